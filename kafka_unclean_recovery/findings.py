@@ -1,0 +1,265 @@
+"""What an operator should weigh before electing: one function a finding, each with a stable code.
+
+Pure. Unsafe is a value here, never an exception; findings are sorted from the gravest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from kafka_unclean_recovery.model import (
+    Candidate,
+    Finding,
+    PartitionState,
+    ReplicaLog,
+    Severity,
+)
+
+Rule = Callable[[PartitionState, Sequence[ReplicaLog], Sequence[Candidate]], Iterator[Finding]]
+
+_GRAVITY = {severity: place for place, severity in enumerate(Severity)}
+
+
+def findings_of(
+    state: PartitionState, logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]
+) -> tuple[Finding, ...]:
+    """All findings about one offline partition; `ranking` is best first."""
+    found = {finding for rule in RULES for finding in rule(state, logs, ranking)}
+    return tuple(sorted(found, key=lambda f: (_GRAVITY[f.severity], f.code, f.message)))
+
+
+def _tie(
+    state: PartitionState, _: Sequence[ReplicaLog], ranking: Sequence[Candidate]
+) -> Iterator[Finding]:
+    best = [c.log for c in ranking if _reach(c.log) == _reach(ranking[0].log)]
+    by_hand = any(_reach(c.log) > _reach(ranking[0].log) for c in ranking)
+    if len(best) < 2 or by_hand:
+        return
+    winner, others = best[0].broker, [log.broker for log in best[1:]]
+    yield Finding(
+        "tie",
+        Severity.NOTICE,
+        f"{_brokers(sorted([winner, *others]))} reach equally far (last written leader epoch"
+        f" {best[0].last_written_leader_epoch}, log end offset {best[0].log_end_offset});"
+        f" {winner} is designated {_tie_breaker(state, winner, others)}",
+    )
+
+
+def _tie_breaker(state: PartitionState, winner: int, others: Sequence[int]) -> str:
+    eligible = (*state.isr, *state.elr)
+    if winner in eligible and not any(other in eligible for other in others):
+        return "because it is in the ISR or ELR"
+    if winner in state.last_known_elr and not any(o in state.last_known_elr for o in others):
+        return "because it is in the last known ELR"
+    return "because its broker id is the lowest"
+
+
+def _epoch(log: ReplicaLog) -> int:
+    return -1 if log.last_written_leader_epoch is None else log.last_written_leader_epoch
+
+
+def _reach(log: ReplicaLog) -> tuple[int, int]:
+    assert log.log_end_offset is not None
+    return _epoch(log), log.log_end_offset
+
+
+def _longer_log_lost_to_newer_epoch(
+    _: PartitionState, __: Sequence[ReplicaLog], ranking: Sequence[Candidate]
+) -> Iterator[Finding]:
+    for best, other in ((ranking[0].log, c.log) for c in ranking[1:]):
+        assert best.log_end_offset is not None
+        assert other.log_end_offset is not None
+        if other.log_end_offset > best.log_end_offset and _epoch(other) < _epoch(best):
+            yield Finding(
+                "longer_log_lost_to_newer_epoch",
+                Severity.LOSS,
+                f"broker {other.broker} has the longer log (log end offset {other.log_end_offset}"
+                f" against {best.log_end_offset}), but wrote last in leader epoch"
+                f" {other.last_written_leader_epoch}; broker {best.broker} wrote in epoch"
+                f" {best.last_written_leader_epoch}: the longer tail was given up by an earlier"
+                " election. Copy it from its disk first if it may be wanted",
+            )
+
+
+def _live_records_lost(
+    _: PartitionState, __: Sequence[ReplicaLog], ranking: Sequence[Candidate]
+) -> Iterator[Finding]:
+    for divergence in ranking[0].divergences if ranking else ():
+        yield Finding(
+            "live_records_truncated",
+            Severity.LOSS,
+            f"broker {divergence.broker} would truncate {divergence.records} records from offset"
+            f" {divergence.offset} on",
+        )
+
+
+def _committed_records_lost(
+    _: PartitionState, logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]
+) -> Iterator[Finding]:
+    kept = {d.broker: d.offset for d in ranking[0].divergences} if ranking else {}
+    for log in logs:
+        end = kept.get(log.broker)
+        if end is not None and log.high_watermark is not None and log.high_watermark > end:
+            yield Finding(
+                "committed_records_lost",
+                Severity.LOSS,
+                f"offsets {end} to {log.high_watermark} (exclusive) lie below the high watermark"
+                f" that broker {log.broker} knew: consumers may have read them",
+            )
+
+
+def _high_watermark_beyond_leader(
+    _: PartitionState, logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]
+) -> Iterator[Finding]:
+    """A witness for what the dead held: committed offsets beyond the best live log."""
+    end = ranking[0].log.log_end_offset if ranking else None
+    diverging = {d.broker for d in ranking[0].divergences} if ranking else set()
+    known = [
+        (log.high_watermark, log.broker)
+        for log in logs
+        if log.high_watermark is not None and log.broker not in diverging
+    ]
+    if end is None or not known:
+        return
+    high_watermark, broker = max(known)
+    if high_watermark > end:
+        yield Finding(
+            "high_watermark_beyond_log_end",
+            Severity.LOSS,
+            f"broker {broker} knew high watermark {high_watermark}, and the designated log ends at"
+            f" {end}: at least {high_watermark - end} committed records are not in it",
+        )
+
+
+def _eligible_replica_back(
+    state: PartitionState, _: Sequence[ReplicaLog], __: Sequence[Candidate]
+) -> Iterator[Finding]:
+    for broker in state.online_replicas:
+        if broker in state.isr or broker in state.elr:
+            yield Finding(
+                "eligible_replica_is_back",
+                Severity.NOTICE,
+                f"broker {broker} is in the {'ISR' if broker in state.isr else 'ELR'} and live:"
+                " the controller should elect it by itself, without loss; look again in a moment",
+            )
+
+
+def _dead_replicas(
+    state: PartitionState, logs: Sequence[ReplicaLog], _: Sequence[Candidate]
+) -> Iterator[Finding]:
+    unknown = [log.broker for log in logs if not log.live and log.epochs is None]
+    eligible = [b for b in unknown if b in (*state.isr, *state.elr, *state.last_known_elr)]
+    if eligible:
+        yield Finding(
+            "dead_replica_may_hold_more",
+            Severity.UNKNOWN,
+            f"{_brokers(eligible)} {_are(eligible)} down and in the ISR, ELR or last known ELR:"
+            " every committed record may be there, and those beyond the elected log are lost when"
+            f" {_it(eligible)} comes back. If it can come back, wait for it",
+        )
+    others = [b for b in unknown if b not in eligible]
+    if others:
+        yield Finding(
+            "dead_replica_unseen",
+            Severity.UNKNOWN,
+            f"{_brokers(others)} {_are(others)} down: nobody knows how far the log there goes",
+        )
+
+
+def _silent_replicas(
+    _: PartitionState, logs: Sequence[ReplicaLog], __: Sequence[Candidate]
+) -> Iterator[Finding]:
+    for log in logs:
+        if log.live and log.problem is not None:
+            yield Finding(
+                "replica_did_not_answer",
+                Severity.UNKNOWN,
+                f"broker {log.broker} is live but gave no answer that counts ({log.problem}): its"
+                " log may be the better one",
+            )
+
+
+def _unranked_replicas(
+    _: PartitionState, logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]
+) -> Iterator[Finding]:
+    ranked = {candidate.log.broker for candidate in ranking}
+    for log in logs:
+        if log.live and log.problem is None and log.broker not in ranked:
+            yield Finding(
+                "replica_not_ranked",
+                Severity.UNKNOWN,
+                f"broker {log.broker} answered (log end offset {log.log_end_offset}) but can't be"
+                " ranked: it is an adding replica, offline, or its last written leader epoch is"
+                " unknown",
+            )
+
+
+def _records_below_log_start(
+    _: PartitionState, logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]
+) -> Iterator[Finding]:
+    start = ranking[0].log.log_start_offset if ranking else None
+    for log in logs:
+        if start is None or log.log_start_offset is None or log.log_start_offset >= start:
+            continue
+        if log.empty:
+            continue
+        end = start if log.log_end_offset is None else min(start, log.log_end_offset)
+        yield Finding(
+            "records_below_log_start",
+            Severity.NOTICE,
+            f"broker {log.broker} still holds offsets {log.log_start_offset} to {end}"
+            " (exclusive), below the log start of the designated leader; they will be deleted",
+        )
+
+
+def _only_candidate_is_empty(
+    _: PartitionState, __: Sequence[ReplicaLog], ranking: Sequence[Candidate]
+) -> Iterator[Finding]:
+    if ranking and ranking[0].log.empty:
+        yield Finding(
+            "designated_leader_is_empty",
+            Severity.LOSS,
+            f"broker {ranking[0].log.broker} holds no record (its log starts and ends at"
+            f" {ranking[0].log.log_end_offset}) and no live replica ranks higher: what the others"
+            " hold is lost, that of the dead when they come back",
+        )
+
+
+def _reassignment(
+    state: PartitionState, _: Sequence[ReplicaLog], __: Sequence[Candidate]
+) -> Iterator[Finding]:
+    if state.reassigning:
+        yield Finding(
+            "reassignment_in_progress",
+            Severity.UNKNOWN,
+            f"a reassignment is in progress (adding {list(state.adding_replicas)}, removing"
+            f" {list(state.removing_replicas)}): this partition is left alone",
+        )
+
+
+RULES: tuple[Rule, ...] = (
+    _tie,
+    _longer_log_lost_to_newer_epoch,
+    _live_records_lost,
+    _committed_records_lost,
+    _high_watermark_beyond_leader,
+    _eligible_replica_back,
+    _dead_replicas,
+    _silent_replicas,
+    _unranked_replicas,
+    _records_below_log_start,
+    _only_candidate_is_empty,
+    _reassignment,
+)
+
+
+def _brokers(ids: Sequence[int]) -> str:
+    return f"broker{'s' if len(ids) > 1 else ''} {', '.join(map(str, ids))}"
+
+
+def _are(ids: Sequence[int]) -> str:
+    return "are" if len(ids) > 1 else "is"
+
+
+def _it(ids: Sequence[int]) -> str:
+    return "one of them" if len(ids) > 1 else "it"

@@ -1,0 +1,152 @@
+"""Which replica should lead, and what electing it loses. Pure: no clock, network or randomness.
+
+The ranking is one sort key (`_rank`), its criteria in order. What an operator should weigh is a
+Finding; the rules for those are in findings.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from kafka_unclean_recovery.findings import findings_of
+from kafka_unclean_recovery.lineage import count_once, tail_of, truncation_offset
+from kafka_unclean_recovery.model import (
+    Candidate,
+    Divergence,
+    EpochLineage,
+    Loss,
+    PartitionPlan,
+    PartitionState,
+    ReplicaLog,
+)
+
+_NEVER_WROTE = -1
+
+
+def plan_partition(state: PartitionState, replica_logs: Iterable[ReplicaLog]) -> PartitionPlan:
+    """Designate the leader of an offline partition from what its replicas hold.
+
+    Raises ValueError on input that contradicts itself: an online partition, a log of a broker that
+    hosts no replica, two logs of one broker.
+    """
+    logs = _checked(state, replica_logs)
+    ranking = tuple(_candidate(log, logs) for log in _ranked(state, logs))
+    refusal = _refusal(state)
+    designated = ranking[0].log.broker if ranking and refusal is None else None
+    return PartitionPlan(
+        state=state,
+        replica_logs=logs,
+        ranking=ranking,
+        designated_leader=designated,
+        order=_order(state, ranking),
+        findings=findings_of(state, logs, ranking),
+        refusal=refusal,
+    )
+
+
+def _checked(state: PartitionState, replica_logs: Iterable[ReplicaLog]) -> tuple[ReplicaLog, ...]:
+    """The logs in assignment order, one for each replica; a replica nobody saw is said so."""
+    if not state.offline:
+        raise ValueError(f"{state.topic_partition} has a leader: nothing to plan")
+    by_broker: dict[int, ReplicaLog] = {}
+    for log in replica_logs:
+        if log.broker not in state.replicas:
+            raise ValueError(f"broker {log.broker} hosts no replica of {state.topic_partition}")
+        if log.broker in by_broker:
+            raise ValueError(f"two logs of broker {log.broker} for {state.topic_partition}")
+        by_broker[log.broker] = log
+    return tuple(by_broker.get(r) or _unseen(state, r) for r in state.replicas)
+
+
+def _unseen(state: PartitionState, broker: int) -> ReplicaLog:
+    live = broker in state.online_replicas
+    problem = "was not asked" if live else "broker is down, or its log directory failed"
+    return ReplicaLog(broker, live=live, problem=problem)
+
+
+def can_lead(state: PartitionState, log: ReplicaLog) -> bool:
+    """True for a replica that can be elected and whose place in the ranking is known.
+
+    An adding replica of a pending reassignment may be empty and still answer healthily, so it is
+    never one; neither is a log whose last written leader epoch is unknown, for it can't be ranked.
+    """
+    return (
+        log.live
+        and log.problem is None
+        and log.broker in state.online_replicas
+        and log.broker not in state.adding_replicas
+        and log.log_end_offset is not None
+        and (log.last_written_leader_epoch is not None or log.empty)
+    )
+
+
+def _ranked(state: PartitionState, logs: Sequence[ReplicaLog]) -> list[ReplicaLog]:
+    candidates = [log for log in logs if can_lead(state, log)]
+    return sorted(candidates, key=lambda log: _rank(state, log))
+
+
+def _rank(state: PartitionState, log: ReplicaLog) -> tuple[int, int, bool, bool, int]:
+    """Best first: last written leader epoch, log end offset, ELR (or ISR) member, last known ELR
+    member, lowest broker id. A total order."""
+    assert log.log_end_offset is not None
+    epoch = log.last_written_leader_epoch
+    return (
+        -(_NEVER_WROTE if epoch is None else epoch),
+        -log.log_end_offset,
+        log.broker not in (*state.isr, *state.elr),
+        log.broker not in state.last_known_elr,
+        log.broker,
+    )
+
+
+def _candidate(leader: ReplicaLog, logs: Sequence[ReplicaLog]) -> Candidate:
+    """What every other replica would lose if `leader` led."""
+    live_tails: list[EpochLineage] = []
+    dead_tails: list[EpochLineage] = []
+    divergences: list[Divergence] = []
+    certain_known = possible_known = True
+    for log in logs:
+        if log.broker == leader.broker:
+            continue
+        offset = _divergence(log, leader)
+        if offset is None or log.epochs is None:
+            if log.live and log.problem is None:
+                certain_known = False
+            else:
+                possible_known = False
+            continue
+        tail = tail_of(log.epochs, offset)
+        (live_tails if log.live else dead_tails).append(tail)
+        if tail and log.live:
+            divergences.append(Divergence(log.broker, offset, count_once([tail])))
+    certain = count_once(live_tails)
+    possible = count_once([*live_tails, *dead_tails]) - certain
+    loss = Loss(certain if certain_known else None, possible if possible_known else None)
+    return Candidate(leader, loss, tuple(divergences))
+
+
+def _divergence(log: ReplicaLog, leader: ReplicaLog) -> int | None:
+    """The exclusive end of what `log` keeps under `leader`; None when a lineage is unknown."""
+    if log.problem is not None or log.log_end_offset is None or leader.log_end_offset is None:
+        return None
+    if log.epochs is None or leader.epochs is None:
+        return None
+    return truncation_offset(log.epochs, log.log_end_offset, leader.epochs, leader.log_end_offset)
+
+
+def _order(state: PartitionState, ranking: Sequence[Candidate]) -> tuple[int, ...]:
+    """The whole replica set, best first, so that if the best is fenced at the last moment the
+    controller takes the second best; then other live replicas, then the dead."""
+    ranked = [candidate.log.broker for candidate in ranking]
+    live = [r for r in state.online_replicas if r not in ranked]
+    dead = [r for r in state.replicas if r not in ranked and r not in live]
+    return (*ranked, *live, *dead)
+
+
+def _refusal(state: PartitionState) -> str | None:
+    if state.reassigning:
+        return (
+            "a reassignment is in progress: an election would complete it, drop the removed"
+            " replicas for good and could elect an empty adding replica; cancel or finish it first"
+        )
+    return None
