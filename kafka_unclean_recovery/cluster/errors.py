@@ -1,0 +1,104 @@
+"""What can go wrong between an operator's client file and a node's answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+
+class ConfigError(Exception):
+    """A client file or an option can't be used.
+
+    The message names the file, the key and the fix, and never a value.
+    """
+
+
+class FailureKind(StrEnum):
+    """Why a connection or a request failed; stable words, fit for JSON."""
+
+    CLOSED_PORT = "closed-port"
+    UNRESOLVED_HOST = "unresolved-host"
+    TIMED_OUT = "timed-out"
+    UNTRUSTED_CERTIFICATE = "untrusted-certificate"
+    HOSTNAME_MISMATCH = "hostname-mismatch"
+    TLS_FAILED = "tls-failed"
+    WRONG_PROTOCOL = "wrong-protocol"
+    AUTHENTICATION_FAILED = "authentication-failed"
+    MECHANISM_NOT_ENABLED = "mechanism-not-enabled"
+    CLIENT_CERTIFICATE_REQUIRED = "client-certificate-required"
+    DISCONNECTED = "disconnected"
+    BAD_ANSWER = "bad-answer"
+    UNSUPPORTED_VERSION = "unsupported-version"
+
+
+_AUTHENTICATION = frozenset(
+    {
+        FailureKind.AUTHENTICATION_FAILED,
+        FailureKind.MECHANISM_NOT_ENABLED,
+        FailureKind.CLIENT_CERTIFICATE_REQUIRED,
+    }
+)
+
+# Everything else was said by something that listens there, so it tells more.
+_NOBODY_SPOKE = (FailureKind.UNRESOLVED_HOST, FailureKind.CLOSED_PORT, FailureKind.TIMED_OUT)
+
+
+class ConnectionFailed(Exception):
+    """A node could not be reached, or a request to it got no usable answer.
+
+    `address` is "host:port"; `sentence` says what happened and what to do.
+    """
+
+    def __init__(self, kind: FailureKind, address: str, sentence: str) -> None:
+        super().__init__(kind, address, sentence)
+        self.kind = kind
+        self.address = address
+        self.sentence = sentence
+
+    def __str__(self) -> str:
+        return f"{self.address}: {self.sentence}"
+
+    @property
+    def is_authentication(self) -> bool:
+        """True when the node refused who we are: asking others the same way won't help."""
+        return self.kind in _AUTHENTICATION
+
+    def again(self) -> ConnectionFailed:
+        """A copy to raise elsewhere: one exception raised twice mixes its tracebacks."""
+        return ConnectionFailed(self.kind, self.address, self.sentence)
+
+
+class NoBrokerReachable(Exception):
+    """None of the bootstrap addresses gave a connection; `failures` says why, one each."""
+
+    def __init__(self, failures: Iterable[ConnectionFailed]) -> None:
+        self.failures = tuple(failures)
+        super().__init__(self.failures)
+
+    def __str__(self) -> str:
+        reasons = "; ".join(_by_reason(self.failures))
+        return f"no broker could be reached: {reasons}"
+
+    @property
+    def is_authentication(self) -> bool:
+        return any(failure.is_authentication for failure in self.failures)
+
+
+def most_telling(failures: Iterable[ConnectionFailed]) -> ConnectionFailed:
+    """The failure an operator should read first, of at least one."""
+    return max(failures, key=_telling)
+
+
+def _telling(failure: ConnectionFailed) -> int:
+    if failure.is_authentication:
+        return len(_NOBODY_SPOKE) + 1
+    if failure.kind in _NOBODY_SPOKE:
+        return _NOBODY_SPOKE.index(failure.kind)
+    return len(_NOBODY_SPOKE)
+
+
+def _by_reason(failures: Iterable[ConnectionFailed]) -> list[str]:
+    addresses: dict[str, list[str]] = {}
+    for failure in failures:
+        addresses.setdefault(failure.sentence, []).append(failure.address)
+    return [f"{', '.join(where)}: {sentence}" for sentence, where in addresses.items()]

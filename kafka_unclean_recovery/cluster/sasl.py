@@ -1,0 +1,104 @@
+"""Log in to a node: SaslHandshake, then as many SaslAuthenticate as the mechanism wants."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from kafka.net.sasl.plain import SaslMechanismPlain
+from kafka.net.sasl.scram import SaslMechanismScram
+from kafka.protocol.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
+
+from kafka_unclean_recovery.cluster.errors import ConnectionFailed, FailureKind
+from kafka_unclean_recovery.cluster.security import SaslCredentials
+
+
+class Ask(Protocol):
+    """Send a request, at its highest version unless one is given, and give its answer."""
+
+    async def __call__(self, request: Any, /, *, version: int | None = None) -> Any: ...
+
+
+UNSUPPORTED_SASL_MECHANISM = 33
+ILLEGAL_SASL_STATE = 34
+SASL_AUTHENTICATION_FAILED = 58
+
+# With handshake version 0 the tokens would follow bare, without SaslAuthenticate: before Kafka 1.0.
+_HANDSHAKE_VERSION = 1
+
+
+async def log_in(ask: Ask, credentials: SaslCredentials, address: str) -> None:
+    """Raises ConnectionFailed when the node refuses, or can't prove itself (SCRAM)."""
+    handshake = SaslHandshakeRequest(mechanism=credentials.mechanism)
+    answer = await ask(handshake, version=_HANDSHAKE_VERSION)
+    if answer.error_code:
+        raise _refused_handshake(answer, credentials, address)
+    await _exchange_tokens(ask, _mechanism(credentials), credentials, address)
+
+
+async def _exchange_tokens(
+    ask: Ask, mechanism: Any, credentials: SaslCredentials, address: str
+) -> None:
+    while not mechanism.is_done():
+        answer = await ask(SaslAuthenticateRequest(auth_bytes=mechanism.auth_bytes()))
+        if answer.error_code:
+            raise _refused_login(answer, credentials, address)
+        try:
+            mechanism.receive(bytes(answer.auth_bytes or b""))
+        except (ValueError, KeyError):
+            # Its text is not passed on: it quotes what was exchanged.
+            raise _unproven(credentials, address) from None
+    if not mechanism.is_authenticated():
+        raise _unproven(credentials, address)
+
+
+def _mechanism(credentials: SaslCredentials) -> Any:
+    scram = credentials.mechanism.startswith("SCRAM-")
+    mechanism: Any = SaslMechanismScram if scram else SaslMechanismPlain
+    return mechanism(
+        sasl_mechanism=credentials.mechanism,
+        sasl_plain_username=_scram_name(credentials.username) if scram else credentials.username,
+        sasl_plain_password=credentials.password,
+    )
+
+
+def _scram_name(username: str) -> str:
+    # RFC 5802, 5.1 "saslname". Like Kafka's own client, no SASLprep.
+    return username.replace("=", "=3D").replace(",", "=2C")
+
+
+def _refused_handshake(answer: Any, credentials: SaslCredentials, address: str) -> ConnectionFailed:
+    if answer.error_code == UNSUPPORTED_SASL_MECHANISM:
+        enabled = ", ".join(answer.mechanisms or ()) or "none"
+        sentence = (
+            f"the listener does not enable {credentials.mechanism}: set sasl.mechanism to one it "
+            f"enables ({enabled})"
+        )
+        return ConnectionFailed(FailureKind.MECHANISM_NOT_ENABLED, address, sentence)
+    if answer.error_code == ILLEGAL_SASL_STATE:
+        sentence = (
+            "the listener does not use SASL: set security.protocol to PLAINTEXT or SSL, or "
+            "connect to its SASL port"
+        )
+        return ConnectionFailed(FailureKind.WRONG_PROTOCOL, address, sentence)
+    return _refused(f"it refused the SASL handshake (error {answer.error_code})", address)
+
+
+def _refused_login(answer: Any, credentials: SaslCredentials, address: str) -> ConnectionFailed:
+    said = answer.error_message or f"error {answer.error_code}"
+    return _refused(
+        f"it refused the login of {credentials.username!r} by {credentials.mechanism} ({said}): "
+        "check the user name and password in sasl.jaas.config",
+        address,
+    )
+
+
+def _unproven(credentials: SaslCredentials, address: str) -> ConnectionFailed:
+    return _refused(
+        f"it could not prove that it knows the password of {credentials.username!r} "
+        f"({credentials.mechanism}): is this the cluster you mean?",
+        address,
+    )
+
+
+def _refused(sentence: str, address: str) -> ConnectionFailed:
+    return ConnectionFailed(FailureKind.AUTHENTICATION_FAILED, address, sentence)

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import contextlib
+import struct
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from kafka.protocol.api_header import ResponseClassRegistry
+from kafka.protocol.metadata import (
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    MetadataRequest,
+    MetadataResponse,
+)
+from kafka.protocol.sasl import SaslHandshakeResponse
+
+from kafka_unclean_recovery.cluster import frames
+
+
+def test_the_response_class_stands_beside_the_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    # kafka-python's own registry gives the class that was defined last.
+    monkeypatch.setitem(ResponseClassRegistry._response_class_registry, 3, SaslHandshakeResponse)
+    assert frames.response_class(MetadataRequest()) is MetadataResponse
+    assert frames.response_class(ApiVersionsRequest(version=0)) is ApiVersionsResponse
+
+
+@pytest.mark.parametrize("length", [4, 5, frames.MAX_FRAME_BYTES])
+def test_frame_lengths_within_the_bounds(length: int) -> None:
+    assert frames.frame_length(struct.pack(">i", length)) == length
+
+
+@pytest.mark.parametrize("length", [-(2**31), -1, 0, 3, frames.MAX_FRAME_BYTES + 1, 2**31 - 1])
+def test_frame_lengths_beyond_the_bounds(length: int) -> None:
+    with pytest.raises(ValueError, match="Kafka port"):
+        frames.frame_length(struct.pack(">i", length))
+
+
+@pytest.mark.parametrize("request_class", [MetadataRequest, ApiVersionsRequest])
+@given(body=st.binary(max_size=200), data=st.data())
+def test_garbage_raises_only_what_is_caught(
+    request_class: type, body: bytes, data: st.DataObject
+) -> None:
+    version = data.draw(st.integers(0, 4 if request_class is ApiVersionsRequest else 13))
+    with contextlib.suppress(*frames.DECODE_ERRORS):
+        frames.decode_answer(request_class(), version, b"\0\0\0\1" + body)
+
+
+@given(st.data())
+def test_truncation_raises_only_what_is_caught(data: st.DataObject) -> None:
+    version = data.draw(st.integers(0, 13))
+    response = _rich_metadata(version)
+    response.with_header(1)
+    frame = bytes(response.encode(header=True))
+    cut = data.draw(st.integers(4, len(frame) - 1))
+    with contextlib.suppress(*frames.DECODE_ERRORS):
+        frames.decode_answer(MetadataRequest(), version, frame[:cut])
+    whole = frames.decode_answer(MetadataRequest(), version, frame)
+    assert [broker.host for broker in whole.brokers] == ["b1"]
+
+
+@given(st.lists(st.tuples(st.integers(0, 2**31 - 1), st.binary(max_size=300)), max_size=4))
+@example([(0, b"x" * 200)])
+def test_tagged_fields_of_a_header_are_skipped(tags: list[tuple[int, bytes]]) -> None:
+    section = _varint(len(tags)) + b"".join(_varint(t) + _varint(len(v)) + v for t, v in tags)
+    response = _rich_metadata(9)
+    frame = b"\0\0\0\7" + section + bytes(response.encode())
+    assert frames.correlation_id_of(frame) == 7
+    assert frames.decode_answer(MetadataRequest(), 9, frame) == response
+
+
+def _rich_metadata(version: int) -> Any:
+    broker = MetadataResponse.MetadataResponseBroker(node_id=1, host="b1", port=9092, rack=None)
+    return MetadataResponse(
+        version=version, brokers=[broker], cluster_id="c", controller_id=1, topics=[]
+    )
+
+
+def _varint(value: int) -> bytes:
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*out, value])

@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from kafka.protocol.metadata import MetadataRequest
+from kafka.protocol.sasl import SaslAuthenticateResponse, SaslHandshakeResponse
+
+from kafka_unclean_recovery.cluster.connection import Connection
+from kafka_unclean_recovery.cluster.errors import ConnectionFailed, FailureKind
+from kafka_unclean_recovery.cluster.security import ClientConfig, SaslCredentials
+
+from .fake_node import Kafka, Received, ample, in_loop, listening, metadata, soon
+from .scram_server import ScramServer
+
+Login = Callable[[bytes], bytes]
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+
+
+class Guarded:
+    """Answers of a node that enables one mechanism and logs in by `login`, afresh each time."""
+
+    def __init__(self, mechanism: str, login: Callable[[], Login]) -> None:
+        self.mechanism = mechanism
+        self._new_login = login
+        self._login: Login | None = None
+
+    def __call__(self, request: Received) -> Any:
+        if request.key == 17:
+            return self._handshake(request)
+        if request.key == 36:
+            return self._authenticate(request)
+        return metadata(request)
+
+    def _handshake(self, request: Received) -> Any:
+        self._login = self._new_login()
+        enabled = request.message.mechanism == self.mechanism
+        return SaslHandshakeResponse(
+            version=request.version, error_code=0 if enabled else 33, mechanisms=[self.mechanism]
+        )
+
+    def _authenticate(self, request: Received) -> Any:
+        assert self._login is not None
+        try:
+            token = self._login(request.message.auth_bytes)
+        except PermissionError as error:
+            return SaslAuthenticateResponse(
+                version=request.version, error_code=58, error_message=str(error), auth_bytes=b""
+            )
+        return SaslAuthenticateResponse(
+            version=request.version, error_code=0, error_message=None, auth_bytes=token
+        )
+
+
+def plain(name: str, password: str) -> Login:
+    def login(token: bytes) -> bytes:
+        if token.decode().split("\0")[1:] != [name, password]:
+            raise PermissionError("Authentication failed: Invalid username or password")
+        return b""
+
+    return login
+
+
+def guarded(mechanism: str, name: str, password: str, impostor: bool = False) -> Guarded:
+    if mechanism == "PLAIN":
+        return Guarded(mechanism, lambda: plain(name, password))
+    return Guarded(mechanism, lambda: ScramServer(mechanism, name, password, impostor).step)
+
+
+def config(mechanism: str, name: str = "sre", password: str = "sesame") -> ClientConfig:
+    return ClientConfig("SASL_PLAINTEXT", sasl=SaslCredentials(mechanism, name, password))
+
+
+async def refusal(answer: Callable[[Received], Any], config: ClientConfig) -> ConnectionFailed:
+    async with listening(Kafka(answer)) as port:
+        with pytest.raises(ConnectionFailed) as caught:
+            await Connection.open("127.0.0.1", port, config, ample())
+    assert "sesame" not in f"{caught.value!r} {caught.value}"
+    return caught.value
+
+
+@pytest.mark.parametrize("name", ["sre", "a,b=c", "zoë"])
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@in_loop
+async def test_the_right_password_logs_in(mechanism: str, name: str) -> None:
+    node = Kafka(guarded(mechanism, name, "sésame, ouvre=toi"))
+    async with (
+        listening(node) as port,
+        await Connection.open(
+            "127.0.0.1", port, config(mechanism, name, "sésame, ouvre=toi"), ample()
+        ) as connection,
+    ):
+        assert (await connection.request(MetadataRequest(), ample())).cluster_id == "the-cluster"
+    tokens = 1 if mechanism == "PLAIN" else 2
+    assert [r.key for r in node.received] == [18, 17, *([36] * tokens), 3]
+    assert node.received[1].version == 1
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@in_loop
+async def test_a_wrong_password_is_refused_in_the_nodes_words(mechanism: str) -> None:
+    failure = await refusal(guarded(mechanism, "sre", "other"), config(mechanism))
+    assert failure.kind is FailureKind.AUTHENTICATION_FAILED
+    assert failure.is_authentication
+    said = {"PLAIN": "Invalid username or password"}.get(mechanism, "wrong proof")
+    assert said in failure.sentence
+    assert "'sre'" in failure.sentence
+
+
+@in_loop
+async def test_an_unknown_user_is_refused() -> None:
+    failure = await refusal(guarded("SCRAM-SHA-256", "other", "x"), config("SCRAM-SHA-256"))
+    assert failure.kind is FailureKind.AUTHENTICATION_FAILED
+
+
+@in_loop
+async def test_a_mechanism_that_is_not_enabled_is_answered_with_those_that_are() -> None:
+    failure = await refusal(guarded("SCRAM-SHA-512", "sre", "sesame"), config("PLAIN"))
+    assert failure.kind is FailureKind.MECHANISM_NOT_ENABLED
+    assert "(SCRAM-SHA-512)" in failure.sentence
+
+
+@pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "SCRAM-SHA-512"])
+@in_loop
+async def test_a_server_that_does_not_know_the_password_is_not_believed(mechanism: str) -> None:
+    failure = await refusal(guarded(mechanism, "sre", "sesame", impostor=True), config(mechanism))
+    assert failure.kind is FailureKind.AUTHENTICATION_FAILED
+    assert "is this the cluster you mean" in failure.sentence
+
+
+@pytest.mark.parametrize(
+    "token",
+    [b"", b"nonsense", b"\xff", b"r=1,s=!,i=4096", b"r=1,i=4096", b"r=1,s=YWJj,i=-1", b"e=other"],
+)
+@pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "PLAIN"])
+@in_loop
+async def test_a_server_that_answers_nonsense_is_not_believed(mechanism: str, token: bytes) -> None:
+    if (mechanism, token) == ("PLAIN", b""):
+        return  # the right answer there
+    node = Guarded(mechanism, lambda: lambda _: token)
+    failure = await refusal(node, config(mechanism))
+    assert failure.kind is FailureKind.AUTHENTICATION_FAILED
+
+
+@in_loop
+async def test_a_listener_without_sasl_says_so() -> None:
+    def answer(request: Received) -> Any:
+        return SaslHandshakeResponse(version=request.version, error_code=34, mechanisms=[])
+
+    failure = await refusal(answer, config("PLAIN"))
+    assert failure.kind is FailureKind.WRONG_PROTOCOL
+    assert "security.protocol" in failure.sentence
+
+
+@pytest.mark.parametrize("silent_at", [17, 36])
+@in_loop
+async def test_a_login_that_stalls_ends_at_the_deadline(silent_at: int) -> None:
+    node = guarded("PLAIN", "sre", "sesame")
+    stalling = Kafka(lambda request: None if request.key == silent_at else node(request))
+    async with listening(stalling) as port:
+        with pytest.raises(ConnectionFailed) as caught:
+            await Connection.open("127.0.0.1", port, config("PLAIN"), soon())
+    assert caught.value.kind is FailureKind.TIMED_OUT
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@in_loop
+async def test_nothing_is_logged(mechanism: str, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    async with listening(Kafka(guarded(mechanism, "sre", "sesame"))) as port:
+        connection = await Connection.open("127.0.0.1", port, config(mechanism), ample())
+        await connection.close()
+    assert caplog.records == []

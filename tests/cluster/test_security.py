@@ -1,0 +1,329 @@
+from __future__ import annotations
+
+import os
+import ssl
+import tempfile
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.serialization import PrivateFormat
+
+from kafka_unclean_recovery.cluster.errors import ConfigError
+from kafka_unclean_recovery.cluster.pem import pem_blocks
+from kafka_unclean_recovery.cluster.properties import parse_properties
+from kafka_unclean_recovery.cluster.security import (
+    ClientConfig,
+    SaslCredentials,
+    client_config,
+    load_client_config,
+)
+
+from .certificates import authority, issue
+
+AUTHORITY = authority()
+CLIENT = issue(AUTHORITY, name="sre")
+OTHER = issue(AUTHORITY, name="other")
+
+JAAS = (
+    "org.apache.kafka.common.security.plain.PlainLoginModule required "
+    'username="sre" password="sesame";'
+)
+
+
+def configured(**properties: str) -> ClientConfig:
+    """Keys with underscores for dots."""
+    return client_config(_dotted(properties), "client.properties")
+
+
+def refused(**properties: str) -> str:
+    with pytest.raises(ConfigError) as caught:
+        configured(**properties)
+    message = str(caught.value)
+    assert message.startswith("client.properties: ")
+    assert "sesame" not in message
+    return message
+
+
+def _dotted(properties: dict[str, str]) -> dict[str, str]:
+    return {key.replace("_", "."): value for key, value in properties.items()}
+
+
+def one_line(pem: str) -> str:
+    """As continued lines of a properties file collapse."""
+    return " ".join(pem.split("\n"))
+
+
+def test_no_file_means_plaintext() -> None:
+    assert load_client_config(None) == ClientConfig("PLAINTEXT")
+    assert load_client_config(None).client_id == "kafka-unclean-recovery"
+    assert load_client_config(None).request_timeout_ms is None
+
+
+@pytest.mark.parametrize("protocol", ["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL", "sasl_ssl"])
+def test_security_protocols(protocol: str) -> None:
+    config = configured(security_protocol=protocol, sasl_mechanism="PLAIN", sasl_jaas_config=JAAS)
+    assert config.security_protocol == protocol.upper()
+    assert (config.ssl_context is not None) == protocol.upper().endswith("SSL")
+    assert (config.sasl is not None) == protocol.upper().startswith("SASL")
+
+
+def test_an_unknown_security_protocol() -> None:
+    assert "security.protocol is unknown: set one of PLAINTEXT, SSL" in refused(
+        security_protocol="TLS"
+    )
+
+
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
+def test_credentials(mechanism: str) -> None:
+    config = configured(
+        security_protocol="SASL_PLAINTEXT", sasl_mechanism=mechanism, sasl_jaas_config=JAAS
+    )
+    assert config.sasl == SaslCredentials(mechanism, "sre", "sesame")
+    assert "sesame" not in repr(config)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "jaas", "said"),
+    [
+        ("", JAAS, "missing, which means GSSAPI"),
+        ("GSSAPI", JAAS, "set one of PLAIN, SCRAM-SHA-256, SCRAM-SHA-512"),
+        ("OAUTHBEARER", JAAS, "not supported"),
+        ("PLAIN", "", "sasl.jaas.config is missing"),
+        ("PLAIN", JAAS.rstrip(";"), "semicolon"),
+        ("PLAIN", 'a.Module required password="sesame";', "lacks username"),
+        ("PLAIN", 'a.Module required username="sre";', "lacks password"),
+        ("PLAIN", 'a.Module required username="sre" password="";', "lacks password"),
+        ("SCRAM-SHA-256", JAAS.replace(";", ' tokenauth="true";'), "delegation token"),
+    ],
+)
+def test_mistakes_in_sasl(mechanism: str, jaas: str, said: str) -> None:
+    message = refused(security_protocol="SASL_SSL", sasl_mechanism=mechanism, sasl_jaas_config=jaas)
+    assert said in message
+    assert "sasl." in message
+
+
+@pytest.mark.parametrize("value", ["", "soon", "-1", "0", "1.5", "²", "2147483648", "9" * 5000])
+def test_a_request_timeout_that_is_no_number(value: str) -> None:
+    assert "request.timeout.ms" in refused(request_timeout_ms=value)
+
+
+def test_the_small_keys() -> None:
+    config = configured(request_timeout_ms=" 1500 ", client_id="me")
+    assert (config.request_timeout_ms, config.client_id) == (1500, "me")
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "checked"), [(None, True), ("https", True), ("HTTPS", True), ("", False)]
+)
+def test_the_host_name_check(algorithm: str | None, checked: bool) -> None:
+    named = {} if algorithm is None else {"ssl_endpoint_identification_algorithm": algorithm}
+    config = configured(security_protocol="SSL", **named)
+    assert config.check_hostname is checked
+    assert config.ssl_context is not None
+    assert config.ssl_context.check_hostname is checked
+    assert config.ssl_context.verify_mode is ssl.CERT_REQUIRED
+
+
+def test_an_unknown_host_name_check() -> None:
+    key = "ssl.endpoint.identification.algorithm"
+    assert key in refused(ssl_endpoint_identification_algorithm="none")
+
+
+def test_keys_without_effect_are_named_in_order() -> None:
+    config = configured(
+        security_protocol="PLAINTEXT",
+        ssl_truststore_password="sesame",
+        ssl_enabled_protocols="TLSv1.3",
+        bootstrap_servers="b1:9092",
+        ssl_truststore_location="/nowhere",
+    )
+    assert config.not_honoured == (
+        "bootstrap.servers",
+        "ssl.enabled.protocols",
+        "ssl.truststore.password",
+    )
+
+
+@pytest.mark.parametrize("reshape", [str, one_line, str.strip])
+@pytest.mark.parametrize("password", [None, "sesame"])
+def test_inline_stores(reshape: Callable[[str], str], password: str | None) -> None:
+    config = configured(
+        security_protocol="SSL",
+        ssl_truststore_type="PEM",
+        ssl_truststore_certificates=reshape(AUTHORITY.certificate_pem + OTHER.certificate_pem),
+        ssl_keystore_type="PEM",
+        ssl_keystore_certificate_chain=reshape(CLIENT.certificate_pem),
+        ssl_keystore_key=reshape(CLIENT.key_pem(password)),
+        ssl_key_password=password or "",
+    )
+    assert config.ssl_context is not None
+    assert config.ssl_context.cert_store_stats()["x509"] == 2
+    assert not config.ssl_context.verify_flags & ssl.VERIFY_X509_STRICT
+
+
+@pytest.mark.parametrize(
+    "declared", [{}, {"ssl_truststore_type": "PEM", "ssl_keystore_type": "pem"}]
+)
+@pytest.mark.parametrize("form", [PrivateFormat.PKCS8, PrivateFormat.TraditionalOpenSSL])
+def test_stores_in_files(tmp_path: Path, declared: dict[str, str], form: PrivateFormat) -> None:
+    trust, key = tmp_path / "ca.pem", tmp_path / "client.pem"
+    trust.write_text("Bag Attributes: é\n" + AUTHORITY.certificate_pem, encoding="utf-8")
+    key.write_text(CLIENT.key_pem("sesame", form) + CLIENT.certificate_pem)
+    config = configured(
+        security_protocol="SSL",
+        ssl_truststore_location=str(trust),
+        ssl_keystore_location=str(key),
+        ssl_key_password="sesame",
+        **declared,
+    )
+    assert config.ssl_context is not None
+
+
+def test_a_key_is_loaded_where_there_is_no_memory_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(os, "memfd_create")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    test_inline_stores(str, "sesame")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_system_authorities_are_trusted_without_a_trust_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system = tmp_path / "system.pem"
+    system.write_text(AUTHORITY.certificate_pem)
+    monkeypatch.setenv("SSL_CERT_FILE", str(system))
+    context = configured(security_protocol="SSL").ssl_context
+    assert context is not None
+    assert len(context.get_ca_certs()) == 1
+
+
+def _keystore(**properties: str) -> dict[str, str]:
+    inline = {
+        "ssl_keystore_certificate_chain": CLIENT.certificate_pem,
+        "ssl_keystore_key": CLIENT.key_pem(),
+    }
+    return {key: value for key, value in {**inline, **properties}.items() if value}
+
+
+@pytest.mark.parametrize(
+    ("properties", "said"),
+    [
+        (_keystore(ssl_keystore_key=CLIENT.key_pem("sesame")), "encrypted key: set ssl.key.pass"),
+        (
+            _keystore(ssl_keystore_key=CLIENT.key_pem("sesame"), ssl_key_password="wrong"),
+            "check that ssl.key.password opens the key",
+        ),
+        (
+            _keystore(ssl_keystore_key=CLIENT.key_pem("sesame"), ssl_key_password="x" * 5000),
+            "check that ssl.key.password opens the key",
+        ),
+        (_keystore(ssl_keystore_key=OTHER.key_pem()), "does not belong to the first certificate"),
+        (_keystore(ssl_keystore_key=""), "set both"),
+        (_keystore(ssl_keystore_certificate_chain=""), "set both"),
+        (_keystore(ssl_keystore_key="sesame"), "holds no PEM private key"),
+        (_keystore(ssl_keystore_certificate_chain="nothing"), "holds no PEM certificate"),
+        (_keystore(ssl_keystore_location="/some/file"), "are both set"),
+        (
+            _keystore(
+                ssl_keystore_key="-----BEGIN PRIVATE KEY----- AAAA -----END PRIVATE KEY-----"
+            ),
+            "can't be loaded",
+        ),
+        ({"ssl_truststore_certificates": "nothing"}, "holds no PEM certificate"),
+        (
+            {
+                "ssl_truststore_certificates": "-----BEGIN CERTIFICATE----- AAAA "
+                "-----END CERTIFICATE-----"
+            },
+            "can't read",
+        ),
+    ],
+)
+def test_mistakes_in_inline_stores(properties: dict[str, str], said: str) -> None:
+    message = refused(security_protocol="SSL", **properties)
+    assert said in message
+    assert "ssl." in message
+
+
+@pytest.mark.parametrize("which", ["truststore", "keystore"])
+@pytest.mark.parametrize(
+    ("declared", "command"),
+    [
+        ("JKS", "keytool -importkeystore -srckeystore {path} -srcstoretype JKS"),
+        ("", "keytool -importkeystore -srckeystore {path} -srcstoretype JKS"),
+        ("PKCS12", "openssl pkcs12 -in {path}"),
+        ("pkcs12", "openssl pkcs12 -in {path}"),
+    ],
+)
+def test_a_java_store_is_answered_with_the_command_that_converts_it(
+    tmp_path: Path, which: str, declared: str, command: str
+) -> None:
+    store = tmp_path / "store"
+    store.write_bytes(CLIENT.pkcs12("sesame"))
+    properties = {f"ssl_{which}_location": str(store)}
+    if declared:
+        properties[f"ssl_{which}_type"] = declared
+    message = refused(security_protocol="SSL", **properties)
+    assert f"ssl.{which}.location" in message
+    assert f"ssl.{which}.type=PEM" in message
+    assert command.format(path=store) in message
+
+
+@pytest.mark.parametrize("which", ["truststore", "keystore"])
+def test_a_store_that_cannot_be_read(tmp_path: Path, which: str) -> None:
+    for path in (tmp_path / "missing", tmp_path):
+        message = refused(security_protocol="SSL", **{f"ssl_{which}_location": str(path)})
+        assert f"ssl.{which}.location names" in message
+        assert "can't be read" in message
+
+
+def test_a_file_from_beginning_to_end(tmp_path: Path) -> None:
+    path = tmp_path / "client.properties"
+    certificate = textwrap.indent(AUTHORITY.certificate_pem.strip(), "  ").replace("\n", " \\\n")
+    path.write_text(
+        "# how we connect\nsecurity.protocol = SASL_SSL\nsasl.mechanism: SCRAM-SHA-512\n"
+        "sasl.jaas.config=a.ScramLoginModule REQUIRED \\\n  username='sre' \\\n"
+        '  password="s\\u00e9same\\\\\\\\";\n'
+        f"ssl.truststore.type=PEM\nssl.truststore.certificates={certificate}\nacks=all\n",
+        encoding="latin-1",
+    )
+    config = load_client_config(str(path))
+    assert config.sasl == SaslCredentials("SCRAM-SHA-512", "sre", "sésame\\")
+    assert config.ssl_context is not None
+    assert config.not_honoured == ("acks",)
+
+
+def test_a_client_file_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="--command-config names"):
+        load_client_config(str(tmp_path / "missing"))
+
+
+def test_a_legacy_key_keeps_its_headers_when_collapsed() -> None:
+    collapsed = (
+        "-----BEGIN EC PRIVATE KEY----- Proc-Type: 4,ENCRYPTED DEK-Info: AES-128-CBC,00FF "
+        f"{'QUJD' * 20} -----END EC PRIVATE KEY-----"
+    )
+    [block] = pem_blocks(collapsed)
+    assert block.is_private_key
+    assert "QUJD" not in repr(block)
+    assert block.text.splitlines() == [
+        "-----BEGIN EC PRIVATE KEY-----",
+        "Proc-Type: 4,ENCRYPTED",
+        "DEK-Info: AES-128-CBC,00FF",
+        "",
+        "QUJD" * 16,
+        "QUJD" * 4,
+        "-----END EC PRIVATE KEY-----",
+    ]
+
+
+def test_pem_written_with_escaped_line_ends() -> None:
+    escaped = AUTHORITY.certificate_pem.replace("\n", "\\n")
+    properties = parse_properties(f"ssl.truststore.certificates={escaped}", "client.properties")
+    assert pem_blocks(properties["ssl.truststore.certificates"])[0].text == (
+        AUTHORITY.certificate_pem
+    )
