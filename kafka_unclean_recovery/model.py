@@ -172,10 +172,6 @@ class PartitionPlan:
     findings: tuple[Finding, ...]
     refusal: str | None = None
 
-    @property
-    def loss(self) -> Loss:
-        return self.ranking[0].loss if self.ranking else Loss(None, None)
-
 
 class OutcomeKind(StrEnum):
     ELECTED = "elected"

@@ -1,0 +1,53 @@
+"""What is shown before asking whether to elect. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kafka_unclean_recovery.model import PartitionPlan
+from kafka_unclean_recovery.plan_file import loss_under
+from kafka_unclean_recovery.report_text import count_text, one_line, total_text, why_not
+
+CONSENT_LIMIT = 40
+"""Partitions shown before asking; more than a few screens are not read."""
+
+
+def render_consent(plans: Sequence[PartitionPlan]) -> str:
+    """What electing loses, for a person to decide: partition by partition, totals last.
+
+    Of more than 40 elections the worst 40 by certain loss are shown, unknown being the worst.
+    """
+    elections = [plan for plan in plans if plan.designated_leader is not None]
+    others = [plan for plan in plans if plan.designated_leader is None]
+    shown = elections
+    if len(elections) > CONSENT_LIMIT:
+        shown = sorted(elections, key=_worst_first)[:CONSENT_LIMIT]
+    lines = [line for plan in shown for line in _election_lines(plan)]
+    if len(elections) > len(shown):
+        lines.append(
+            f"... and {count_text(len(elections) - len(shown), 'partition')} more, none worse (by"
+            " certain loss, unknown being the worst)"
+        )
+    lines += [f"{_name(plan)}: not elected: {why_not(plan)}" for plan in others[:CONSENT_LIMIT]]
+    if len(others) > CONSENT_LIMIT:
+        lines.append(f"... and {len(others) - CONSENT_LIMIT} more that are not elected")
+    losses = [loss_under(plan, plan.designated_leader) for plan in elections]
+    to_elect = count_text(len(elections), "partition")
+    lines.append(f"total: {to_elect} to elect; {total_text(losses)}")
+    return "\n".join(lines) + "\n"
+
+
+def _election_lines(plan: PartitionPlan) -> Iterator[str]:
+    loss = loss_under(plan, plan.designated_leader)
+    yield f"{_name(plan)}: elect broker {plan.designated_leader}; {total_text([loss])}"
+    for finding in plan.findings:
+        yield f"    {finding.code}: {one_line(finding.message)}"
+
+
+def _worst_first(plan: PartitionPlan) -> tuple[bool, int, str, int]:
+    certain = loss_under(plan, plan.designated_leader).certain
+    return certain is not None, -(certain or 0), plan.state.topic, plan.state.partition
+
+
+def _name(plan: PartitionPlan) -> str:
+    return str(plan.state.topic_partition)

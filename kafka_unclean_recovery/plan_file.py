@@ -1,0 +1,216 @@
+"""Plans as files: the KIP's, which a person may edit, and the rich one, which nobody may. Pure.
+
+The rich plan carries what each election rests on (its preconditions) and a digest over the whole,
+so that whoever applies it later knows that it is what was planned, and can observe it all again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.model import (
+    Candidate,
+    Cluster,
+    Finding,
+    Loss,
+    PartitionPlan,
+    ReplicaLog,
+)
+from kafka_unclean_recovery.partitions_file import load_object
+
+FORMAT_VERSION = 1
+
+STOCK_SCRIPT_WARNING = (
+    "warning: kafka-leader-election.sh of today's Kafka accepts this file and ignores the "
+    "designated leaders in it, so it may elect a replica that loses more; "
+    "use kafka-elect-leaders --election-type designated"
+)
+"""For stderr, wherever the KIP's file is written."""
+
+UNKNOWN_LOSS = Loss(None, None)
+
+Json = dict[str, object]
+"""A JSON object under construction."""
+
+
+def manual_recovery_json(plans: Iterable[PartitionPlan]) -> str:
+    """The file of --manual-recovery-output-file (KIP-1275), by topic and partition, a line each.
+
+    Plans without a designated leader are left out.
+    """
+    rows: list[Json] = [
+        {
+            "topic": plan.state.topic,
+            "partition": plan.state.partition,
+            "designatedLeader": plan.designated_leader,
+        }
+        for plan in _sorted(plans)
+        if plan.designated_leader is not None
+    ]
+    return partitions_by_line({}, rows, {})
+
+
+def plan_json(cluster: Cluster, plans: Iterable[PartitionPlan], created_at: str) -> str:
+    """The rich plan (schemas/plan-1.schema.json) with its digest.
+
+    `created_at` is a time in ISO 8601 with its offset from UTC.
+    """
+    head: Json = {
+        "format_version": FORMAT_VERSION,
+        "kind": "plan",
+        "cluster_id": cluster.cluster_id,
+        "created_at": created_at,
+    }
+    rows = [_plan_row(plan) for plan in _sorted(plans)]
+    digest = plan_digest({**head, "partitions": rows})
+    return partitions_by_line(head, rows, {"digest": digest})
+
+
+def plan_digest(document: Mapping[str, object]) -> str:
+    """The text "sha256:" and the hex digest of `document` without its "digest".
+
+    Hashed is the canonical form: keys sorted, no blanks, ASCII with \\u escapes.
+    """
+    rest = {key: value for key, value in document.items() if key != "digest"}
+    canonical = json.dumps(rest, sort_keys=True, separators=(",", ":"))
+    return f"sha256:{hashlib.sha256(canonical.encode('ascii')).hexdigest()}"
+
+
+def parse_plan(text: str, source: str) -> Json:
+    """The document of a rich plan, its kind, version and digest checked.
+
+    Raises InputError, which names `source`.
+    """
+    document = load_object(text, source)
+    if document.get("kind") != "plan":
+        raise InputError(f'{source}: kind: is not "plan"; give a file of --plan-output-file')
+    version = document.get("format_version")
+    if version != FORMAT_VERSION or isinstance(version, bool):  # True == 1
+        raise InputError(
+            f"{source}: format_version: only {FORMAT_VERSION} is known here; "
+            "use the version of this tool that wrote the plan"
+        )
+    if document.get("digest") != _digest_of_read(document, source):
+        raise InputError(
+            f"{source}: digest: does not agree with the plan, which was changed after it was "
+            "written; make a new plan (to choose leaders by hand, --manual-recovery-output-file)"
+        )
+    return document
+
+
+def _digest_of_read(document: Json, source: str) -> str:
+    try:
+        return plan_digest(document)
+    except RecursionError:
+        raise InputError(f"{source}: nested too deeply to be a plan") from None
+
+
+def partitions_by_line(head: Json, rows: Iterable[Json], tail: Json) -> str:
+    """One JSON object: `head`, then "partitions" with a line for each row, then `tail`.
+
+    Quick to write and to grep; rows are taken one at a time, so that they need not all exist.
+    """
+    before = "".join(f"{json.dumps(key)}: {json.dumps(value)},\n" for key, value in head.items())
+    after = "".join(f",\n{json.dumps(key)}: {json.dumps(value)}" for key, value in tail.items())
+    lines = ",\n".join(map(json.dumps, rows))
+    partitions = f"[\n{lines}\n]" if lines else "[]"
+    return f'{{{before}"partitions": {partitions}{after}}}\n'
+
+
+def replica_log_json(log: ReplicaLog) -> Json:
+    """All of a ReplicaLog; offsets as in the model, null where unknown."""
+    epochs = None
+    if log.epochs is not None:
+        epochs = [
+            {"epoch": s.epoch, "start_offset": s.start_offset, "end_offset": s.end_offset}
+            for s in log.epochs
+        ]
+    return {
+        "broker": log.broker,
+        "live": log.live,
+        "last_written_leader_epoch": log.last_written_leader_epoch,
+        "log_start_offset": log.log_start_offset,
+        "high_watermark": log.high_watermark,
+        "log_end_offset": log.log_end_offset,
+        "epochs": epochs,
+        "source": log.source,
+        "problem": log.problem,
+    }
+
+
+def loss_json(loss: Loss) -> Json:
+    """Records; null where unknown."""
+    return {"certain": loss.certain, "possible": loss.possible}
+
+
+def finding_json(finding: Finding) -> Json:
+    return {
+        "code": finding.code,
+        "severity": finding.severity.value,
+        "message": finding.message,
+    }
+
+
+def candidate_json(candidate: Candidate) -> Json:
+    """What electing this replica would lose, and where it would truncate the others."""
+    divergences = [
+        {"broker": d.broker, "offset": d.offset, "records": d.records}
+        for d in candidate.divergences
+    ]
+    return {
+        "broker": candidate.log.broker,
+        "loss": loss_json(candidate.loss),
+        "divergences": divergences,
+    }
+
+
+def loss_under(plan: PartitionPlan | None, leader: int | None) -> Loss:
+    """What `leader` costs, unknown when it is not among the candidates.
+
+    Not always the loss of the best candidate: an operator may have designated another one.
+    """
+    ranking = plan.ranking if plan else ()
+    return next((c.loss for c in ranking if c.log.broker == leader), UNKNOWN_LOSS)
+
+
+def _plan_row(plan: PartitionPlan) -> Json:
+    return {
+        "topic": plan.state.topic,
+        "partition": plan.state.partition,
+        "preconditions": _preconditions(plan),
+        "designated_leader": plan.designated_leader,
+        "order": list(plan.order),
+        "refusal": plan.refusal,
+        "loss": loss_json(loss_under(plan, plan.designated_leader)),
+        "findings": [finding_json(finding) for finding in plan.findings],
+        "ranking": [_ranked(candidate) for candidate in plan.ranking],
+        "replica_logs": [replica_log_json(log) for log in plan.replica_logs],
+    }
+
+
+def _preconditions(plan: PartitionPlan) -> Json:
+    state = plan.state
+    return {
+        "topic_id": state.topic_id,
+        "leader_epoch": state.leader_epoch,
+        "replicas": list(state.replicas),
+        "isr": list(state.isr),
+        "elr": list(state.elr),
+        "last_known_elr": list(state.last_known_elr),
+    }
+
+
+def _ranked(candidate: Candidate) -> Json:
+    log = candidate.log
+    return {
+        **candidate_json(candidate),
+        "last_written_leader_epoch": log.last_written_leader_epoch,
+        "log_end_offset": log.log_end_offset,
+    }
+
+
+def _sorted(plans: Iterable[PartitionPlan]) -> list[PartitionPlan]:
+    return sorted(plans, key=lambda plan: plan.state.topic_partition)

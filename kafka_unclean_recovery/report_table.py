@@ -1,0 +1,231 @@
+"""A report as tables and lines for a terminal. Pure; unknown is "unknown", never 0."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from kafka_unclean_recovery.model import (
+    Candidate,
+    OutcomeKind,
+    PartitionPlan,
+    PartitionReport,
+    PartitionState,
+    ReplicaLog,
+    Report,
+)
+from kafka_unclean_recovery.plan_file import loss_under
+from kafka_unclean_recovery.report import Summary, elected_leader, summarize
+from kafka_unclean_recovery.report_text import (
+    count_text,
+    ids_text,
+    lineage_text,
+    loss_texts,
+    number_text,
+    one_line,
+    total_text,
+    why_not,
+)
+
+# A column: the two lines of its header, how it is aligned.
+_REPLICA_COLUMNS = (
+    ("", "topic", "left"),
+    ("", "partition", "right"),
+    ("leader", "epoch", "right"),
+    ("", "ISR", "left"),
+    ("", "ELR", "left"),
+    ("", "replica", "right"),
+    ("", "live", "left"),
+    ("last written", "leader epoch", "right"),
+    ("log", "start", "right"),
+    ("high", "watermark", "right"),
+    ("log end", "offset", "right"),
+    ("", "lineage", "left"),
+    ("certain", "loss", "right"),
+    ("possible", "loss", "right"),
+    ("", "", "left"),
+)
+_OUTCOME_COLUMNS = (
+    ("", "topic", "left"),
+    ("", "partition", "right"),
+    ("", "outcome", "left"),
+    ("", "leader", "right"),
+    ("leader", "epoch", "right"),
+    ("", "ISR", "left"),
+    ("certain", "loss", "right"),
+    ("possible", "loss", "right"),
+    ("", "reason", "left"),
+)
+
+
+def render_table(report: Report) -> str:
+    """The artefact of --format table: replicas, outcomes, findings, problems, totals."""
+    return _page(
+        _replica_table(report),
+        _outcome_table(report),
+        _findings(report),
+        _problems(report),
+        _summary_text(report),
+    )
+
+
+def render_replicas(report: Report) -> str:
+    """Its part on replicas: what each holds and would lose, and what to weigh before electing."""
+    return _page(_replica_table(report), _findings(report))
+
+
+def render_outcomes(report: Report) -> str:
+    """Its part on partitions: outcomes, problems, totals.
+
+    A partition that is not online has a line even when nothing was tried; in render_table its
+    replicas tell that.
+    """
+    untried = "\n".join(_untried_lines(report))
+    return _page(_outcome_table(report), untried, _problems(report), _summary_text(report))
+
+
+def _page(*parts: str) -> str:
+    return "\n\n".join(filter(None, parts)) + "\n" if any(parts) else ""
+
+
+def _table(columns: Iterable[Sequence[str]], rows: list[Sequence[str]]) -> str:
+    """`columns` are (first header line, second header line, alignment); "" without rows."""
+    from tabulate import tabulate  # not needed for --help and --format json
+
+    if not rows:
+        return ""
+    above, below, align = zip(*columns, strict=True)
+    # The second line of the header goes as a row: tabulate's own multi-line mode is slow.
+    return tabulate(
+        [below, *rows],
+        headers=above,
+        tablefmt="plain",
+        disable_numparse=True,
+        colalign=align,
+    )
+
+
+def _replica_table(report: Report) -> str:
+    cells = [cells for row in report.partitions for cells in _replica_cells(row)]
+    return _table(_REPLICA_COLUMNS, cells)
+
+
+def _replica_cells(row: PartitionReport) -> Iterator[Sequence[str]]:
+    """One row a replica, the partition's own cells on the first of them only."""
+    plan = row.plan
+    first = _partition_cells(row)
+    if plan is None or not plan.replica_logs:
+        yield (*first, *[""] * 9, _why_no_logs(row.state))
+        return
+    candidates = {candidate.log.broker: candidate for candidate in plan.ranking}
+    for log in plan.replica_logs:
+        mark = "*" if log.broker == plan.designated_leader else ""
+        yield (*first, *_log_cells(log), *_loss_cells(candidates.get(log.broker)), _note(mark, log))
+        first = ("",) * len(first)
+
+
+def _partition_cells(row: PartitionReport) -> tuple[str, ...]:
+    state = row.plan.state if row.plan else row.state
+    name = (row.topic_partition.topic, str(row.topic_partition.partition))
+    if state is None:
+        return (*name, "", "", "")
+    return (*name, str(state.leader_epoch), ids_text(state.isr), ids_text(state.elr))
+
+
+def _why_no_logs(state: PartitionState | None) -> str:
+    if state is None:
+        return "! no such topic or partition"
+    return "! no replica was looked at" if state.offline else f"online, leader {state.leader}"
+
+
+def _log_cells(log: ReplicaLog) -> tuple[str, ...]:
+    return (
+        str(log.broker),
+        "yes" if log.live else "no",
+        number_text(log.last_written_leader_epoch),
+        number_text(log.log_start_offset),
+        number_text(log.high_watermark),
+        number_text(log.log_end_offset),
+        lineage_text(log.epochs),
+    )
+
+
+def _loss_cells(candidate: Candidate | None) -> tuple[str, str]:
+    """A replica that can't be elected has no loss to tell."""
+    return ("-", "-") if candidate is None else loss_texts(candidate.loss)
+
+
+def _note(mark: str, log: ReplicaLog) -> str:
+    return mark if log.problem is None else f"{mark}! {one_line(log.problem)}"
+
+
+def _outcome_table(report: Report) -> str:
+    cells = [_outcome_cells(row) for row in report.partitions if row.outcome]
+    return _table(_OUTCOME_COLUMNS, cells)
+
+
+def _outcome_cells(row: PartitionReport) -> Sequence[str]:
+    assert row.outcome is not None
+    state, elected = row.state, elected_leader(row)
+    losses = ("-", "-") if elected is None else loss_texts(loss_under(row.plan, elected))
+    leader = ("", "", "")
+    if state is not None:
+        who = "none" if state.offline else str(state.leader)
+        leader = (who, str(state.leader_epoch), ids_text(state.isr))
+    name = (row.topic_partition.topic, str(row.topic_partition.partition))
+    return (*name, row.outcome.kind.value, *leader, *losses, one_line(row.outcome.reason or ""))
+
+
+def _untried_lines(report: Report) -> Iterator[str]:
+    for row in report.partitions:
+        if row.outcome is not None:
+            continue
+        if row.state is None:
+            yield f"{row.topic_partition}: no such topic or partition"
+        elif row.state.offline:
+            yield f"{row.topic_partition}: offline; {_planned_text(row.plan)}"
+
+
+def _planned_text(plan: PartitionPlan | None) -> str:
+    if plan is None:
+        return "no replica was looked at"
+    leader = plan.designated_leader
+    if leader is None:
+        return f"no designated leader: {why_not(plan)}"
+    return f"designated leader {leader}, {total_text([loss_under(plan, leader)])}"
+
+
+def _findings(report: Report) -> str:
+    lines = []
+    for row in report.partitions:
+        name, plan = row.topic_partition, row.plan
+        if plan is None:
+            continue
+        if plan.designated_leader is None:
+            lines.append(f"{name} no_designated_leader: {why_not(plan)}")
+        lines += [f"{name} {found.code}: {one_line(found.message)}" for found in plan.findings]
+    return "\n".join(lines)
+
+
+def _problems(report: Report) -> str:
+    silent = sorted(report.silent_brokers.items())
+    lines = [f"broker {broker} did not answer: {one_line(reason)}" for broker, reason in silent]
+    lines += [f"problem: {one_line(problem)}" for problem in report.problems]
+    return "\n".join(lines)
+
+
+def _summary_text(report: Report) -> str:
+    summary = summarize(report)
+    outcomes = [f"{n} {kind.value}" for kind in OutcomeKind if (n := summary.outcomes[kind])]
+    parts = [_states_text(len(report.partitions), summary)]
+    parts += [", ".join(outcomes)] if outcomes else []
+    parts += [total_text(summary.losses)] if summary.losses else []
+    parts += ["interrupted, so not all was tried"] if report.interrupted else []
+    return "; ".join(parts)
+
+
+def _states_text(partitions: int, summary: Summary) -> str:
+    if not partitions:  # only a run on all offline partitions can end with none
+        return "no offline partitions found"
+    missing = f", {summary.missing} missing" if summary.missing else ""
+    states = f"{summary.online} online, {summary.offline} offline{missing}"
+    return f"{count_text(partitions, 'partition')}: {states}"

@@ -1,0 +1,74 @@
+"""The small texts of which the tables and the consent are made. Unknown is "unknown", never 0."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kafka_unclean_recovery.model import EpochLineage, EpochSpan, Loss, PartitionPlan
+
+_SPANS_SHOWN = 4
+_UNKNOWN = "unknown"
+
+
+def loss_text(records: int | None) -> str:
+    """As "500 records", or "unknown"."""
+    return _UNKNOWN if records is None else count_text(records, "record")
+
+
+def loss_texts(loss: Loss) -> tuple[str, str]:
+    return loss_text(loss.certain), loss_text(loss.possible)
+
+
+def total_text(losses: Sequence[Loss]) -> str:
+    """As "certain loss 500 records, possible loss unknown"; of one loss as of many."""
+    certain = _total([loss.certain for loss in losses])
+    return f"certain loss {certain}, possible loss {_total([loss.possible for loss in losses])}"
+
+
+def _total(records: Sequence[int | None]) -> str:
+    """Says what is known even where some is not: "500 records, and unknown for 3 partitions"."""
+    known = [count for count in records if count is not None]
+    unknown = len(records) - len(known)
+    if not unknown:
+        return loss_text(sum(known))
+    if not known:
+        return _UNKNOWN
+    return f"{loss_text(sum(known))}, and unknown for {count_text(unknown, 'partition')}"
+
+
+def why_not(plan: PartitionPlan) -> str:
+    """Why a plan has no designated leader, in one line."""
+    return one_line(plan.refusal or "no replica that could be elected is known well enough")
+
+
+def count_text(number: int, noun: str) -> str:
+    """As "1 record", "2 records"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def one_line(text: str) -> str:
+    """Reasons come from brokers and libraries: no line breaks, no terminal escapes."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def number_text(value: int | None) -> str:
+    return _UNKNOWN if value is None else str(value)
+
+
+def ids_text(brokers: Sequence[int]) -> str:
+    return ",".join(map(str, brokers)) or "none"
+
+
+def lineage_text(epochs: EpochLineage | None) -> str:
+    """`0:[0,1500) 2:[1500,1510)`: epoch, start inclusive, end exclusive. The newest spans only:
+    there the replicas differ, and the JSON has all."""
+    if epochs is None:
+        return _UNKNOWN
+    older = len(epochs) - _SPANS_SHOWN
+    if older <= 1:  # to say "1 older" is no shorter than to show it
+        return " ".join(map(_span, epochs)) or "none"
+    return f"({older} older) " + " ".join(map(_span, epochs[older:]))
+
+
+def _span(span: EpochSpan) -> str:
+    return f"{span.epoch}:[{span.start_offset},{span.end_offset})"

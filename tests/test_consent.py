@@ -1,0 +1,67 @@
+"""What is shown before asking."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_unclean_recovery.consent import render_consent
+from kafka_unclean_recovery.model import Loss, PartitionPlan
+from tests.reports import any_plans, plan
+
+
+def test_consent_shows_what_each_election_loses() -> None:
+    given = [plan(0, loss=Loss(500, 1)), plan(1, designated=None, refusal="reassigning"), plan(2)]
+    assert render_consent(given) == (
+        "orders-0: elect broker 3; certain loss 500 records, possible loss 1 record\n"
+        "    dead_replica_may_hold_more: wait for broker 1\n"
+        "orders-2: elect broker 3; certain loss 0 records, possible loss unknown\n"
+        "    dead_replica_may_hold_more: wait for broker 1\n"
+        "orders-1: not elected: reassigning\n"
+        "total: 2 partitions to elect; certain loss 500 records, possible loss 1 record, and"
+        " unknown for 1 partition\n"
+    )
+
+
+def test_consent_is_about_the_leader_designated_by_hand() -> None:
+    assert "elect broker 4; certain loss 500 records" in render_consent([plan(designated=4)])
+
+
+@pytest.mark.parametrize(("partitions", "shown"), [(40, 40), (41, 40), (100, 40)])
+def test_consent_shows_the_worst_40_unknown_before_all(partitions: int, shown: int) -> None:
+    given = [plan(n, loss=Loss(n, 0)) for n in range(partitions - 1)]
+    given.append(plan(partitions, loss=Loss(None, 0)))
+    lines = render_consent(given).splitlines()
+    elections = [line.split(":")[0] for line in lines if "elect broker" in line]
+    assert len(elections) == shown
+    if partitions > 40:
+        worst = [f"orders-{n}" for n in range(partitions - 2, partitions - 41, -1)]
+        assert elections == [f"orders-{partitions}", *worst]
+        left = partitions - 40
+        assert lines[-2].startswith(f"... and {left} partition{'s' * (left > 1)} more, none worse")
+    total = sum(range(partitions - 1))
+    assert lines[-1] == (
+        f"total: {partitions} partitions to elect; certain loss {total} records, and unknown for"
+        " 1 partition, possible loss 0 records"
+    )
+
+
+def test_consent_does_not_list_every_refusal_either() -> None:
+    lines = render_consent([plan(n, designated=None) for n in range(45)]).splitlines()
+    assert len(lines) == 42
+    assert lines[40:] == [
+        "... and 5 more that are not elected",
+        "total: 0 partitions to elect; certain loss 0 records, possible loss 0 records",
+    ]
+
+
+@given(st.lists(any_plans, max_size=3))
+def test_any_plans_can_be_shown_on_any_terminal(given: list[PartitionPlan]) -> None:
+    text = render_consent(given)
+    assert "\x1b" not in text
+    text.encode("utf-8")
+
+
+def test_8000_partitions_are_not_all_shown() -> None:
+    assert len(render_consent([plan(n) for n in range(8000)]).splitlines()) == 82
