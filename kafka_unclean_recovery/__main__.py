@@ -1,0 +1,5 @@
+"""python -m kafka_unclean_recovery"""
+
+from kafka_unclean_recovery.cli.unclean_recovery import main
+
+main()

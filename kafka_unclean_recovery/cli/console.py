@@ -1,0 +1,115 @@
+"""Stdout is the artefact; everything for people goes to stderr. New files are never overwritten."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+from kafka_unclean_recovery.cli.exits import usage
+from kafka_unclean_recovery.stopping import Stop
+
+_CLEAR_LINE = "\r\x1b[K"
+
+
+class Console:
+    """Sentences, and one line of progress that is rewritten in place on a terminal."""
+
+    def __init__(self, command: str) -> None:
+        self._command = command
+        self._terminal = sys.stderr.isatty()
+        self._line = ""
+
+    def say(self, sentence: str) -> None:
+        """A line on stderr that stays."""
+        self._clear()
+        print(f"{self._command}: {sentence}", file=sys.stderr, flush=True)  # noqa: T201
+
+    def progress(self, sentence: str) -> None:
+        """Shown on a terminal only, until the next line."""
+        if self._terminal and sentence != self._line:
+            self._clear()
+            self._line = sentence
+            sys.stderr.write(sentence)
+            sys.stderr.flush()
+
+    def _clear(self) -> None:
+        if self._line:
+            sys.stderr.write(_CLEAR_LINE)
+            self._line = ""
+
+    def show(self, text: str) -> None:
+        """Text for people, as it is, on stderr."""
+        self._clear()
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+    def artefact(self, text: str) -> None:
+        """The one thing on stdout."""
+        self._clear()
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+def is_terminal() -> bool:
+    """Whether somebody can be asked."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+async def confirm(console: Console, question: str, stop: Stop) -> bool:
+    """Ask on the terminal; only y or yes means yes. Raises Interrupted when asked to stop."""
+    console.show(f"{question} [y/N] ")
+    answer = await stop.unless(_read_line())
+    return answer.strip().lower() in ("y", "yes")
+
+
+async def _read_line() -> str:
+    """A line from the terminal without a thread that could not be ended."""
+    loop = asyncio.get_running_loop()
+    line: asyncio.Future[str] = loop.create_future()
+    descriptor = sys.stdin.fileno()
+
+    def readable() -> None:
+        if not line.done():
+            line.set_result(os.read(descriptor, 4096).decode(errors="replace"))
+
+    loop.add_reader(descriptor, readable)
+    try:
+        return await line
+    finally:
+        loop.remove_reader(descriptor)
+
+
+def read_input(path: Path, flag: str) -> str:
+    """The text of a file named by the user. Raises Exit(2)."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise usage(f"{flag} {path}: not UTF-8 text") from None
+    except OSError as error:
+        raise usage(f"{flag} {path}: {error.strerror}") from None
+
+
+def check_new(path: Path | None, flag: str) -> None:
+    """Fail early, before anything is asked of the cluster. Raises Exit(2)."""
+    if path is None:
+        return
+    if path.exists() or path.is_symlink():
+        raise usage(f"{flag} {path}: the file exists and is never overwritten; name a new one")
+    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+        raise usage(f"{flag} {path}: {path.parent} is no directory that can be written to")
+
+
+def write_new(path: Path, text: str, flag: str) -> None:
+    """Create the file, whole and on the disk, or leave nothing. Raises Exit(2)."""
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+    except FileExistsError:
+        raise usage(f"{flag} {path}: the file exists and is never overwritten") from None
+    except OSError as error:
+        path.unlink(missing_ok=True)
+        raise usage(f"{flag} {path}: {error.strerror}") from None

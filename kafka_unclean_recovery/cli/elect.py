@@ -1,0 +1,193 @@
+"""What kafka-elect-leaders does once its flags are parsed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kafka_unclean_recovery.cli.console import Console, read_input
+from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
+from kafka_unclean_recovery.cli.output import exit_code_of, print_report, say_failures, say_silent
+from kafka_unclean_recovery.cli.session import Session, journal_of, run
+from kafka_unclean_recovery.cluster.controller_requests import (
+    PREFERRED,
+    UNCLEAN,
+    Answer,
+    elect_leaders,
+)
+from kafka_unclean_recovery.cluster.error_codes import ELECTION_NOT_NEEDED, NONE, error_name
+from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.election_rules import designate
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.journal import Journal
+from kafka_unclean_recovery.model import Outcome, OutcomeKind, TopicPartition
+from kafka_unclean_recovery.observation import Observation, Observer, Wanted
+from kafka_unclean_recovery.partitions_file import parse_elections
+from kafka_unclean_recovery.recovery import (
+    Outcomes,
+    Plans,
+    elect_planned,
+    plan_recovery,
+    settled_before,
+    verify,
+)
+from kafka_unclean_recovery.transport.list_offsets import ListOffsetsSource
+
+NAME = "kafka-elect-leaders"
+
+Leaders = Mapping[TopicPartition, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The flags of the command, by their names; election_type is one of its three words."""
+
+    bootstrap_server: str
+    election_type: str
+    command_config: Path | None
+    path_to_json_file: Path | None
+    topic: str | None
+    partition: int | None
+    all_topic_partitions: bool
+    recovery_duration_ms: int
+    recovery_election_attempts: int
+    as_json: bool
+    journal: Path | None
+
+
+def elect(options: Options) -> int:
+    """The exit code of one run."""
+    console = Console(NAME)
+    try:
+        chosen = _chosen(options)
+    except Exit as error:
+        console.say(str(error))
+        return error.code
+    config = None if options.command_config is None else str(options.command_config)
+
+    async def work(session: Session) -> int:
+        if options.election_type != "designated":
+            return await _by_the_controller(session, options, chosen)
+        assert chosen is not None
+        return await _designated(session, options, chosen)
+
+    return run(console, options.bootstrap_server, config, work)
+
+
+def _chosen(options: Options) -> Leaders | None:
+    """The partitions and their designated leaders; None means every partition. Raises Exit(2)."""
+    one = options.topic is not None or options.partition is not None
+    ways = (one, options.path_to_json_file is not None, options.all_topic_partitions)
+    if sum(ways) != 1:
+        raise usage(
+            "give exactly one of --topic with --partition, --path-to-json-file and"
+            " --all-topic-partitions"
+        )
+    if options.election_type == "designated" and options.path_to_json_file is None:
+        raise usage("a designated election needs --path-to-json-file with the designated leaders")
+    if options.path_to_json_file is not None:
+        return _read_file(options.path_to_json_file, options.election_type)
+    if options.all_topic_partitions:
+        return None
+    if options.topic is None or options.partition is None:
+        raise usage("--topic and --partition go together")
+    return {TopicPartition(options.topic, options.partition): None}
+
+
+def _read_file(path: Path, election_type: str) -> Leaders:
+    try:
+        leaders = dict(parse_elections(read_input(path, "--path-to-json-file"), str(path)))
+    except InputError as error:
+        raise usage(str(error)) from None
+    nobody = sorted(tp for tp, leader in leaders.items() if leader is None)
+    if election_type == "designated" and nobody:
+        raise usage(f"{path}: {nobody[0]} has no designatedLeader; a designated election needs one")
+    return dict(sorted(leaders.items()))
+
+
+async def _by_the_controller(session: Session, options: Options, chosen: Leaders | None) -> int:
+    """Preferred and unclean elections as the stock script has them: the controller chooses."""
+    kind = PREFERRED if options.election_type == "preferred" else UNCLEAN
+    wanted = None if chosen is None else list(chosen)
+    await session.stop.unless(session.reader.cluster())
+    answers = await session.controller.ask(
+        lambda connection, deadline: elect_leaders(connection, kind, wanted, deadline)
+    )
+    if options.as_json:
+        rows = [_answer_json(tp, answer) for tp, answer in sorted(answers.items())]
+        session.console.artefact(json.dumps({"format_version": 1, "elections": rows}) + "\n")
+    else:
+        session.console.artefact(_answers_text(options.election_type, answers))
+    for tp, answer in sorted(answers.items()):
+        if answer.error not in (NONE, ELECTION_NOT_NEEDED):
+            session.console.say(f"{tp}: {error_name(answer.error)}: {answer.message}")
+    done = all(answer.error in (NONE, ELECTION_NOT_NEEDED) for answer in answers.values())
+    return OK if done else NOT_ALL
+
+
+def _answer_json(tp: TopicPartition, answer: Answer) -> dict[str, object]:
+    return {
+        "topic": tp.topic,
+        "partition": tp.partition,
+        "error": None if answer.error == NONE else error_name(answer.error),
+        "message": answer.message,
+    }
+
+
+def _answers_text(election_type: str, answers: Mapping[TopicPartition, Answer]) -> str:
+    elected = sorted(tp for tp, answer in answers.items() if answer.error == NONE)
+    noop = sorted(tp for tp, answer in answers.items() if answer.error == ELECTION_NOT_NEEDED)
+    lines = []
+    if elected:
+        lines.append(f"{election_type} leader elected: {', '.join(map(str, elected))}")
+    if noop:
+        lines.append(f"a valid leader was there already: {', '.join(map(str, noop))}")
+    return "\n".join([*lines, ""])
+
+
+async def _designated(session: Session, options: Options, leaders: Leaders) -> int:
+    cluster, _ = await session.stop.unless(session.reader.cluster())
+    async with journal_of(session, options.journal, cluster.cluster_id, NAME) as journal:
+        code = await _elect_designated(session, options, leaders, journal)
+        journal.write("end", exit_code=code)
+        return code
+
+
+async def _elect_designated(
+    session: Session, options: Options, leaders: Leaders, journal: Journal
+) -> int:
+    source = ListOffsetsSource(session.nodes)
+    observer = Observer(
+        session.nodes, session.reader, source, session.stop, session.console.progress
+    )
+    deadline = Deadline.after(options.recovery_duration_ms / 1000)
+    seen = await observer.observe(Wanted(tuple(leaders), will_elect=True), deadline)
+    say_silent(session.console, seen)
+    plans, outcomes = _designations(seen, leaders)
+    outcomes |= settled_before(seen, {tp: p for tp, p in plans.items() if tp not in outcomes})
+    elector = session.elector(journal, options.recovery_election_attempts)
+    outcomes |= await elect_planned(
+        elector, plans, outcomes, session.stop, session.console.progress
+    )
+    report = await verify(session.reader, seen, plans, outcomes)
+    report = replace(report, interrupted=session.stop.requested)
+    print_report(session.console, report, options.as_json, with_replicas=False)
+    say_failures(session.console, report)
+    return exit_code_of(report)
+
+
+def _designations(seen: Observation, leaders: Leaders) -> tuple[Plans, Outcomes]:
+    """(the plans with the leaders that were asked for, those that can't be elected)."""
+    plans: Plans = {}
+    refused: Outcomes = {}
+    for tp, plan in plan_recovery(seen).items():
+        leader = leaders[tp]
+        assert leader is not None
+        try:
+            plans[tp] = designate(plan, leader)
+        except ValueError as error:
+            plans[tp] = replace(plan, designated_leader=None)
+            refused[tp] = Outcome(OutcomeKind.REFUSED, str(error))
+    return plans, refused

@@ -1,0 +1,111 @@
+"""kafka-elect-leaders: the command of KIP-966 and KIP-1275, with designated elections on today's
+Kafka."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kafka_unclean_recovery import __version__
+from kafka_unclean_recovery.cli.format import Format
+
+NAME = "kafka-elect-leaders"
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+
+class ElectionType(StrEnum):
+    PREFERRED = "preferred"
+    UNCLEAN = "unclean"
+    DESIGNATED = "designated"
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"{NAME} {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def elect_leaders(
+    bootstrap_server: Annotated[
+        str,
+        typer.Option(metavar="HOST:PORT[,...]", help="Brokers to connect to first."),
+    ],
+    election_type: Annotated[
+        ElectionType,
+        typer.Option(
+            case_sensitive=False,
+            help="preferred: the first replica, if another one leads. unclean: the first live"
+            " replica of a partition without a leader. designated: the replica that the file"
+            " names, of a partition without a leader, and no other.",
+        ),
+    ],
+    command_config: Annotated[
+        Path | None,
+        typer.Option(
+            "--command-config",
+            "--admin.config",
+            metavar="FILE",
+            help="Java client properties: TLS, SASL, client.id.",
+        ),
+    ] = None,
+    path_to_json_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help='{"partitions": [{"topic": "foo", "partition": 1, "designatedLeader": 0}]};'
+            " designatedLeader (or desiredLeader) is for designated elections.",
+        ),
+    ] = None,
+    topic: Annotated[str | None, typer.Option(help="With --partition: one partition.")] = None,
+    partition: Annotated[int | None, typer.Option(min=0, help="With --topic.")] = None,
+    all_topic_partitions: Annotated[
+        bool, typer.Option("--all-topic-partitions", help="Every partition.")
+    ] = False,
+    recovery_duration_ms: Annotated[
+        int,
+        typer.Option(min=1, metavar="MS", help="designated: how long brokers may take to answer."),
+    ] = 30_000,
+    recovery_election_attempts: Annotated[
+        int,
+        typer.Option(min=0, metavar="N", help="Retries of elections that fail in passing."),
+    ] = 3,
+    format: Annotated[  # noqa: A002 - the flag's name
+        Format, typer.Option(help="What stdout gets.")
+    ] = Format.TABLE,
+    journal: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Where each step is noted before it is taken."),
+    ] = None,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Elect leaders: preferred, unclean, or exactly the one designated."""
+    from kafka_unclean_recovery.cli.elect import Options, elect
+
+    options = Options(
+        bootstrap_server=bootstrap_server,
+        election_type=election_type.value,
+        command_config=command_config,
+        path_to_json_file=path_to_json_file,
+        topic=topic,
+        partition=partition,
+        all_topic_partitions=all_topic_partitions,
+        recovery_duration_ms=recovery_duration_ms,
+        recovery_election_attempts=recovery_election_attempts,
+        as_json=format is Format.JSON,
+        journal=journal,
+    )
+    raise typer.Exit(elect(options))
+
+
+def main() -> None:
+    """Entry point of the console script."""
+    app(prog_name=NAME, args=sys.argv[1:])

@@ -1,0 +1,39 @@
+"""A report on stdout, what went wrong on stderr, and the exit code: the same in every command."""
+
+from __future__ import annotations
+
+from kafka_unclean_recovery.cli.console import Console
+from kafka_unclean_recovery.cli.exits import NOT_ALL, OK
+from kafka_unclean_recovery.model import Report
+from kafka_unclean_recovery.observation import Observation
+from kafka_unclean_recovery.report import render_json
+from kafka_unclean_recovery.report_table import render_outcomes, render_table
+
+
+def print_report(console: Console, report: Report, as_json: bool, with_replicas: bool) -> None:
+    if as_json:
+        console.artefact(render_json(report))
+    elif with_replicas:
+        console.artefact(render_table(report))
+    else:
+        console.artefact(render_outcomes(report))
+
+
+def say_silent(console: Console, seen: Observation) -> None:
+    """Problems of the cluster as a whole, and each broker that gave no answer."""
+    for problem in seen.problems:
+        console.say(problem)
+    for broker, reason in sorted(seen.silent_brokers.items()):
+        console.say(f"broker {broker} gave no replica info: {reason}")
+
+
+def say_failures(console: Console, report: Report) -> None:
+    for row in report.partitions:
+        if row.outcome is not None and not row.outcome.kind.success:
+            console.say(f"{row.topic_partition}: {row.outcome.kind}: {row.outcome.reason}")
+
+
+def exit_code_of(report: Report) -> int:
+    """Of a run that elects: 0 only if every partition is online as it should be."""
+    all_online = all(row.outcome and row.outcome.kind.success for row in report.partitions)
+    return OK if all_online and not report.problems else NOT_ALL

@@ -1,0 +1,242 @@
+"""What kafka-unclean-recovery does once its flags are parsed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from kafka_unclean_recovery.cli.console import (
+    Console,
+    check_new,
+    confirm,
+    is_terminal,
+    read_input,
+    write_new,
+)
+from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
+from kafka_unclean_recovery.cli.output import exit_code_of, print_report, say_failures, say_silent
+from kafka_unclean_recovery.cli.session import (
+    Session,
+    finish,
+    journal_of,
+    run,
+    warn_of_unfinished,
+)
+from kafka_unclean_recovery.consent import render_consent
+from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.journal import Journal
+from kafka_unclean_recovery.model import PartitionPlan, Report, TopicPartition
+from kafka_unclean_recovery.observation import Observation, Observer, Wanted
+from kafka_unclean_recovery.partitions_file import parse_partitions
+from kafka_unclean_recovery.plan_file import (
+    STOCK_SCRIPT_WARNING,
+    manual_recovery_json,
+    plan_json,
+)
+from kafka_unclean_recovery.recovery import (
+    Outcomes,
+    Plans,
+    elect_planned,
+    not_elected,
+    plan_recovery,
+    report_on,
+    settled_before,
+    verify,
+)
+from kafka_unclean_recovery.stopping import Interrupted
+from kafka_unclean_recovery.transport.list_offsets import ListOffsetsSource
+
+NAME = "kafka-unclean-recovery"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The flags of the command, by their names."""
+
+    bootstrap_server: str
+    command_config: Path | None
+    all_offline_partitions: bool
+    path_to_json_file: Path | None
+    show_replica_info: bool
+    manual_recovery_output_file: Path | None
+    automated_recovery: bool
+    recovery_duration_ms: int
+    recovery_election_attempts: int
+    wait_for_brokers: str | None
+    as_json: bool
+    yes: bool
+    journal: Path | None
+    plan_output_file: Path | None
+
+
+def recover(options: Options) -> int:
+    """The exit code of one run."""
+    console = Console(NAME)
+    try:
+        _check_flags(options)
+        wanted = _wanted(options)
+    except Exit as error:
+        console.say(str(error))
+        return error.code
+    config = None if options.command_config is None else str(options.command_config)
+    return run(
+        console,
+        options.bootstrap_server,
+        config,
+        lambda session: _recover(session, options, wanted),
+    )
+
+
+def resume_journal(options: Options, path: Path) -> int:
+    """Finish what the run of a journal left, and nothing else."""
+    console = Console(NAME)
+    chosen = (options.all_offline_partitions, options.path_to_json_file, options.automated_recovery)
+    if any(chosen):
+        console.say("--resume stands alone: it only finishes what the journal's run left")
+        return usage("").code
+    if not path.is_file():
+        console.say(f"--resume {path}: there is no such journal")
+        return usage("").code
+
+    async def work(session: Session) -> int:
+        cluster, _ = await session.stop.unless(session.reader.cluster())
+        with Journal.open(path) as journal:
+            if not await finish(session, journal, cluster.cluster_id):
+                console.say(f"{path}: nothing is left to finish")
+        return OK
+
+    config = None if options.command_config is None else str(options.command_config)
+    return run(console, options.bootstrap_server, config, work)
+
+
+def _check_flags(options: Options) -> None:
+    """The exclusions of KIP-1275, and output files that exist. Raises Exit(2)."""
+    if options.all_offline_partitions == (options.path_to_json_file is not None):
+        raise usage("give exactly one of --all-offline-partitions and --path-to-json-file")
+    manual = options.manual_recovery_output_file
+    if not (options.show_replica_info or manual or options.automated_recovery):
+        raise usage(
+            "give at least one of --show-replica-info, --manual-recovery-output-file and"
+            " --automated-recovery"
+        )
+    if manual is not None and options.automated_recovery:
+        raise usage("--manual-recovery-output-file and --automated-recovery exclude each other")
+    check_new(manual, "--manual-recovery-output-file")
+    check_new(options.plan_output_file, "--plan-output-file")
+    if manual is not None and manual == options.plan_output_file:
+        raise usage("--manual-recovery-output-file and --plan-output-file name the same file")
+
+
+def _wanted(options: Options) -> Wanted:
+    partitions: tuple[TopicPartition, ...] | None = None
+    path = options.path_to_json_file
+    if path is not None:
+        try:
+            text = read_input(path, "--path-to-json-file")
+            partitions = tuple(sorted(parse_partitions(text, str(path))))
+        except InputError as error:
+            raise usage(str(error)) from None
+    wait_for_all = options.wait_for_brokers == "all"
+    return Wanted(
+        partitions,
+        frozenset() if wait_for_all else _broker_ids(options.wait_for_brokers),
+        wait_for_all,
+        options.automated_recovery,
+    )
+
+
+def _broker_ids(text: str | None) -> frozenset[int]:
+    if text is None:
+        return frozenset()
+    try:
+        return frozenset(int(part) for part in text.split(","))
+    except ValueError:
+        raise usage(
+            f"--wait-for-brokers {text}: give broker ids as in 1,2 or the word all"
+        ) from None
+
+
+async def _recover(session: Session, options: Options, wanted: Wanted) -> int:
+    cluster, _ = await session.stop.unless(session.reader.cluster())
+    if not options.automated_recovery:
+        warn_of_unfinished(session, cluster.cluster_id)
+        return await _only_plan(session, options, wanted)
+    async with journal_of(session, options.journal, cluster.cluster_id, NAME) as journal:
+        code = await _automated(session, options, wanted, journal)
+        journal.write("end", exit_code=code)
+        return code
+
+
+async def _only_plan(session: Session, options: Options, wanted: Wanted) -> int:
+    seen, plans = await _observe_and_plan(session, options, wanted)
+    _write_files(session, options, seen, plans)
+    report = _marked(report_on(seen, plans, _nothing_to_elect(seen, plans)), session)
+    print_report(session.console, report, options.as_json, options.show_replica_info)
+    all_planned = all(plan.designated_leader is not None for plan in plans.values())
+    return OK if all_planned and not seen.missing and not seen.problems else NOT_ALL
+
+
+async def _automated(session: Session, options: Options, wanted: Wanted, journal: Journal) -> int:
+    seen, plans = await _observe_and_plan(session, options, wanted)
+    _write_files(session, options, seen, plans)
+    outcomes = settled_before(seen, plans)
+    elections = [plan for tp, plan in plans.items() if tp not in outcomes]
+    console = session.console
+    if elections and await _may_elect(session, options, list(plans.values())):
+        elector = session.elector(journal, options.recovery_election_attempts)
+        outcomes |= await elect_planned(elector, plans, outcomes, session.stop, console.progress)
+    else:
+        outcomes |= not_elected(elections, "its election was not begun: nobody said yes")
+    report = _marked(await verify(session.reader, seen, plans, outcomes), session)
+    print_report(console, report, options.as_json, options.show_replica_info)
+    say_failures(console, report)
+    return exit_code_of(report)
+
+
+async def _observe_and_plan(
+    session: Session, options: Options, wanted: Wanted
+) -> tuple[Observation, Plans]:
+    source = ListOffsetsSource(session.nodes)
+    observer = Observer(
+        session.nodes, session.reader, source, session.stop, session.console.progress
+    )
+    deadline = Deadline.after(options.recovery_duration_ms / 1000)
+    seen = await observer.observe(wanted, deadline)
+    say_silent(session.console, seen)
+    return seen, plan_recovery(seen)
+
+
+async def _may_elect(session: Session, options: Options, plans: Sequence[PartitionPlan]) -> bool:
+    if session.stop.requested:
+        return False
+    if options.yes or not is_terminal():
+        return True
+    session.console.show(render_consent(plans))
+    try:
+        return await confirm(session.console, "elect these leaders?", session.stop)
+    except Interrupted:
+        return False
+
+
+def _nothing_to_elect(seen: Observation, plans: Plans) -> Outcomes:
+    """Of a run that elects nothing: only what is online or missing has an outcome."""
+    return {tp: o for tp, o in settled_before(seen, plans).items() if tp not in plans}
+
+
+def _write_files(session: Session, options: Options, seen: Observation, plans: Plans) -> None:
+    if options.plan_output_file is not None:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        text = plan_json(seen.cluster, list(plans.values()), now)
+        write_new(options.plan_output_file, text, "--plan-output-file")
+    manual = options.manual_recovery_output_file
+    if manual is not None:
+        text = manual_recovery_json(plans.values())
+        write_new(manual, text, "--manual-recovery-output-file")
+        session.console.say(f"{manual}: {STOCK_SCRIPT_WARNING}")
+
+
+def _marked(report: Report, session: Session) -> Report:
+    return replace(report, interrupted=session.stop.requested)

@@ -1,0 +1,184 @@
+"""One run against one cluster: connections, journal, signals, and the errors that end it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kafka_unclean_recovery import __version__
+from kafka_unclean_recovery.cli.console import Console
+from kafka_unclean_recovery.cli.exits import NOT_ALL, UNREACHABLE, USAGE, Exit, usage
+from kafka_unclean_recovery.cluster.bootstrap import parse_bootstrap
+from kafka_unclean_recovery.cluster.describe import RequestFailed
+from kafka_unclean_recovery.cluster.errors import (
+    ConfigError,
+    ConnectionFailed,
+    NoBrokerReachable,
+)
+from kafka_unclean_recovery.cluster.nodes import Nodes
+from kafka_unclean_recovery.cluster.quorum import Controller, Patience, Unsure
+from kafka_unclean_recovery.cluster.reading import Reader
+from kafka_unclean_recovery.cluster.security import load_client_config
+from kafka_unclean_recovery.journal import (
+    Journal,
+    JournalError,
+    Reordered,
+    new_path,
+    state_directory,
+    unfinished,
+    unfinished_journals,
+)
+from kafka_unclean_recovery.observation import MissingRight, QuorumSilent
+from kafka_unclean_recovery.stopping import Interrupted, Stop
+from kafka_unclean_recovery.transport.reorder_elector import ReorderElector
+from kafka_unclean_recovery.transport.replica_order import ReplicaOrder, resume
+
+_LOCK = "lock"
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    console: Console
+    stop: Stop
+    nodes: Nodes
+    reader: Reader
+    controller: Controller
+
+    def elector(self, journal: Journal, retries: int) -> ReorderElector:
+        return ReorderElector(
+            self.nodes, self.reader, self.controller, journal, self.console.say, retries
+        )
+
+
+def run(
+    console: Console,
+    bootstrap_server: str,
+    command_config: str | None,
+    work: Callable[[Session], Awaitable[int]],
+) -> int:
+    """The exit code of `work`, with every expected failure turned into a sentence and a code."""
+    try:
+        bootstrap = parse_bootstrap(bootstrap_server)
+        config = load_client_config(command_config)
+    except ConfigError as error:
+        console.say(str(error))
+        return USAGE
+    for key in config.not_honoured:
+        console.say(f"{command_config}: {key} is not honoured")
+    timeout = config.request_timeout_ms
+
+    async def session() -> int:
+        stop = Stop(console.say)
+        stop.install()
+        nodes = Nodes(bootstrap, config)
+        patience = Patience() if timeout is None else Patience(answer=timeout / 1000)
+        reader = Reader(nodes, time.monotonic, 30.0 if timeout is None else timeout / 1000)
+        controller = Controller(nodes, patience, time.monotonic, console.say)
+        try:
+            code = await _guarded(work(Session(console, stop, nodes, reader, controller)), console)
+        finally:
+            await nodes.close()
+        return code if stop.exit_code is None else stop.exit_code
+
+    return asyncio.run(session())
+
+
+async def _guarded(work: Awaitable[int], console: Console) -> int:
+    try:
+        return await work
+    except Exit as error:
+        code, sentence = error.code, str(error)
+    except NoBrokerReachable as error:
+        code, sentence = UNREACHABLE, str(error)
+    except ConnectionFailed as error:
+        # A SASL listener answers ApiVersions in plaintext and hangs up on anything else.
+        hint = "; if it wants a login, set security.protocol in --command-config"
+        code, sentence = UNREACHABLE, f"{error}{hint}"
+    except JournalError as error:
+        code, sentence = USAGE, str(error)
+    except (MissingRight, QuorumSilent, RequestFailed, Unsure) as error:
+        code, sentence = NOT_ALL, str(error)
+    except Interrupted:
+        return NOT_ALL
+    console.say(sentence)
+    return code
+
+
+@contextlib.asynccontextmanager
+async def journal_of(
+    session: Session, path: Path | None, cluster_id: str, command: str
+) -> AsyncIterator[Journal]:
+    """The journal of this run, once everything that earlier runs left open is finished.
+
+    One run at a time a user and cluster: another one's order in the middle of an election would
+    be taken for the original.
+    """
+    directory = state_directory(os.environ, cluster_id)
+    with _only_run(directory):
+        paths, complaints = unfinished_journals(directory)
+        for complaint in complaints:
+            session.console.say(f"{complaint}; it is left alone")
+        for left in paths:
+            if not _same(left, path):
+                with Journal.open(left) as journal:
+                    await finish(session, journal, cluster_id)
+        with Journal.open(path or new_path(directory)) as journal:
+            await finish(session, journal, cluster_id)
+            journal.write("begin", version=__version__, cluster_id=cluster_id, command=command)
+            yield journal
+
+
+def _same(one: Path, other: Path | None) -> bool:
+    return other is not None and one.resolve() == other.resolve()
+
+
+@contextlib.contextmanager
+def _only_run(directory: Path) -> Iterator[None]:
+    try:
+        lock = Journal.open(directory / _LOCK)
+    except JournalError as error:
+        raise usage(f"{error} (only one run at a time may elect on a cluster)") from None
+    with lock:
+        yield
+
+
+async def finish(session: Session, journal: Journal, cluster_id: str) -> list[Reordered]:
+    """Put back the replica orders that the journal's run left; what stays open raises Exit(1)."""
+    _check_cluster(journal, cluster_id)
+    steps = unfinished(journal.lines)
+    if not steps:
+        return []
+    session.console.say(f"{journal.path}: {len(steps)} replica orders are to be put back first")
+    order = ReplicaOrder(session.controller, session.reader, journal)
+    for sentence in await resume(order, session.controller, steps):
+        session.console.say(sentence)
+    still = unfinished(journal.lines)
+    if still:
+        raise Exit(NOT_ALL, f"{journal.path}: {len(still)} replica orders could not be put back")
+    session.console.say(f"{journal.path}: all put back")
+    return list(steps)
+
+
+def _check_cluster(journal: Journal, cluster_id: str) -> None:
+    begun: list[dict[str, Any]] = [line for line in journal.lines if line["event"] == "begin"]
+    others = {line["cluster_id"] for line in begun} - {cluster_id}
+    if others:
+        raise usage(
+            f"journal {journal.path} belongs to cluster {others.pop()}, not to {cluster_id}; name"
+            " another with --journal"
+        )
+
+
+def warn_of_unfinished(session: Session, cluster_id: str) -> None:
+    """A run that only reads changes nothing, but it says what is left."""
+    paths, _ = unfinished_journals(state_directory(os.environ, cluster_id))
+    for path in paths:
+        session.console.say(
+            f"an earlier run left replica orders to be put back: run with --resume {path}"
+        )

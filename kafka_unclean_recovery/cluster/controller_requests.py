@@ -1,0 +1,111 @@
+"""The two requests that change who leads: a new order of a replica set, and an election.
+
+Any broker forwards them to the active controller. Both are harmless to repeat, and neither is
+certainly undone by an error or a silence: see `UNSURE` in error_codes.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from kafka.protocol.admin.topics import (
+    AlterPartitionReassignmentsRequest,
+    ElectLeadersRequest,
+)
+
+from kafka_unclean_recovery.cluster.connection import Connection
+from kafka_unclean_recovery.cluster.describe import RequestFailed
+from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.model import TopicPartition
+
+# org.apache.kafka.common.ElectionType
+PREFERRED = 0
+UNCLEAN = 1
+
+# What brokers are told; they ignore it while the quorum is lost and answer after 60 s.
+_TIMEOUT_MS = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Kafka's error code for one partition, 0 for success, and its words if any."""
+
+    error: int
+    message: str | None = None
+
+
+async def alter_replica_order(
+    connection: Connection,
+    orders: Mapping[TopicPartition, Sequence[int]],
+    deadline: Deadline,
+) -> dict[TopicPartition, Answer]:
+    """AlterPartitionReassignments with replica sets as they are, in another order.
+
+    With nothing to add or remove the controller only rewrites the order: no data moves. Needs
+    ALTER on the cluster. Raises RequestFailed when the whole request is refused.
+    """
+    request = AlterPartitionReassignmentsRequest
+    topic_class = request.ReassignableTopic
+    version = connection.version_for(request)
+    message = request(
+        version=version,
+        timeout_ms=_TIMEOUT_MS,
+        topics=[
+            topic_class(
+                name=topic,
+                partitions=[
+                    topic_class.ReassignablePartition(
+                        partition_index=tp.partition, replicas=list(orders[tp])
+                    )
+                    for tp in of_topic
+                ],
+            )
+            for topic, of_topic in groupby(sorted(orders), key=lambda tp: tp.topic)
+        ],
+    )
+    answer = await connection.request(message, deadline, version=version)
+    if answer.error_code:
+        raise RequestFailed("AlterPartitionReassignments", answer.error_code, answer.error_message)
+    return {
+        TopicPartition(topic.name, p.partition_index): Answer(p.error_code, p.error_message)
+        for topic in answer.responses
+        for p in topic.partitions
+    }
+
+
+async def elect_leaders(
+    connection: Connection,
+    election_type: int,
+    wanted: Sequence[TopicPartition] | None,
+    deadline: Deadline,
+) -> dict[TopicPartition, Answer]:
+    """ElectLeaders, at most version 2. `election_type` is PREFERRED or UNCLEAN; `wanted` None
+    means every partition.
+
+    Success does not say who was elected. Needs ALTER on the cluster. Raises RequestFailed when the
+    whole request is refused.
+    """
+    request = ElectLeadersRequest
+    version = connection.version_for(request, at_most=2)
+    topics = None
+    if wanted is not None:
+        topics = [
+            request.TopicPartitions(topic=topic, partitions=[tp.partition for tp in of_topic])
+            for topic, of_topic in groupby(sorted(wanted), key=lambda tp: tp.topic)
+        ]
+    message = request(
+        version=version,
+        election_type=election_type,
+        topic_partitions=topics,
+        timeout_ms=_TIMEOUT_MS,
+    )
+    answer = await connection.request(message, deadline, version=version)
+    if answer.error_code:
+        raise RequestFailed("ElectLeaders", answer.error_code)
+    return {
+        TopicPartition(result.topic, p.partition_id): Answer(p.error_code, p.error_message)
+        for result in answer.replica_election_results
+        for p in result.partition_result
+    }

@@ -1,0 +1,277 @@
+"""What the brokers say of the cluster: brokers, partitions, reassignments, rights, topic names.
+
+Each function sends one kind of request over one connection and returns values of the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kafka.protocol.admin.cluster import DescribeClusterRequest, DescribeLogDirsRequest
+from kafka.protocol.admin.topics import (
+    DescribeTopicPartitionsRequest,
+    ListPartitionReassignmentsRequest,
+)
+from kafka.protocol.metadata.metadata import MetadataRequest
+
+from kafka_unclean_recovery.cluster.connection import Connection
+from kafka_unclean_recovery.cluster.error_codes import NONE, error_name
+from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.model import Broker, Cluster, PartitionState, TopicPartition
+
+# org.apache.kafka.common.acl.AclOperation
+READ = 3
+ALTER = 7
+_OPERATIONS_UNKNOWN = -(2**31)
+
+_BROKERS = 1
+_METADATA_TOPIC = "__cluster_metadata"
+# Kafka's default and maximum (max.request.partition.size.limit).
+_PAGE = 2000
+
+
+class RequestFailed(Exception):
+    """A broker answered a whole request with an error; `code` is Kafka's."""
+
+    def __init__(self, what: str, code: int, detail: str | None = None) -> None:
+        # Forwarded refusals carry a Java toString of kilobytes; its last sentence is the point.
+        tail = f" ({detail[-200:]})" if detail else ""
+        super().__init__(f"{what}: {error_name(code)}{tail}")
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A topic as described: its partitions, or the error that stands in their place."""
+
+    name: str
+    topic_id: str
+    error: int
+    authorized_operations: frozenset[int]
+    partitions: tuple[PartitionState, ...]
+
+
+def operations(bits: int | set[int] | None) -> frozenset[int]:
+    """AclOperation codes of an authorized-operations bit field; empty when unknown.
+
+    kafka-python decodes the field of some messages to a set and leaves that of others a number.
+    """
+    if not isinstance(bits, int):
+        return frozenset(bits or ())
+    if bits == _OPERATIONS_UNKNOWN:
+        return frozenset()
+    return frozenset(code for code in range(32) if bits >> code & 1)
+
+
+async def describe_cluster(
+    connection: Connection, deadline: Deadline
+) -> tuple[Cluster, frozenset[int]]:
+    """The live brokers and the caller's rights on the cluster (AclOperation codes)."""
+    version = connection.version_for(DescribeClusterRequest)
+    # The codec drops what a lower version lacks, which is right here: 1 can't tell the fenced.
+    request = DescribeClusterRequest(
+        version=version,
+        include_cluster_authorized_operations=True,
+        endpoint_type=_BROKERS,
+        include_fenced_brokers=True,
+    )
+    answer = await connection.request(request, deadline, version=version)
+    if answer.error_code != NONE:
+        raise RequestFailed("DescribeCluster", answer.error_code, answer.error_message)
+    brokers = [
+        Broker(b.broker_id, b.host, b.port, bool(getattr(b, "is_fenced", False)))
+        for b in answer.brokers
+    ]
+    cluster = Cluster(
+        answer.cluster_id,
+        {b.id: b for b in brokers if not b.fenced},
+        tuple(sorted(b.id for b in brokers if b.fenced)),
+    )
+    return cluster, operations(answer.authorized_operations)
+
+
+async def describe_topics(
+    connection: Connection, topics: Sequence[str] | None, deadline: Deadline
+) -> list[Topic]:
+    """The named topics, or all that the caller may see, with every partition."""
+    if connection.version_for(DescribeTopicPartitionsRequest) is None:
+        return await _describe_topics_by_metadata(connection, topics, deadline)
+    pages = [page async for page in _pages(connection, topics or [], None, deadline)]
+    return _joined(topic for page in pages for topic in page)
+
+
+async def describe_partitions(
+    connection: Connection, wanted: Sequence[TopicPartition], deadline: Deadline
+) -> dict[TopicPartition, PartitionState]:
+    """The wanted partitions, `wanted` in order of topic and partition; a deleted one is missing.
+
+    Pages start at the first wanted partition and end with the last, so that a batch out of a
+    huge topic does not cost the whole topic.
+    """
+    if not wanted:
+        return {}
+    names = sorted({tp.topic for tp in wanted})
+    if connection.version_for(DescribeTopicPartitionsRequest) is None:
+        topics = await _describe_topics_by_metadata(connection, names, deadline)
+        return _only(wanted, topics)
+    found: list[Topic] = []
+    async for page in _pages(connection, names, wanted[0], deadline):
+        found.extend(page)
+        if _reaches(page, wanted[-1]):
+            break
+    return _only(wanted, found)
+
+
+def _reaches(page: Sequence[Topic], last: TopicPartition) -> bool:
+    newest = page[-1].partitions[-1:] if page else ()
+    return bool(newest) and newest[0].topic_partition >= last
+
+
+def _only(
+    wanted: Iterable[TopicPartition], topics: Iterable[Topic]
+) -> dict[TopicPartition, PartitionState]:
+    every = {p.topic_partition: p for topic in topics for p in topic.partitions}
+    return {tp: every[tp] for tp in wanted if tp in every}
+
+
+async def _pages(
+    connection: Connection,
+    topics: Sequence[str],
+    start: TopicPartition | None,
+    deadline: Deadline,
+) -> AsyncIterator[list[Topic]]:
+    """DescribeTopicPartitions (KIP-966), page by page along its cursor."""
+    request = DescribeTopicPartitionsRequest
+    cursor = (
+        request.Cursor(topic_name=start.topic, partition_index=start.partition) if start else None
+    )
+    while True:
+        message = request(
+            version=0,
+            topics=[request.TopicRequest(name=name) for name in topics],
+            response_partition_limit=_PAGE,
+            cursor=cursor,
+        )
+        answer = await connection.request(message, deadline, version=0)
+        yield [_topic(topic) for topic in answer.topics]
+        next_cursor = answer.next_cursor
+        if next_cursor is None:
+            return
+        cursor = request.Cursor(
+            topic_name=next_cursor.topic_name, partition_index=next_cursor.partition_index
+        )
+
+
+def _topic(topic: Any) -> Topic:
+    topic_id = str(topic.topic_id)
+    return Topic(
+        topic.name,
+        topic_id,
+        topic.error_code,
+        operations(_topic_operations(topic)),
+        tuple(_partition(topic.name, topic_id, p) for p in topic.partitions),
+    )
+
+
+def _topic_operations(topic: Any) -> int | set[int] | None:
+    """The same field has one name in Metadata and another in DescribeTopicPartitions."""
+    if hasattr(topic, "topic_authorized_operations"):
+        bits: int = topic.topic_authorized_operations
+        return bits
+    as_set: set[int] | None = topic.authorized_operations
+    return as_set
+
+
+def _partition(topic: str, topic_id: str, p: Any) -> PartitionState:
+    return PartitionState(
+        topic=topic,
+        topic_id=topic_id,
+        partition=p.partition_index,
+        leader=p.leader_id,
+        leader_epoch=p.leader_epoch,
+        replicas=tuple(p.replica_nodes),
+        isr=tuple(p.isr_nodes),
+        elr=tuple(getattr(p, "eligible_leader_replicas", None) or ()),
+        last_known_elr=tuple(getattr(p, "last_known_elr", None) or ()),
+        offline_replicas=tuple(p.offline_replicas),
+    )
+
+
+def _joined(topics: Iterable[Topic]) -> list[Topic]:
+    """A topic that a page boundary cut in two comes back as one."""
+    whole: dict[str, Topic] = {}
+    for topic in topics:
+        before = whole.get(topic.name)
+        partitions = (*before.partitions, *topic.partitions) if before else topic.partitions
+        whole[topic.name] = replace(topic, partitions=partitions)
+    return list(whole.values())
+
+
+async def _describe_topics_by_metadata(
+    connection: Connection, topics: Sequence[str] | None, deadline: Deadline
+) -> list[Topic]:
+    """For brokers before 3.7, which lack DescribeTopicPartitions: no ELR there."""
+    request = MetadataRequest
+    version = connection.version_for(request, at_most=12)
+    message = request(
+        version=version,
+        topics=None if topics is None else [request.MetadataRequestTopic(name=n) for n in topics],
+        allow_auto_topic_creation=False,
+        include_topic_authorized_operations=True,
+    )
+    answer = await connection.request(message, deadline, version=version)
+    return [_topic(topic) for topic in answer.topics]
+
+
+Reassignment = tuple[tuple[int, ...], tuple[int, ...]]
+"""(adding replicas, removing replicas)"""
+
+
+async def list_reassignments(
+    connection: Connection, deadline: Deadline, timeout_ms: int = 60_000
+) -> Mapping[TopicPartition, Reassignment]:
+    """Every reassignment in progress. Answered by the active controller, so an answer also proves
+    that the quorum has a leader. Raises RequestFailed."""
+    message = ListPartitionReassignmentsRequest(version=0, timeout_ms=timeout_ms, topics=None)
+    answer = await connection.request(message, deadline, version=0)
+    if answer.error_code != NONE:
+        raise RequestFailed("ListPartitionReassignments", answer.error_code, answer.error_message)
+    return {
+        TopicPartition(topic.name, p.partition_index): (
+            tuple(p.adding_replicas),
+            tuple(p.removing_replicas),
+        )
+        for topic in answer.topics
+        for p in topic.partitions
+    }
+
+
+def with_reassignment(
+    state: PartitionState, reassignments: Mapping[TopicPartition, Reassignment]
+) -> PartitionState:
+    found = reassignments.get(state.topic_partition)
+    if found is None:
+        return state
+    return replace(state, adding_replicas=found[0], removing_replicas=found[1])
+
+
+async def topics_on_disk(connection: Connection, deadline: Deadline) -> frozenset[str]:
+    """Topic names in one broker's log directories, also those the caller may not describe.
+
+    Needs DESCRIBE on the cluster. Raises RequestFailed.
+    """
+    version = connection.version_for(DescribeLogDirsRequest, at_most=4)
+    answer = await connection.request(
+        DescribeLogDirsRequest(version=version, topics=None), deadline, version=version
+    )
+    code = getattr(answer, "error_code", NONE)
+    if code != NONE:
+        raise RequestFailed("DescribeLogDirs", code)
+    return frozenset(
+        topic.name
+        for directory in answer.results
+        for topic in directory.topics
+        if topic.name != _METADATA_TOPIC
+    )

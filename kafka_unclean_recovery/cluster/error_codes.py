@@ -1,0 +1,29 @@
+"""Kafka's error codes by name (org.apache.kafka.common.protocol.Errors), and what they mean."""
+
+from __future__ import annotations
+
+from kafka.errors import for_code
+
+NONE = 0
+OFFSET_OUT_OF_RANGE = 1
+UNKNOWN_TOPIC_OR_PARTITION = 3
+NOT_LEADER_OR_FOLLOWER = 6
+REQUEST_TIMED_OUT = 7
+REPLICA_NOT_AVAILABLE = 9
+TOPIC_AUTHORIZATION_FAILED = 29
+CLUSTER_AUTHORIZATION_FAILED = 31
+NOT_CONTROLLER = 41
+KAFKA_STORAGE_ERROR = 56
+ELECTION_NOT_NEEDED = 84
+
+PASSING = frozenset({UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER, REPLICA_NOT_AVAILABLE})
+"""A broker that has just started, or whose metadata lags, answers these and then gets over it."""
+
+UNSURE = frozenset({REQUEST_TIMED_OUT, NOT_CONTROLLER})
+"""The request may be carried out yet: the controller had it, or a broker keeps it for later."""
+
+
+def error_name(code: int) -> str:
+    """Kafka's name of a code, e.g. `KAFKA_STORAGE_ERROR`."""
+    name: str = getattr(for_code(code), "message", "UNKNOWN")  # type: ignore[no-untyped-call]
+    return name if name != "UNKNOWN" or code == -1 else f"error {code}"

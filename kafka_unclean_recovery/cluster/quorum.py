@@ -1,0 +1,128 @@
+"""Asking the controller through a broker, and finding out what became of a request it kept.
+
+No error and no silence proves that a request was not carried out: a broker replays it when the
+quorum comes back, and a controller that lost its standbys commits it when one returns. After a
+time-out, a disconnect, REQUEST_TIMED_OUT or NOT_CONTROLLER the only way to know is to wait until
+the quorum answers again *and* every request given up has run out, and then to read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from kafka_unclean_recovery.cluster.connection import Connection
+from kafka_unclean_recovery.cluster.describe import RequestFailed, list_reassignments
+from kafka_unclean_recovery.cluster.error_codes import UNSURE, error_name
+from kafka_unclean_recovery.cluster.errors import ConnectionFailed, FailureKind, NoBrokerReachable
+from kafka_unclean_recovery.cluster.nodes import Nodes
+from kafka_unclean_recovery.deadline import Clock, Deadline
+
+T = TypeVar("T")
+
+_POLL_SECONDS = 0.25
+
+
+class Unsure(Exception):
+    """A request may or may not be carried out, now or later; `reason` says what was seen."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long, in seconds, to wait for the controller.
+
+    answer: for one request; a broker answers within 60.1 s whatever it is told, so giving up
+    before that makes a ghost of the request. ghost: how long a request given up may still be
+    carried out. settle: for the quorum to come back and all ghosts to be gone.
+    """
+
+    answer: float = 65.0
+    ghost: float = 60.0
+    settle: float = 240.0
+
+
+class Controller:
+    """Requests that the active controller carries out, and when it is certain what it did."""
+
+    def __init__(
+        self,
+        nodes: Nodes,
+        patience: Patience,
+        clock: Clock,
+        say: Callable[[str], None],
+    ) -> None:
+        self._nodes = nodes
+        self._patience = patience
+        self._clock = clock
+        self._say = say
+        self._last_given_up: float | None = None
+
+    async def ask(self, request: Callable[[Connection, Deadline], Awaitable[T]]) -> T:
+        """Carry out one request. Raises Unsure, or RequestFailed when it was refused for sure."""
+        deadline = Deadline.after(self._patience.answer, self._clock)
+        try:
+            connection = await self._nodes.any(deadline)
+        except NoBrokerReachable as error:
+            raise Unsure(str(error)) from error
+        try:
+            return await request(connection, deadline)
+        except ConnectionFailed as error:
+            await self._nodes.forsake_any()
+            if error.kind is not FailureKind.UNSUPPORTED_VERSION:
+                self.given_up()
+            raise Unsure(str(error)) from error
+        except RequestFailed as error:
+            if error.code in UNSURE:
+                self.given_up()
+                raise Unsure(str(error)) from error
+            raise
+
+    def given_up(self, seconds_ago: float = 0.0) -> None:
+        """Note that a request sent so long ago may be carried out later."""
+        sent = self._clock() - seconds_ago
+        self._last_given_up = max(sent, self._last_given_up or sent)
+
+    def unsure(self, code: int) -> bool:
+        """True (and noted) when one partition's error leaves open what happens to it."""
+        if code in UNSURE:
+            self.given_up()
+        return code in UNSURE
+
+    async def settle(self, reason: str) -> None:
+        """Wait until nothing that was given up can still happen. Raises Unsure at the deadline."""
+        deadline = Deadline.after(self._patience.settle, self._clock)
+        self._say(
+            f"not certain what the controller did ({reason}); waiting until the quorum answers and"
+            f" {self._patience.ghost:.0f} s have passed since the last request, then reading back"
+        )
+        await self._until_quorum_answers(deadline)
+        if self._last_given_up is not None:
+            gone = Deadline(self._last_given_up + self._patience.ghost, self._clock)
+            await asyncio.sleep(min(gone.remaining(), deadline.remaining()))
+            if not gone.expired:
+                raise Unsure("requests given up may still be carried out")
+            self._last_given_up = None
+
+    async def _until_quorum_answers(self, deadline: Deadline) -> None:
+        reason = "the controller quorum has not been asked"
+        while not deadline.expired:
+            within = deadline.within(self._patience.answer)
+            try:
+                await list_reassignments(await self._nodes.any(within), within)
+            except (ConnectionFailed, NoBrokerReachable) as error:
+                reason = str(error)
+                await self._nodes.forsake_any()
+            except RequestFailed as error:
+                if error.code not in UNSURE:
+                    return
+                reason = f"the controller quorum does not answer ({error_name(error.code)})"
+            else:
+                return
+            await asyncio.sleep(min(_POLL_SECONDS, deadline.remaining()))
+        raise Unsure(reason)

@@ -1,0 +1,149 @@
+"""Whether an election may go ahead, whom the controller would elect, what came of it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from kafka_unclean_recovery.findings import findings_of
+from kafka_unclean_recovery.model import (
+    NO_LEADER,
+    Candidate,
+    Finding,
+    Loss,
+    Outcome,
+    OutcomeKind,
+    PartitionPlan,
+    PartitionState,
+    Severity,
+)
+
+_BY_ITSELF = "came back by itself: its leader was in the ISR or ELR"
+
+
+def refuse_or_settle(plan: PartitionPlan, now: PartitionState | None) -> Outcome | None:
+    """What ends this row before anything is sent; None when the election may go ahead.
+
+    `now` is the partition as just observed, None when it no longer exists. What the plan rests on
+    must still be so: offline, same topic id, leader epoch and replica set, no reassignment, the
+    designated leader a live and unfenced member.
+    """
+    before = plan.state
+    if plan.refusal is not None:
+        return _refused(plan.refusal)
+    if plan.designated_leader is None:
+        return Outcome(OutcomeKind.NO_CANDIDATE, "no live replica whose log could be read")
+    if now is None:
+        return _refused("it no longer exists")
+    if now.topic_id != before.topic_id:
+        return _refused("its topic was deleted and created again")
+    if not now.offline:
+        return _online_before_election(plan, now)
+    if now.leader_epoch != before.leader_epoch:
+        return _refused(
+            f"its leader epoch moved from {before.leader_epoch} to {now.leader_epoch}; plan again"
+        )
+    if set(now.replicas) != set(before.replicas):
+        return _refused(
+            f"its replica set changed from {list(before.replicas)} to {list(now.replicas)}"
+        )
+    if now.reassigning:
+        return _refused("a reassignment has begun")
+    return _electable(plan.designated_leader, plan.order, now)
+
+
+def _electable(leader: int, order: Sequence[int], now: PartitionState) -> Outcome | None:
+    if leader not in now.replicas:
+        return _refused(f"broker {leader} is no replica (replicas are {list(now.replicas)})")
+    if leader not in now.online_replicas:
+        return _refused(f"broker {leader} is dead or fenced, or its log directory failed")
+    choice = controller_choice(now, order)
+    if choice != leader and choice not in clean_leaders(now):
+        return _refused(
+            f"the controller would elect broker {choice}, the last known leader, over any order"
+        )
+    return None
+
+
+def _online_before_election(plan: PartitionPlan, now: PartitionState) -> Outcome:
+    if now.leader in clean_leaders(plan.state):
+        return Outcome(OutcomeKind.ALREADY_ONLINE, _BY_ITSELF)
+    if now.leader == plan.designated_leader:
+        return Outcome(OutcomeKind.ALREADY_ONLINE, "somebody else elected the designated leader")
+    return _refused(f"somebody else elected broker {now.leader} meanwhile")
+
+
+def _refused(reason: str) -> Outcome:
+    return Outcome(OutcomeKind.REFUSED, reason)
+
+
+def clean_leaders(state: PartitionState) -> tuple[int, ...]:
+    """Replicas whose election loses nothing committed (KIP-966): the ISR, or the ELR."""
+    return (*state.isr, *state.elr)
+
+
+def controller_choice(state: PartitionState, order: Sequence[int]) -> int:
+    """Whom ElectLeaders UNCLEAN elects on an offline partition whose replicas stand in `order`.
+
+    Kafka's PartitionChangeBuilder.electAnyLeader: the first live one in the ISR, or in the ELR
+    when the ISR is empty; else the last known leader if ISR and ELR are empty, it is the only one
+    recorded and lives; else the first live one. NO_LEADER when nothing lives.
+    """
+    live = [r for r in order if r in state.online_replicas]
+    clean = [r for r in live if r in (state.isr or state.elr)]
+    if clean:
+        return clean[0]
+    last_known = state.last_known_elr
+    if not state.isr and not state.elr and len(last_known) == 1 and last_known[0] in live:
+        return last_known[0]
+    return live[0] if live else NO_LEADER
+
+
+def judge(
+    designated_leader: int, before: PartitionState, after: PartitionState | None, said: str | None
+) -> Outcome:
+    """What became of one election. `before` was observed just before it, `after` read back;
+    `said` is the error that Kafka gave for it, None for success."""
+    if after is None:
+        return Outcome(OutcomeKind.FAILED, "it was deleted during the election")
+    if after.offline:
+        return Outcome(OutcomeKind.FAILED, said or "Kafka reported success, yet it has no leader")
+    if after.leader == designated_leader:
+        return Outcome(OutcomeKind.ELECTED)
+    if after.leader in clean_leaders(before):
+        return Outcome(OutcomeKind.ALREADY_ONLINE, _BY_ITSELF)
+    return Outcome(
+        OutcomeKind.FAILED,
+        f"broker {after.leader} leads instead of the designated {designated_leader}",
+    )
+
+
+def designate(plan: PartitionPlan, leader: int) -> PartitionPlan:
+    """The plan with the leader that an operator chose; the order behind it stays the ranking.
+
+    Raises ValueError when `leader` can't be elected: foreign, dead or fenced, adding, or silent.
+    """
+    state = plan.state
+    log = next((log for log in plan.replica_logs if log.broker == leader), None)
+    if log is None:
+        raise ValueError(f"broker {leader} is no replica (replicas are {list(state.replicas)})")
+    if leader not in state.online_replicas:
+        raise ValueError(f"broker {leader} is dead or fenced, or its log directory failed")
+    if leader in state.adding_replicas:
+        raise ValueError(f"broker {leader} is an adding replica of a reassignment")
+    if log.log_end_offset is None:
+        raise ValueError(f"broker {leader} gave no answer that counts ({log.problem})")
+    chosen = [c for c in plan.ranking if c.log.broker == leader]
+    others = [c for c in plan.ranking if c.log.broker != leader]
+    ranking = (*(chosen or [Candidate(log, Loss(None, None))]), *others)
+    order = (leader, *(r for r in plan.order if r != leader))
+    findings = plan.findings
+    if leader != plan.designated_leader:
+        findings = (_by_hand(plan, leader), *findings_of(state, plan.replica_logs, ranking))
+    return replace(plan, ranking=ranking, designated_leader=leader, order=order, findings=findings)
+
+
+def _by_hand(plan: PartitionPlan, leader: int) -> Finding:
+    best = f"broker {plan.ranking[0].log.broker}" if plan.ranking else "none"
+    message = f"broker {leader} was designated by hand; the replica that loses least is {best}"
+    return Finding("designated_by_hand", Severity.NOTICE, message)

@@ -1,0 +1,198 @@
+"""What a run did to the cluster, written before it was done: fsynced JSON lines.
+
+A line is {"v": 1, "at": ISO 8601 UTC, "at_ms": ms since the Unix epoch, "event": name, ...}:
+
+    begin     version, cluster_id, command
+    reorder   partitions: [{topic, topic_id, partition, original, written, designated_leader}]
+    elect     partitions: [{topic, partition, designated_leader}]
+    outcome   partitions: [{topic, partition, outcome, reason, leader, leader_epoch}]
+    restored  partitions: [{topic, partition}]
+    end       exit_code
+
+A partition in a `reorder` with no later `restored` may have its replicas in our order still:
+`unfinished` lists those, and the next run puts the original order back.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+from kafka_unclean_recovery.model import TopicPartition
+
+VERSION = 1
+
+
+class JournalError(Exception):
+    """A journal can't be used; the message names the file and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reordered:
+    """A replica set that was to be written as `written` and belongs back to `original`."""
+
+    topic_partition: TopicPartition
+    topic_id: str
+    original: tuple[int, ...]
+    written: tuple[int, ...]
+    at_ms: int
+
+
+class Journal:
+    """One file, appended to by one process at a time; every line is on the disk when `write`
+    returns."""
+
+    def __init__(self, path: Path, descriptor: int, lines: list[dict[str, Any]]) -> None:
+        self.path = path
+        self.lines = lines
+        self._descriptor = descriptor
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Open or make the journal and lock it. Raises JournalError."""
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise JournalError(f"journal {path}: {error.strerror}; choose another") from None
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lines = _read_whole_lines(path, descriptor)
+        except BlockingIOError:
+            os.close(descriptor)
+            raise JournalError(f"journal {path}: another run is writing it; wait for it") from None
+        except BaseException:
+            os.close(descriptor)
+            raise
+        _sync_directory(path.parent)
+        return cls(path, descriptor, lines)
+
+    def write(self, event: str, **fields: object) -> None:
+        """Append one line and wait for the disk. Raises JournalError when it can't be written:
+        then what it announces must not be done."""
+        now_ms = time.time_ns() // 1_000_000
+        at = datetime.fromtimestamp(now_ms / 1000, UTC).isoformat(timespec="milliseconds")
+        line = {"v": VERSION, "at": at, "at_ms": now_ms, "event": event, **fields}
+        data = json.dumps(line, separators=(",", ":")).encode() + b"\n"
+        try:
+            while data:
+                data = data[os.write(self._descriptor, data) :]
+            os.fsync(self._descriptor)
+        except OSError as error:
+            raise JournalError(f"journal {self.path}: {error.strerror}") from None
+        self.lines.append(line)
+
+    def close(self) -> None:
+        os.close(self._descriptor)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _read_whole_lines(path: Path, descriptor: int) -> list[dict[str, Any]]:
+    """All lines; a torn last one is cut off, for nothing was done on its account."""
+    data = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
+    whole = data.rfind(b"\n") + 1
+    lines = parse(data[:whole].decode(errors="replace"), str(path))
+    if whole < len(data):
+        os.ftruncate(descriptor, whole)
+    return lines
+
+
+def parse(text: str, source: str) -> list[dict[str, Any]]:
+    """The lines of a journal. Raises JournalError naming the line that is not one."""
+    lines = []
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            value = json.loads(line)
+        except ValueError:
+            value = None
+        if not isinstance(value, dict) or "event" not in value:
+            raise JournalError(f"{source}, line {number}: not a line of a journal")
+        if value.get("v") != VERSION:
+            raise JournalError(
+                f"{source}, line {number}: journal version {value.get('v')!r}, this tool reads"
+                f" {VERSION}"
+            )
+        lines.append(value)
+    return lines
+
+
+def unfinished(lines: Iterable[Mapping[str, Any]]) -> tuple[Reordered, ...]:
+    """Reordered partitions that are not known to have their order back, by topic and partition.
+
+    The first `original` of several reorders counts: a later one may have seen our own order.
+    """
+    open_steps: dict[TopicPartition, Reordered] = {}
+    for line in lines:
+        if line["event"] == "reorder":
+            for p in line["partitions"]:
+                step = _reordered(p, line["at_ms"])
+                before = open_steps.get(step.topic_partition)
+                original = before.original if before else step.original
+                open_steps[step.topic_partition] = Reordered(
+                    step.topic_partition, step.topic_id, original, step.written, step.at_ms
+                )
+        elif line["event"] == "restored":
+            for p in line["partitions"]:
+                open_steps.pop(TopicPartition(p["topic"], p["partition"]), None)
+    return tuple(open_steps[tp] for tp in sorted(open_steps))
+
+
+def _reordered(p: Mapping[str, Any], at_ms: int) -> Reordered:
+    return Reordered(
+        TopicPartition(p["topic"], p["partition"]),
+        p["topic_id"],
+        tuple(p["original"]),
+        tuple(p["written"]),
+        at_ms,
+    )
+
+
+def state_directory(environment: Mapping[str, str], cluster_id: str) -> Path:
+    """Where this user's journals of one cluster lie (XDG base directories)."""
+    home = environment.get("HOME", "/tmp")  # noqa: S108 - no home, as in a bare container
+    base = environment.get("XDG_STATE_HOME") or str(Path(home) / ".local" / "state")
+    # Kafka's cluster ids are base64url; another one must not lead out of the directory.
+    name = re.sub(r"[^A-Za-z0-9_-]", "_", cluster_id)
+    return Path(base) / "kafka-unclean-recovery" / name
+
+
+def new_path(directory: Path) -> Path:
+    """A name for a new journal that sorts by time."""
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    return directory / f"{stamp}-{os.getpid()}.jsonl"
+
+
+def unfinished_journals(directory: Path) -> tuple[list[Path], list[str]]:
+    """(journals in the directory, oldest first, that hold an unfinished step; complaints about
+    those that can't be read)."""
+    found, complaints = [], []
+    for path in sorted(directory.glob("*.jsonl")):
+        try:
+            text = path.read_text(errors="replace")
+            if unfinished(parse(text[: text.rfind("\n") + 1], str(path))):
+                found.append(path)
+        except (JournalError, OSError) as error:
+            complaints.append(str(error))
+    return found, complaints
+
+
+def _sync_directory(directory: Path) -> None:
+    """A new file survives a crash only when its directory entry does."""
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

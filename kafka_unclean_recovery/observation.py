@@ -1,0 +1,302 @@
+"""The first phase: what is offline, who lives, and how far each surviving replica's log goes.
+
+Rights come first: an empty list from a cluster whose topics the caller may not describe is no
+"nothing is offline".
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from kafka_unclean_recovery.cluster.describe import (
+    ALTER,
+    READ,
+    Reassignment,
+    RequestFailed,
+    Topic,
+    topics_on_disk,
+    with_reassignment,
+)
+from kafka_unclean_recovery.cluster.error_codes import (
+    NONE,
+    TOPIC_AUTHORIZATION_FAILED,
+    UNKNOWN_TOPIC_OR_PARTITION,
+    error_name,
+)
+from kafka_unclean_recovery.cluster.errors import ConnectionFailed, NoBrokerReachable
+from kafka_unclean_recovery.cluster.nodes import Nodes
+from kafka_unclean_recovery.cluster.reading import Reader
+from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.gather import Gathering
+from kafka_unclean_recovery.model import (
+    Broker,
+    Cluster,
+    PartitionState,
+    ReplicaLog,
+    TopicPartition,
+)
+from kafka_unclean_recovery.stopping import Interrupted, Stop
+from kafka_unclean_recovery.transport import ReplicaLogSource
+
+_TICK_SECONDS = 0.25
+# A quorum that answers at all does so within a controller failover.
+_QUORUM_SECONDS = 10.0
+_DISK_SECONDS = 5.0
+_NAMES_SHOWN = 5
+
+States = dict[TopicPartition, PartitionState]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a run looks at, and for whom it waits.
+
+    partitions: sorted; None means all that are offline. wait_for: broker ids; `wait_for_all` means
+    every replica of every offline partition.
+    """
+
+    partitions: tuple[TopicPartition, ...] | None
+    wait_for: frozenset[int] = frozenset()
+    wait_for_all: bool = False
+    will_elect: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """All that was seen: states of the wanted partitions, why the missing ones are missing, the
+    logs of the replicas of the offline ones, brokers that gave none, and what was odd."""
+
+    cluster: Cluster
+    states: Mapping[TopicPartition, PartitionState]
+    missing: Mapping[TopicPartition, str]
+    replica_logs: Mapping[TopicPartition, Sequence[ReplicaLog]]
+    silent_brokers: Mapping[int, str] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+
+
+class MissingRight(Exception):
+    """Without this right nothing can be done; the message says how to grant it."""
+
+
+class QuorumSilent(Exception):
+    """The controller quorum does not answer; the message says what can still be done."""
+
+
+class Observer:
+    def __init__(
+        self,
+        nodes: Nodes,
+        reader: Reader,
+        source: ReplicaLogSource,
+        stop: Stop,
+        progress: Callable[[str], None],
+    ) -> None:
+        self._nodes = nodes
+        self._reader = reader
+        self._source = source
+        self._stop = stop
+        self._progress = progress
+        self._problems: dict[str, None] = {}
+
+    async def observe(self, wanted: Wanted, deadline: Deadline) -> Observation:
+        """Raises MissingRight, NoBrokerReachable, and Interrupted before anything was seen."""
+        cluster, rights = await self._stop.unless(self._reader.cluster())
+        if wanted.will_elect and ALTER not in rights:
+            raise MissingRight(
+                "this user lacks ALTER on the cluster, which electing needs: grant Cluster:ALTER"
+                " and Topic(*):READ"
+            )
+        states, missing = await self._stop.unless(self._describe(wanted, cluster))
+        gathering = Gathering(self._source, deadline, self._answered)
+        try:
+            view = _View(cluster, states, missing)
+            view = await self._gather(gathering, wanted, deadline, view)
+        finally:
+            await gathering.end()
+        live = view.cluster.brokers
+        logs = {
+            tp: gathering.replica_logs(state, live)
+            for tp, state in view.states.items()
+            if state.offline
+        }
+        silent = {b: reason for b, reason in gathering.failures.items() if b in live}
+        return Observation(
+            view.cluster, view.states, view.missing, logs, silent, tuple(self._problems)
+        )
+
+    def _answered(self, broker: int) -> None:
+        self._progress(f"broker {broker} answered")
+
+    async def _describe(
+        self, wanted: Wanted, cluster: Cluster
+    ) -> tuple[States, dict[TopicPartition, str]]:
+        names = None
+        if wanted.partitions is not None:
+            names = sorted({tp.topic for tp in wanted.partitions})
+        topics, reassignments = await asyncio.gather(
+            self._reader.topics(names), self._reassignments(wanted.will_elect)
+        )
+        self._check_read(topics)
+        if wanted.partitions is None:
+            await self._check_hidden(topics, cluster)
+        return _select(wanted.partitions, topics, reassignments)
+
+    async def _reassignments(self, needed: bool) -> Mapping[TopicPartition, Reassignment]:
+        """Known only to the controller. Reading goes on without it; electing does not."""
+        try:
+            return await asyncio.wait_for(self._reader.reassignments(), _QUORUM_SECONDS)
+        except (TimeoutError, RequestFailed, ConnectionFailed) as error:
+            reason = str(error) or "the controller quorum does not answer"
+            if needed:
+                raise QuorumSilent(
+                    f"{reason}: nothing can be elected until the quorum answers; the replica"
+                    " info can still be read (--show-replica-info)"
+                ) from None
+            self._problem(f"reassignments in progress are not known: {reason}")
+            return {}
+
+    def _problem(self, sentence: str) -> None:
+        self._problems[sentence] = None
+
+    def _check_read(self, topics: Iterable[Topic]) -> None:
+        names = [t.name for t in topics if t.error == NONE and READ not in t.authorized_operations]
+        if names:
+            self._problem(
+                f"this user lacks READ on {_some(names)}: how far the replicas go can't be read;"
+                " grant Topic:READ"
+            )
+
+    async def _check_hidden(self, topics: Iterable[Topic], cluster: Cluster) -> None:
+        """Brokers silently leave out the topics that the caller may not describe; their log
+        directories name them all the same."""
+        names = {topic.name for topic in topics}
+        on_disk = await asyncio.gather(
+            *(self._on_disk(broker) for broker in cluster.brokers.values())
+        )
+        hidden = set().union(*on_disk) - names
+        if hidden:
+            names |= {t.name for t in await self._reader.topics(None)}
+            hidden -= names
+        if hidden:
+            self._problem(
+                f"this user may not describe {_some(sorted(hidden))}: whether their partitions are"
+                " offline is not known; grant Topic:DESCRIBE and READ"
+            )
+
+    async def _on_disk(self, broker: Broker) -> frozenset[str]:
+        deadline = Deadline.after(_DISK_SECONDS)
+        try:
+            connection = await self._nodes.broker(broker, deadline)
+            return await topics_on_disk(connection, deadline)
+        except RequestFailed as error:
+            self._problem(
+                f"whether topics are hidden from this user is not known ({error}); grant"
+                " Cluster:DESCRIBE"
+            )
+        except ConnectionFailed:
+            # It is named with its reason when it gives no replica info either.
+            pass
+        return frozenset()
+
+    async def _gather(
+        self, gathering: Gathering, wanted: Wanted, deadline: Deadline, first: _View
+    ) -> _View:
+        """Until everybody who is live, and everybody waited for, has answered, or time is up."""
+        view = first
+        while not self._stop.requested:
+            offline = {tp: state for tp, state in view.states.items() if state.offline}
+            gathering.ask(view.cluster.brokers, offline)
+            await self._or_stop(gathering.wait(min(_TICK_SECONDS, deadline.remaining())))
+            absent = _absent(wanted, offline, view.cluster)
+            if deadline.expired or not (gathering.waiting_for or absent):
+                break
+            self._progress(_waiting_text(gathering.waiting_for, absent))
+            if absent and not gathering.waiting_for:
+                await self._or_stop(asyncio.sleep(min(_TICK_SECONDS, deadline.remaining())))
+            view = await self._look_again(wanted, view)
+        return view
+
+    async def _or_stop(self, work: Coroutine[Any, Any, None]) -> None:
+        with contextlib.suppress(Interrupted):
+            await self._stop.unless(work)
+
+    async def _look_again(self, wanted: Wanted, view: _View) -> _View:
+        """The partitions anew once who is live has changed: some may have come back."""
+        try:
+            cluster, _ = await self._reader.cluster()
+            if cluster.brokers.keys() == view.cluster.brokers.keys():
+                return view
+            states, missing = await self._describe(wanted, cluster)
+        except (ConnectionFailed, NoBrokerReachable):
+            return view
+        # A partition that came back by itself stays in the report.
+        gone = {tp: state for tp, state in view.states.items() if tp not in states}
+        if gone and wanted.partitions is None:
+            states |= await self._reader.partitions(sorted(gone))
+        return _View(cluster, states, missing)
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    cluster: Cluster
+    states: States
+    missing: Mapping[TopicPartition, str]
+
+
+def _absent(wanted: Wanted, offline: States, cluster: Cluster) -> list[int]:
+    """Brokers waited for that are not live yet."""
+    awaited = set(wanted.wait_for)
+    if wanted.wait_for_all:
+        awaited |= {r for state in offline.values() for r in state.replicas}
+    return sorted(awaited - cluster.brokers.keys()) if offline else []
+
+
+def _waiting_text(waiting_for: Sequence[int], absent: Sequence[int]) -> str:
+    parts = []
+    if waiting_for:
+        parts.append(f"no answer yet from {_ids(waiting_for)}")
+    if absent:
+        parts.append(f"{_ids(absent)} not live yet")
+    return "; ".join(parts)
+
+
+def _ids(brokers: Sequence[int]) -> str:
+    return f"broker{'s' if len(brokers) > 1 else ''} {', '.join(map(str, brokers))}"
+
+
+def _select(
+    wanted: Sequence[TopicPartition] | None,
+    topics: Sequence[Topic],
+    reassignments: Mapping[TopicPartition, Reassignment],
+) -> tuple[States, dict[TopicPartition, str]]:
+    """(the wanted partitions that exist, the reason for each that was not found)."""
+    every = {p.topic_partition: p for topic in topics for p in topic.partitions}
+    if wanted is None:
+        found = [tp for tp, state in every.items() if state.offline]
+    else:
+        found = [tp for tp in wanted if tp in every]
+    states = {tp: with_reassignment(every[tp], reassignments) for tp in sorted(found)}
+    errors = {topic.name: topic.error for topic in topics}
+    missing = {tp: _why_missing(tp, errors) for tp in wanted or () if tp not in states}
+    return states, missing
+
+
+def _why_missing(tp: TopicPartition, errors: Mapping[str, int]) -> str:
+    code = errors.get(tp.topic, UNKNOWN_TOPIC_OR_PARTITION)
+    if code == NONE:
+        return f"topic {tp.topic} has no partition {tp.partition}"
+    if code == UNKNOWN_TOPIC_OR_PARTITION:
+        return f"topic {tp.topic} does not exist"
+    if code == TOPIC_AUTHORIZATION_FAILED:
+        return f"topic {tp.topic} does not exist, or this user may not describe it"
+    return f"topic {tp.topic}: {error_name(code)}"
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_NAMES_SHOWN])
+    more = len(names) - _NAMES_SHOWN
+    return f"topics {shown} and {more} more" if more > 0 else f"topics {shown}"

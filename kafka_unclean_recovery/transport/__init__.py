@@ -1,0 +1,40 @@
+"""Where replica logs come from and how leaders are elected: the two protocols.
+
+`recovery` knows only these; each implementation is a file of its own beside this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.model import (
+    Broker,
+    Outcome,
+    PartitionPlan,
+    PartitionState,
+    ReplicaLog,
+    TopicPartition,
+)
+
+
+class ReplicaLogSource(Protocol):
+    """Says how far the replicas on one broker go."""
+
+    async def replica_logs(
+        self, broker: Broker, states: Sequence[PartitionState], deadline: Deadline
+    ) -> Mapping[TopicPartition, ReplicaLog]:
+        """One log for each state; what a replica can't tell is its `problem`.
+
+        Raises ConnectionFailed when the broker gives no answer by the deadline.
+        """
+        ...
+
+
+class Elector(Protocol):
+    """Makes designated replicas leaders, or leaves the partition as it was and says why."""
+
+    async def elect(self, plans: Sequence[PartitionPlan]) -> Mapping[TopicPartition, Outcome]:
+        """Elect exactly the designated leader of each plan; one outcome for each."""
+        ...

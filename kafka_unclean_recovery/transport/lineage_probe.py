@@ -1,0 +1,141 @@
+"""Which epoch to ask a replica for next, until its whole lineage is known. No I/O.
+
+A replica answers an epoch e with {its largest epoch <= e, where that ends} (see
+cluster/replica_probe.py), which leaves three things to find out by asking:
+
+1. The newest epoch: a newer one is refused (OFFSET_OUT_OF_RANGE). The first guess is the
+   partition's leader epoch less one, for the last bump made it leaderless; then in doubling steps
+   down or up, then by halves. It is found when an answer ends at the log end offset.
+2. The older ones: step down from there, one answer each.
+3. The end: when an answer ends at or below the log start, or when a lower epoch ends where the one
+   above it did. For below its oldest epoch a replica answers the asked epoch itself, which it
+   does not know.
+
+A leader enters its epoch in the cache before it writes: an epoch with no record is no part of the
+lineage, and not the last *written* one, unless the log holds no record at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from kafka_unclean_recovery.cluster.error_codes import NONE, OFFSET_OUT_OF_RANGE, error_name
+from kafka_unclean_recovery.cluster.replica_probe import NO_EPOCH, EpochEnd
+from kafka_unclean_recovery.model import EpochLineage, EpochSpan
+
+
+@dataclass(slots=True)
+class LineageProbe:
+    """Ask the replica for epoch `ask`, `tell` the answer, until `ask` is None.
+
+    log_end_offset: exclusive, from ListOffsets; leader_epoch: the partition's, from the metadata.
+    """
+
+    log_end_offset: int
+    leader_epoch: int
+    ask: int | None = None
+    problem: str | None = None
+    error: int = NONE
+    high_watermark: int | None = None
+    log_start_offset: int | None = None
+    _known: int | None = None
+    _refused: int | None = None
+    _step: int = 1
+    _ends: list[tuple[int, int]] = field(default_factory=list)
+    """(epoch, exclusive end offset), newest first."""
+
+    def __post_init__(self) -> None:
+        self.ask = max(self.leader_epoch - 1, 0) if self.log_end_offset > 0 else None
+
+    def tell(self, answer: EpochEnd) -> None:
+        """The replica's answer to `ask`."""
+        asked = self.ask
+        assert asked is not None
+        self.ask = None
+        if answer.error == OFFSET_OUT_OF_RANGE and not self._ends:
+            self._refused = asked
+            self._look_for_newest()
+        elif answer.error != NONE:
+            self.error, self.problem = answer.error, error_name(answer.error)
+        elif answer.epoch == NO_EPOCH:
+            self.problem = "the broker compares no leader epochs"
+        else:
+            self.high_watermark = answer.high_watermark
+            self.log_start_offset = answer.log_start_offset
+            self._learn(asked, answer)
+
+    def _learn(self, asked: int, answer: EpochEnd) -> None:
+        if self._ends:
+            self._step_down(asked, answer)
+        elif answer.end_offset == self.log_end_offset and not self._emptied:
+            self._ends.append((answer.epoch, answer.end_offset))
+            self._ask_below(answer.epoch)
+        elif answer.end_offset > self.log_end_offset:
+            self.problem = "the log grew while it was read"
+        else:
+            self._known = asked
+            self._look_for_newest()
+
+    def _look_for_newest(self) -> None:
+        """The newest epoch lies in [_known, _refused)."""
+        if self._known is not None and self._refused is not None:
+            if self._refused - self._known == 1:
+                self._newest_is_known(self._known)
+            else:
+                self.ask = (self._known + self._refused) // 2
+        elif self._refused is not None:
+            if self._refused > 0:
+                self.ask = max(self._refused - self._step, 0)
+        elif self._known is not None:
+            self.ask = self._known + self._step
+        self._step *= 2
+
+    def _newest_is_known(self, epoch: int) -> None:
+        """Of an emptied log every answer ends at the log end; else one must have said so."""
+        if self._emptied:
+            self._ends.append((epoch, self.log_end_offset))
+        else:
+            self.problem = "the log changed while it was read"
+
+    @property
+    def _emptied(self) -> bool:
+        return self.log_start_offset == self.log_end_offset
+
+    def _step_down(self, asked: int, answer: EpochEnd) -> None:
+        above = self._ends[-1]
+        if answer.end_offset > above[1]:
+            self.problem = "the log changed while it was read"
+        elif answer.end_offset == above[1] and above[0] == asked + 1 and len(self._ends) > 1:
+            # Nothing ends lower: the epoch above was only our own question echoed.
+            self._ends[-1] = (NO_EPOCH, above[1])
+        else:
+            self._ends.append((answer.epoch, answer.end_offset))
+            self._ask_below(answer.epoch)
+
+    def _ask_below(self, epoch: int) -> None:
+        assert self.log_start_offset is not None
+        if epoch > 0 and self._ends[-1][1] > self.log_start_offset:
+            self.ask = epoch - 1
+
+    @property
+    def epochs(self) -> EpochLineage | None:
+        """The lineage, once `ask` is None; None when it could not be read."""
+        if self.problem is not None or self.log_start_offset is None:
+            return None
+        if not self._ends:
+            return () if self._emptied else None
+        spans = []
+        starts = [*(end for _, end in self._ends[1:]), self.log_start_offset]
+        for (epoch, end), start in zip(self._ends, starts, strict=True):
+            begin = max(start, self.log_start_offset)
+            if begin < end and epoch != NO_EPOCH:
+                spans.append(EpochSpan(epoch, begin, end))
+        return tuple(reversed(spans))
+
+    @property
+    def last_written_leader_epoch(self) -> int | None:
+        """The epoch of the last record; of an emptied log, the newest that the replica knows."""
+        epochs = self.epochs
+        if epochs:
+            return epochs[-1].epoch
+        return self._ends[0][0] if self._ends and self._emptied else None

@@ -1,0 +1,142 @@
+"""Replica logs from the brokers of today, by ListOffsets and Fetch (cluster/replica_probe.py).
+
+Partitions go in batches of at most 1000, side by side over one connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from kafka_unclean_recovery.cluster.connection import Connection
+from kafka_unclean_recovery.cluster.error_codes import NONE, PASSING, error_name
+from kafka_unclean_recovery.cluster.nodes import Nodes
+from kafka_unclean_recovery.cluster.replica_probe import (
+    EndOffset,
+    EpochEnd,
+    end_offsets,
+    epoch_ends,
+    watermarks,
+)
+from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.model import Broker, PartitionState, ReplicaLog, TopicPartition
+from kafka_unclean_recovery.transport.lineage_probe import LineageProbe
+
+SOURCE = "list-offsets"
+BATCH = 1000
+# A broker that has just been unfenced may not know its partitions for a moment.
+_PASSING_SECONDS = 3.0
+_PAUSE_SECONDS = 0.1
+_NO_ANSWER = EpochEnd(-1, -1, -1, -1, -1)
+# Kafka answers -1 where a header field has no value.
+_NO_OFFSET = -1
+
+_Logs = dict[TopicPartition, ReplicaLog]
+
+
+class ListOffsetsSource:
+    """A ReplicaLogSource; see the protocol in transport/__init__.py."""
+
+    def __init__(self, nodes: Nodes) -> None:
+        self._nodes = nodes
+
+    async def replica_logs(
+        self, broker: Broker, states: Sequence[PartitionState], deadline: Deadline
+    ) -> Mapping[TopicPartition, ReplicaLog]:
+        connection = await self._nodes.broker(broker, deadline)
+        wanted = sorted(states, key=lambda state: state.topic_partition)
+        batches = [wanted[i : i + BATCH] for i in range(0, len(wanted), BATCH)]
+        answers = await asyncio.gather(
+            *(_patiently(connection, broker.id, batch, deadline) for batch in batches)
+        )
+        return {tp: log for answer in answers for tp, log in answer.items()}
+
+
+async def _patiently(
+    connection: Connection, broker: int, states: Sequence[PartitionState], deadline: Deadline
+) -> _Logs:
+    """Ask again, for a while, for the replicas whose error a broker gets over."""
+    patience = deadline.within(_PASSING_SECONDS)
+    logs: _Logs = {}
+    pending: Sequence[PartitionState] = states
+    while pending:
+        answered, passing = await _ask(connection, broker, pending, deadline)
+        logs |= answered
+        pending = [state for state in pending if state.topic_partition in passing]
+        if patience.expired:
+            break
+        if pending:
+            await asyncio.sleep(min(_PAUSE_SECONDS, patience.remaining()))
+    return logs
+
+
+async def _ask(
+    connection: Connection, broker: int, states: Sequence[PartitionState], deadline: Deadline
+) -> tuple[_Logs, set[TopicPartition]]:
+    """(all logs, which of them hold an error that may pass)."""
+    by_partition = {state.topic_partition: state for state in states}
+    ends = await end_offsets(connection, list(by_partition), deadline)
+    probes = {
+        tp: LineageProbe(end.log_end_offset, by_partition[tp].leader_epoch)
+        for tp, end in ends.items()
+        if end.error == NONE and tp in by_partition
+    }
+    await _read_lineages(connection, probes, deadline)
+    await _read_headers(connection, probes, deadline)
+    logs = {tp: _log(broker, ends.get(tp), probes.get(tp)) for tp in by_partition}
+    errors = {tp: end.error for tp, end in ends.items()}
+    errors |= {tp: probe.error for tp, probe in probes.items() if probe.error}
+    return logs, {tp for tp, error in errors.items() if error in PASSING}
+
+
+async def _read_lineages(
+    connection: Connection, probes: Mapping[TopicPartition, LineageProbe], deadline: Deadline
+) -> None:
+    """Rounds of one request each, for those replicas that have a question left."""
+    asking = {tp: probe.ask for tp, probe in probes.items() if probe.ask is not None}
+    while asking:
+        answers = await epoch_ends(connection, asking, deadline)
+        for tp in asking:
+            probes[tp].tell(answers.get(tp, _NO_ANSWER))
+        asking = {tp: probe.ask for tp in asking if (probe := probes[tp]).ask is not None}
+
+
+async def _read_headers(
+    connection: Connection, probes: Mapping[TopicPartition, LineageProbe], deadline: Deadline
+) -> None:
+    """High watermark and log start of replicas that answered no epoch, empty ones mostly."""
+    silent = {
+        tp: probe.log_end_offset
+        for tp, probe in probes.items()
+        if probe.log_start_offset is None and probe.problem is None
+    }
+    headers = await watermarks(connection, silent, deadline) if silent else {}
+    for tp, header in headers.items():
+        probe = probes[tp]
+        if header.error == NONE:
+            probe.high_watermark = header.high_watermark
+            probe.log_start_offset = header.log_start_offset
+        else:
+            probe.error, probe.problem = header.error, error_name(header.error)
+
+
+def _log(broker: int, end: EndOffset | None, probe: LineageProbe | None) -> ReplicaLog:
+    log = ReplicaLog(broker, live=True, source=SOURCE)
+    if end is None:
+        return replace(log, problem="the broker left it out of its answer")
+    if probe is None:
+        return replace(log, problem=error_name(end.error))
+    return replace(
+        log,
+        last_written_leader_epoch=probe.last_written_leader_epoch,
+        log_start_offset=_known(probe.log_start_offset),
+        high_watermark=_known(probe.high_watermark),
+        log_end_offset=end.log_end_offset,
+        epochs=probe.epochs,
+        problem=probe.problem,
+    )
+
+
+def _known(offset: int | None) -> int | None:
+    return None if offset == _NO_OFFSET else offset

@@ -1,0 +1,113 @@
+"""The journal survives what happens to processes and disks, and says what is left to do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_unclean_recovery.journal import (
+    Journal,
+    JournalError,
+    parse,
+    state_directory,
+    unfinished,
+    unfinished_journals,
+)
+from kafka_unclean_recovery.model import TopicPartition
+
+
+def _reorder(partition: int, original: list[int], written: list[int]) -> Mapping[str, Any]:
+    return {
+        "topic": "orders",
+        "topic_id": "id",
+        "partition": partition,
+        "original": original,
+        "written": written,
+    }
+
+
+def test_lines_are_on_the_disk_when_write_returns(tmp_path: Path) -> None:
+    with Journal.open(tmp_path / "deep" / "j.jsonl") as journal:
+        journal.write("begin", cluster_id="c")
+        line = json.loads((tmp_path / "deep" / "j.jsonl").read_text())
+    assert (line["v"], line["event"], line["cluster_id"]) == (1, "begin", "c")
+    assert line["at"].endswith("+00:00")
+    assert (tmp_path / "deep" / "j.jsonl").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_reorder_is_unfinished_until_it_is_restored(tmp_path: Path) -> None:
+    with Journal.open(tmp_path / "j.jsonl") as journal:
+        steps = [_reorder(0, [1, 2], [2, 1]), _reorder(1, [1, 2], [2, 1])]
+        journal.write("reorder", partitions=steps)
+        journal.write("restored", partitions=[{"topic": "orders", "partition": 0}])
+    with Journal.open(tmp_path / "j.jsonl") as journal:
+        left = unfinished(journal.lines)
+    assert [(s.topic_partition, s.original, s.written) for s in left] == [
+        (TopicPartition("orders", 1), (1, 2), (2, 1))
+    ]
+
+
+def test_the_first_original_counts_when_a_retry_saw_our_own_order() -> None:
+    lines = [
+        {"event": "reorder", "at_ms": 1, "partitions": [_reorder(0, [1, 2], [2, 1])]},
+        {"event": "reorder", "at_ms": 2, "partitions": [_reorder(0, [2, 1], [2, 1])]},
+    ]
+    (left,) = unfinished(lines)
+    assert left.original == (1, 2)
+    assert left.at_ms == 2
+
+
+def test_a_torn_last_line_is_cut_off(tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    with Journal.open(path) as journal:
+        journal.write("begin")
+    whole = path.read_bytes()
+    path.write_bytes(whole + b'{"v":1,"event":"reor')
+    with Journal.open(path) as journal:
+        assert [line["event"] for line in journal.lines] == ["begin"]
+        journal.write("end")
+    assert path.read_bytes().startswith(whole)
+    assert [line["event"] for line in parse(path.read_text(), "j")] == ["begin", "end"]
+
+
+@pytest.mark.parametrize("line", ["nonsense", "[1]", '{"v":1}', '{"v":2,"event":"begin"}'])
+def test_a_line_that_is_none_is_named(line: str) -> None:
+    good = '{"v":1,"event":"begin"}'
+    with pytest.raises(JournalError, match="j, line 2"):
+        parse(f"{good}\n{line}\n", "j")
+
+
+def test_two_runs_never_write_one_journal(tmp_path: Path) -> None:
+    with (
+        Journal.open(tmp_path / "j.jsonl"),
+        pytest.raises(JournalError, match="another run"),
+    ):
+        Journal.open(tmp_path / "j.jsonl")
+
+
+def test_a_journal_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(JournalError, match="file"):
+        Journal.open(tmp_path / "file" / "j.jsonl")
+
+
+def test_unfinished_journals_are_found_and_unreadable_ones_are_named(tmp_path: Path) -> None:
+    with Journal.open(tmp_path / "1.jsonl") as journal:
+        journal.write("begin")
+    with Journal.open(tmp_path / "2.jsonl") as journal:
+        journal.write("reorder", partitions=[_reorder(0, [1, 2], [2, 1])])
+    (tmp_path / "3.jsonl").write_text("nonsense\n")
+    found, complaints = unfinished_journals(tmp_path)
+    assert found == [tmp_path / "2.jsonl"]
+    assert ["3.jsonl" in complaint for complaint in complaints] == [True]
+
+
+@pytest.mark.parametrize("cluster_id", ["../../etc", "a/b", ".."])
+def test_a_cluster_id_never_leads_out_of_the_state_directory(cluster_id: str) -> None:
+    directory = state_directory({"XDG_STATE_HOME": "/state"}, cluster_id)
+    assert directory.parent == Path("/state/kafka-unclean-recovery")
+    assert directory.name not in (".", "..")

@@ -1,0 +1,116 @@
+"""Who may import whom: the architecture section of the README, as a test."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "kafka_unclean_recovery"
+NAME = "kafka_unclean_recovery"
+
+# Each part may import itself and the parts named; "kafka" is kafka-python.
+PURE = {
+    "model": set(),
+    "deadline": set(),
+    "errors": set(),
+    "lineage": {"model"},
+    "findings": {"model"},
+    "plan": {"model", "lineage", "findings"},
+    "election_rules": {"model", "findings"},
+    "partitions_file": {"model", "errors"},
+    "plan_file": {"model", "errors", "partitions_file"},
+    "report": {"model", "plan_file", "report_text"},
+    "report_text": {"model"},
+    "report_table": {"model", "plan_file", "report", "report_text"},
+    "consent": {"model", "plan_file", "report_text"},
+}
+RIM = {
+    "journal": {"model"},
+    "stopping": set(),
+    "cluster": {"model", "deadline"},
+    "transport": {"model", "deadline", "cluster", "journal", "election_rules"},
+    "gather": {"model", "deadline", "cluster", "transport"},
+    "observation": {"model", "deadline", "cluster", "transport", "gather", "stopping"},
+    "recovery": {
+        "model",
+        "cluster",
+        "election_rules",
+        "journal",
+        "observation",
+        "plan",
+        "stopping",
+        "transport",
+    },
+}
+ALLOWED: dict[str, set[str]] = {**PURE, **RIM}
+
+# Third parties that only these parts may import.
+THIRD_PARTIES = {
+    "kafka": {"cluster"},
+    "typer": {"cli"},
+    "tabulate": {"report_table"},
+    "tenacity": {"gather"},
+    "pyspark": {"spark"},
+    "pyarrow": {"spark"},
+}
+
+
+def _part(module: Path) -> str:
+    return module.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def _imports(module: Path) -> set[str]:
+    names = set()
+    for node in ast.walk(ast.parse(module.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module)
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda m: str(m.relative_to(PACKAGE)))
+def test_imports_point_one_way(module: Path) -> None:
+    part = _part(module)
+    if part in ("__init__", "__main__", "cli"):
+        return
+    assert part in ALLOWED, f"{part} is new: say what it may import"
+    ours = {name.split(".")[1] for name in _imports(module) if name.startswith(f"{NAME}.")}
+    files = {p.stem for p in PACKAGE.iterdir()}
+    assert (ours & files) - {part} <= ALLOWED[part]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda m: str(m.relative_to(PACKAGE)))
+def test_third_parties_stay_where_they_belong(module: Path) -> None:
+    for name in {name.split(".")[0] for name in _imports(module)} & THIRD_PARTIES.keys():
+        assert _part(module) in THIRD_PARTIES[name], f"only {THIRD_PARTIES[name]} import {name}"
+
+
+def test_only_the_command_line_prints_or_exits() -> None:
+    for module in MODULES:
+        if _part(module) in ("cli", "__main__"):
+            continue
+        calls = {
+            node.func.id
+            for node in ast.walk(ast.parse(module.read_text()))
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        }
+        assert not calls & {"print", "input", "exit"}, module.name
+
+
+def test_help_imports_no_codec() -> None:
+    code = (
+        "import sys, kafka_unclean_recovery.cli.unclean_recovery,"
+        " kafka_unclean_recovery.cli.elect_leaders;"
+        "print(*sorted({'kafka', 'tabulate', 'tenacity', 'asyncio', 'pyspark'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
