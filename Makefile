@@ -1,0 +1,53 @@
+# `make demo` and `make test` do everything on a fresh machine with Python 3.11, Java 17 and Maven.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+KAFKA_VERSIONS := 4.3.1 3.9.1
+
+.DEFAULT_GOAL := help
+.PHONY: help venv jars demo demo-kafka test test-quick lint format bench completions clean
+
+help: ## This list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+venv: $(VENV)/.complete ## .venv with everything the tests need
+
+$(VENV)/.complete: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[test,lint]'
+	touch $@
+
+jars: venv ## Kafka's jars in .cache, by Maven
+	$(BIN)/python -m tests.real.jars $(KAFKA_VERSIONS)
+
+demo: demo-kafka ## The main job end to end (on a real cluster, until there is an emulator)
+
+demo-kafka: venv ## The main job end to end on a real cluster
+	$(BIN)/python -m examples.demo_kafka
+
+test: venv jars ## Every test, real Kafka included
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+test-quick: venv ## The tests that need no Java
+	$(BIN)/python -m pytest -m 'not real' $(PYTEST_ARGS)
+
+lint: venv ## ruff and mypy --strict
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: venv ## Rewrite the sources as ruff has them
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: venv jars ## Each benchmark, one JSON object a line
+	$(BIN)/python -m benchmarks.election
+	$(BIN)/python -m benchmarks.startup
+
+completions: venv ## Regenerate completions/ from the commands
+	$(BIN)/python -m completions.generate
+
+clean: ## Remove .venv and .cache
+	rm -rf $(VENV) .cache

@@ -1,0 +1,1 @@
+"""Completion scripts, written from the commands by generate.py."""

@@ -1,0 +1,16 @@
+#compdef kafka-elect-leaders
+_arguments \
+    '--bootstrap-server[Brokers to connect to first]:value: ' \
+    '--election-type[preferred  the first replica, if another one leads]:value:(preferred unclean designated)' \
+    '--command-config[Java client properties  TLS, SASL, client.id]:file:_files' \
+    '--admin.config[Java client properties  TLS, SASL, client.id]:file:_files' \
+    '--path-to-json-file[{"partitions"  ({"topic"  "foo", "partition"  1, "designatedLeader"  0})}; designatedLeader (or desiredLeader) is for designated elections]:file:_files' \
+    '--topic[With --partition  one partition]:value: ' \
+    '--partition[With --topic]:value: ' \
+    '--all-topic-partitions[Every partition]' \
+    '--recovery-duration-ms[designated  how long brokers may take to answer]:value: ' \
+    '--recovery-election-attempts[Retries of elections that fail in passing]:value: ' \
+    '--format[What stdout gets]:value:(table json)' \
+    '--journal[Where each step is noted before it is taken]:file:_files' \
+    '--version[Show the version]' \
+    '--help[Show this message and exit]'
