@@ -1,0 +1,258 @@
+"""A real Kafka cluster: one JVM per node on loopback ports, in one directory.
+
+Start it from the main thread: the JVMs die with the thread that started them.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Self
+
+from tests.real import properties as props
+from tests.real import security
+from tests.real.class_archive import class_archive
+from tests.real.controller_log import fenced_brokers
+from tests.real.jvm import NODE_LOGGING, java_command, tail
+from tests.real.metadata import ClusterView, PartitionView, cluster_view
+from tests.real.ports import PortLease, answers
+from tests.real.processes import NodeProcesses
+from tests.real.properties import ClusterPorts, ClusterSpec, node_directory
+from tests.real.storage import format_nodes
+from tests.real.tools import run_tool
+from tests.real.waiting import wait_until
+
+# A broker with thousands of replicas to truncate took 50 s; one that ends is noticed at once.
+START_TIMEOUT = 180.0
+FENCE_TIMEOUT = 30.0
+
+
+class KafkaCluster:
+    """Nodes on disk, and the processes that run some of them.
+
+    Brokers are 1, 2, 3 ...; controllers 101, 102 ...
+    """
+
+    def __init__(self, directory: Path) -> None:
+        """Take over a formatted cluster, wherever it came from, on ports of our own."""
+        self.directory = directory
+        self.spec = ClusterSpec.load(directory)
+        self._lease = PortLease.of(self.spec.ports_needed)
+        self.ports = ClusterPorts.assign(self.spec, self._lease.ports)
+        self._processes = NodeProcesses()
+        for node in self.node_ids:
+            props.write_server_properties(self.spec, self.ports, directory, node)
+
+    @classmethod
+    def create(
+        cls,
+        directory: Path,
+        version: str = "4.3.1",
+        brokers: int = 4,
+        controllers: int = 1,
+        properties: Mapping[str, str] = {},
+        *,
+        secured: bool = False,
+        log_dirs_per_broker: int = 1,
+        heap_mb: int = 384,
+    ) -> KafkaCluster:
+        """Format a new cluster; nothing runs until `start`, and `with` ends what ran."""
+        spec = ClusterSpec(
+            version=version,
+            cluster_id=props.new_cluster_id(),
+            brokers=brokers,
+            controllers=controllers,
+            log_dirs_per_broker=log_dirs_per_broker,
+            secured=secured,
+            heap_mb=heap_mb,
+            properties=dict(properties),
+        )
+        directory.mkdir(parents=True, exist_ok=True)
+        spec.save(directory)
+        if secured:
+            security.write_certificates(directory)
+        cluster = cls(directory)
+        try:
+            format_nodes(spec, directory)
+        except BaseException:
+            cluster.close()
+            raise
+        return cluster
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def node_ids(self) -> tuple[int, ...]:
+        return (*self.spec.controller_ids, *self.spec.broker_ids)
+
+    @property
+    def live_brokers(self) -> tuple[int, ...]:
+        """Brokers whose process runs, paused ones left out."""
+        return tuple(filter(self._processes.responsive, self.spec.broker_ids))
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """Every broker, dead or alive: what an operator would type."""
+        return ",".join(map(self.address, self.spec.broker_ids))
+
+    def address(self, node: int) -> str:
+        return f"{self.spec.host}:{self.ports.listener[node]}"
+
+    def mtls_address(self, node: int) -> str:
+        return f"{self.spec.host}:{self.ports.mtls[node]}"
+
+    def log_dir(self, node: int) -> Path:
+        return self.log_dirs(node)[0]
+
+    def log_dirs(self, node: int) -> tuple[Path, ...]:
+        return props.log_dirs(self.spec, self.directory, node)
+
+    def output(self, node: int) -> Path:
+        """What the node printed, over all its starts."""
+        return node_directory(self.directory, node) / "output.log"
+
+    def connection(
+        self, user: str = security.SUPER_USER, brokers: Iterable[int] | None = None
+    ) -> dict[str, str]:
+        """Settings for confluent-kafka; it begins at the live brokers unless told others."""
+        chosen = self.live_brokers if brokers is None else brokers
+        servers = {"bootstrap.servers": ",".join(map(self.address, chosen))}
+        if not self.spec.secured:
+            return servers
+        return servers | security.librdkafka_settings(self.directory, user)
+
+    def client_properties(self, user: str, login: security.Login = "SCRAM-SHA-512") -> Path:
+        """A file for `--command-config`; "MTLS" goes with `mtls_address`."""
+        settings = security.client_properties(self.directory, user, login)
+        path = self.directory / f"client-{user}-{login.lower()}.properties"
+        path.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
+        return path
+
+    def start(self, nodes: Iterable[int] | None = None) -> None:
+        """Start nodes (default: all) at once; brokers among them are unfenced on return."""
+        wanted = self.node_ids if nodes is None else nodes
+        chosen = [node for node in wanted if not self.alive(node)]
+        for node in chosen:
+            self._spawn(node)
+        for node in chosen:
+            self._wait_until_it_answers(node)
+        if brokers := set(chosen) & set(self.spec.broker_ids):
+            self.wait_until_unfenced(brokers)
+
+    def start_node(self, node: int, *, wait: bool = True) -> None:
+        """Start one; without waiting, it may still die or be refused."""
+        if wait:
+            self.start([node])
+        else:
+            self._spawn(node)
+
+    def alive(self, node: int) -> bool:
+        """Its process runs; a paused one does too."""
+        return self._processes.alive(node)
+
+    def kill(self, node: int) -> None:
+        """SIGKILL: the unclean shutdown."""
+        self._processes.kill(node)
+
+    def kill_all(self) -> None:
+        """SIGKILL to every node at once; the cluster can be started again."""
+        self._processes.kill_all()
+
+    def stop(self, node: int) -> None:
+        """SIGTERM: the controlled shutdown."""
+        self._processes.stop(node)
+
+    def pause(self, node: int) -> None:
+        """SIGSTOP: connections stay open and nobody answers."""
+        self._processes.pause(node)
+
+    def resume(self, node: int) -> None:
+        self._processes.resume(node)
+
+    def close(self) -> None:
+        """Kill what runs and give the ports back; the directory stays."""
+        self._processes.kill_all()
+        self._lease.release()
+
+    def script(
+        self, name: str, *arguments: str, timeout: float = 60.0, check: bool = True
+    ) -> subprocess.CompletedProcess[str]:
+        """Run one of Kafka's scripts, named without its .sh."""
+        return run_tool(self.spec.version, name, *arguments, timeout=timeout, check=check)
+
+    def view(self, broker: int) -> ClusterView:
+        """The cluster as this broker describes it."""
+        return cluster_view(self.connection(brokers=[broker]))
+
+    def wait_until_unfenced(self, brokers: Iterable[int], timeout: float = START_TIMEOUT) -> None:
+        """Every live broker lists these."""
+        wanted = frozenset(brokers)
+        self._wait_for_views(lambda view: wanted <= view.brokers, timeout, f"{wanted} unfenced")
+
+    def wait_until_fenced(self, brokers: Iterable[int], timeout: float = FENCE_TIMEOUT) -> None:
+        """Every live broker has heard that these are gone; without one, the controllers say so."""
+        gone = frozenset(brokers)
+        if not self.live_brokers:
+            wait_until(
+                lambda: gone <= self._fenced_by_controllers(),
+                timeout,
+                lambda: f"{gone} fenced; by controllers: {self._fenced_by_controllers()}",
+            )
+            return
+
+        def absent(view: ClusterView) -> bool:
+            return bool(view.brokers) and not gone & view.brokers
+
+        self._wait_for_views(absent, timeout, f"{gone} fenced")
+
+    def wait_until_partitions(
+        self,
+        topic: str,
+        condition: Callable[[PartitionView], bool],
+        timeout: float = FENCE_TIMEOUT,
+    ) -> None:
+        """Every live broker describes every partition of the topic as `condition` wants."""
+
+        def holds(view: ClusterView) -> bool:
+            partitions = view.topics.get(topic, {})
+            return bool(partitions) and all(map(condition, partitions.values()))
+
+        self._wait_for_views(holds, timeout, f"the partitions of {topic} as wanted")
+
+    def _spawn(self, node: int) -> None:
+        home = node_directory(self.directory, node)
+        command = java_command(
+            self.spec.version,
+            "kafka.Kafka",
+            str(home / "server.properties"),
+            heap_mb=self.spec.heap_mb,
+            options=(f"-XX:SharedArchiveFile={class_archive(self.spec.version)}", *NODE_LOGGING),
+        )
+        self._processes.spawn(node, command, self.output(node))
+
+    def _wait_until_it_answers(self, node: int) -> None:
+        def gone() -> str:
+            return f"node {node} of Kafka {self.spec.version}\n{tail(self.output(node))}"
+
+        port = self.ports.listener[node]
+        wait_until(lambda: not self.alive(node) or answers(port), START_TIMEOUT, gone)
+        if not self.alive(node):
+            status = self._processes.exit_status(node)
+            raise RuntimeError(f"ended with {status} at its start: {gone()}")
+
+    def _wait_for_views(
+        self, condition: Callable[[ClusterView], bool], timeout: float, wanted: str
+    ) -> None:
+        wait_until(
+            lambda: all(condition(self.view(broker)) for broker in self.live_brokers),
+            timeout,
+            lambda: f"{wanted}; seen: { {b: self.view(b) for b in self.live_brokers} }",
+        )
+
+    def _fenced_by_controllers(self) -> set[int]:
+        return fenced_brokers(map(self.output, self.spec.controller_ids))

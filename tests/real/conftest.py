@@ -1,0 +1,76 @@
+"""Real clusters for tests: shared ones to look at, fresh ones to change."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.real.cluster import KafkaCluster
+from tests.real.faults import Trouble, trouble
+from tests.real.outages import Outage, restore
+from tests.real.sharing import SharedClusters
+from tests.real.watching import Commands
+
+HERE = Path(__file__).parent
+NEEDED = {
+    "java": "a Java runtime, 17 or newer (Debian: openjdk-17-jre-headless)",
+    "mvn": "Maven, which fetches Kafka's jars (Debian: maven)",
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.real)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def real_kafka() -> None:
+    """What a real Kafka needs is here, or the reason why nothing runs says what to install."""
+    missing = [what for program, what in NEEDED.items() if shutil.which(program) is None]
+    if not missing:
+        return
+    reason = f"real Kafka needs {' and '.join(missing)}"
+    if os.environ.get("CI") == "true" or os.environ.get("KUR_REQUIRE_REAL") == "1":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def shared_clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedClusters]:
+    clusters = SharedClusters(lambda: tmp_path_factory.mktemp("cluster"))
+    yield clusters
+    clusters.close()
+
+
+@pytest.fixture
+def restored(tmp_path: Path) -> Iterator[Callable[[Outage], KafkaCluster]]:
+    """`restored(outage)` is this test's own copy of it, to do anything to."""
+    with ExitStack() as running:
+
+        def start(outage: Outage) -> KafkaCluster:
+            directory = tmp_path / f"{outage.name}-{outage.version}"
+            return running.enter_context(restore(outage, directory))
+
+        yield start
+
+
+@pytest.fixture
+def troubled(shared_clusters: SharedClusters) -> Trouble:
+    """The outage that tests of trouble share: take partitions of it, leave brokers 3 and 4 up."""
+    found = Trouble(shared_clusters.outage(trouble()))
+    found.heal()
+    return found
+
+
+@pytest.fixture
+def commands(tmp_path: Path) -> Iterator[Commands]:
+    """Our commands, to be watched; what still runs at the end of the test is killed."""
+    started = Commands(tmp_path)
+    yield started
+    started.close()

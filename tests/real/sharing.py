@@ -1,0 +1,58 @@
+"""Running clusters that several tests look at, a few at a time: each is four JVMs and more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.real.cluster import KafkaCluster
+from tests.real.outages import Outage, restore
+
+
+@dataclass(slots=True)
+class SharedClusters:
+    """Ask again for the same and get the same, as long as not too many others came between.
+
+    Whoever takes one leaves it as it was: topics of its own at most, no broker killed.
+    """
+
+    new_directory: Callable[[], Path]
+    capacity: int = 2
+    _running: dict[object, KafkaCluster] = field(default_factory=dict)
+
+    def plain(
+        self, version: str = "4.3.1", brokers: int = 4, *, secured: bool = False
+    ) -> KafkaCluster:
+        """A healthy cluster."""
+
+        def start() -> KafkaCluster:
+            directory = self.new_directory()
+            cluster = KafkaCluster.create(directory, version, brokers, secured=secured)
+            try:
+                cluster.start()
+            except BaseException:
+                cluster.close()
+                raise
+            return cluster
+
+        return self._get((version, brokers, secured), start)
+
+    def outage(self, outage: Outage) -> KafkaCluster:
+        """A cluster in an outage, to be looked at and not repaired."""
+        return self._get(outage, lambda: restore(outage, self.new_directory()))
+
+    def close(self) -> None:
+        for cluster in self._running.values():
+            cluster.close()
+        self._running.clear()
+
+    def _get(self, key: object, start: Callable[[], KafkaCluster]) -> KafkaCluster:
+        cluster = self._running.pop(key, None)
+        if cluster is None:
+            while len(self._running) >= self.capacity:
+                oldest = next(iter(self._running))
+                self._running.pop(oldest).close()
+            cluster = start()
+        self._running[key] = cluster  # Newest last.
+        return cluster

@@ -1,0 +1,171 @@
+"""The harness keeps its promises: clusters, outages, and nothing left behind."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.real.cache import ROOT, made_once
+from tests.real.cluster import KafkaCluster
+from tests.real.dump_log import ReplicaTruth, Span, replica_truth, replica_truths
+from tests.real.outages import Outage, last_replica_standing, stale_tail
+from tests.real.ports import PortLease
+from tests.real.recipes import TOPIC, elect_unclean
+from tests.real.records import consume_all, create_topic, numbered, produce
+from tests.real.security import Login
+from tests.real.sharing import SharedClusters
+from tests.real.waiting import wait_until
+
+VERSIONS = ("4.3.1", "3.9.1")
+Restored = Callable[[Outage], KafkaCluster]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_records_written_to_a_cluster_are_read_back(
+    shared_clusters: SharedClusters, version: str
+) -> None:
+    cluster = shared_clusters.plain(version)
+    create_topic(cluster.connection(), "read-back", [[1, 2, 3], [2, 3, 4]])
+    produce(cluster.connection(), "read-back", 1, 300)
+    assert consume_all(cluster.connection(), "read-back", 1) == list(map(numbered, range(300)))
+    assert consume_all(cluster.connection(), "read-back", 0) == []
+
+
+def test_brokers_die_and_come_back(tmp_path: Path) -> None:
+    with KafkaCluster.create(tmp_path, brokers=3) as cluster:
+        cluster.start()
+        cluster.kill(3)
+        cluster.wait_until_fenced({3})
+        assert cluster.live_brokers == (1, 2)
+        cluster.pause(2)
+        cluster.wait_until_fenced({2})
+        cluster.resume(2)
+        cluster.wait_until_unfenced({1, 2})
+        cluster.start_node(3)
+        cluster.stop(1)
+        cluster.wait_until_fenced({1})
+        assert cluster.view(2).brokers == {2, 3}
+
+
+@pytest.mark.parametrize("login", ["SCRAM-SHA-512", "PLAIN", "MTLS"])
+def test_a_secured_cluster_admits_its_users(shared_clusters: SharedClusters, login: Login) -> None:
+    cluster = shared_clusters.plain(secured=True)
+    address = cluster.mtls_address(2) if login == "MTLS" else cluster.address(2)
+    topic = f"made-by-{login.lower()}"
+
+    def topics(user: str, *arguments: str) -> str:
+        config = str(cluster.client_properties(user, login))
+        command = ("--bootstrap-server", address, "--command-config", config, *arguments)
+        return cluster.script("kafka-topics", *command).stdout
+
+    topics("admin", "--create", "--topic", topic, "--partitions", "1")
+    assert topic in topics("admin", "--list")
+    # The authoriser hides what the other may not describe.
+    assert topic not in topics("sre", "--list")
+
+
+def test_a_node_that_cannot_start_says_why(tmp_path: Path) -> None:
+    with KafkaCluster.create(tmp_path, brokers=1) as cluster:
+        cluster.log_dir(1).rename(tmp_path / "elsewhere")
+        with pytest.raises(RuntimeError, match=r"meta\.properties"):
+            cluster.start()
+    assert not cluster.alive(101)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("min_isr", [1, 2])
+def test_brokers_3_and_4_are_the_last_replicas_standing(
+    restored: Restored, version: str, min_isr: int
+) -> None:
+    cluster = restored(last_replica_standing(version, min_isr))
+    assert cluster.live_brokers == (3, 4)
+    partitions = cluster.view(4).topics[TOPIC]
+    assert len({partition.replicas for partition in partitions.values()}) == 24
+    assert all(partition.offline for partition in partitions.values())
+    cluster.kill_all()
+    for broker, records in ((1, 2500), (2, 2000), (3, 1500), (4, 1000)):
+        truths = replica_truths(cluster, broker, TOPIC, partitions)
+        assert {(truth.log_start, truth.log_end) for truth in truths.values()} == {(0, records)}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_longest_log_has_a_stale_tail(restored: Restored, version: str) -> None:
+    cluster = restored(stale_tail(version))
+    assert cluster.live_brokers == (1, 4)
+    assert cluster.view(4).topics[TOPIC][0].replicas == (1, 2, 4)
+    cluster.kill_all()
+    longest = ReplicaTruth(0, 1200, [Span(0, 0, 1200)])
+    right = ReplicaTruth(0, 1100, [Span(0, 0, 1000), Span(2, 1000, 1100)])
+    assert replica_truth(cluster, 1, TOPIC, 0) == longest
+    assert replica_truth(cluster, 4, TOPIC, 0) == right
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_stock_script_destroys_500_records_that_a_live_broker_held(
+    restored: Restored, version: str
+) -> None:
+    cluster = restored(last_replica_standing(version))
+    elect_unclean(cluster)
+    cluster.wait_until_partitions(TOPIC, lambda p: not p.offline and set(p.isr) == {3, 4})
+    partitions = cluster.view(3).topics[TOPIC]
+    wrong = {
+        number
+        for number, partition in partitions.items()
+        if partition.replicas.index(4) < partition.replicas.index(3)
+    }
+    assert {n for n, partition in partitions.items() if partition.leader == 4} == wrong
+    assert len(wrong) == 12
+    assert len(consume_all(cluster.connection(), TOPIC, min(wrong))) == 1000
+    assert len(consume_all(cluster.connection(), TOPIC, min(set(partitions) - wrong))) == 1500
+    cluster.kill_all()
+    truths = replica_truths(cluster, 3, TOPIC, partitions)
+    assert {number for number, truth in truths.items() if truth.log_end == 1000} == wrong
+
+
+def test_ports_have_one_owner() -> None:
+    mine, other = PortLease.of(20), PortLease.of(20)
+    assert not set(mine.ports) & set(other.ports)
+    assert max(mine.ports + other.ports) < 32_768
+    mine.release()
+    other.release()
+
+
+def test_an_interrupted_making_leaves_nothing(tmp_path: Path) -> None:
+    def interrupted(made: Path) -> None:
+        made.write_text("half of it")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        made_once(tmp_path / "thing", interrupted)
+    assert not (tmp_path / "thing").exists()
+    made_once(tmp_path / "thing", lambda made: made.mkdir())
+    assert (tmp_path / "thing").is_dir()
+
+
+def test_children_die_with_a_killed_parent(tmp_path: Path) -> None:
+    """A stand-in for pytest gets SIGKILL, a stand-in for a broker must follow."""
+    script = (
+        "import pathlib, sys, time; from tests.real.jvm import spawn;"
+        "child = spawn(['sleep', '600'], pathlib.Path(sys.argv[1]));"
+        "print(child.pid, flush=True); time.sleep(600)"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path / "log")]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        child = int(parent.stdout.readline())
+        parent.send_signal(signal.SIGKILL)
+    wait_until(lambda: not _runs(child), 10.0, lambda: f"{child} gone")
+
+
+def _runs(pid: int) -> bool:
+    """An orphan that nobody reaped is a zombie, and does not run."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
