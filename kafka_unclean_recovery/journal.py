@@ -175,11 +175,21 @@ def new_path(directory: Path) -> Path:
     return directory / f"{stamp}-{os.getpid()}.jsonl"
 
 
+def link_to(path: Path, directory: Path) -> Path:
+    """A new entry in the directory by which later runs find a journal that lies elsewhere."""
+    link = new_path(directory)
+    link.symlink_to(path.resolve())
+    _sync_directory(directory)
+    return link
+
+
 def unfinished_journals(directory: Path) -> tuple[list[Path], list[str]]:
     """(journals in the directory, oldest first, that hold an unfinished step; complaints about
     those that can't be read)."""
     found, complaints = [], []
     for path in sorted(directory.glob("*.jsonl")):
+        if not path.exists():
+            continue  # a link to a journal that somebody took away
         try:
             text = path.read_text(errors="replace")
             if unfinished(parse(text[: text.rfind("\n") + 1], str(path))):

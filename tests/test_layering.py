@@ -32,19 +32,10 @@ RIM = {
     "journal": {"model"},
     "stopping": set(),
     "cluster": {"model", "deadline"},
-    "transport": {"model", "deadline", "cluster", "journal", "election_rules"},
+    "transport": {"model", "deadline", "cluster", "journal", "election_rules", "stopping"},
     "gather": {"model", "deadline", "cluster", "transport"},
     "observation": {"model", "deadline", "cluster", "transport", "gather", "stopping"},
-    "recovery": {
-        "model",
-        "cluster",
-        "election_rules",
-        "journal",
-        "observation",
-        "plan",
-        "stopping",
-        "transport",
-    },
+    "recovery": {"model", "cluster", "election_rules", "observation", "plan"},
 }
 ALLOWED: dict[str, set[str]] = {**PURE, **RIM}
 

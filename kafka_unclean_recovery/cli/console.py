@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import termios
 from pathlib import Path
 
 from kafka_unclean_recovery.cli.exits import usage
@@ -58,7 +59,11 @@ def is_terminal() -> bool:
 
 
 async def confirm(console: Console, question: str, stop: Stop) -> bool:
-    """Ask on the terminal; only y or yes means yes. Raises Interrupted when asked to stop."""
+    """Ask on the terminal; only y or yes means yes. Raises Interrupted when asked to stop.
+
+    What was typed before the question was shown is no answer to it.
+    """
+    termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
     console.show(f"{question} [y/N] ")
     answer = await stop.unless(_read_line())
     return answer.strip().lower() in ("y", "yes")

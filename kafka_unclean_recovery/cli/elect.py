@@ -28,7 +28,6 @@ from kafka_unclean_recovery.partitions_file import parse_elections
 from kafka_unclean_recovery.recovery import (
     Outcomes,
     Plans,
-    elect_planned,
     plan_recovery,
     settled_before,
     verify,
@@ -168,10 +167,9 @@ async def _elect_designated(
     plans, outcomes = _designations(seen, leaders)
     outcomes |= settled_before(seen, {tp: p for tp, p in plans.items() if tp not in outcomes})
     elector = session.elector(journal, options.recovery_election_attempts)
-    outcomes |= await elect_planned(
-        elector, plans, outcomes, session.stop, session.console.progress
-    )
-    report = await verify(session.reader, seen, plans, outcomes)
+    made = await elector.elect([plan for tp, plan in plans.items() if tp not in outcomes])
+    outcomes |= made.outcomes
+    report = await verify(session.reader, seen, plans, outcomes, made.after)
     report = replace(report, interrupted=session.stop.requested)
     print_report(session.console, report, options.as_json, with_replicas=False)
     say_failures(session.console, report)

@@ -39,7 +39,6 @@ from kafka_unclean_recovery.plan_file import (
 from kafka_unclean_recovery.recovery import (
     Outcomes,
     Plans,
-    elect_planned,
     not_elected,
     plan_recovery,
     report_on,
@@ -47,6 +46,7 @@ from kafka_unclean_recovery.recovery import (
     verify,
 )
 from kafka_unclean_recovery.stopping import Interrupted
+from kafka_unclean_recovery.transport import Elections
 from kafka_unclean_recovery.transport.list_offsets import ListOffsetsSource
 
 NAME = "kafka-unclean-recovery"
@@ -183,14 +183,16 @@ async def _automated(session: Session, options: Options, wanted: Wanted, journal
     seen, plans = await _observe_and_plan(session, options, wanted)
     _write_files(session, options, seen, plans)
     outcomes = settled_before(seen, plans)
-    elections = [plan for tp, plan in plans.items() if tp not in outcomes]
+    electable = [plan for tp, plan in plans.items() if tp not in outcomes]
     console = session.console
-    if elections and await _may_elect(session, options, list(plans.values())):
+    made = Elections({}, {})
+    if electable and await _may_elect(session, options, list(plans.values())):
         elector = session.elector(journal, options.recovery_election_attempts)
-        outcomes |= await elect_planned(elector, plans, outcomes, session.stop, console.progress)
+        made = await elector.elect(electable)
     else:
-        outcomes |= not_elected(elections, "its election was not begun: nobody said yes")
-    report = _marked(await verify(session.reader, seen, plans, outcomes), session)
+        outcomes |= not_elected(electable, "its election was not begun: nobody said yes")
+    outcomes |= made.outcomes
+    report = _marked(await verify(session.reader, seen, plans, outcomes, made.after), session)
     print_report(console, report, options.as_json, options.show_replica_info)
     say_failures(console, report)
     return exit_code_of(report)

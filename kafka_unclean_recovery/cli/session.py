@@ -29,6 +29,7 @@ from kafka_unclean_recovery.journal import (
     Journal,
     JournalError,
     Reordered,
+    link_to,
     new_path,
     state_directory,
     unfinished,
@@ -52,7 +53,14 @@ class Session:
 
     def elector(self, journal: Journal, retries: int) -> ReorderElector:
         return ReorderElector(
-            self.nodes, self.reader, self.controller, journal, self.console.say, retries
+            self.nodes,
+            self.reader,
+            self.controller,
+            journal,
+            self.stop,
+            self.console.say,
+            self.console.progress,
+            retries,
         )
 
 
@@ -130,8 +138,11 @@ async def journal_of(
                     await finish(session, journal, cluster_id)
         with Journal.open(path or new_path(directory)) as journal:
             await finish(session, journal, cluster_id)
+            link = None if path is None else link_to(path, directory)
             journal.write("begin", version=__version__, cluster_id=cluster_id, command=command)
             yield journal
+            if link is not None and not unfinished(journal.lines):
+                link.unlink()
 
 
 def _same(one: Path, other: Path | None) -> bool:
@@ -156,7 +167,7 @@ async def finish(session: Session, journal: Journal, cluster_id: str) -> list[Re
         return []
     session.console.say(f"{journal.path}: {len(steps)} replica orders are to be put back first")
     order = ReplicaOrder(session.controller, session.reader, journal)
-    for sentence in await resume(order, session.controller, steps):
+    for sentence in (await resume(order, session.controller, steps)).values():
         session.console.say(sentence)
     still = unfinished(journal.lines)
     if still:

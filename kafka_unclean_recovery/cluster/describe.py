@@ -98,7 +98,7 @@ async def describe_topics(
     """The named topics, or all that the caller may see, with every partition."""
     if connection.version_for(DescribeTopicPartitionsRequest) is None:
         return await _describe_topics_by_metadata(connection, topics, deadline)
-    pages = [page async for page in _pages(connection, topics or [], None, deadline)]
+    pages = [page async for page in _pages(connection, topics or [], None, _PAGE, deadline)]
     return _joined(topic for page in pages for topic in page)
 
 
@@ -117,7 +117,7 @@ async def describe_partitions(
         topics = await _describe_topics_by_metadata(connection, names, deadline)
         return _only(wanted, topics)
     found: list[Topic] = []
-    async for page in _pages(connection, names, wanted[0], deadline):
+    async for page in _pages(connection, names, wanted[0], min(_PAGE, len(wanted)), deadline):
         found.extend(page)
         if _reaches(page, wanted[-1]):
             break
@@ -140,6 +140,7 @@ async def _pages(
     connection: Connection,
     topics: Sequence[str],
     start: TopicPartition | None,
+    limit: int,
     deadline: Deadline,
 ) -> AsyncIterator[list[Topic]]:
     """DescribeTopicPartitions (KIP-966), page by page along its cursor."""
@@ -151,7 +152,7 @@ async def _pages(
         message = request(
             version=0,
             topics=[request.TopicRequest(name=name) for name in topics],
-            response_partition_limit=_PAGE,
+            response_partition_limit=limit,
             cursor=cursor,
         )
         answer = await connection.request(message, deadline, version=0)

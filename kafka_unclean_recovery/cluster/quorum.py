@@ -88,6 +88,11 @@ class Controller:
         sent = self._clock() - seconds_ago
         self._last_given_up = max(sent, self._last_given_up or sent)
 
+    @property
+    def haunted(self) -> bool:
+        """True while a request given up may still be carried out, and undo what follows."""
+        return self._last_given_up is not None
+
     def unsure(self, code: int) -> bool:
         """True (and noted) when one partition's error leaves open what happens to it."""
         if code in UNSURE:

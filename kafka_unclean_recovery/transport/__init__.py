@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from kafka_unclean_recovery.deadline import Deadline
@@ -32,9 +33,20 @@ class ReplicaLogSource(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Elections:
+    """What became of elections: an outcome for each, and the partitions as read back afterwards."""
+
+    outcomes: dict[TopicPartition, Outcome]
+    after: dict[TopicPartition, PartitionState]
+
+
 class Elector(Protocol):
     """Makes designated replicas leaders, or leaves the partition as it was and says why."""
 
-    async def elect(self, plans: Sequence[PartitionPlan]) -> Mapping[TopicPartition, Outcome]:
-        """Elect exactly the designated leader of each plan; one outcome for each."""
+    async def elect(self, plans: Sequence[PartitionPlan]) -> Elections:
+        """Elect exactly the designated leader of each plan, which are sorted by partition.
+
+        When asked to stop, the batch in hand is finished and no other begins.
+        """
         ...

@@ -10,63 +10,49 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from kafka_unclean_recovery.cluster.controller_requests import UNCLEAN, Answer, elect_leaders
 from kafka_unclean_recovery.cluster.describe import RequestFailed
-from kafka_unclean_recovery.cluster.error_codes import (
-    ELECTION_NOT_NEEDED,
-    NONE,
-    error_name,
-)
+from kafka_unclean_recovery.cluster.error_codes import ELECTION_NOT_NEEDED, NONE, error_name
 from kafka_unclean_recovery.cluster.errors import ConnectionFailed, NoBrokerReachable
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.quorum import Controller, Unsure
 from kafka_unclean_recovery.cluster.reading import Reader
-from kafka_unclean_recovery.cluster.replica_probe import end_offsets
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.election_rules import judge, refuse_or_settle
-from kafka_unclean_recovery.journal import Journal, Reordered
+from kafka_unclean_recovery.election_rules import judge
+from kafka_unclean_recovery.journal import Journal, JournalError, Reordered
 from kafka_unclean_recovery.model import (
-    Cluster,
     Outcome,
     OutcomeKind,
     PartitionPlan,
     PartitionState,
     TopicPartition,
 )
-from kafka_unclean_recovery.transport.replica_order import ReplicaOrder
+from kafka_unclean_recovery.stopping import Stop
+from kafka_unclean_recovery.transport import Elections
+from kafka_unclean_recovery.transport.observe_again import Election, observe_again
+from kafka_unclean_recovery.transport.replica_order import (
+    BATCH,
+    Complaints,
+    ReplicaOrder,
+    not_restored,
+)
 
-_POLL_SECONDS = 0.05
+_POLL_SECONDS = 0.02
 _READ_BACK_SECONDS = 10.0
-_CONFIRM_SECONDS = 5.0
 _RETRY_SECONDS = 0.5
 
 Outcomes = dict[TopicPartition, Outcome]
-
-
-@dataclass(frozen=True, slots=True)
-class _Election:
-    """One election that may go ahead: the plan, and the partition as observed just before."""
-
-    plan: PartitionPlan
-    before: PartitionState
-
-    @property
-    def leader(self) -> int:
-        assert self.plan.designated_leader is not None
-        return self.plan.designated_leader
-
-    @property
-    def needs_order(self) -> bool:
-        return self.plan.order != self.before.replicas
+Carried = dict[TopicPartition, Election]
+_LOST = (ConnectionFailed, NoBrokerReachable)
 
 
 class ReorderElector:
-    """An Elector; see the protocol in transport/__init__.py. At most 1000 plans a call.
+    """An Elector; see the protocol in transport/__init__.py.
 
-    `retries` is how often a passing failure of an election is tried again.
+    `say` and `progress` take sentences for people; `retries` is how often a passing failure of an
+    election is tried again.
     """
 
     def __init__(
@@ -75,110 +61,71 @@ class ReorderElector:
         reader: Reader,
         controller: Controller,
         journal: Journal,
+        stop: Stop,
         say: Callable[[str], None],
+        progress: Callable[[str], None],
         retries: int = 3,
     ) -> None:
         self._nodes = nodes
         self._reader = reader
         self._controller = controller
         self._journal = journal
+        self._stop = stop
         self._order = ReplicaOrder(controller, reader, journal)
         self._say = say
+        self._progress = progress
         self._retries = retries
+        self._left: Complaints = {}
 
-    async def elect(self, plans: Sequence[PartitionPlan]) -> Outcomes:
-        by_partition = {plan.state.topic_partition: plan for plan in plans}
-        outcomes, elections = await self._observe_again(by_partition)
-        if elections:
-            try:
-                outcomes |= await self._carry_out(elections)
-            except (ConnectionFailed, NoBrokerReachable) as error:
-                lost = f"the cluster was lost in the middle ({error}); the journal stays open"
-                outcomes |= dict.fromkeys(elections, Outcome(OutcomeKind.FAILED, lost))
-        self._journal.write(
-            "outcome", partitions=[_outcome_line(tp, outcomes[tp]) for tp in outcomes]
-        )
-        return outcomes
-
-    async def _observe_again(
-        self, plans: Mapping[TopicPartition, PartitionPlan]
-    ) -> tuple[Outcomes, dict[TopicPartition, _Election]]:
-        """Which rows what they rest on still holds for, immediately before the election."""
-        states = await self._reader.partitions_and_reassignments(sorted(plans))
+    async def elect(self, plans: Sequence[PartitionPlan]) -> Elections:
         outcomes: Outcomes = {}
-        elections = {}
-        for tp, plan in plans.items():
-            now = states.get(tp)
-            settled = refuse_or_settle(plan, now)
-            if settled is not None:
-                outcomes[tp] = settled
-            elif now is not None:
-                elections[tp] = _Election(plan, now)
-        for tp, reason in (await self._changed_logs(elections)).items():
-            del elections[tp]
-            outcomes[tp] = Outcome(OutcomeKind.REFUSED, reason)
-        return outcomes, elections
-
-    async def _changed_logs(
-        self, elections: Mapping[TopicPartition, _Election]
-    ) -> dict[TopicPartition, str]:
-        """Designated leaders that don't answer any more, or whose log is not the planned one."""
-        cluster, _ = await self._reader.cluster()
-        by_leader: dict[int, list[TopicPartition]] = {}
-        for tp, election in sorted(elections.items()):
-            by_leader.setdefault(election.leader, []).append(tp)
-        answers = await asyncio.gather(
-            *(self._end_offsets(cluster, leader, tps) for leader, tps in by_leader.items())
-        )
-        reasons = {tp: answer for found in answers for tp, answer in found.items()}
-        return {
-            tp: reason
-            for tp, answer in reasons.items()
-            if (reason := _log_changed(elections[tp], answer))
-        }
-
-    async def _end_offsets(
-        self, cluster: Cluster, leader: int, tps: Sequence[TopicPartition]
-    ) -> dict[TopicPartition, int | str]:
-        """Log end offset of each, or the reason why it is not known."""
-        deadline = Deadline.after(_CONFIRM_SECONDS)
-        broker = cluster.brokers.get(leader)
-        if broker is None:
-            return dict.fromkeys(tps, "is not live any more")
+        carried: Carried = {}
+        said: dict[TopicPartition, str] = {}
+        for start in range(0, len(plans), BATCH):
+            batch = {plan.state.topic_partition: plan for plan in plans[start : start + BATCH]}
+            if self._stop.requested:
+                outcomes |= _all_failed(batch, "interrupted before its election began")
+                continue
+            try:
+                settled, elections = await observe_again(self._nodes, self._reader, batch)
+                self._announce(elections)
+            except (*_LOST, RequestFailed, JournalError) as error:
+                outcomes |= _all_failed(batch, f"nothing was sent: {error}")
+                continue
+            outcomes |= settled
+            carried |= elections
+            self._progress(f"electing {start + len(batch)} of {len(plans)} partitions")
+            said |= await self._carry_out(elections)
         try:
-            connection = await self._nodes.broker(broker, deadline)
-            ends = await end_offsets(connection, tps, deadline)
-        except ConnectionFailed as error:
-            return dict.fromkeys(tps, f"does not answer any more ({error})")
-        return {
-            tp: ends[tp].log_end_offset
-            if tp in ends and ends[tp].error == NONE
-            else f"answers {error_name(ends[tp].error) if tp in ends else 'nothing'}"
-            for tp in tps
-        }
+            elections_made = await self._conclude(carried, said)
+        except _LOST as error:
+            lost = f"the cluster was lost in the middle ({error}); the journal stays open"
+            elections_made = Elections(_all_failed(carried, lost), {})
+        return Elections(outcomes | elections_made.outcomes, elections_made.after)
 
-    async def _carry_out(self, elections: Mapping[TopicPartition, _Election]) -> Outcomes:
-        """Journal, reorder, elect, restore, read back."""
-        steps = [_step(tp, e) for tp, e in elections.items() if e.needs_order]
-        if steps:
-            reordered = [_step_line(e) for e in elections.values() if e.needs_order]
+    def _announce(self, elections: Carried) -> None:
+        """What is about to be changed is on the disk before it is. Raises JournalError."""
+        reordered = [_reorder_line(e) for e in elections.values() if e.needs_order]
+        if reordered:
             self._journal.write("reorder", partitions=reordered)
-        self._journal.write("elect", partitions=[_elect_line(e) for e in elections.values()])
-        said = await self._until_elected(elections)
-        not_restored = await self._order.restore(steps) if steps else []
-        for sentence in not_restored:
-            self._say(sentence)
-        after = await self._read_back(elections, said)
-        return {
-            tp: _with_order(
-                judge(e.leader, e.before, after.get(tp), said.get(tp)), tp, not_restored
-            )
-            for tp, e in elections.items()
-        }
+        if elections:
+            self._journal.write("elect", partitions=[_elect_line(e) for e in elections.values()])
 
-    async def _until_elected(
-        self, elections: Mapping[TopicPartition, _Election]
-    ) -> dict[TopicPartition, str]:
+    async def _carry_out(self, elections: Carried) -> dict[TopicPartition, str]:
+        """Reorder, elect, put the order back. Kafka's error for each that got no leader."""
+        if not elections:
+            return {}
+        try:
+            said = await self._until_elected(elections)
+        except _LOST as error:
+            said = dict.fromkeys(elections, str(error))
+        steps = _steps(elections)
+        reason = await self._order.put_back(steps)
+        if reason is not None:
+            self._left |= {s.topic_partition: not_restored(s, reason) for s in steps}
+        return said
+
+    async def _until_elected(self, elections: Carried) -> dict[TopicPartition, str]:
         """Kafka's error for each partition that got no leader, after all retries."""
         said: dict[TopicPartition, str] = {}
         pending = dict(elections)
@@ -186,20 +133,20 @@ class ReorderElector:
             if attempt:
                 await asyncio.sleep(_RETRY_SECONDS)
             try:
-                said |= await self._reorder_and_elect(pending)
+                failed = await self._reorder_and_elect(pending)
             except Unsure as error:
-                said |= dict.fromkeys(pending, error.reason)
+                said = dict.fromkeys(pending, error.reason)
                 if not await self._settled(error.reason):
                     break
                 states = await self._reader.partitions(sorted(pending))
                 pending = {tp: e for tp, e in pending.items() if _still(states.get(tp), e)}
             except RequestFailed as error:
-                said |= dict.fromkeys(pending, str(error))
-                break
+                return dict.fromkeys(pending, str(error))
             else:
-                pending = {tp: e for tp, e in pending.items() if tp in said}
+                said = failed
+                pending = {tp: e for tp, e in pending.items() if tp in failed}
             if not pending:
-                break
+                return {}
         return said
 
     async def _settled(self, reason: str) -> bool:
@@ -210,9 +157,7 @@ class ReorderElector:
             return False
         return True
 
-    async def _reorder_and_elect(
-        self, pending: Mapping[TopicPartition, _Election]
-    ) -> dict[TopicPartition, str]:
+    async def _reorder_and_elect(self, pending: Carried) -> dict[TopicPartition, str]:
         """One try. Raises Unsure when any part of it may or may not have been carried out."""
         orders = {tp: e.plan.order for tp, e in pending.items() if e.needs_order}
         refused = _errors(await self._order.write(orders)) if orders else {}
@@ -236,18 +181,50 @@ class ReorderElector:
         if unsure:
             raise Unsure(_sentence(unsure[0]))
 
+    async def _conclude(self, carried: Carried, said: Mapping[TopicPartition, str]) -> Elections:
+        """Read everything back, judge it, and close in the journal what is as it was."""
+        if not carried:
+            return Elections({}, {})
+        after = await self._read_back(carried, said)
+        # What a request given up may still change is not done, whatever the metadata shows now.
+        steps = {step.topic_partition: step for step in _steps(carried)}
+        pending = {tp: step for tp, step in steps.items() if tp not in self._left}
+        not_back = self._left | self._order.release(pending, after)
+        not_back |= await self._order.restore(list(pending.values()))
+        outcomes = {
+            tp: _with_order(
+                judge(e.leader, e.before, after.get(tp), said.get(tp)), not_back.get(tp)
+            )
+            for tp, e in carried.items()
+        }
+        self._journal.write("outcome", partitions=[_outcome_line(*row) for row in outcomes.items()])
+        return Elections(outcomes, after)
+
     async def _read_back(
-        self, elections: Iterable[TopicPartition], said: Mapping[TopicPartition, str]
+        self, carried: Carried, said: Mapping[TopicPartition, str]
     ) -> dict[TopicPartition, PartitionState]:
-        """The partitions once all that were elected show a leader, or when time is up."""
-        wanted = sorted(elections)
+        """The partitions once leader and order are seen, or when time is up.
+
+        Metadata reaches a broker in the order it was written: the last partition is watched, and
+        only when that is there all are read.
+        """
+        wanted = sorted(carried)
         deadline = Deadline.after(_READ_BACK_SECONDS)
+        watched = wanted[-1:]
         while True:
-            states = await self._reader.partitions(wanted)
-            waiting = [tp for tp in wanted if tp not in said and tp in states]
-            if not any(states[tp].offline for tp in waiting) or deadline.expired:
-                return states
+            states = await self._reader.partitions(watched)
+            if all(_seen(carried[tp], states.get(tp), tp in said) for tp in watched):
+                if len(watched) == len(wanted):
+                    return states
+                watched = wanted
+                continue
+            if deadline.expired:
+                return await self._reader.partitions(wanted)
             await asyncio.sleep(_POLL_SECONDS)
+
+
+def _all_failed(partitions: Iterable[TopicPartition], reason: str) -> Outcomes:
+    return dict.fromkeys(partitions, Outcome(OutcomeKind.FAILED, reason))
 
 
 def _errors(answers: Mapping[TopicPartition, Answer]) -> dict[TopicPartition, Answer]:
@@ -258,34 +235,33 @@ def _sentence(answer: Answer) -> str:
     return f"{error_name(answer.error)}: {answer.message or 'no reason given'}"
 
 
-def _still(now: PartitionState | None, election: _Election) -> bool:
+def _still(now: PartitionState | None, election: Election) -> bool:
     return now is not None and now.offline and now.topic_id == election.before.topic_id
 
 
-def _log_changed(election: _Election, answer: int | str) -> str | None:
-    if isinstance(answer, str):
-        return f"broker {election.leader} {answer}"
-    planned = election.plan.ranking[0].log.log_end_offset
-    if answer != planned:
-        return (
-            f"the log of broker {election.leader} ended at {planned}, now at {answer}; plan again"
-        )
-    return None
+def _seen(election: Election, now: PartitionState | None, failed: bool) -> bool:
+    """A leader, unless none was elected, and the order as it was."""
+    if now is None or now.topic_id != election.before.topic_id:
+        return True
+    return (failed or not now.offline) and now.replicas == election.before.replicas
 
 
-def _with_order(outcome: Outcome, tp: TopicPartition, not_restored: Sequence[str]) -> Outcome:
-    mine = [sentence for sentence in not_restored if sentence.startswith(f"{tp}: ")]
-    if not mine:
+def _with_order(outcome: Outcome, not_back: str | None) -> Outcome:
+    """An election whose order could not be put back is no success, whoever leads."""
+    if not_back is None:
         return outcome
-    return Outcome(OutcomeKind.FAILED, "; ".join([*filter(None, [outcome.reason]), *mine]))
+    return Outcome(OutcomeKind.FAILED, "; ".join(filter(None, [outcome.reason, not_back])))
 
 
-def _step(tp: TopicPartition, election: _Election) -> Reordered:
-    before = election.before
-    return Reordered(tp, before.topic_id, before.replicas, election.plan.order, at_ms=0)
+def _steps(elections: Carried) -> list[Reordered]:
+    return [
+        Reordered(tp, e.before.topic_id, e.before.replicas, e.plan.order, at_ms=0)
+        for tp, e in elections.items()
+        if e.needs_order
+    ]
 
 
-def _step_line(election: _Election) -> dict[str, Any]:
+def _reorder_line(election: Election) -> dict[str, Any]:
     before = election.before
     return {
         "topic": before.topic,
@@ -298,7 +274,7 @@ def _step_line(election: _Election) -> dict[str, Any]:
     }
 
 
-def _elect_line(election: _Election) -> dict[str, Any]:
+def _elect_line(election: Election) -> dict[str, Any]:
     return {
         "topic": election.before.topic,
         "partition": election.before.partition,

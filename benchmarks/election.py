@@ -1,0 +1,82 @@
+"""Recovering N offline partitions of a four-broker real cluster, against the blind script.
+
+Ours: lineages, plan, elections, restored order, verification and report. Theirs:
+kafka-leader-election.sh --election-type unclean --all-topic-partitions, which elects whoever comes
+first. Both from the same saved outage, each run on a fresh copy.
+
+    python -m benchmarks.election [RUNS] [PARTITIONS ...]
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks.measure import Cost, jvm_script, ours, run, summary
+from tests.real.outages import many_partitions, restore
+
+VERSION = "4.3.1"
+RUNS = 3
+SIZES = (500, 2000, 8000)
+AIM = 1.5
+
+
+def main(arguments: list[str]) -> None:
+    runs = int(arguments[0]) if arguments else RUNS
+    sizes = [int(a) for a in arguments[1:]] or SIZES
+    rows = [_measure(size, runs) for size in sizes]
+    first, last = rows[0], rows[-1]
+    growth = {
+        who: round(last[who]["wall_s"] / first[who]["wall_s"], 2)  # type: ignore[index]
+        for who in ("ours", "blind")
+    }
+    sizes_text = f"{sizes[0]} to {sizes[-1]}"
+    print(json.dumps({"benchmark": "election", "rows": rows, sizes_text: growth, "aim": AIM}))
+
+
+def _measure(partitions: int, runs: int) -> dict[str, object]:
+    # In turn, so that a slow moment of the machine falls on both.
+    mine, blind = [], []
+    for _ in range(runs):
+        mine.append(_ours(partitions))
+        blind.append(_blind(partitions))
+    mine_figure, blind_figure = summary(mine), summary(blind)
+    return {
+        "partitions": partitions,
+        "ours": mine_figure,
+        "blind": blind_figure,
+        "ratio": round(mine_figure["wall_s"] / blind_figure["wall_s"], 2),
+    }
+
+
+def _ours(partitions: int) -> Cost:
+    flags = ("--all-offline-partitions", "--automated-recovery", "--yes")
+    return _on_a_copy(
+        partitions,
+        lambda servers: ours("kafka-unclean-recovery", "--bootstrap-server", servers, *flags),
+    )
+
+
+def _blind(partitions: int) -> Cost:
+    flags = ("--election-type", "unclean", "--all-topic-partitions")
+    return _on_a_copy(
+        partitions,
+        lambda servers: jvm_script(
+            VERSION, "kafka-leader-election", "--bootstrap-server", servers, *flags
+        ),
+    )
+
+
+def _on_a_copy(partitions: int, command: Callable[[str], list[str]]) -> Cost:
+    with tempfile.TemporaryDirectory(prefix="kafka-unclean-recovery-") as directory:
+        outage = many_partitions(VERSION, partitions)
+        with restore(outage, Path(directory) / "cluster") as cluster:
+            servers = ",".join(map(cluster.address, cluster.live_brokers))
+            return run(command(servers))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
