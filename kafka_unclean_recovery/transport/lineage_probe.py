@@ -4,9 +4,10 @@ A replica answers an epoch e with {its largest epoch <= e, where that ends} (see
 cluster/replica_probe.py), which leaves three things to find out by asking:
 
 1. The newest epoch: a newer one is refused (OFFSET_OUT_OF_RANGE). The first guess is the
-   partition's leader epoch less one, for the last bump made it leaderless; then in doubling steps
-   down or up, then by halves. It is found when an answer ends at the log end offset.
-2. The older ones: step down from there, one answer each.
+   partition's leader epoch less two, for the last bump made it leaderless and a survivor was
+   mostly out of the ISR before; then in doubling steps down or up, then by halves. It is found when
+   an answer ends at the log end offset.
+2. The older ones: step down from there, one answer each; what was answered on the way up counts.
 3. The end: when an answer ends at or below the log start, or when a lower epoch ends where the one
    above it did. For below its oldest epoch a replica answers the asked epoch itself, which it
    does not know.
@@ -43,9 +44,11 @@ class LineageProbe:
     _step: int = 1
     _ends: list[tuple[int, int]] = field(default_factory=list)
     """(epoch, exclusive end offset), newest first."""
+    _below: list[tuple[int, EpochEnd]] = field(default_factory=list)
+    """(asked, answer) of those that turned out older than the newest."""
 
     def __post_init__(self) -> None:
-        self.ask = max(self.leader_epoch - 1, 0) if self.log_end_offset > 0 else None
+        self.ask = max(self.leader_epoch - 2, 0) if self.log_end_offset > 0 else None
 
     def tell(self, answer: EpochEnd) -> None:
         """The replica's answer to `ask`."""
@@ -74,6 +77,7 @@ class LineageProbe:
             self.problem = "the log grew while it was read"
         else:
             self._known = asked
+            self._below.append((asked, answer))
             self._look_for_newest()
 
     def _look_for_newest(self) -> None:
@@ -114,8 +118,13 @@ class LineageProbe:
 
     def _ask_below(self, epoch: int) -> None:
         assert self.log_start_offset is not None
-        if epoch > 0 and self._ends[-1][1] > self.log_start_offset:
-            self.ask = epoch - 1
+        if epoch == 0 or self._ends[-1][1] <= self.log_start_offset:
+            return
+        for asked, answer in self._below:
+            if answer.epoch <= epoch - 1 <= asked:
+                self._step_down(epoch - 1, answer)
+                return
+        self.ask = epoch - 1
 
     @property
     def epochs(self) -> EpochLineage | None:

@@ -82,8 +82,11 @@ def test_the_whole_lineage_is_found_whatever_the_metadata_says(case: tuple[Repli
     ("cache", "leader_epoch", "questions"),
     [
         (((0, 0),), 1, 1),
-        (((0, 0),), 4, 3),
+        (((0, 0),), 2, 1),
+        (((0, 0),), 3, 2),
         (((0, 0), (2, 50)), 3, 2),
+        (((0, 0), (1, 50)), 4, 3),
+        (((50, 0), (54, 20), (55, 50)), 57, 4),
     ],
 )
 def test_the_usual_outages_take_few_questions(
