@@ -46,6 +46,8 @@ _TICK_SECONDS = 0.25
 # A quorum that answers at all does so within a controller failover.
 _QUORUM_SECONDS = 10.0
 _DISK_SECONDS = 5.0
+# For one look at who is live, many partitions included.
+_LOOK_SECONDS = 5.0
 _NAMES_SHOWN = 5
 
 States = dict[TopicPartition, PartitionState]
@@ -100,6 +102,7 @@ class Observer:
         self._source = source
         self._stop = stop
         self._progress = progress
+        self._visible: set[str] = set()
         self._problems: dict[str, None] = {}
 
     async def observe(self, wanted: Wanted, deadline: Deadline) -> Observation:
@@ -114,7 +117,10 @@ class Observer:
         gathering = Gathering(self._source, deadline, self._answered)
         try:
             view = _View(cluster, states, missing)
-            view = await self._gather(gathering, wanted, deadline, view)
+            view, _ = await asyncio.gather(
+                self._gather(gathering, wanted, deadline, view),
+                self._or_stop(self._check_hidden(wanted, cluster)),
+            )
         finally:
             await gathering.end()
         live = view.cluster.brokers
@@ -140,9 +146,8 @@ class Observer:
         topics, reassignments = await asyncio.gather(
             self._reader.topics(names), self._reassignments(wanted.will_elect)
         )
+        self._visible = {topic.name for topic in topics}
         self._check_read(topics)
-        if wanted.partitions is None:
-            await self._check_hidden(topics, cluster)
         return _select(wanted.partitions, topics, reassignments)
 
     async def _reassignments(self, needed: bool) -> Mapping[TopicPartition, Reassignment]:
@@ -170,17 +175,18 @@ class Observer:
                 " grant Topic:READ"
             )
 
-    async def _check_hidden(self, topics: Iterable[Topic], cluster: Cluster) -> None:
+    async def _check_hidden(self, wanted: Wanted, cluster: Cluster) -> None:
         """Brokers silently leave out the topics that the caller may not describe; their log
         directories name them all the same."""
-        names = {topic.name for topic in topics}
+        if wanted.partitions is not None:
+            return
         on_disk = await asyncio.gather(
             *(self._on_disk(broker) for broker in cluster.brokers.values())
         )
-        hidden = set().union(*on_disk) - names
+        hidden = set().union(*on_disk) - self._visible
         if hidden:
-            names |= {t.name for t in await self._reader.topics(None)}
-            hidden -= names
+            # A topic may have been made meanwhile.
+            hidden -= {topic.name for topic in await self._reader.topics(None)}
         if hidden:
             self._problem(
                 f"this user may not describe {_some(sorted(hidden))}: whether their partitions are"
@@ -217,22 +223,31 @@ class Observer:
             self._progress(_waiting_text(gathering.waiting_for, absent))
             if absent and not gathering.waiting_for:
                 await self._or_stop(asyncio.sleep(min(_TICK_SECONDS, deadline.remaining())))
-            view = await self._look_again(wanted, view)
+            view = await self._look_again(wanted, deadline, view)
         return view
 
     async def _or_stop(self, work: Coroutine[Any, Any, None]) -> None:
         with contextlib.suppress(Interrupted):
             await self._stop.unless(work)
 
-    async def _look_again(self, wanted: Wanted, view: _View) -> _View:
-        """The partitions anew once who is live has changed: some may have come back."""
+    async def _look_again(self, wanted: Wanted, deadline: Deadline, view: _View) -> _View:
+        """The view as it is now, or the old one when it can't be had: a node that hangs holds up
+        neither the deadline nor a signal, and is left for another."""
+        patience = min(_LOOK_SECONDS, deadline.remaining())
         try:
-            cluster, _ = await self._reader.cluster()
-            if cluster.brokers.keys() == view.cluster.brokers.keys():
-                return view
-            states, missing = await self._describe(wanted, cluster)
-        except (ConnectionFailed, NoBrokerReachable):
+            return await asyncio.wait_for(self._stop.unless(self._look(wanted, view)), patience)
+        except TimeoutError:
+            await self._nodes.forsake_any()
+        except (ConnectionFailed, NoBrokerReachable, Interrupted):
+            pass
+        return view
+
+    async def _look(self, wanted: Wanted, view: _View) -> _View:
+        """The partitions anew once who is live has changed: some may have come back."""
+        cluster, _ = await self._reader.cluster()
+        if cluster.brokers.keys() == view.cluster.brokers.keys():
             return view
+        states, missing = await self._describe(wanted, cluster)
         # A partition that came back by itself stays in the report.
         gone = {tp: state for tp, state in view.states.items() if tp not in states}
         if gone and wanted.partitions is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -175,8 +176,25 @@ async def _only_plan(session: Session, options: Options, wanted: Wanted) -> int:
     _write_files(session, options, seen, plans)
     report = _marked(report_on(seen, plans, _nothing_to_elect(seen, plans)), session)
     print_report(session.console, report, options.as_json, options.show_replica_info)
+    if any(plan.designated_leader is not None for plan in plans.values()):
+        session.console.say(f"next: {_next_command(options)}")
     all_planned = all(plan.designated_leader is not None for plan in plans.values())
     return OK if all_planned and not seen.missing and not seen.problems else NOT_ALL
+
+
+def _next_command(options: Options) -> str:
+    """What elects the leaders just planned, with the same connection."""
+    connection = ["--bootstrap-server", options.bootstrap_server]
+    if options.command_config is not None:
+        connection += ["--command-config", str(options.command_config)]
+    manual = options.manual_recovery_output_file
+    if manual is not None:
+        designated = ["--election-type", "designated", "--path-to-json-file", str(manual)]
+        return shlex.join(["kafka-elect-leaders", *connection, *designated])
+    chosen = ["--all-offline-partitions"]
+    if options.path_to_json_file is not None:
+        chosen = ["--path-to-json-file", str(options.path_to_json_file)]
+    return shlex.join([NAME, *connection, *chosen, "--automated-recovery"])
 
 
 async def _automated(session: Session, options: Options, wanted: Wanted, journal: Journal) -> int:

@@ -24,6 +24,7 @@ class Nodes:
         self._by_address: dict[Address, Connection] = {}
         self._opening: dict[Address, asyncio.Lock] = {}
         self._any: Connection | None = None
+        self._choosing = asyncio.Lock()
 
     def know(self, brokers: Mapping[int, Broker]) -> None:
         """Remember who lives, so that `any` survives the bootstrap servers."""
@@ -44,10 +45,12 @@ class Nodes:
 
         Raises NoBrokerReachable.
         """
-        if self._any is None or self._any.closed:
-            known = [(b.host, b.port) for b in self._brokers.values()]
-            self._any = await connect_any((*known, *self._bootstrap), self.config, deadline)
-        return self._any
+        async with self._choosing:
+            if self._any is None or self._any.closed:
+                known = ((b.host, b.port) for b in self._brokers.values())
+                addresses = tuple(dict.fromkeys((*known, *self._bootstrap)))
+                self._any = await connect_any(addresses, self.config, deadline)
+            return self._any
 
     async def forsake_any(self) -> None:
         """Let the next `any` choose anew: the node at hand misbehaved."""
