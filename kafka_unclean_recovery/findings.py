@@ -36,11 +36,12 @@ def _tie(
     if len(best) < 2 or by_hand:
         return
     winner, others = best[0].broker, [log.broker for log in best[1:]]
+    epoch = best[0].last_written_leader_epoch
     yield Finding(
         "tie",
         Severity.NOTICE,
         f"{_brokers(sorted([winner, *others]))} reach equally far (last written leader epoch"
-        f" {best[0].last_written_leader_epoch}, log end offset {best[0].log_end_offset});"
+        f" {'unknown' if epoch is None else epoch}, log end offset {best[0].log_end_offset});"
         f" {winner} is designated {_tie_breaker(state, winner, others)}",
     )
 

@@ -143,7 +143,10 @@ class LineageProbe:
 
     @property
     def last_written_leader_epoch(self) -> int | None:
-        """The epoch of the last record; of an emptied log, the newest that the replica knows."""
+        """The epoch of the last record, NO_EPOCH if none was ever written; of an emptied log, the
+        newest that the replica knows (none after a restart)."""
+        if self.log_end_offset == 0:
+            return NO_EPOCH
         epochs = self.epochs
         if epochs:
             return epochs[-1].epoch

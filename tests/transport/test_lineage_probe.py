@@ -100,6 +100,7 @@ def test_the_usual_outages_take_few_questions(
 def test_an_empty_replica_is_asked_nothing() -> None:
     probe = LineageProbe(log_end_offset=0, leader_epoch=5)
     assert probe.ask is None
+    assert probe.last_written_leader_epoch == -1
 
 
 def test_records_older_than_the_oldest_known_epoch_have_none() -> None:

@@ -1,0 +1,120 @@
+"""Our console scripts run as processes, the way a user runs them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+
+import kafka_unclean_recovery
+from tests.real.cluster import KafkaCluster
+
+RECOVERY = "kafka-unclean-recovery"
+ELECTION = "kafka-elect-leaders"
+TIMEOUT = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What a run left: its exit code (negative: the signal that killed it) and its output."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def json(self) -> Any:
+        """Stdout, which holds one JSON text and nothing else."""
+        try:
+            return json.loads(self.stdout)
+        except json.JSONDecodeError as error:
+            raise AssertionError(f"{error}: {self}") from None
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """The report of `--format json`, valid by its schema."""
+        report: dict[str, Any] = self.json
+        jsonschema.validate(report, _report_schema())
+        return report
+
+    def partitions(self, topic: str) -> dict[int, dict[str, Any]]:
+        """The report's rows of a topic by partition number."""
+        rows = self.report["partitions"]
+        return {row["partition"]: row for row in rows if row["topic"] == topic}
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A run that is still under way."""
+
+    process: subprocess.Popen[str]
+
+    def signal(self, number: int) -> None:
+        self.process.send_signal(number)
+
+    def finish(self, timeout: float = TIMEOUT) -> Finished:
+        """Wait for its end; a run that outlives the timeout is killed, and that is a failure."""
+        try:
+            stdout, stderr = self.process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            stdout, stderr = self.process.communicate()
+            raise TimeoutError(f"not done within {timeout:g} s: {stdout}{stderr}") from None
+        return Finished(self.process.returncode, stdout, stderr)
+
+
+@dataclass(frozen=True, slots=True)
+class Cli:
+    """A user of the commands with a home of his own, under the test's `tmp_path`.
+
+    No terminal is attached, so nothing is asked.
+    """
+
+    home: Path
+
+    @property
+    def journals(self) -> list[Path]:
+        """Journals in the default place, oldest first."""
+        return sorted(self.home.rglob("*.jsonl"))
+
+    def recover(self, cluster: KafkaCluster, *arguments: str, timeout: float = TIMEOUT) -> Finished:
+        """Run kafka-unclean-recovery against every broker of the cluster, dead or alive."""
+        return self.start(RECOVERY, cluster, *arguments).finish(timeout)
+
+    def elect(self, cluster: KafkaCluster, *arguments: str, timeout: float = TIMEOUT) -> Finished:
+        """The same with kafka-elect-leaders."""
+        return self.start(ELECTION, cluster, *arguments).finish(timeout)
+
+    def start(
+        self,
+        command: str,
+        cluster: KafkaCluster,
+        *arguments: str,
+        environment: Mapping[str, str] = {},
+    ) -> Running:
+        """Begin a run of a console script; `--bootstrap-server` names every broker."""
+        script = Path(sys.executable).with_name(command)
+        state = {"XDG_STATE_HOME": str(self.home / "state")}
+        process = subprocess.Popen(
+            [str(script), "--bootstrap-server", cluster.bootstrap_servers, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **state, **environment},
+        )
+        return Running(process)
+
+
+@cache
+def _report_schema() -> Any:
+    package = Path(kafka_unclean_recovery.__file__).parent
+    return json.loads((package / "schemas" / "report-1.schema.json").read_text())

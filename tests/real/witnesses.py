@@ -1,0 +1,114 @@
+"""What a cluster looks like to clients that are not ours: the judges of what our commands did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError
+from confluent_kafka import TopicPartition as Position
+from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
+
+from kafka_unclean_recovery.deadline import Deadline
+from tests.real.cluster import KafkaCluster
+from tests.real.metadata import QUIETLY, SILENT, PartitionView
+from tests.real.waiting import wait_until
+
+TIMEOUT = 60.0
+
+
+def partitions_of(cluster: KafkaCluster, topic: str) -> dict[int, PartitionView]:
+    """The topic as the first live broker describes it."""
+    return dict(cluster.view(cluster.live_brokers[0]).topics[topic])
+
+
+def replica_orders(cluster: KafkaCluster, topic: str) -> dict[int, tuple[int, ...]]:
+    return {number: seen.replicas for number, seen in partitions_of(cluster, topic).items()}
+
+
+def leaders(cluster: KafkaCluster, topic: str) -> dict[int, int]:
+    return {number: seen.leader for number, seen in partitions_of(cluster, topic).items()}
+
+
+def wait_until_led(
+    cluster: KafkaCluster,
+    topic: str,
+    leader: int,
+    orders: Mapping[int, tuple[int, ...]],
+    timeout: float = TIMEOUT,
+) -> None:
+    """Every live broker shows this leader, and this order of the replicas, of these partitions.
+
+    Brokers hear of changes one after the other: what one of them shows, another may not yet.
+    """
+    wanted = {number: (leader, order) for number, order in orders.items()}
+
+    def seen(broker: int) -> dict[int, tuple[int, tuple[int, ...]]]:
+        partitions = cluster.view(broker).topics.get(topic, {})
+        return {n: (p.leader, p.replicas) for n, p in partitions.items() if n in wanted}
+
+    wait_until(
+        lambda: all(seen(broker) == wanted for broker in cluster.live_brokers),
+        timeout,
+        lambda: f"{wanted}; seen: { {b: seen(b) for b in cluster.live_brokers} }",
+    )
+
+
+def leader_epochs(
+    cluster: KafkaCluster, topic: str, partitions: Iterable[int]
+) -> dict[int, int | None]:
+    """From the leaders themselves: each election would have raised them."""
+    client = AdminClient(_settings(cluster), logger=SILENT)
+    end = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+    latest = {Position(topic, number): end for number in partitions}
+    answers = client.list_offsets(latest, request_timeout=TIMEOUT)
+    return {at.partition: found.result(TIMEOUT).leader_epoch for at, found in answers.items()}
+
+
+def reassignments(cluster: KafkaCluster) -> str:
+    """What kafka-reassign-partitions.sh lists."""
+    servers = ",".join(map(cluster.address, cluster.live_brokers))
+    listed = cluster.script("kafka-reassign-partitions", "--bootstrap-server", servers, "--list")
+    return listed.stdout.strip()
+
+
+def records_of(
+    cluster: KafkaCluster, topic: str, partitions: Iterable[int]
+) -> dict[int, list[bytes]]:
+    """The values of all records by partition, each from its log start to its high watermark.
+
+    One consumer for all: `records.consume_all` takes a second for each.
+    """
+    settings = _settings(cluster) | {
+        "group.id": "tests",
+        "enable.auto.commit": False,
+        "enable.partition.eof": True,
+    }
+    consumer = Consumer(settings, logger=SILENT)
+    try:
+        found: dict[int, list[bytes]] = {partition: [] for partition in partitions}
+        consumer.assign([Position(topic, partition, OFFSET_BEGINNING) for partition in found])
+        _read(consumer, found)
+        return found
+    finally:
+        consumer.close()
+
+
+def _read(consumer: Consumer, found: dict[int, list[bytes]]) -> None:
+    """Until every partition has ended."""
+    deadline, left = Deadline.after(TIMEOUT), set(found)
+    while left:
+        if deadline.expired:
+            raise TimeoutError(f"partitions {left} did not end")
+        for message in consumer.consume(500, timeout=0.2):
+            error, partition = message.error(), message.partition()
+            assert partition is not None
+            if error is None:
+                found[partition].append(message.value() or b"")
+            elif error.code() == KafkaError._PARTITION_EOF:
+                left.discard(partition)
+            elif not error.retriable():
+                raise RuntimeError(f"cannot consume: {error}")
+
+
+def _settings(cluster: KafkaCluster) -> dict[str, str | int | float | bool]:
+    return {**cluster.connection(), **QUIETLY}
