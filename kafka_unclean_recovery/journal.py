@@ -20,7 +20,8 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,6 +34,10 @@ VERSION = 1
 
 class JournalError(Exception):
     """A journal can't be used; the message names the file and what to do."""
+
+
+class JournalBusy(JournalError):
+    """Another run is writing it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +63,10 @@ class Journal:
     @classmethod
     def open(cls, path: Path) -> Self:
         """Open or make the journal and lock it. Raises JournalError."""
+        descriptor = _open(path)
         try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        except OSError as error:
-            raise JournalError(f"journal {path}: {error.strerror}; choose another") from None
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(path, descriptor)
             lines = _read_whole_lines(path, descriptor)
-        except BlockingIOError:
-            os.close(descriptor)
-            raise JournalError(f"journal {path}: another run is writing it; wait for it") from None
         except BaseException:
             os.close(descriptor)
             raise
@@ -98,6 +96,32 @@ class Journal:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+@contextmanager
+def only_holder(path: Path) -> Iterator[None]:
+    """Holds the lock of a file, which it makes. Raises JournalBusy, JournalError."""
+    descriptor = _open(path)
+    try:
+        _lock(path, descriptor)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _open(path: Path) -> int:
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise JournalError(f"journal {path}: {error.strerror}; choose another") from None
+
+
+def _lock(path: Path, descriptor: int) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise JournalBusy(f"journal {path}: another run is writing it; wait for it") from None
 
 
 def _read_whole_lines(path: Path, descriptor: int) -> list[dict[str, Any]]:

@@ -27,10 +27,12 @@ from kafka_unclean_recovery.cluster.reading import Reader
 from kafka_unclean_recovery.cluster.security import load_client_config
 from kafka_unclean_recovery.journal import (
     Journal,
+    JournalBusy,
     JournalError,
     Reordered,
     link_to,
     new_path,
+    only_holder,
     state_directory,
     unfinished,
     unfinished_journals,
@@ -129,13 +131,7 @@ async def journal_of(
     """
     directory = state_directory(os.environ, cluster_id)
     with _only_run(directory):
-        paths, complaints = unfinished_journals(directory)
-        for complaint in complaints:
-            session.console.say(f"{complaint}; it is left alone")
-        for left in paths:
-            if not _same(left, path):
-                with Journal.open(left) as journal:
-                    await finish(session, journal, cluster_id)
+        await _finish_others(session, directory, path, cluster_id)
         with Journal.open(path or new_path(directory)) as journal:
             await finish(session, journal, cluster_id)
             link = None if path is None else link_to(path, directory)
@@ -145,17 +141,37 @@ async def journal_of(
                 link.unlink()
 
 
+async def _finish_others(
+    session: Session, directory: Path, path: Path | None, cluster_id: str
+) -> None:
+    """What earlier runs left in journals other than the one of this run."""
+    paths, complaints = unfinished_journals(directory)
+    for complaint in complaints:
+        session.console.say(f"{complaint}; it is left alone")
+    for left in paths:
+        if not _same(left, path):
+            with Journal.open(left) as journal:
+                await finish(session, journal, cluster_id)
+
+
 def _same(one: Path, other: Path | None) -> bool:
     return other is not None and one.resolve() == other.resolve()
 
 
 @contextlib.contextmanager
 def _only_run(directory: Path) -> Iterator[None]:
-    try:
-        lock = Journal.open(directory / _LOCK)
-    except JournalError as error:
-        raise usage(f"{error} (only one run at a time may elect on a cluster)") from None
-    with lock:
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(only_holder(directory / _LOCK))
+        except JournalBusy:
+            raise usage(
+                f"another run is electing on this cluster ({directory}): wait for it"
+            ) from None
+        except JournalError as error:
+            raise usage(
+                f"{error}: the state directory keeps runs apart and finds what they left; set"
+                " XDG_STATE_HOME to a directory that can be written to"
+            ) from None
         yield
 
 
