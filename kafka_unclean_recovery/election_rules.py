@@ -19,6 +19,7 @@ from kafka_unclean_recovery.model import (
 )
 
 _BY_ITSELF = "came back by itself: its leader was in the ISR or ELR"
+_BY_LAST_KNOWN = "came back by itself: the controller elected the last known leader"
 
 
 def refuse_or_settle(plan: PartitionPlan, now: PartitionState | None) -> Outcome | None:
@@ -66,8 +67,9 @@ def _electable(leader: int, order: Sequence[int], now: PartitionState) -> Outcom
 
 
 def _online_before_election(plan: PartitionPlan, now: PartitionState) -> Outcome:
-    if now.leader in clean_leaders(plan.state):
-        return Outcome(OutcomeKind.ALREADY_ONLINE, _BY_ITSELF)
+    by_itself = _by_itself(now.leader, plan.state)
+    if by_itself is not None:
+        return Outcome(OutcomeKind.ALREADY_ONLINE, by_itself)
     if now.leader == plan.designated_leader:
         return Outcome(OutcomeKind.ALREADY_ONLINE, "somebody else elected the designated leader")
     return _refused(f"somebody else elected broker {now.leader} meanwhile")
@@ -75,6 +77,17 @@ def _online_before_election(plan: PartitionPlan, now: PartitionState) -> Outcome
 
 def _refused(reason: str) -> Outcome:
     return Outcome(OutcomeKind.REFUSED, reason)
+
+
+def _by_itself(leader: int, before: PartitionState) -> str | None:
+    """How the controller may have elected this leader on its own, once its broker was back.
+
+    An unclean start takes a broker out of the ELR, and it is elected all the same: as the last
+    known leader.
+    """
+    if leader in clean_leaders(before):
+        return _BY_ITSELF
+    return _BY_LAST_KNOWN if leader in before.last_known_elr else None
 
 
 def clean_leaders(state: PartitionState) -> tuple[int, ...]:
@@ -110,8 +123,9 @@ def judge(
         return Outcome(OutcomeKind.FAILED, said or "Kafka reported success, yet it has no leader")
     if after.leader == designated_leader:
         return Outcome(OutcomeKind.ELECTED)
-    if after.leader in clean_leaders(before):
-        return Outcome(OutcomeKind.ALREADY_ONLINE, _BY_ITSELF)
+    by_itself = _by_itself(after.leader, before)
+    if by_itself is not None:
+        return Outcome(OutcomeKind.ALREADY_ONLINE, by_itself)
     return Outcome(
         OutcomeKind.FAILED,
         f"broker {after.leader} leads instead of the designated {designated_leader}",

@@ -1,4 +1,4 @@
-"""What a run did to the cluster, written before it was done: fsynced JSON lines.
+"""What a run does to the cluster, on the disk before it is done: JSON lines.
 
 A line is {"v": 1, "at": ISO 8601 UTC, "at_ms": ms since the Unix epoch, "event": name, ...}:
 
@@ -52,13 +52,13 @@ class Reordered:
 
 
 class Journal:
-    """One file, appended to by one process at a time; every line is on the disk when `write`
-    returns."""
+    """One file, appended to by one process at a time."""
 
     def __init__(self, path: Path, descriptor: int, lines: list[dict[str, Any]]) -> None:
         self.path = path
         self.lines = lines
         self._descriptor = descriptor
+        self._entered = False
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -70,12 +70,11 @@ class Journal:
         except BaseException:
             os.close(descriptor)
             raise
-        _sync_directory(path.parent)
         return cls(path, descriptor, lines)
 
-    def write(self, event: str, **fields: object) -> None:
-        """Append one line and wait for the disk. Raises JournalError when it can't be written:
-        then what it announces must not be done."""
+    def note(self, event: str, **fields: object) -> None:
+        """Append one line, which is on the disk with the next `write` or when the journal is
+        closed. Raises JournalError."""
         now_ms = time.time_ns() // 1_000_000
         at = datetime.fromtimestamp(now_ms / 1000, UTC).isoformat(timespec="milliseconds")
         line = {"v": VERSION, "at": at, "at_ms": now_ms, "event": event, **fields}
@@ -83,13 +82,31 @@ class Journal:
         try:
             while data:
                 data = data[os.write(self._descriptor, data) :]
-            os.fsync(self._descriptor)
         except OSError as error:
             raise JournalError(f"journal {self.path}: {error.strerror}") from None
         self.lines.append(line)
 
+    def write(self, event: str, **fields: object) -> None:
+        """Append one line and wait for the disk. Raises JournalError when it can't be written:
+        then what it announces must not be done."""
+        self.note(event, **fields)
+        self._sync()
+
+    def _sync(self) -> None:
+        try:
+            os.fsync(self._descriptor)
+            if not self._entered:
+                # A new file survives a crash only when its directory entry does.
+                _sync_directory(self.path.parent)
+                self._entered = True
+        except OSError as error:
+            raise JournalError(f"journal {self.path}: {error.strerror}") from None
+
     def close(self) -> None:
-        os.close(self._descriptor)
+        try:
+            self._sync()
+        finally:
+            os.close(self._descriptor)
 
     def __enter__(self) -> Self:
         return self
@@ -224,7 +241,6 @@ def unfinished_journals(directory: Path) -> tuple[list[Path], list[str]]:
 
 
 def _sync_directory(directory: Path) -> None:
-    """A new file survives a crash only when its directory entry does."""
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(descriptor)

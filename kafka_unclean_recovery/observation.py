@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kafka_unclean_recovery.cluster.describe import (
@@ -103,6 +103,7 @@ class Observer:
         self._stop = stop
         self._progress = progress
         self._visible: set[str] = set()
+        self._disks_unread: dict[int, str] = {}
         self._problems: dict[str, None] = {}
 
     async def observe(self, wanted: Wanted, deadline: Deadline) -> Observation:
@@ -117,10 +118,7 @@ class Observer:
         gathering = Gathering(self._source, deadline, self._answered)
         try:
             view = _View(cluster, states, missing)
-            view, _ = await asyncio.gather(
-                self._gather(gathering, wanted, deadline, view),
-                self._or_stop(self._check_hidden(wanted, cluster)),
-            )
+            view = await self._gather(gathering, wanted, deadline, view)
         finally:
             await gathering.end()
         live = view.cluster.brokers
@@ -132,6 +130,20 @@ class Observer:
         silent = {b: reason for b, reason in gathering.failures.items() if b in live}
         return Observation(
             view.cluster, view.states, view.missing, logs, silent, tuple(self._problems)
+        )
+
+    async def add_hidden_topics(self, wanted: Wanted, seen: Observation) -> Observation:
+        """The observation with what it can't show: topics that this user may not describe.
+
+        Apart from `observe`, so that it costs an incident no time: elections go on beside it.
+        Brokers that were silent already are not asked again.
+        """
+        if wanted.partitions is None:
+            await self._or_stop(self._check_hidden(seen))
+        return replace(
+            seen,
+            silent_brokers={**self._disks_unread, **seen.silent_brokers},
+            problems=tuple(self._problems),
         )
 
     def _answered(self, broker: int) -> None:
@@ -152,17 +164,22 @@ class Observer:
 
     async def _reassignments(self, needed: bool) -> Mapping[TopicPartition, Reassignment]:
         """Known only to the controller. Reading goes on without it; electing does not."""
+        reason = "the controller quorum does not answer"
         try:
-            return await asyncio.wait_for(self._reader.reassignments(), _QUORUM_SECONDS)
+            async with asyncio.timeout(_QUORUM_SECONDS):
+                # A failover takes a moment.
+                while needed and not await self._reader.quorum_is_up():  # noqa: ASYNC110 - polled
+                    await asyncio.sleep(_TICK_SECONDS)
+                return await self._reader.reassignments()
         except (TimeoutError, RequestFailed, ConnectionFailed) as error:
-            reason = str(error) or "the controller quorum does not answer"
-            if needed:
-                raise QuorumSilent(
-                    f"{reason}: nothing can be elected until the quorum answers; the replica"
-                    " info can still be read (--show-replica-info)"
-                ) from None
-            self._problem(f"reassignments in progress are not known: {reason}")
-            return {}
+            reason = str(error) or reason
+        if needed:
+            raise QuorumSilent(
+                f"{reason}: nothing can be elected until the quorum answers; the replica info can"
+                " still be read (--show-replica-info)"
+            )
+        self._problem(f"reassignments in progress are not known: {reason}")
+        return {}
 
     def _problem(self, sentence: str) -> None:
         self._problems[sentence] = None
@@ -175,14 +192,16 @@ class Observer:
                 " grant Topic:READ"
             )
 
-    async def _check_hidden(self, wanted: Wanted, cluster: Cluster) -> None:
+    async def _check_hidden(self, seen: Observation) -> None:
         """Brokers silently leave out the topics that the caller may not describe; their log
         directories name them all the same."""
-        if wanted.partitions is not None:
-            return
-        on_disk = await asyncio.gather(
-            *(self._on_disk(broker) for broker in cluster.brokers.values())
-        )
+        asked = [b for b in seen.cluster.brokers.values() if b.id not in seen.silent_brokers]
+        on_disk = await asyncio.gather(*(self._on_disk(broker) for broker in asked))
+        if len(self._disks_unread) == len(asked):
+            self._problem(
+                "whether topics are hidden from this user is not known: no broker named those on"
+                " its disks in time"
+            )
         hidden = set().union(*on_disk) - self._visible
         if hidden:
             # A topic may have been made meanwhile.
@@ -203,9 +222,8 @@ class Observer:
                 f"whether topics are hidden from this user is not known ({error}); grant"
                 " Cluster:DESCRIBE"
             )
-        except ConnectionFailed:
-            # It is named with its reason when it gives no replica info either.
-            pass
+        except ConnectionFailed as error:
+            self._disks_unread[broker.id] = str(error)
         return frozenset()
 
     async def _gather(

@@ -23,7 +23,7 @@ from kafka_unclean_recovery.election_rules import designate
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.journal import Journal
 from kafka_unclean_recovery.model import Outcome, OutcomeKind, TopicPartition
-from kafka_unclean_recovery.observation import Observation, Observer, Wanted
+from kafka_unclean_recovery.observation import Observation, Wanted
 from kafka_unclean_recovery.partitions_file import parse_elections
 from kafka_unclean_recovery.recovery import (
     Outcomes,
@@ -32,7 +32,6 @@ from kafka_unclean_recovery.recovery import (
     settled_before,
     verify,
 )
-from kafka_unclean_recovery.transport.list_offsets import ListOffsetsSource
 
 NAME = "kafka-elect-leaders"
 
@@ -150,19 +149,16 @@ async def _designated(session: Session, options: Options, leaders: Leaders) -> i
     cluster, _ = await session.stop.unless(session.reader.cluster())
     async with journal_of(session, options.journal, cluster.cluster_id, NAME) as journal:
         code = await _elect_designated(session, options, leaders, journal)
-        journal.write("end", exit_code=code)
+        journal.note("end", exit_code=code)
         return code
 
 
 async def _elect_designated(
     session: Session, options: Options, leaders: Leaders, journal: Journal
 ) -> int:
-    source = ListOffsetsSource(session.nodes)
-    observer = Observer(
-        session.nodes, session.reader, source, session.stop, session.console.progress
-    )
     deadline = Deadline.after(options.recovery_duration_ms / 1000)
-    seen = await observer.observe(Wanted(tuple(leaders), will_elect=True), deadline)
+    wanted = Wanted(tuple(leaders), will_elect=True)
+    seen = await session.observer().observe(wanted, deadline)
     say_silent(session.console, seen)
     plans, outcomes = _designations(seen, leaders)
     outcomes |= settled_before(seen, {tp: p for tp, p in plans.items() if tp not in outcomes})

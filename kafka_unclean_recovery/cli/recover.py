@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -30,7 +31,7 @@ from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.journal import Journal
 from kafka_unclean_recovery.model import PartitionPlan, Report, TopicPartition
-from kafka_unclean_recovery.observation import Observation, Observer, Wanted
+from kafka_unclean_recovery.observation import Observation, Wanted
 from kafka_unclean_recovery.partitions_file import parse_partitions
 from kafka_unclean_recovery.plan_file import (
     STOCK_SCRIPT_WARNING,
@@ -48,7 +49,6 @@ from kafka_unclean_recovery.recovery import (
 )
 from kafka_unclean_recovery.stopping import Interrupted
 from kafka_unclean_recovery.transport import Elections
-from kafka_unclean_recovery.transport.list_offsets import ListOffsetsSource
 
 NAME = "kafka-unclean-recovery"
 
@@ -167,12 +167,17 @@ async def _recover(session: Session, options: Options, wanted: Wanted) -> int:
         return await _only_plan(session, options, wanted)
     async with journal_of(session, options.journal, cluster.cluster_id, NAME) as journal:
         code = await _automated(session, options, wanted, journal)
-        journal.write("end", exit_code=code)
+        journal.note("end", exit_code=code)
         return code
 
 
 async def _only_plan(session: Session, options: Options, wanted: Wanted) -> int:
-    seen, plans = await _observe_and_plan(session, options, wanted)
+    observer = session.observer()
+    deadline = Deadline.after(options.recovery_duration_ms / 1000)
+    seen = await observer.observe(wanted, deadline)
+    seen = await observer.add_hidden_topics(wanted, seen)
+    say_silent(session.console, seen)
+    plans = plan_recovery(seen)
     _write_files(session, options, seen, plans)
     report = _marked(report_on(seen, plans, _nothing_to_elect(seen, plans)), session)
     print_report(session.console, report, options.as_json, options.show_replica_info)
@@ -198,35 +203,34 @@ def _next_command(options: Options) -> str:
 
 
 async def _automated(session: Session, options: Options, wanted: Wanted, journal: Journal) -> int:
-    seen, plans = await _observe_and_plan(session, options, wanted)
+    observer = session.observer()
+    deadline = Deadline.after(options.recovery_duration_ms / 1000)
+    seen = await observer.observe(wanted, deadline)
+    say_silent(session.console, seen)
+    plans = plan_recovery(seen)
     _write_files(session, options, seen, plans)
     outcomes = settled_before(seen, plans)
     electable = [plan for tp, plan in plans.items() if tp not in outcomes]
     console = session.console
     made = Elections({}, {})
+    told = set(seen.problems)
     if electable and await _may_elect(session, options, list(plans.values())):
         elector = session.elector(journal, options.recovery_election_attempts)
-        made = await elector.elect(electable)
+        made, seen = await asyncio.gather(
+            elector.elect(electable), observer.add_hidden_topics(wanted, seen)
+        )
     else:
-        outcomes |= not_elected(electable, "its election was not begun: nobody said yes")
+        why = "interrupted" if session.stop.requested else "nobody said yes"
+        outcomes |= not_elected(electable, f"its election was not begun: {why}")
+        seen = await observer.add_hidden_topics(wanted, seen)
+    for problem in seen.problems:
+        if problem not in told:
+            console.say(problem)
     outcomes |= made.outcomes
     report = _marked(await verify(session.reader, seen, plans, outcomes, made.after), session)
     print_report(console, report, options.as_json, options.show_replica_info)
     say_failures(console, report)
     return exit_code_of(report)
-
-
-async def _observe_and_plan(
-    session: Session, options: Options, wanted: Wanted
-) -> tuple[Observation, Plans]:
-    source = ListOffsetsSource(session.nodes)
-    observer = Observer(
-        session.nodes, session.reader, source, session.stop, session.console.progress
-    )
-    deadline = Deadline.after(options.recovery_duration_ms / 1000)
-    seen = await observer.observe(wanted, deadline)
-    say_silent(session.console, seen)
-    return seen, plan_recovery(seen)
 
 
 async def _may_elect(session: Session, options: Options, plans: Sequence[PartitionPlan]) -> bool:

@@ -37,8 +37,9 @@ from kafka_unclean_recovery.journal import (
     unfinished,
     unfinished_journals,
 )
-from kafka_unclean_recovery.observation import MissingRight, QuorumSilent
+from kafka_unclean_recovery.observation import MissingRight, Observer, QuorumSilent
 from kafka_unclean_recovery.stopping import Interrupted, Stop
+from kafka_unclean_recovery.transport.list_offsets import ListOffsetsSource
 from kafka_unclean_recovery.transport.reorder_elector import ReorderElector
 from kafka_unclean_recovery.transport.replica_order import ReplicaOrder, resume
 
@@ -52,6 +53,10 @@ class Session:
     nodes: Nodes
     reader: Reader
     controller: Controller
+
+    def observer(self) -> Observer:
+        source = ListOffsetsSource(self.nodes)
+        return Observer(self.nodes, self.reader, source, self.stop, self.console.progress)
 
     def elector(self, journal: Journal, retries: int) -> ReorderElector:
         return ReorderElector(
@@ -135,7 +140,7 @@ async def journal_of(
         with Journal.open(path or new_path(directory)) as journal:
             await finish(session, journal, cluster_id)
             link = None if path is None else link_to(path, directory)
-            journal.write("begin", version=__version__, cluster_id=cluster_id, command=command)
+            journal.note("begin", version=__version__, cluster_id=cluster_id, command=command)
             yield journal
             if link is not None and not unfinished(journal.lines):
                 link.unlink()

@@ -30,16 +30,23 @@ _BROKERS = 1
 _METADATA_TOPIC = "__cluster_metadata"
 # Kafka's default and maximum (max.request.partition.size.limit).
 _PAGE = 2000
+_DETAIL_LIMIT = 200
 
 
 class RequestFailed(Exception):
     """A broker answered a whole request with an error; `code` is Kafka's."""
 
     def __init__(self, what: str, code: int, detail: str | None = None) -> None:
-        # Forwarded refusals carry a Java toString of kilobytes; its last sentence is the point.
-        tail = f" ({detail[-200:]})" if detail else ""
-        super().__init__(f"{what}: {error_name(code)}{tail}")
+        said = f" ({_last_sentence(detail)})" if detail else ""
+        super().__init__(f"{what}: {error_name(code)}{said}")
         self.code = code
+
+
+def _last_sentence(detail: str) -> str:
+    """Forwarded refusals are a Java toString of kilobytes; what follows it is the point."""
+    if len(detail) <= _DETAIL_LIMIT:
+        return detail
+    return detail.rpartition(")")[2].strip() or detail[-_DETAIL_LIMIT:]
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,8 +240,8 @@ Reassignment = tuple[tuple[int, ...], tuple[int, ...]]
 async def list_reassignments(
     connection: Connection, deadline: Deadline, timeout_ms: int = 60_000
 ) -> Mapping[TopicPartition, Reassignment]:
-    """Every reassignment in progress. Answered by the active controller, so an answer also proves
-    that the quorum has a leader. Raises RequestFailed."""
+    """Every reassignment in progress, as some controller has them: an answer does not prove that
+    the quorum has a leader (quorum_state.py). Raises RequestFailed."""
     message = ListPartitionReassignmentsRequest(version=0, timeout_ms=timeout_ms, topics=None)
     answer = await connection.request(message, deadline, version=0)
     if answer.error_code != NONE:

@@ -14,15 +14,17 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from kafka_unclean_recovery.cluster.connection import Connection
-from kafka_unclean_recovery.cluster.describe import RequestFailed, list_reassignments
-from kafka_unclean_recovery.cluster.error_codes import UNSURE, error_name
+from kafka_unclean_recovery.cluster.describe import RequestFailed
+from kafka_unclean_recovery.cluster.error_codes import UNSURE
 from kafka_unclean_recovery.cluster.errors import ConnectionFailed, FailureKind, NoBrokerReachable
 from kafka_unclean_recovery.cluster.nodes import Nodes
+from kafka_unclean_recovery.cluster.quorum_state import quorum_is_up
 from kafka_unclean_recovery.deadline import Clock, Deadline
 
 T = TypeVar("T")
 
 _POLL_SECONDS = 0.25
+_METADATA_LAG_SECONDS = 1.0
 
 
 class Unsure(Exception):
@@ -103,31 +105,33 @@ class Controller:
         """Wait until nothing that was given up can still happen. Raises Unsure at the deadline."""
         deadline = Deadline.after(self._patience.settle, self._clock)
         self._say(
-            f"not certain what the controller did ({reason}); waiting until the quorum answers and"
-            f" {self._patience.ghost:.0f} s have passed since the last request, then reading back"
+            f"not certain what the controller did ({reason}); waiting until"
+            f" {self._patience.ghost:.0f} s have passed since the last request and the quorum"
+            " answers, then reading back"
         )
-        await self._until_quorum_answers(deadline)
         if self._last_given_up is not None:
             gone = Deadline(self._last_given_up + self._patience.ghost, self._clock)
             await asyncio.sleep(min(gone.remaining(), deadline.remaining()))
             if not gone.expired:
                 raise Unsure("requests given up may still be carried out")
-            self._last_given_up = None
+        # Last, for without a quorum what a controller has logged may be committed at any time.
+        await self._until_quorum_is_up(deadline)
+        # What that committed reaches the brokers, whom we read, a moment later.
+        await asyncio.sleep(min(_METADATA_LAG_SECONDS, deadline.remaining()))
+        self._last_given_up = None
 
-    async def _until_quorum_answers(self, deadline: Deadline) -> None:
+    async def _until_quorum_is_up(self, deadline: Deadline) -> None:
         reason = "the controller quorum has not been asked"
         while not deadline.expired:
             within = deadline.within(self._patience.answer)
             try:
-                await list_reassignments(await self._nodes.any(within), within)
+                if await quorum_is_up(await self._nodes.any(within), within):
+                    return
+                reason = "the controller quorum has no leader that a majority follows"
             except (ConnectionFailed, NoBrokerReachable) as error:
                 reason = str(error)
                 await self._nodes.forsake_any()
             except RequestFailed as error:
-                if error.code not in UNSURE:
-                    return
-                reason = f"the controller quorum does not answer ({error_name(error.code)})"
-            else:
-                return
+                raise Unsure(str(error)) from error
             await asyncio.sleep(min(_POLL_SECONDS, deadline.remaining()))
         raise Unsure(reason)

@@ -21,6 +21,7 @@ from kafka_unclean_recovery.cluster.describe import (
 )
 from kafka_unclean_recovery.cluster.errors import ConnectionFailed
 from kafka_unclean_recovery.cluster.nodes import Nodes
+from kafka_unclean_recovery.cluster.quorum_state import quorum_is_up
 from kafka_unclean_recovery.deadline import Clock, Deadline
 from kafka_unclean_recovery.model import Cluster, PartitionState, TopicPartition
 
@@ -73,6 +74,10 @@ class Reader:
     async def reassignments(self) -> Mapping[TopicPartition, Reassignment]:
         """Every reassignment in progress, as the controller has them."""
         return await self._read(list_reassignments)
+
+    async def quorum_is_up(self) -> bool:
+        """See quorum_state.py."""
+        return await self._read(quorum_is_up)
 
     async def _read(self, read: Callable[[Connection, Deadline], Awaitable[T]]) -> T:
         """Raises NoBrokerReachable, RequestFailed, or the last ConnectionFailed."""

@@ -54,7 +54,9 @@ async def observe_again(
 
     Raises NoBrokerReachable, ConnectionFailed, RequestFailed: then nothing may go ahead.
     """
-    states = await reader.partitions_and_reassignments(list(plans))
+    states, (cluster, _) = await asyncio.gather(
+        reader.partitions_and_reassignments(list(plans)), reader.cluster()
+    )
     outcomes: dict[TopicPartition, Outcome] = {}
     elections = {}
     for tp, plan in plans.items():
@@ -64,7 +66,6 @@ async def observe_again(
             outcomes[tp] = settled
         elif now is not None:
             elections[tp] = Election(plan, now)
-    cluster, _ = await reader.cluster()
     for tp, reason in (await _changed_logs(nodes, cluster, elections)).items():
         del elections[tp]
         outcomes[tp] = Outcome(OutcomeKind.REFUSED, reason)

@@ -83,8 +83,9 @@ class ReorderElector:
         said: dict[TopicPartition, str] = {}
         for start in range(0, len(plans), BATCH):
             batch = {plan.state.topic_partition: plan for plan in plans[start : start + BATCH]}
-            if self._stop.requested:
-                outcomes |= _all_failed(batch, "interrupted before its election began")
+            not_begun = self._why_not_begin()
+            if not_begun is not None:
+                outcomes |= _all_failed(batch, not_begun)
                 continue
             try:
                 settled, elections = await observe_again(self._nodes, self._reader, batch)
@@ -98,16 +99,23 @@ class ReorderElector:
             said |= await self._carry_out(elections)
         try:
             elections_made = await self._conclude(carried, said)
-        except _LOST as error:
-            lost = f"the cluster was lost in the middle ({error}); the journal stays open"
-            elections_made = Elections(_all_failed(carried, lost), {})
+        except (*_LOST, JournalError) as error:
+            unfinished = f"not finished: {error}; the journal stays open, --resume finishes it"
+            elections_made = Elections(_all_failed(carried, unfinished), {})
         return Elections(outcomes | elections_made.outcomes, elections_made.after)
+
+    def _why_not_begin(self) -> str | None:
+        if self._stop.requested:
+            return "interrupted before its election began"
+        if self._left:
+            return "not begun: what the controller does is not certain"
+        return None
 
     def _announce(self, elections: Carried) -> None:
         """What is about to be changed is on the disk before it is. Raises JournalError."""
         reordered = [_reorder_line(e) for e in elections.values() if e.needs_order]
         if reordered:
-            self._journal.write("reorder", partitions=reordered)
+            self._journal.note("reorder", partitions=reordered)
         if elections:
             self._journal.write("elect", partitions=[_elect_line(e) for e in elections.values()])
 
@@ -197,7 +205,7 @@ class ReorderElector:
             )
             for tp, e in carried.items()
         }
-        self._journal.write("outcome", partitions=[_outcome_line(*row) for row in outcomes.items()])
+        self._journal.note("outcome", partitions=[_outcome_line(*row) for row in outcomes.items()])
         return Elections(outcomes, after)
 
     async def _read_back(

@@ -118,7 +118,7 @@ class ReplicaOrder:
             del pending[tp]
         if done or foreign:
             released = [{"topic": tp.topic, "partition": tp.partition} for tp in (*done, *foreign)]
-            self._journal.write(
+            self._journal.note(
                 "restored", partitions=released, left_alone=list(complaints.values())
             )
         return complaints

@@ -60,10 +60,10 @@ def restored(tmp_path: Path) -> Iterator[Callable[[Outage], KafkaCluster]]:
         yield start
 
 
-@pytest.fixture
-def troubled(shared_clusters: SharedClusters) -> Trouble:
+@pytest.fixture(params=["4.3.1", "3.9.1"])
+def troubled(shared_clusters: SharedClusters, request: pytest.FixtureRequest) -> Trouble:
     """The outage that tests of trouble share: take partitions of it, leave brokers 3 and 4 up."""
-    found = Trouble(shared_clusters.outage(trouble()))
+    found = Trouble(shared_clusters.outage(trouble(request.param)))
     found.heal()
     return found
 

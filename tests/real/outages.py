@@ -33,6 +33,9 @@ class Outage:
     parameters: tuple[tuple[str, int], ...] = ()
     properties: tuple[tuple[str, str], ...] = ()
     heap_mb: int = 384
+    # Where these differ from the default, the name says so.
+    controllers: int = field(default=1, repr=False)
+    secured: bool = field(default=False, repr=False)
 
     @property
     def digest(self) -> str:
@@ -123,6 +126,8 @@ def _new_cluster(outage: Outage, directory: Path) -> KafkaCluster:
     return KafkaCluster.create(
         directory,
         outage.version,
+        controllers=outage.controllers,
         properties=dict(outage.properties),
+        secured=outage.secured,
         heap_mb=outage.heap_mb,
     )

@@ -1,0 +1,157 @@
+"""The controller quorum is lost around an election: no error and no silence proves "not done"."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.real.faults import Trouble, quorum_answers, three_controllers
+from tests.real.recipes import TOPIC
+from tests.real.sharing import SharedClusters
+from tests.real.tap import ALTER_PARTITION_REASSIGNMENTS, ELECT_LEADERS, Gate, Tap
+from tests.real.waiting import wait_until
+from tests.real.watching import Commands, Watched, journal_lines, open_orders, outcomes
+
+# What a controller of 4.3.1 says when it takes over, and in which epoch.
+ACTIVE = re.compile(r"Becoming the active controller at epoch (\d+)")
+# A broker that waits for the quorum looks for it again within this.
+REPLAYED_SECONDS = 30.0
+GHOST_SECONDS = 60
+NOT_CERTAIN = "not certain what the controller did"
+
+
+@pytest.fixture
+def governed(shared_clusters: SharedClusters) -> Trouble:
+    """The outage under three controllers, all alive."""
+    found = Trouble(shared_clusters.outage(three_controllers()))
+    found.heal()
+    return found
+
+
+def _lose_quorum(troubled: Trouble, active_survives: bool = False) -> list[int]:
+    """Kill two of three controllers."""
+    cluster = troubled.cluster
+    epochs = {
+        node: max(map(int, ACTIVE.findall(cluster.output(node).read_text())), default=-1)
+        for node in cluster.spec.controller_ids
+    }
+    by_age = sorted(epochs, key=epochs.__getitem__)
+    killed = by_age[:2] if active_survives else by_age[1:]
+    for controller in killed:
+        cluster.kill(controller)
+    return killed
+
+
+def _start(
+    commands: Commands, server: str, partitions: list[int], *more: str, user: str = "me"
+) -> Watched:
+    wanted = str(commands.partitions_file({TOPIC: partitions}))
+    which = ("--path-to-json-file", wanted, "--automated-recovery", "--format", "json")
+    return commands.start("--bootstrap-server", server, *which, *more, user=user)
+
+
+@pytest.mark.parametrize("active_survives", [False, True], ids=["standby left", "active left"])
+def test_without_a_quorum_one_can_look_and_not_elect(
+    governed: Trouble, commands: Commands, active_survives: bool
+) -> None:
+    partitions = governed.take(2)
+    servers = governed.cluster.bootstrap_servers
+    _lose_quorum(governed, active_survives)
+    wait_until(lambda: not quorum_answers(governed.cluster), 30, lambda: "the quorum lost")
+    wanted = str(commands.partitions_file({TOPIC: partitions}))
+    look = ("--path-to-json-file", wanted, "--show-replica-info", "--format", "json")
+    looking = commands.start("--bootstrap-server", servers, *look, user="looking")
+    electing = _start(commands, servers, partitions)
+
+    looked = looking.finish()
+    # The controller that is left may answer, or the broker may look for another in vain.
+    unknown = "reassignments in progress are not known" in looked.stderr
+    assert looked.code == (1 if unknown else 0)
+    for row in looked.partitions(TOPIC).values():
+        ends = {log["broker"]: log["log_end_offset"] for log in row["replica_logs"] if log["live"]}
+        assert ends == {3: 30, 4: 20}
+        assert row["designated_leader"] == 3
+    elected = electing.finish()
+    assert elected.code == 1
+    assert "nothing can be elected until the quorum answers" in elected.stderr
+    assert max(looking.seconds, electing.seconds) < 20
+    (journal,) = commands.journals()
+    assert not {"reorder", "elect"} & {line["event"] for line in journal_lines(journal)}
+
+
+def test_a_quorum_that_returns_answers_the_call_that_waited(
+    governed: Trouble, commands: Commands
+) -> None:
+    partitions = governed.take(2)
+    before = governed.orders(partitions)
+    gate = Gate(ELECT_LEADERS)
+    with Tap(governed.cluster.address(3), gate) as tap:
+        run = _start(commands, tap.address, partitions)
+        gate.wait()
+        majority = _lose_quorum(governed)
+        gate.open()
+        governed.cluster.start(majority)
+        done = run.finish()
+    assert done.code == 0, done.stderr
+    assert NOT_CERTAIN not in done.stderr
+    assert outcomes(done, TOPIC) == dict.fromkeys(partitions, ("elected", None))
+    governed.wait_for_leader(partitions, 3)
+    governed.wait_for_orders(before)
+    assert open_orders(commands.journals()[0]) == set()
+
+
+def test_a_ghost_is_waited_out_and_read_back(
+    governed: Trouble, commands: Commands, tmp_path: Path
+) -> None:
+    """Three impatient users give up on requests that the broker keeps and sends on later: a new
+    order, an election, a restored order."""
+    config = tmp_path / "impatient.properties"
+    config.write_text("request.timeout.ms=5000\n")
+    taken = governed.take(6)
+    partitions = {"reorder": taken[0:2], "elect": taken[2:4], "restore": taken[4:6]}
+    before = {user: governed.orders(own) for user, own in partitions.items()}
+    gates = {
+        "reorder": Gate(ALTER_PARTITION_REASSIGNMENTS),
+        "elect": Gate(ELECT_LEADERS),
+        "restore": Gate(ALTER_PARTITION_REASSIGNMENTS, nth=2),
+    }
+    taps = {user: Tap(governed.cluster.address(3), gate) for user, gate in gates.items()}
+    runs = {
+        user: _start(
+            commands, tap.address, partitions[user], "--command-config", str(config), user=user
+        )
+        for user, tap in taps.items()
+    }
+    for gate in gates.values():
+        gate.wait()
+    majority = _lose_quorum(governed)
+    for gate in gates.values():
+        gate.open()
+    for run in runs.values():
+        run.wait_for(NOT_CERTAIN)
+    assert governed.leaders([*partitions["reorder"], *partitions["elect"]]) == {-1}
+    governed.cluster.start(majority)
+
+    def replayed() -> bool:
+        first = {order[:2] for order in governed.orders(partitions["reorder"]).values()}
+        restored = governed.orders(partitions["restore"]) == before["restore"]
+        return first == {(3, 4)} and governed.leaders(partitions["elect"]) == {3} and restored
+
+    wait_until(replayed, REPLAYED_SECONDS, lambda: f"the ghosts; {governed.partitions()}")
+    assert all(run.process.poll() is None for run in runs.values())
+
+    for user, run in runs.items():
+        done = run.finish(GHOST_SECONDS + 60)
+        assert done.code == 0, (user, done.stderr)
+        assert outcomes(done, TOPIC) == dict.fromkeys(partitions[user], ("elected", None)), user
+        governed.wait_for_leader(partitions[user], 3)
+        governed.wait_for_orders(before[user])
+        (journal,) = commands.journals(user)
+        lines = {line["event"]: line for line in journal_lines(journal)}
+        assert open_orders(journal) == set(), user
+        waited = lines["restored"]["at_ms"] - lines["reorder"]["at_ms"]
+        assert waited >= 1000 * GHOST_SECONDS, user
+    for tap in taps.values():
+        tap.close()

@@ -1,0 +1,199 @@
+"""What a user without the rights is told: never an empty list taken for "nothing is offline"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    AclBinding,
+    AclBindingFilter,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    ResourcePatternType,
+    ResourceType,
+)
+
+from tests.real.cluster import KafkaCluster
+from tests.real.faults import Trouble, secured
+from tests.real.metadata import QUIETLY
+from tests.real.recipes import TOPIC
+from tests.real.records import consume_all, create_topic, numbered
+from tests.real.security import PASSWORDS, Login
+from tests.real.sharing import SharedClusters
+from tests.real.waiting import wait_until
+from tests.real.watching import Commands, journal_lines, outcomes
+
+USER = "sre"
+HIDDEN = "hidden"
+CLUSTER_ALTER = (ResourceType.BROKER, "kafka-cluster", AclOperation.ALTER)
+READ_ALL = (ResourceType.TOPIC, "*", AclOperation.READ)
+READ_ONE = (ResourceType.TOPIC, TOPIC, AclOperation.READ)
+DESCRIBE_ALL = (ResourceType.TOPIC, "*", AclOperation.DESCRIBE)
+Right = tuple[ResourceType, str, AclOperation]
+EVERY_RIGHT = AclBindingFilter(
+    ResourceType.ANY,
+    None,  # type: ignore[arg-type]
+    ResourcePatternType.ANY,
+    f"User:{USER}",
+    None,  # type: ignore[arg-type]
+    AclOperation.ANY,
+    AclPermissionType.ANY,
+)
+
+
+@pytest.fixture
+def guarded(shared_clusters: SharedClusters) -> Trouble:
+    """The outage behind an authoriser, and an online topic nobody was given rights on."""
+    found = Trouble(shared_clusters.outage(secured()))
+    found.heal()
+    if HIDDEN not in found.cluster.view(3).topics:
+        create_topic(found.cluster.connection(), HIDDEN, [[3, 4]])
+    return found
+
+
+def _binding(right: Right) -> AclBinding:
+    kind, name, operation = right
+    literal, allow = ResourcePatternType.LITERAL, AclPermissionType.ALLOW
+    return AclBinding(kind, name, literal, f"User:{USER}", "*", operation, allow)
+
+
+@contextmanager
+def _granted(cluster: KafkaCluster, *rights: Right) -> Iterator[None]:
+    """Brokers 3 and 4 know these rights of the user, and no others."""
+    brokers = [AdminClient({**cluster.connection(brokers=[b]), **QUIETLY}) for b in (3, 4)]
+
+    def known(count: int) -> bool:
+        found = [broker.describe_acls(EVERY_RIGHT).result(10) for broker in brokers]
+        return all(len(bindings) == count for bindings in found)
+
+    if rights:
+        for created in brokers[0].create_acls([_binding(right) for right in rights]).values():
+            created.result(10)
+    wait_until(lambda: known(len(rights)), 10, lambda: f"{rights} granted")
+    try:
+        yield
+    finally:
+        for deleted in brokers[0].delete_acls([EVERY_RIGHT]).values():
+            deleted.result(10)
+        wait_until(lambda: known(0), 10, lambda: "no rights left")
+
+
+def _server(cluster: KafkaCluster, login: Login = "SCRAM-SHA-512") -> tuple[str, ...]:
+    address = cluster.mtls_address(3) if login == "MTLS" else cluster.address(3)
+    config = cluster.client_properties(USER, login)
+    return ("--bootstrap-server", address, "--command-config", str(config))
+
+
+LOOK_AT_ALL = ("--all-offline-partitions", "--show-replica-info", "--format", "json")
+
+
+def test_without_any_right_nothing_seen_is_not_nothing_offline(
+    guarded: Trouble, commands: Commands
+) -> None:
+    with _granted(guarded.cluster):
+        done = commands.run(*_server(guarded.cluster), *LOOK_AT_ALL)
+    assert done.code == 1
+    assert done.report["partitions"] == []
+    (hidden,) = [text for text in done.report["problems"] if "hidden from this user" in text]
+    assert "whether topics are hidden from this user is not known" in hidden
+    assert "grant Cluster:DESCRIBE" in hidden
+    assert hidden in done.stderr
+    refused = (
+        "ListPartitionReassignments: CLUSTER_AUTHORIZATION_FAILED (needs DESCRIBE permission.)"
+    )
+    assert f"reassignments in progress are not known: {refused}" in done.stderr
+
+
+@pytest.mark.parametrize("recover", [False, True], ids=["looking", "electing"])
+def test_topics_that_may_not_be_described_are_named(
+    guarded: Trouble, commands: Commands, recover: bool
+) -> None:
+    action = ("--automated-recovery", "--yes") if recover else ("--show-replica-info",)
+    which = ("--all-offline-partitions", "--format", "json", *action)
+    with _granted(guarded.cluster, CLUSTER_ALTER):
+        done = commands.run(*_server(guarded.cluster), *which)
+    assert done.code == 1
+    assert done.report["partitions"] == []
+    assert f"may not describe topics {HIDDEN}, {TOPIC}" in done.stderr
+
+
+def test_one_hidden_topic_is_a_problem_and_the_others_are_shown(
+    guarded: Trouble, commands: Commands
+) -> None:
+    with _granted(guarded.cluster, CLUSTER_ALTER, READ_ONE):
+        done = commands.run(*_server(guarded.cluster), *LOOK_AT_ALL)
+        named = str(commands.partitions_file({HIDDEN: [0]}))
+        which = ("--path-to-json-file", named, "--automated-recovery", "--yes", "--format", "json")
+        by_name = commands.run(*_server(guarded.cluster), *which)
+    assert done.code == 1
+    assert f"may not describe topics {HIDDEN}:" in done.stderr
+    rows = done.partitions(TOPIC)
+    assert rows
+    assert {row["designated_leader"] for row in rows.values()} == {3}
+    assert by_name.code == 1
+    not_found = f"topic {HIDDEN} does not exist, or this user may not describe it"
+    assert outcomes(by_name, HIDDEN) == {0: ("failed", not_found)}
+
+
+def test_a_topic_that_may_not_be_read_is_a_problem(guarded: Trouble, commands: Commands) -> None:
+    with _granted(guarded.cluster, CLUSTER_ALTER, DESCRIBE_ALL):
+        done = commands.run(*_server(guarded.cluster), *LOOK_AT_ALL)
+    assert done.code == 1
+    assert "this user lacks READ on topics" in done.stderr
+    rows = done.partitions(TOPIC)
+    assert rows
+    assert {row["designated_leader"] for row in rows.values()} == {None}
+
+
+def test_without_alter_on_the_cluster_nothing_is_sent(guarded: Trouble, commands: Commands) -> None:
+    partitions = guarded.take(2)
+    before = guarded.orders(partitions)
+    wanted = str(commands.partitions_file({TOPIC: partitions}))
+    which = ("--path-to-json-file", wanted, "--automated-recovery", "--yes")
+    with _granted(guarded.cluster, READ_ALL):
+        done = commands.run(*_server(guarded.cluster), *which)
+    assert done.code == 1
+    assert "lacks ALTER on the cluster" in done.stderr
+    assert "grant Cluster:ALTER and Topic(*):READ" in done.stderr
+    sent = {line["event"] for journal in commands.journals() for line in journal_lines(journal)}
+    assert not sent & {"reorder", "elect"}
+    assert guarded.leaders(partitions) == {-1}
+    guarded.wait_for_orders(before)
+
+
+@pytest.mark.parametrize("login", ["SCRAM-SHA-512", "PLAIN", "MTLS"])
+def test_alter_and_read_are_enough_for_the_whole_job(
+    guarded: Trouble, commands: Commands, tmp_path: Path, login: Login
+) -> None:
+    partitions = guarded.take(2)
+    before = guarded.orders(partitions)
+    wanted = str(commands.partitions_file({TOPIC: partitions}))
+    plan = ("--plan-output-file", str(tmp_path / "plan.json"))
+    which = ("--path-to-json-file", wanted, "--automated-recovery", "--yes", "--format", "json")
+    with _granted(guarded.cluster, CLUSTER_ALTER, READ_ALL):
+        done = commands.run(*_server(guarded.cluster, login), *which, *plan)
+    assert (done.code, done.stderr) == (0, "")
+    assert outcomes(done, TOPIC) == dict.fromkeys(partitions, ("elected", None))
+    guarded.wait_for_orders(before)
+    connection = guarded.cluster.connection(brokers=[3, 4])
+    assert consume_all(connection, TOPIC, partitions[0]) == [numbered(n) for n in range(30)]
+    written = [path.read_text() for path in (*commands.journals(), tmp_path / "plan.json")]
+    for password in PASSWORDS.values():
+        assert not [text for text in (done.stdout, *written) if password in text]
+
+
+def test_all_offline_partitions_of_a_secured_cluster_are_recovered(
+    guarded: Trouble, commands: Commands
+) -> None:
+    with _granted(guarded.cluster, CLUSTER_ALTER, READ_ALL):
+        server = _server(guarded.cluster)
+        which = ("--all-offline-partitions", "--automated-recovery", "--format", "json")
+        first, second = (commands.run(*server, *which) for _ in range(2))
+    assert (first.code, first.stderr) == (0, "")
+    assert {outcome for outcome, _ in outcomes(first, TOPIC).values()} <= {"elected"}
+    assert (second.code, second.report["partitions"]) == (0, [])
+    guarded.wait_for_leader(range(24), 3)

@@ -1,0 +1,72 @@
+"""A broker that stops answering while the others are asked: named, and waited for by nobody."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.real.faults import ON_3, ON_4, Trouble
+from tests.real.recipes import TOPIC
+from tests.real.tap import LIST_PARTITION_REASSIGNMENTS, Gate, Tap
+from tests.real.watching import Commands
+
+DURATION_MS = 2000
+# For the interpreter to start and the report to be printed, on a loaded machine.
+OVERHEAD_SECONDS = 3.0
+
+
+@pytest.mark.parametrize("first", [3, 4], ids=["another", "the bootstrap broker"])
+@pytest.mark.parametrize("all_offline", [False, True], ids=["chosen", "all"])
+def test_a_broker_stopped_while_gathering_is_named_and_holds_nobody_up(
+    troubled: Trouble, commands: Commands, first: int, all_offline: bool
+) -> None:
+    cluster = troubled.cluster
+    partitions = troubled.take(2)
+    chosen = ("--path-to-json-file", str(commands.partitions_file({TOPIC: partitions})))
+    limit = ("--recovery-duration-ms", str(DURATION_MS))
+    which = (*(("--all-offline-partitions",) if all_offline else chosen), *limit)
+    gate = Gate(LIST_PARTITION_REASSIGNMENTS, answer=True)
+    with Tap(cluster.address(first), gate) as tap:
+        look = ("--show-replica-info", "--format", "json")
+        run = commands.start("--bootstrap-server", tap.address, *which, *look)
+        gate.wait()
+        cluster.pause(4)
+        gate.open()
+        done = run.finish()
+    assert run.seconds < DURATION_MS / 1000 + OVERHEAD_SECONDS
+    assert re.search(r"broker 4 gave no replica info: .*answer in time", done.stderr)
+    rows = done.partitions(TOPIC)
+    assert rows.keys() >= set(partitions)
+    for row in map(rows.__getitem__, partitions):
+        logs = {log["broker"]: log for log in row["replica_logs"]}
+        assert (logs[3]["log_end_offset"], logs[3]["problem"]) == (ON_3, None)
+        assert logs[4]["log_end_offset"] is None
+        assert "answer in time" in logs[4]["problem"]
+        assert row["designated_leader"] == 3
+        assert "replica_did_not_answer" in {finding["code"] for finding in row["findings"]}
+
+
+def test_the_best_replica_is_waited_for_until_it_answers(
+    troubled: Trouble, commands: Commands
+) -> None:
+    cluster = troubled.cluster
+    partitions = troubled.take(1)
+    wanted = str(commands.partitions_file({TOPIC: partitions}))
+    which = ("--path-to-json-file", wanted, "--automated-recovery", "--yes", "--format", "json")
+    gate = Gate(LIST_PARTITION_REASSIGNMENTS, answer=True)
+    with Tap(cluster.address(4), gate) as tap:
+        run = commands.start("--bootstrap-server", tap.address, *which, terminal=True)
+        gate.wait()
+        cluster.pause(3)
+        gate.open()
+        run.wait_for("no answer yet from broker 3")
+        cluster.resume(3)
+        done = run.finish()
+    assert done.code == 0, done.stderr
+    (row,) = done.partitions(TOPIC).values()
+    assert {log["broker"]: log["log_end_offset"] for log in row["replica_logs"] if log["live"]} == {
+        3: ON_3,
+        4: ON_4,
+    }
+    assert row["leader"] == 3

@@ -1,0 +1,183 @@
+"""Our commands as an operator sees them: watched while they run, typed at, signalled, killed.
+
+Synchronise on what they say on stderr; on a terminal that is where people read and answer.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import termios
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kafka_unclean_recovery.journal import parse, unfinished
+from tests.real.cli import RECOVERY, Finished
+from tests.real.waiting import wait_until
+
+# Generous: two cores are shared with brokers.
+TIMEOUT = 60.0
+PROMPT = re.escape("elect these leaders? [y/N] ")
+
+
+class Watched:
+    """One running command."""
+
+    def __init__(self, command: Sequence[str], home: Path, name: str, terminal: bool) -> None:
+        self.home = home
+        self._stdout = home / f"{name}.stdout"
+        self._said = bytearray()
+        self._ended = 0.0
+        self._begun = time.monotonic()
+        self._mine, theirs = os.openpty() if terminal else os.pipe()
+        self._terminal = terminal
+        try:
+            with self._stdout.open("wb") as stdout:
+                self.process = subprocess.Popen(
+                    command,
+                    stdin=theirs if terminal else subprocess.DEVNULL,
+                    stdout=stdout,
+                    stderr=theirs,
+                    env=_environment(home),
+                    start_new_session=True,
+                    preexec_fn=_own_terminal if terminal else None,
+                )
+        finally:
+            os.close(theirs)
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        # A terminal whose other end is closed fails to be read.
+        with suppress(OSError):
+            while data := os.read(self._mine, 65536):
+                self._said += data
+        self._ended = time.monotonic()
+
+    @property
+    def stderr(self) -> str:
+        return self._said.decode(errors="replace").replace("\r\n", "\n")
+
+    def wait_for(self, pattern: str, timeout: float = TIMEOUT) -> None:
+        """Until stderr holds it, or the command ended without."""
+
+        def said() -> bool:
+            return re.search(pattern, self.stderr) is not None
+
+        wait_until(
+            lambda: said() or self.process.poll() is not None,
+            timeout,
+            lambda: f"{pattern!r} on stderr: {self.stderr}",
+        )
+        self._reader.join(1.0 if self.process.poll() is not None else 0.0)
+        assert said(), f"ended without saying {pattern!r}: {self.stderr}"
+
+    def type(self, text: str) -> None:
+        os.write(self._mine, text.encode())
+
+    def signal(self, number: signal.Signals) -> None:
+        self.process.send_signal(number)
+
+    def finish(self, timeout: float = TIMEOUT) -> Finished:
+        """Wait for its end."""
+        try:
+            code = self.process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            raise TimeoutError(f"still running after {timeout:g} s: {self.stderr}") from None
+        self._reader.join(TIMEOUT)
+        return Finished(code, self._stdout.read_text(), self.stderr)
+
+    @property
+    def seconds(self) -> float:
+        """How long it ran; once it has ended."""
+        return self._ended - self._begun
+
+    def kill(self) -> None:
+        """SIGKILL, as the out-of-memory killer would."""
+        self.process.kill()
+        self.process.wait()
+
+    def close(self) -> None:
+        self.kill()
+        self._reader.join(TIMEOUT)
+        os.close(self._mine)
+
+
+@dataclass(slots=True)
+class Commands:
+    """Starts them, each user with a state directory of their own, and ends what is left."""
+
+    directory: Path
+    _running: list[Watched] = field(default_factory=list)
+
+    def start(
+        self, *arguments: str, command: str = RECOVERY, terminal: bool = False, user: str = "me"
+    ) -> Watched:
+        home = self.directory / f"home-{user}"
+        home.mkdir(exist_ok=True)
+        script = str(Path(sys.executable).with_name(command))
+        name = f"{command}-{len(self._running)}"
+        watched = Watched([script, *arguments], home, name, terminal)
+        self._running.append(watched)
+        return watched
+
+    def run(
+        self, *arguments: str, command: str = RECOVERY, user: str = "me", timeout: float = TIMEOUT
+    ) -> Finished:
+        return self.start(*arguments, command=command, user=user).finish(timeout)
+
+    def journals(self, user: str = "me") -> list[Path]:
+        """Every journal of the user's state directory, oldest first."""
+        state = self.directory / f"home-{user}" / "state"
+        return sorted(state.rglob("*.jsonl"), key=lambda path: path.stat().st_mtime_ns)
+
+    def partitions_file(self, wanted: Mapping[str, Sequence[int]]) -> Path:
+        entries = [{"topic": t, "partitions": list(numbers)} for t, numbers in wanted.items()]
+        path = self.directory / f"partitions-{len(list(self.directory.iterdir()))}.json"
+        path.write_text(json.dumps({"partitions": entries}))
+        return path
+
+    def close(self) -> None:
+        for watched in self._running:
+            watched.close()
+
+
+def outcomes(finished: Finished, topic: str) -> dict[int, tuple[str | None, str | None]]:
+    """(outcome, reason) by partition, of a run with --format json."""
+    rows = finished.partitions(topic)
+    return {number: (row["outcome"], row["reason"]) for number, row in rows.items()}
+
+
+def journal_lines(path: Path) -> list[dict[str, Any]]:
+    return parse(path.read_text(), str(path))
+
+
+def open_orders(path: Path) -> set[int]:
+    """Partitions whose replica order the journal's run left to be put back."""
+    return {step.topic_partition.partition for step in unfinished(journal_lines(path))}
+
+
+def make_older(journal: Path, seconds: int) -> None:
+    """The crash was so long ago: nothing that the run sent can still be carried out."""
+    lines = [line | {"at_ms": line["at_ms"] - 1000 * seconds} for line in journal_lines(journal)]
+    journal.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def _environment(home: Path) -> dict[str, str]:
+    ours = {"HOME": str(home), "XDG_STATE_HOME": str(home / "state")}
+    return {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **ours}
+
+
+def _own_terminal() -> None:
+    """In the child: Ctrl-C on this terminal is for it."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
