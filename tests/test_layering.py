@@ -30,6 +30,7 @@ PURE = {
 }
 RIM = {
     "journal": {"model"},
+    "log_dir": {"model"},
     "stopping": set(),
     "cluster": {"model", "deadline"},
     "transport": {"model", "deadline", "cluster", "journal", "election_rules", "stopping"},
@@ -45,6 +46,7 @@ THIRD_PARTIES = {
     "typer": {"cli"},
     "tabulate": {"report_table"},
     "tenacity": {"gather"},
+    "crc32c": {"log_dir"},
     "pyspark": {"spark"},
     "pyarrow": {"spark"},
 }

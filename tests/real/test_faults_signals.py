@@ -65,7 +65,7 @@ def test_a_signal_while_gathering_ends_it_with_the_report_so_far(
     assert done.code == code
     assert STOPPING in done.stderr
     assert done.report["summary"]["interrupted"] is True
-    assert outcomes(done, TOPIC) == dict.fromkeys(partitions, ("failed", INTERRUPTED))
+    assert outcomes(done, TOPIC) == dict.fromkeys(partitions, ("failed", NOT_BEGUN))
     assert "elect" not in _events(commands)
     assert troubled.leaders(partitions) == {-1}
 
@@ -84,7 +84,7 @@ def test_a_signal_at_the_prompt_elects_nothing(
     done = run.finish(AT_ONCE)
     assert done.code == code
     assert done.report["summary"]["interrupted"] is True
-    assert outcomes(done, TOPIC) == dict.fromkeys(partitions, ("failed", INTERRUPTED))
+    assert outcomes(done, TOPIC) == dict.fromkeys(partitions, ("failed", NOT_BEGUN))
     assert _events(commands) == ["begin", "end"]
     assert troubled.leaders(partitions) == {-1}
 

@@ -1,0 +1,27 @@
+"""The one exception of the parsers of on-disk formats."""
+
+from __future__ import annotations
+
+_LONGEST_EXCERPT = 60
+
+
+class BadFormat(Exception):
+    """Bytes that are not what they should be.
+
+    `what` names the format, or the part of a batch, that is bad; `detail` says in what way. Both
+    are short whatever the input was, and the exception travels between processes (pickle).
+    """
+
+    def __init__(self, what: str, detail: str) -> None:
+        super().__init__(what, detail)
+        self.what = what
+        self.detail = detail
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.detail}"
+
+
+def excerpt(value: object) -> str:
+    """The beginning of a value that was found, fit for `BadFormat.detail`."""
+    text = ascii(value)
+    return text if len(text) <= _LONGEST_EXCERPT else text[:_LONGEST_EXCERPT] + "..."

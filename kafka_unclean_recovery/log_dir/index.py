@@ -1,0 +1,94 @@
+"""Offset indexes: where in a segment some of its batches lie.
+
+Source: org.apache.kafka.storage.internals.log.OffsetIndex and LogSegment.append.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import deque
+from collections.abc import Callable, Iterator
+
+from kafka_unclean_recovery.log_dir.errors import BadFormat
+
+# Entries of 8 bytes, big-endian, one for every 4 KiB of the segment (index.interval.bytes):
+#
+#     0  int32  offset, relative to the segment's base offset
+#     4  int32  position in the segment
+#
+# Both rise strictly. The first batch has no entry, so neither is ever 0. The file of the active
+# segment is allocated whole (10 MiB) and zeros follow the last entry; a broker that stops in order
+# or rolls the segment cuts them off. Nothing guards the contents.
+#
+# A batch begins at `position`. Its last offset is `offset` where the broker (4.x) indexes batch by
+# batch; before, it indexed append by append, and `offset` is the last of all batches appended at
+# once: the batch at `position` then ends at or before it.
+_ENTRY = struct.Struct(">ii")
+_SIZE = _ENTRY.size
+_NONE = bytes(_SIZE)
+_BLOCK = 4096
+_WHAT = "offset index"
+
+ReadAt = Callable[[int, int], bytes]
+"""(position, length) -> that many bytes, fewer only at the end of the file."""
+
+Entry = tuple[int, int]
+"""(absolute offset, position in the segment)."""
+
+
+def entries(data: bytes, base_offset: int) -> Iterator[Entry]:
+    """All entries of a whole index, up to the first that is zero. Raises BadFormat, when it gets
+    there, for an entry that does not rise and for data after the zeros."""
+    _check_size(len(data))
+    used = len(data)
+    offset = position = 0
+    for number, (next_offset, next_position) in enumerate(_ENTRY.iter_unpack(data)):
+        if next_offset == 0 == next_position:
+            used = number * _SIZE
+            break
+        if next_offset <= offset or next_position <= position:
+            raise BadFormat(_WHAT, f"entry {number} does not rise above the one before")
+        offset, position = next_offset, next_position
+        yield base_offset + offset, position
+    if data[used:] != bytes(len(data) - used):
+        raise BadFormat(_WHAT, f"data after the zeros that begin at byte {used}")
+
+
+def last_entry(read_at: ReadAt, size: int, base_offset: int) -> Entry | None:
+    """The last entry of an index of `size` bytes, None when there is none, by a few small reads.
+
+    Sees only the block of entries that the last lies in. Raises BadFormat when those do not rise.
+    What it names is to be checked against the batch that lies there.
+    """
+    _check_size(size)
+    low = _last_block(read_at, -(-size // _BLOCK))
+    block = _whole_entries(read_at(low * _BLOCK, min(_BLOCK, size)))
+    return next(iter(deque(entries(block, base_offset), maxlen=1)), None)
+
+
+def _last_block(read_at: ReadAt, blocks: int) -> int:
+    """The number of the last block in use; 0 when none is. One that is not there reads as zeros."""
+    if blocks and _block_in_use(read_at, blocks - 1):
+        return blocks - 1
+    low, high = 0, 1
+    while high < blocks and _block_in_use(read_at, high):
+        low, high = high, high * 2
+    high = min(high, blocks)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if _block_in_use(read_at, middle) else (low, middle)
+    return low
+
+
+def _block_in_use(read_at: ReadAt, block: int) -> bool:
+    """Its first entry is not zero."""
+    return read_at(block * _BLOCK, _SIZE).ljust(_SIZE, b"\0") != _NONE
+
+
+def _whole_entries(data: bytes) -> bytes:
+    return data[: len(data) // _SIZE * _SIZE]
+
+
+def _check_size(size: int) -> None:
+    if size % _SIZE:
+        raise BadFormat(_WHAT, f"{size} bytes are not entries of {_SIZE}")

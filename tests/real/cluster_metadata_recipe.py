@@ -1,0 +1,226 @@
+"""A cluster whose metadata log has seen much, made once and kept: its directories at rest, what
+a broker answered just before the end, and a copy of the logs before their beginnings were deleted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import time
+import zlib
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from confluent_kafka import Producer
+
+from kafka_unclean_recovery.cluster.connection import Connection
+from kafka_unclean_recovery.cluster.controller_requests import alter_replica_order
+from kafka_unclean_recovery.cluster.describe import (
+    describe_topics,
+    list_reassignments,
+    with_reassignment,
+)
+from kafka_unclean_recovery.cluster.security import ClientConfig
+from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.model import PartitionState, TopicPartition
+from tests.real.archive import pack, suffix, unpack
+from tests.real.cache import CACHE, made_once, quick_scratch
+from tests.real.cluster import KafkaCluster
+from tests.real.metadata import QUIETLY, SILENT
+from tests.real.records import create_topic
+from tests.real.waiting import wait_until
+
+T = TypeVar("T")
+METADATA = "__cluster_metadata-0"
+BEFORE = "before-deletion"
+# Snapshots every few records, segments of seconds, and nothing kept that a snapshot holds.
+PROPERTIES: Mapping[str, str] = {
+    "log.index.size.max.bytes": "4096",
+    "metadata.log.max.record.bytes.between.snapshots": "4000",
+    "metadata.log.segment.ms": "4000",
+    "metadata.max.retention.ms": "500",
+}
+# A node deletes what is old once a minute.
+DELETION_TIMEOUT = 150.0
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataAtRest:
+    """Nodes 101 (the controller) and brokers 1, 2, 3; broker 1 was the last one alive."""
+
+    version: str
+    directory: Path
+    states: tuple[PartitionState, ...]
+
+    def logs(self, *, before_deletion: bool = False) -> dict[int, Path]:
+        """The metadata directory of each node."""
+        if before_deletion:
+            return {int(d.name): d for d in sorted((self.directory / BEFORE).iterdir())}
+        nodes = {int(d.name[5:]): d for d in sorted(self.directory.glob("node-*"))}
+        return {node: next(d.glob(f"*/{METADATA}")) for node, d in nodes.items()}
+
+
+def metadata_at_rest(version: str, directory: Path) -> MetadataAtRest:
+    digest = zlib.crc32(Path(__file__).read_bytes())
+    name = f"metadata-at-rest-{version}-{digest:08x}{suffix()}"
+    unpack(made_once(CACHE / "outages" / name, lambda made: _make(version, made)), directory)
+    states = json.loads((directory / "states.json").read_text())
+    return MetadataAtRest(version, directory, tuple(_state(found) for found in states))
+
+
+def _state(found: Mapping[str, Any]) -> PartitionState:
+    as_tuples: dict[str, Any] = {
+        k: tuple(v) if isinstance(v, list) else v for k, v in found.items()
+    }
+    return PartitionState(**as_tuples)
+
+
+def _make(version: str, archive: Path) -> None:
+    with (
+        quick_scratch(archive.parent) as scratch,
+        KafkaCluster.create(
+            scratch, version, brokers=3, properties=PROPERTIES, log_dirs_per_broker=2
+        ) as cluster,
+    ):
+        cluster.start()
+        _ordinary_days(cluster)
+        _copy_logs(cluster)
+        _until_the_beginning_is_deleted(cluster)
+        _brokers_die(cluster)
+        states = _settled(cluster)
+        cluster.kill_all()
+        (scratch / "states.json").write_text(json.dumps([asdict(state) for state in states]))
+        pack(scratch, archive)
+
+
+def _ordinary_days(cluster: KafkaCluster) -> None:
+    connection = cluster.connection()
+    create_topic(connection, "doomed", [(1, 2)], {"retention.ms": "1000000"})
+    create_topic(connection, "moved", [(1, 2)])
+    create_topic(connection, "growing", [(1,)])
+    two = {"min.insync.replicas": "2"}
+    create_topic(connection, "orders", [(1, 2, 3), (2, 3, 1), (3, 1, 2), (3, 2, 1)], two)
+    create_topic(connection, "cleared", [(1, 2, 3), (2, 1, 3)], two)
+    create_topic(connection, "pair", [(2, 3), (3, 2)])
+    create_topic(connection, "alone", [(3,), (2,)])
+    _produce_idempotently(connection, "orders")
+    _configure(cluster, "topics", "orders", "--add-config", "max.message.bytes=2000000")
+    _configure(cluster, "topics", "orders", "--delete-config", "max.message.bytes")
+    _configure(cluster, "brokers", "1", "--add-config", "background.threads=3")
+    _configure(cluster, "users", "alice", "--add-config", "producer_byte_rate=1024")
+    _configure(cluster, "users", "bob", "--add-config", "SCRAM-SHA-512=[password=secret]")
+    _configure(cluster, "users", "bob", "--delete-config", "SCRAM-SHA-512")
+    _reassign(cluster, "moved", (3, 2))
+    cluster.wait_until_partitions("moved", lambda p: set(p.replicas) == {3, 2})
+    servers = ("--bootstrap-server", cluster.address(1))
+    cluster.script("kafka-topics", *servers, "--delete", "--topic", "doomed")
+    # A second epoch of the quorum, and of broker 3.
+    cluster.kill(101)
+    cluster.start_node(101)
+    cluster.wait_until_unfenced({1, 2, 3})
+    cluster.kill(3)
+    cluster.wait_until_fenced({3})
+    cluster.start_node(3)
+    cluster.wait_until_partitions("orders", lambda p: len(p.isr) == 3)
+    wait_until(lambda: all(_snapshots(cluster)), 60.0, lambda: f"snapshots: {_snapshots(cluster)}")
+
+
+def _produce_idempotently(connection: Mapping[str, str], topic: str) -> None:
+    """A producer with an id of its own; the records are beside the point."""
+    settings: dict[str, Any] = {**connection, **QUIETLY, "enable.idempotence": True}
+    producer = Producer(settings, logger=SILENT)
+    producer.produce(topic, b"1", partition=0)
+    assert producer.flush(30) == 0
+
+
+def _configure(cluster: KafkaCluster, kind: str, name: str, *change: str) -> None:
+    which = ("--alter", "--entity-type", kind, "--entity-name", name)
+    cluster.script("kafka-configs", "--bootstrap-server", cluster.address(1), *which, *change)
+
+
+def _reassign(cluster: KafkaCluster, topic: str, replicas: Sequence[int]) -> None:
+    wanted = TopicPartition(topic, 0)
+    answer = _ask(cluster, lambda c, d: alter_replica_order(c, {wanted: replicas}, d))[wanted]
+    assert answer.error == 0, answer
+
+
+def _metadata_directory(cluster: KafkaCluster, node: int) -> Path:
+    return cluster.log_dir(node) / METADATA
+
+
+def _snapshots(cluster: KafkaCluster) -> list[int]:
+    return [
+        len(list(_metadata_directory(cluster, node).glob("*.checkpoint")))
+        for node in cluster.node_ids
+    ]
+
+
+def _copy_logs(cluster: KafkaCluster) -> None:
+    for node in cluster.node_ids:
+        target = cluster.directory / BEFORE / str(node)
+        target.mkdir(parents=True)
+        for path in sorted(_metadata_directory(cluster, node).iterdir()):
+            # A file that is being written gets another name when it is done.
+            if path.suffix in (".log", ".checkpoint"):
+                with suppress(FileNotFoundError):
+                    shutil.copy(path, target)
+
+
+def _until_the_beginning_is_deleted(cluster: KafkaCluster) -> None:
+    first = f"{0:020}.log"
+    wait_until(
+        lambda: (
+            not any((_metadata_directory(cluster, n) / first).exists() for n in cluster.node_ids)
+        ),
+        DELETION_TIMEOUT,
+        lambda: f"{first} deleted; {PROPERTIES}",
+    )
+
+
+def _brokers_die(cluster: KafkaCluster) -> None:
+    """Broker 3 in peace and broker 2 suddenly; then what changes ELRs, and what can't end."""
+    cluster.stop(3)
+    cluster.wait_until_fenced({3})
+    cluster.kill(2)
+    cluster.wait_until_fenced({2})
+    _configure(cluster, "topics", "cleared", "--add-config", "min.insync.replicas=1")
+    _reassign(cluster, "growing", (1, 2))
+    _reassign(cluster, "moved", (1, 3))
+    create_topic(cluster.connection(), "late", [(1,)])
+
+
+def _settled(cluster: KafkaCluster) -> list[PartitionState]:
+    """What broker 1 answers, once it has answered the same for two seconds."""
+    seen: list[list[PartitionState]] = []
+
+    def twice_the_same() -> bool:
+        seen.append(_states(cluster))
+        time.sleep(2)
+        return len(seen) > 1 and seen[-1] == seen[-2]
+
+    wait_until(twice_the_same, 60.0, lambda: f"the same states twice: {seen[-2:]}")
+    return seen[-1]
+
+
+def _states(cluster: KafkaCluster) -> list[PartitionState]:
+    async def ask(connection: Connection, deadline: Deadline) -> list[PartitionState]:
+        topics = await describe_topics(connection, None, deadline)
+        moving = await list_reassignments(connection, deadline)
+        every = [with_reassignment(p, moving) for topic in topics for p in topic.partitions]
+        return sorted(every, key=lambda state: state.topic_partition)
+
+    return _ask(cluster, ask)
+
+
+def _ask(cluster: KafkaCluster, request: Callable[[Connection, Deadline], Awaitable[T]]) -> T:
+    async def ask() -> T:
+        host, _, port = cluster.address(cluster.live_brokers[0]).rpartition(":")
+        deadline = Deadline.after(20)
+        async with await Connection.open(host, int(port), ClientConfig(), deadline) as connection:
+            return await request(connection, deadline)
+
+    return asyncio.run(ask())
