@@ -12,7 +12,13 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery import __version__
-from kafka_unclean_recovery.cli.format import Format
+from kafka_unclean_recovery.cli.flags import (
+    BootstrapServer,
+    ElectionAttempts,
+    Format,
+    JournalFile,
+    OutputFormat,
+)
 
 NAME = "kafka-elect-leaders"
 
@@ -33,10 +39,7 @@ def _version(wanted: bool) -> None:
 
 @app.command()
 def elect_leaders(
-    bootstrap_server: Annotated[
-        str,
-        typer.Option(metavar="HOST:PORT[,...]", help="Brokers to connect to first."),
-    ],
+    bootstrap_server: BootstrapServer,
     election_type: Annotated[
         ElectionType,
         typer.Option(
@@ -72,17 +75,9 @@ def elect_leaders(
         int,
         typer.Option(min=1, metavar="MS", help="designated: how long brokers may take to answer."),
     ] = 30_000,
-    recovery_election_attempts: Annotated[
-        int,
-        typer.Option(min=0, metavar="N", help="Retries of elections that fail in passing."),
-    ] = 3,
-    format: Annotated[  # noqa: A002 - the flag's name
-        Format, typer.Option(help="What stdout gets.")
-    ] = Format.TABLE,
-    journal: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Where each step is noted before it is taken."),
-    ] = None,
+    recovery_election_attempts: ElectionAttempts = 3,
+    format: OutputFormat = Format.TABLE,  # noqa: A002 - the flag's name
+    journal: JournalFile = None,
     version: Annotated[
         bool,
         typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),

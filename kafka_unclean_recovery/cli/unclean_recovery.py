@@ -10,7 +10,13 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery import __version__
-from kafka_unclean_recovery.cli.format import Format
+from kafka_unclean_recovery.cli.flags import (
+    BootstrapServer,
+    ElectionAttempts,
+    Format,
+    JournalFile,
+    OutputFormat,
+)
 
 NAME = "kafka-unclean-recovery"
 
@@ -25,10 +31,7 @@ def _version(wanted: bool) -> None:
 
 @app.command()
 def unclean_recovery(
-    bootstrap_server: Annotated[
-        str,
-        typer.Option(metavar="HOST:PORT[,...]", help="Brokers to connect to first."),
-    ],
+    bootstrap_server: BootstrapServer,
     command_config: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Java client properties: TLS, SASL, client.id."),
@@ -62,10 +65,7 @@ def unclean_recovery(
         int,
         typer.Option(min=1, metavar="MS", help="How long brokers may take to answer."),
     ] = 30_000,
-    recovery_election_attempts: Annotated[
-        int,
-        typer.Option(min=0, metavar="N", help="Retries of elections that fail in passing."),
-    ] = 3,
+    recovery_election_attempts: ElectionAttempts = 3,
     wait_for_brokers: Annotated[
         str | None,
         typer.Option(
@@ -73,14 +73,9 @@ def unclean_recovery(
             help="Wait, within the duration, for brokers that are down: 1,2 or all.",
         ),
     ] = None,
-    format: Annotated[  # noqa: A002 - the flag's name
-        Format, typer.Option(help="What stdout gets.")
-    ] = Format.TABLE,
+    format: OutputFormat = Format.TABLE,  # noqa: A002 - the flag's name
     yes: Annotated[bool, typer.Option("--yes", help="Elect without asking on a terminal.")] = False,
-    journal: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Where each step is noted before it is taken."),
-    ] = None,
+    journal: JournalFile = None,
     resume: Annotated[
         Path | None,
         typer.Option(metavar="JOURNAL", help="Only finish what the run of this journal left."),
