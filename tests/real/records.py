@@ -6,8 +6,17 @@ A connection is `host:port,...`, or the settings that `KafkaCluster.connection()
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from typing import Any
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message, Producer
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    Consumer,
+    KafkaError,
+    KafkaException,
+    Message,
+    Producer,
+)
 from confluent_kafka import TopicPartition as Position
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
 from confluent_kafka.cimpl import NewTopic
@@ -111,12 +120,23 @@ def wait_until_replicated(
 
     def replicated() -> bool:
         answers = client.list_offsets(latest, request_timeout=timeout)
-        marks = {position.partition: found.result().offset for position, found in answers.items()}
+        marks = {position.partition: _offset(found) for position, found in answers.items()}
         behind.clear()
         behind.update({p: mark for p, mark in marks.items() if mark < ends[p]})
         return not behind
 
     wait_until(replicated, timeout, lambda: f"replicated; high watermarks behind: {behind}")
+
+
+def _offset(found: Future[Any]) -> int:
+    """The latest offset; -1 while a new leader does not know the high watermark yet."""
+    try:
+        offset: int = found.result().offset
+    except KafkaException as error:
+        if error.args[0].code() != KafkaError.OFFSET_NOT_AVAILABLE:
+            raise
+        return -1
+    return offset
 
 
 def consume_all(
