@@ -1,4 +1,4 @@
-"""Start-up: --help and --version of our commands against the JVM script's --help."""
+"""Start-up: --help and --version of our commands, each against the same flag of the JVM script."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from benchmarks.measure import Cost, jvm_script, ours, run, summary
 
 VERSION = "4.3.1"
 RUNS = 11
+FLAGS = ("--help", "--version")
+RIVAL = "kafka-leader-election"
 
 
 def main() -> None:
-    rival = jvm_script(VERSION, "kafka-leader-election", "--version")
     commands = {
-        "kafka-unclean-recovery --help": ours("kafka-unclean-recovery", "--help"),
-        "kafka-unclean-recovery --version": ours("kafka-unclean-recovery", "--version"),
-        "kafka-elect-leaders --help": ours("kafka-elect-leaders", "--help"),
-        "kafka-leader-election.sh --version": rival,
+        f"{name} {flag}": ours(name, flag)
+        for name in ("kafka-unclean-recovery", "kafka-elect-leaders")
+        for flag in FLAGS
     }
+    commands |= {f"{RIVAL}.sh {flag}": jvm_script(VERSION, RIVAL, flag) for flag in FLAGS}
     for command in commands.values():
         run(command)
     # In turn, so that a slow moment of the machine falls on all of them.
@@ -26,8 +27,10 @@ def main() -> None:
         for name, command in commands.items():
             costs[name].append(run(command))
     figures = {name: summary(found) for name, found in costs.items()}
-    against = figures["kafka-leader-election.sh --version"]["wall_s"]
-    ratios = {name: round(f["wall_s"] / against, 3) for name, f in figures.items()}
+    ratios = {
+        name: round(figure["wall_s"] / figures[f"{RIVAL}.sh {name.split()[1]}"]["wall_s"], 3)
+        for name, figure in figures.items()
+    }
     print(json.dumps({"benchmark": "startup", "figures": figures, "ratio": ratios, "aim": 0.5}))
 
 
