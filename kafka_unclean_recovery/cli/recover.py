@@ -17,7 +17,7 @@ from kafka_unclean_recovery.cli.console import (
     read_input,
     write_new,
 )
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
+from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, USAGE, Exit, usage
 from kafka_unclean_recovery.cli.output import exit_code_of, print_report, say_failures, say_silent
 from kafka_unclean_recovery.cli.session import (
     Session,
@@ -97,10 +97,10 @@ def resume_journal(options: Options, path: Path) -> int:
     chosen = (options.all_offline_partitions, options.path_to_json_file, options.automated_recovery)
     if any(chosen):
         console.say("--resume stands alone: it only finishes what the journal's run left")
-        return usage("").code
+        return USAGE
     if not path.is_file():
         console.say(f"--resume {path}: there is no such journal")
-        return usage("").code
+        return USAGE
 
     async def work(session: Session) -> int:
         cluster, _ = await session.stop.unless(session.reader.cluster())

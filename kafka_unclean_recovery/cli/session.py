@@ -39,6 +39,7 @@ from kafka_unclean_recovery.journal import (
 )
 from kafka_unclean_recovery.observation import MissingRight, Observer, QuorumSilent
 from kafka_unclean_recovery.stopping import Interrupted, Stop
+from kafka_unclean_recovery.transport import Elector
 from kafka_unclean_recovery.transport.list_offsets import ListOffsetsSource
 from kafka_unclean_recovery.transport.reorder_elector import ReorderElector
 from kafka_unclean_recovery.transport.replica_order import ReplicaOrder, resume
@@ -58,7 +59,7 @@ class Session:
         source = ListOffsetsSource(self.nodes)
         return Observer(self.nodes, self.reader, source, self.stop, self.console.progress)
 
-    def elector(self, journal: Journal, retries: int) -> ReorderElector:
+    def elector(self, journal: Journal, retries: int) -> Elector:
         return ReorderElector(
             self.nodes,
             self.reader,
