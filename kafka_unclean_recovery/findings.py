@@ -5,8 +5,9 @@ Pure. Unsafe is a value here, never an exception; findings are sorted from the g
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from kafka_unclean_recovery.disk_findings import DISK_RULES, Rule
 from kafka_unclean_recovery.model import (
     Candidate,
     Finding,
@@ -14,8 +15,14 @@ from kafka_unclean_recovery.model import (
     ReplicaLog,
     Severity,
 )
-
-Rule = Callable[[PartitionState, Sequence[ReplicaLog], Sequence[Candidate]], Iterator[Finding]]
+from kafka_unclean_recovery.reach import (
+    chosen_by_hand,
+    may_have_led,
+    reach,
+    truncated,
+    written_epoch,
+)
+from kafka_unclean_recovery.report_text import number_text
 
 _GRAVITY = {severity: place for place, severity in enumerate(Severity)}
 
@@ -24,16 +31,20 @@ def findings_of(
     state: PartitionState, logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]
 ) -> tuple[Finding, ...]:
     """All findings about one offline partition; `ranking` is best first."""
-    found = {finding for rule in RULES for finding in rule(state, logs, ranking)}
-    return tuple(sorted(found, key=lambda f: (_GRAVITY[f.severity], f.code, f.message)))
+    return by_gravity(finding for rule in RULES for finding in rule(state, logs, ranking))
+
+
+def by_gravity(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The gravest first, each once."""
+    return tuple(sorted(set(findings), key=lambda f: (_GRAVITY[f.severity], f.code, f.message)))
 
 
 def _tie(
     state: PartitionState, _: Sequence[ReplicaLog], ranking: Sequence[Candidate]
 ) -> Iterator[Finding]:
-    best = [c.log for c in ranking if _reach(c.log) == _reach(ranking[0].log)]
-    by_hand = any(_reach(c.log) > _reach(ranking[0].log) for c in ranking)
-    if len(best) < 2 or by_hand:
+    trusted = [c for c in ranking if c.log.suspect is None]
+    best = [c.log for c in trusted if reach(c.log) == reach(ranking[0].log)]
+    if len(best) < 2 or best[0] is not ranking[0].log or chosen_by_hand(ranking):
         return
     winner, others = best[0].broker, [log.broker for log in best[1:]]
     epoch = best[0].last_written_leader_epoch
@@ -55,22 +66,16 @@ def _tie_breaker(state: PartitionState, winner: int, others: Sequence[int]) -> s
     return "because its broker id is the lowest"
 
 
-def _epoch(log: ReplicaLog) -> int:
-    return -1 if log.last_written_leader_epoch is None else log.last_written_leader_epoch
-
-
-def _reach(log: ReplicaLog) -> tuple[int, int]:
-    assert log.log_end_offset is not None
-    return _epoch(log), log.log_end_offset
-
-
 def _longer_log_lost_to_newer_epoch(
     _: PartitionState, __: Sequence[ReplicaLog], ranking: Sequence[Candidate]
 ) -> Iterator[Finding]:
     for best, other in ((ranking[0].log, c.log) for c in ranking[1:]):
         assert best.log_end_offset is not None
         assert other.log_end_offset is not None
-        if other.log_end_offset > best.log_end_offset and _epoch(other) < _epoch(best):
+        if best.suspect is not None or other.suspect is not None:
+            continue
+        older = written_epoch(other) < written_epoch(best)
+        if older and other.log_end_offset > best.log_end_offset:
             yield Finding(
                 "longer_log_lost_to_newer_epoch",
                 Severity.LOSS,
@@ -97,7 +102,7 @@ def _live_records_lost(
 def _committed_records_lost(
     _: PartitionState, logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]
 ) -> Iterator[Finding]:
-    kept = {d.broker: d.offset for d in ranking[0].divergences} if ranking else {}
+    kept = truncated(logs, ranking)
     for log in logs:
         end = kept.get(log.broker)
         if end is not None and log.high_watermark is not None and log.high_watermark > end:
@@ -113,12 +118,13 @@ def _high_watermark_beyond_leader(
     _: PartitionState, logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]
 ) -> Iterator[Finding]:
     """A witness for what the dead held: committed offsets beyond the best live log."""
-    end = ranking[0].log.log_end_offset if ranking else None
-    diverging = {d.broker for d in ranking[0].divergences} if ranking else set()
+    if not ranking or not ranking[0].log.sure:
+        return
+    end, cut = ranking[0].log.log_end_offset, truncated(logs, ranking)
     known = [
         (log.high_watermark, log.broker)
         for log in logs
-        if log.high_watermark is not None and log.broker not in diverging
+        if log.high_watermark is not None and log.sure and log.broker not in cut
     ]
     if end is None or not known:
         return
@@ -133,23 +139,41 @@ def _high_watermark_beyond_leader(
 
 
 def _eligible_replica_back(
-    state: PartitionState, _: Sequence[ReplicaLog], __: Sequence[Candidate]
+    state: PartitionState, logs: Sequence[ReplicaLog], __: Sequence[Candidate]
 ) -> Iterator[Finding]:
+    scanned = {log.broker: log for log in logs if log.scanned is not None}
     for broker in state.online_replicas:
-        if broker in state.isr or broker in state.elr:
-            yield Finding(
-                "eligible_replica_is_back",
-                Severity.NOTICE,
-                f"broker {broker} is in the {'ISR' if broker in state.isr else 'ELR'} and live:"
-                " the controller should elect it by itself, without loss; look again in a moment",
+        if broker not in (*state.isr, *state.elr):
+            continue
+        if broker not in scanned:
+            what = (
+                "live: the controller should elect it by itself, without loss; look again in a"
+                " moment"
             )
+        elif _intact(scanned[broker]):
+            what = "its disk can be used: starting it first brings the partition back without loss"
+        else:
+            continue
+        yield Finding(
+            "eligible_replica_is_back",
+            Severity.NOTICE,
+            f"broker {broker} is in the {'ISR' if broker in state.isr else 'ELR'} and {what}",
+        )
+
+
+def _intact(log: ReplicaLog) -> bool:
+    damage = log.scanned.damage if log.scanned else None
+    return log.problem is None and log.suspect is None and damage is None
 
 
 def _dead_replicas(
     state: PartitionState, logs: Sequence[ReplicaLog], _: Sequence[Candidate]
 ) -> Iterator[Finding]:
-    unknown = [log.broker for log in logs if not log.live and log.epochs is None]
-    eligible = [b for b in unknown if b in (*state.isr, *state.elr, *state.last_known_elr)]
+    """Those whose disk nobody has read."""
+    unknown = [
+        log.broker for log in logs if not log.live and log.epochs is None and log.scanned is None
+    ]
+    eligible = [b for b in unknown if b in may_have_led(state)]
     if eligible:
         yield Finding(
             "dead_replica_may_hold_more",
@@ -171,7 +195,7 @@ def _silent_replicas(
     _: PartitionState, logs: Sequence[ReplicaLog], __: Sequence[Candidate]
 ) -> Iterator[Finding]:
     for log in logs:
-        if log.live and log.problem is not None:
+        if log.live and log.problem is not None and log.scanned is None:
             yield Finding(
                 "replica_did_not_answer",
                 Severity.UNKNOWN,
@@ -189,9 +213,9 @@ def _unranked_replicas(
             yield Finding(
                 "replica_not_ranked",
                 Severity.UNKNOWN,
-                f"broker {log.broker} answered (log end offset {log.log_end_offset}) but can't be"
-                " ranked: it is an adding replica, offline, or its last written leader epoch is"
-                " unknown",
+                f"broker {log.broker} {'answered' if log.scanned is None else 'was scanned'} (log"
+                f" end offset {number_text(log.log_end_offset)}) but can't be ranked: it is an"
+                " adding replica, offline, or its last written leader epoch is unknown",
             )
 
 
@@ -251,6 +275,7 @@ RULES: tuple[Rule, ...] = (
     _records_below_log_start,
     _only_candidate_is_empty,
     _reassignment,
+    *DISK_RULES,
 )
 
 

@@ -45,13 +45,43 @@ EpochLineage = tuple[EpochSpan, ...]
 """Spans in rising epoch and offset, each beginning where the one before ends."""
 
 
+class ScanMode(StrEnum):
+    """How much of a log's files was looked at: checkpoints and the last headers; with CRCs from
+    the recovery point on, as a broker does after an unclean stop; with CRCs of everything."""
+
+    FAST = "fast"
+    RECOVER = "recover"
+    DEEP = "deep"
+
+
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """What the files of a replica say besides how far its log goes.
+
+    directory: the replica's own, fit to print. topic_id: of partition.metadata; None where there
+    is none. size: of its segments, in bytes. record_count: of a deep scan of batches that tell it.
+    damage: what the log ends at, when that is not the normal look of a log's end.
+    """
+
+    mode: ScanMode
+    directory: str
+    topic_id: str | None = None
+    directory_id: str | None = None
+    recovery_point: int | None = None
+    size: int = 0
+    record_count: int | None = None
+    damage: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class ReplicaLog:
     """How far one replica's log goes, and who says so.
 
     `epochs` is the whole lineage from the log start to the log end, or None when it could not be
-    read. `problem` is the reason why this replica's log can't be trusted or wasn't seen at all;
-    a replica with a problem is never designated.
+    read. `problem` is the reason why this replica's log can't be used or wasn't seen at all; a
+    replica with a problem is never designated. `suspect` is the reason why it may be corrupt
+    although it reads well, up to `certain_end_offset` (exclusive) it is not: a suspect never
+    outranks another. `scanned` is there when its files were read.
     """
 
     broker: int
@@ -63,6 +93,15 @@ class ReplicaLog:
     epochs: EpochLineage | None = None
     source: str = "list-offsets"
     problem: str | None = None
+    suspect: str | None = None
+    certain_end_offset: int | None = None
+    scanned: Scanned | None = None
+
+    @property
+    def sure(self) -> bool:
+        """False when what it says is too little to count losses by."""
+        fast = self.scanned is not None and self.scanned.mode is ScanMode.FAST
+        return self.problem is None and self.suspect is None and not fast
 
     @property
     def empty(self) -> bool:
@@ -219,4 +258,35 @@ class Report:
     partitions: tuple[PartitionReport, ...]
     problems: tuple[str, ...] = ()
     silent_brokers: Mapping[int, str] = field(default_factory=dict)
+    interrupted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionInfo:
+    """What disks say of one partition. `state` is the controller's, as the newest metadata log
+    that was found has it; None without one. `findings` are about its directories. `compacted`:
+    compaction may have left gaps between its offsets, as far as was found."""
+
+    topic_partition: TopicPartition
+    state: PartitionState | None
+    replica_logs: tuple[ReplicaLog, ...]
+    findings: tuple[Finding, ...] = ()
+    compacted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaInfo:
+    """What the log directories of some brokers say; partitions are sorted.
+
+    scanned_at: ISO 8601 with its offset from UTC. metadata_epoch and metadata_end_offset
+    (exclusive): how far the metadata log goes that the states are from; the greater is the newer.
+    """
+
+    cluster_id: str | None
+    scanned_at: str
+    brokers: tuple[int, ...]
+    partitions: tuple[PartitionInfo, ...]
+    metadata_epoch: int | None = None
+    metadata_end_offset: int | None = None
+    problems: tuple[str, ...] = ()
     interrupted: bool = False

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from kafka_unclean_recovery.findings import findings_of
-from kafka_unclean_recovery.lineage import count_once, tail_of, truncation_offset
+from kafka_unclean_recovery.lineage import count_once, tail_of
 from kafka_unclean_recovery.model import (
     Candidate,
     Divergence,
@@ -19,6 +19,7 @@ from kafka_unclean_recovery.model import (
     PartitionState,
     ReplicaLog,
 )
+from kafka_unclean_recovery.reach import kept_under
 
 _NEVER_WROTE = -1
 
@@ -31,7 +32,7 @@ def plan_partition(state: PartitionState, replica_logs: Iterable[ReplicaLog]) ->
     """
     logs = _checked(state, replica_logs)
     ranking = tuple(_candidate(log, logs) for log in _ranked(state, logs))
-    refusal = _refusal(state)
+    refusal = _refusal(state, ranking)
     designated = ranking[0].log.broker if ranking and refusal is None else None
     return PartitionPlan(
         state=state,
@@ -85,12 +86,13 @@ def _ranked(state: PartitionState, logs: Sequence[ReplicaLog]) -> list[ReplicaLo
     return sorted(candidates, key=lambda log: _rank(state, log))
 
 
-def _rank(state: PartitionState, log: ReplicaLog) -> tuple[int, int, bool, bool, int]:
-    """Best first: last written leader epoch, log end offset, ELR (or ISR) member, last known ELR
-    member, lowest broker id. A total order."""
+def _rank(state: PartitionState, log: ReplicaLog) -> tuple[bool, int, int, bool, bool, int]:
+    """Best first: trusted before suspect, last written leader epoch, log end offset, ELR (or ISR)
+    member, last known ELR member, lowest broker id. A total order."""
     assert log.log_end_offset is not None
     epoch = log.last_written_leader_epoch
     return (
+        log.suspect is not None,
         -(_NEVER_WROTE if epoch is None else epoch),
         -log.log_end_offset,
         log.broker not in (*state.isr, *state.elr),
@@ -104,11 +106,11 @@ def _candidate(leader: ReplicaLog, logs: Sequence[ReplicaLog]) -> Candidate:
     live_tails: list[EpochLineage] = []
     dead_tails: list[EpochLineage] = []
     divergences: list[Divergence] = []
-    certain_known = possible_known = True
+    certain_known = possible_known = leader.sure
     for log in logs:
         if log.broker == leader.broker:
             continue
-        offset = _divergence(log, leader)
+        offset = kept_under(log, leader)
         if offset is None or log.epochs is None:
             if log.live and log.problem is None:
                 certain_known = False
@@ -125,15 +127,6 @@ def _candidate(leader: ReplicaLog, logs: Sequence[ReplicaLog]) -> Candidate:
     return Candidate(leader, loss, tuple(divergences))
 
 
-def _divergence(log: ReplicaLog, leader: ReplicaLog) -> int | None:
-    """The exclusive end of what `log` keeps under `leader`; None when a lineage is unknown."""
-    if log.problem is not None or log.log_end_offset is None or leader.log_end_offset is None:
-        return None
-    if log.epochs is None or leader.epochs is None:
-        return None
-    return truncation_offset(log.epochs, log.log_end_offset, leader.epochs, leader.log_end_offset)
-
-
 def _order(state: PartitionState, ranking: Sequence[Candidate]) -> tuple[int, ...]:
     """The whole replica set, best first, so that if the best is fenced at the last moment the
     controller takes the second best; then other live replicas, then the dead."""
@@ -143,10 +136,15 @@ def _order(state: PartitionState, ranking: Sequence[Candidate]) -> tuple[int, ..
     return (*ranked, *live, *dead)
 
 
-def _refusal(state: PartitionState) -> str | None:
+def _refusal(state: PartitionState, ranking: Sequence[Candidate]) -> str | None:
     if state.reassigning:
         return (
             "a reassignment is in progress: an election would complete it, drop the removed"
             " replicas for good and could elect an empty adding replica; cancel or finish it first"
+        )
+    if ranking and ranking[0].log.suspect is not None:
+        return (
+            "every replica that could lead is suspect: its log may be corrupt; choose one by hand"
+            " (kafka-elect-leaders --election-type designated)"
         )
     return None

@@ -18,6 +18,7 @@ from kafka_unclean_recovery.model import (
     Loss,
     PartitionPlan,
     ReplicaLog,
+    Scanned,
 )
 from kafka_unclean_recovery.partitions_file import load_object
 
@@ -138,6 +139,22 @@ def replica_log_json(log: ReplicaLog) -> Json:
         "epochs": epochs,
         "source": log.source,
         "problem": log.problem,
+        "suspect": log.suspect,
+        "certain_end_offset": log.certain_end_offset,
+        "scanned": None if log.scanned is None else _scanned_json(log.scanned),
+    }
+
+
+def _scanned_json(scanned: Scanned) -> Json:
+    return {
+        "mode": scanned.mode.value,
+        "directory": scanned.directory,
+        "topic_id": scanned.topic_id,
+        "directory_id": scanned.directory_id,
+        "recovery_point": scanned.recovery_point,
+        "size": scanned.size,
+        "record_count": scanned.record_count,
+        "damage": scanned.damage,
     }
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from kafka_unclean_recovery.cluster.describe import RequestFailed
 from kafka_unclean_recovery.cluster.errors import ConnectionFailed, NoBrokerReachable
 from kafka_unclean_recovery.cluster.reading import Reader
+from kafka_unclean_recovery.disks import add_disks
 from kafka_unclean_recovery.election_rules import refuse_or_settle
 from kafka_unclean_recovery.model import (
     Outcome,
@@ -17,6 +18,7 @@ from kafka_unclean_recovery.model import (
     PartitionPlan,
     PartitionReport,
     PartitionState,
+    ReplicaInfo,
     Report,
     TopicPartition,
 )
@@ -33,6 +35,13 @@ def plan_recovery(seen: Observation) -> Plans:
     return {
         tp: plan_partition(seen.states[tp], logs) for tp, logs in sorted(seen.replica_logs.items())
     }
+
+
+def with_disks(seen: Observation, info: ReplicaInfo) -> Observation:
+    """What was seen, and the disks of the replicas that are not live. Raises InputError for disks
+    of another cluster."""
+    logs = add_disks(seen.replica_logs, seen.states, seen.cluster.cluster_id, info)
+    return replace(seen, replica_logs=logs)
 
 
 def settled_before(seen: Observation, plans: Plans) -> Outcomes:

@@ -9,9 +9,9 @@ from kafka_unclean_recovery.model import (
     OutcomeKind,
     PartitionPlan,
     PartitionReport,
-    PartitionState,
     ReplicaLog,
     Report,
+    ScanMode,
 )
 from kafka_unclean_recovery.plan_file import loss_under
 from kafka_unclean_recovery.report import Summary, elected_leader, summarize
@@ -23,6 +23,7 @@ from kafka_unclean_recovery.report_text import (
     number_text,
     one_line,
     total_text,
+    trust_text,
     why_not,
 )
 
@@ -59,7 +60,7 @@ _OUTCOME_COLUMNS = (
 
 def render_table(report: Report) -> str:
     """The artefact of --format table: replicas, outcomes, findings, problems, totals."""
-    return _page(
+    return page(
         _replica_table(report),
         _outcome_table(report),
         _findings(report),
@@ -70,7 +71,7 @@ def render_table(report: Report) -> str:
 
 def render_replicas(report: Report) -> str:
     """Its part on replicas: what each holds and would lose, and what to weigh before electing."""
-    return _page(_replica_table(report), _findings(report))
+    return page(_replica_table(report), _findings(report))
 
 
 def render_outcomes(report: Report) -> str:
@@ -80,14 +81,15 @@ def render_outcomes(report: Report) -> str:
     replicas tell that.
     """
     untried = "\n".join(_untried_lines(report))
-    return _page(_outcome_table(report), untried, _problems(report), _summary_text(report))
+    return page(_outcome_table(report), untried, _problems(report), _summary_text(report))
 
 
-def _page(*parts: str) -> str:
+def page(*parts: str) -> str:
+    """The parts that are not empty, with a blank line between them."""
     return "\n\n".join(filter(None, parts)) + "\n" if any(parts) else ""
 
 
-def _table(columns: Iterable[Sequence[str]], rows: list[Sequence[str]]) -> str:
+def table(columns: Iterable[Sequence[str]], rows: list[Sequence[str]]) -> str:
     """`columns` are (first header line, second header line, alignment); "" without rows."""
     from tabulate import tabulate  # not needed for --help and --format json
 
@@ -106,7 +108,7 @@ def _table(columns: Iterable[Sequence[str]], rows: list[Sequence[str]]) -> str:
 
 def _replica_table(report: Report) -> str:
     cells = [cells for row in report.partitions for cells in _replica_cells(row)]
-    return _table(_REPLICA_COLUMNS, cells)
+    return table(_REPLICA_COLUMNS, cells)
 
 
 def _replica_cells(row: PartitionReport) -> Iterator[Sequence[str]]:
@@ -114,7 +116,7 @@ def _replica_cells(row: PartitionReport) -> Iterator[Sequence[str]]:
     plan = row.plan
     first = _partition_cells(row)
     if plan is None or not plan.replica_logs:
-        yield (*first, *[""] * 9, _why_no_logs(row.state))
+        yield (*first, *[""] * 9, _why_no_logs(row))
         return
     candidates = {candidate.log.broker: candidate for candidate in plan.ranking}
     for log in plan.replica_logs:
@@ -131,10 +133,16 @@ def _partition_cells(row: PartitionReport) -> tuple[str, ...]:
     return (*name, str(state.leader_epoch), ids_text(state.isr), ids_text(state.elr))
 
 
-def _why_no_logs(state: PartitionState | None) -> str:
+def _why_no_logs(row: PartitionReport) -> str:
+    state = row.state
     if state is None:
-        return "! no such topic or partition"
+        return f"! {_why_not_found(row)}"
     return "! no replica was looked at" if state.offline else f"online, leader {state.leader}"
+
+
+def _why_not_found(row: PartitionReport) -> str:
+    reason = row.outcome.reason if row.outcome else None
+    return one_line(reason) if reason else "no such topic or partition"
 
 
 def _log_cells(log: ReplicaLog) -> tuple[str, ...]:
@@ -155,12 +163,18 @@ def _loss_cells(candidate: Candidate | None) -> tuple[str, str]:
 
 
 def _note(mark: str, log: ReplicaLog) -> str:
-    return mark if log.problem is None else f"{mark}! {one_line(log.problem)}"
+    """As "* disk, fast", "! broker is down": where it is from, unless a broker told, and trust."""
+    disk = ""
+    if log.scanned is not None and log.problem is None:
+        fast = log.scanned.mode is ScanMode.FAST
+        disk = "disk, fast scan" if fast else "disk"
+    words = [word for word in (disk, trust_text(log)) if word]
+    return f"{mark} {' '.join(words)}" if mark and words else mark + " ".join(words)
 
 
 def _outcome_table(report: Report) -> str:
     cells = [_outcome_cells(row) for row in report.partitions if row.outcome]
-    return _table(_OUTCOME_COLUMNS, cells)
+    return table(_OUTCOME_COLUMNS, cells)
 
 
 def _outcome_cells(row: PartitionReport) -> Sequence[str]:
@@ -226,6 +240,6 @@ def _summary_text(report: Report) -> str:
 def _states_text(partitions: int, summary: Summary) -> str:
     if not partitions:  # only a run on all offline partitions can end with none
         return "no offline partitions found"
-    missing = f", {summary.missing} missing" if summary.missing else ""
+    missing = f", {summary.missing} not found" if summary.missing else ""
     states = f"{summary.online} online, {summary.offline} offline{missing}"
     return f"{count_text(partitions, 'partition')}: {states}"

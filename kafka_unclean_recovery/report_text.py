@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kafka_unclean_recovery.model import EpochLineage, EpochSpan, Loss, PartitionPlan
+from kafka_unclean_recovery.model import EpochLineage, EpochSpan, Loss, PartitionPlan, ReplicaLog
 
 _SPANS_SHOWN = 4
 _UNKNOWN = "unknown"
@@ -39,6 +39,16 @@ def _total(records: Sequence[int | None]) -> str:
 def why_not(plan: PartitionPlan) -> str:
     """Why a plan has no designated leader, in one line."""
     return one_line(plan.refusal or "no replica that could be elected is known well enough")
+
+
+def trust_text(log: ReplicaLog) -> str:
+    """Why a log can't be used ("! ..."), or may be corrupt ("? suspect: ..."); else nothing."""
+    if log.problem is not None:
+        return f"! {one_line(log.problem)}"
+    if log.suspect is None:
+        return ""
+    certain = number_text(log.certain_end_offset)
+    return f"? suspect: {one_line(log.suspect)} (certain to {certain})"
 
 
 def count_text(number: int, noun: str) -> str:

@@ -21,6 +21,8 @@ from kafka_unclean_recovery.model import (
     PartitionState,
     ReplicaLog,
     Report,
+    ScanMode,
+    Scanned,
     Severity,
     TopicPartition,
 )
@@ -83,6 +85,17 @@ broker = st.integers(0, 5)
 ids = st.lists(broker, max_size=4, unique=True).map(tuple)
 spans = st.builds(EpochSpan, count, count, count)
 texts = st.text(max_size=20)
+scans = st.builds(
+    Scanned,
+    st.sampled_from(ScanMode),
+    texts,
+    st.none() | texts,
+    st.none() | texts,
+    unknown,
+    count,
+    unknown,
+    st.none() | texts,
+)
 logs = st.builds(
     ReplicaLog,
     broker,
@@ -94,6 +107,9 @@ logs = st.builds(
     st.none() | st.lists(spans, max_size=8).map(tuple),
     texts,
     st.none() | texts,
+    st.none() | texts,
+    unknown,
+    st.none() | scans,
 )
 losses = st.builds(Loss, unknown, unknown)
 divergences = st.builds(Divergence, broker, count, count)

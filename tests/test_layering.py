@@ -18,8 +18,16 @@ PURE = {
     "deadline": set(),
     "errors": set(),
     "lineage": {"model"},
-    "findings": {"model"},
-    "plan": {"model", "lineage", "findings"},
+    "reach": {"model", "lineage"},
+    "disk_findings": {"model", "lineage", "reach", "report_text"},
+    "findings": {"model", "disk_findings", "reach", "report_text"},
+    "plan": {"model", "lineage", "reach", "findings"},
+    "trust": {"model"},
+    "json_fields": {"partitions_file"},
+    "replica_info": {"model", "errors", "json_fields", "partitions_file", "plan_file"},
+    "disks": {"model", "errors", "trust"},
+    "disk_plan": {"model", "findings", "plan"},
+    "replica_info_table": {"model", "report_table", "report_text"},
     "election_rules": {"model", "findings"},
     "partitions_file": {"model", "errors"},
     "plan_file": {"model", "errors", "partitions_file"},
@@ -30,13 +38,13 @@ PURE = {
 }
 RIM = {
     "journal": {"model"},
-    "log_dir": {"model"},
+    "log_dir": {"model", "errors", "trust"},
     "stopping": set(),
     "cluster": {"model", "deadline"},
     "transport": {"model", "deadline", "cluster", "journal", "election_rules", "stopping"},
     "gather": {"model", "deadline", "cluster", "transport"},
     "observation": {"model", "deadline", "cluster", "transport", "gather", "stopping"},
-    "recovery": {"model", "cluster", "election_rules", "observation", "plan"},
+    "recovery": {"model", "cluster", "disks", "election_rules", "observation", "plan"},
 }
 ALLOWED: dict[str, set[str]] = {**PURE, **RIM}
 

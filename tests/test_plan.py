@@ -5,7 +5,8 @@
     broker=4 problem=timed_out
 
 A broker that has a line is live unless `dead` stands in it. `end=` and `start=` serve for logs
-whose lineage is unknown or empty.
+whose lineage is unknown or empty. `mode=fast|recover|deep` makes it a log read from a disk, with
+`suspect=why`, `certain=N` and `damage=what` as a scan finds them; `_` stands for a blank.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from kafka_unclean_recovery.model import (
     PartitionPlan,
     PartitionState,
     ReplicaLog,
+    ScanMode,
+    Scanned,
 )
 from kafka_unclean_recovery.plan import plan_partition
 from tests.transcript import check, scenarios
@@ -32,7 +35,7 @@ def test_plan(path: Path, request: pytest.FixtureRequest) -> None:
 
 
 def test_there_are_enough_scenarios() -> None:
-    assert len(scenarios("plan")) >= 25
+    assert len(scenarios("plan")) >= 45
 
 
 def _run(given: str) -> str:
@@ -92,8 +95,21 @@ def _log(line: str) -> ReplicaLog:
         high_watermark=_number(given, "high_watermark", None),
         log_end_offset=_number(given, "end", spans[-1].end_offset if spans else None),
         epochs=spans if "epochs" in given else None,
-        problem=given["problem"].replace("_", " ") if "problem" in given else None,
+        problem=_text(given, "problem"),
+        suspect=_text(given, "suspect"),
+        certain_end_offset=_number(given, "certain", None),
+        scanned=_scanned(given),
     )
+
+
+def _scanned(given: dict[str, str]) -> Scanned | None:
+    if "mode" not in given:
+        return None
+    return Scanned(ScanMode(given["mode"]), "/data/orders-0", damage=_text(given, "damage"))
+
+
+def _text(given: dict[str, str], key: str) -> str | None:
+    return given[key].replace("_", " ") if key in given else None
 
 
 def _show(plan: PartitionPlan) -> str:

@@ -11,7 +11,16 @@ import jsonschema
 from hypothesis import given
 
 from kafka_unclean_recovery import report as report_module
-from kafka_unclean_recovery.model import Loss, Outcome, OutcomeKind, PartitionReport, Report
+from kafka_unclean_recovery.model import (
+    Loss,
+    Outcome,
+    OutcomeKind,
+    PartitionReport,
+    ReplicaLog,
+    Report,
+    ScanMode,
+    Scanned,
+)
 from kafka_unclean_recovery.report import render_json, report_document
 from tests.reports import any_reports, elected, plan, report, row, state
 
@@ -34,10 +43,14 @@ def test_the_schemas_are_schemas_and_agree_on_what_they_share() -> None:
     for one in found.values():
         jsonschema.Draft202012Validator.check_schema(one)
     report_defs = found["report-1.schema.json"]["$defs"]
-    plan_defs = found["plan-1.schema.json"]["$defs"]
-    shared = (report_defs.keys() & plan_defs.keys()) - {"partition"}
-    assert shared >= {"replica_log", "loss", "finding", "divergence"}
-    assert {name: report_defs[name] for name in shared} == {n: plan_defs[n] for n in shared}
+    for other, least in [
+        ("plan-1", {"replica_log", "scanned", "loss", "finding", "divergence"}),
+        ("replica-info-1", {"replica_log", "scanned", "epoch_span", "finding"}),
+    ]:
+        defs = found[f"{other}.schema.json"]["$defs"]
+        shared = (report_defs.keys() & defs.keys()) - {"partition"}
+        assert shared >= least
+        assert {name: report_defs[name] for name in shared} == {n: defs[n] for n in shared}
 
 
 def test_an_elected_partition_in_json() -> None:
@@ -81,6 +94,9 @@ def test_an_elected_partition_in_json() -> None:
         "epochs": [{"epoch": 0, "start_offset": 0, "end_offset": 1500}],
         "source": "list-offsets",
         "problem": None,
+        "suspect": None,
+        "certain_end_offset": None,
+        "scanned": None,
     }
 
 
@@ -93,7 +109,29 @@ def test_what_was_not_seen_of_a_replica_is_null_and_not_zero() -> None:
         "high_watermark",
         "log_end_offset",
         "epochs",
+        "suspect",
+        "certain_end_offset",
+        "scanned",
     ]
+
+
+def test_what_a_disk_says_of_a_replica_is_in_json() -> None:
+    scanned = Scanned(ScanMode.DEEP, "/data/orders-0", "t-1", "d-1", 40, 4096, 50, "bad CRC")
+    log = ReplicaLog(1, False, suspect="gap", certain_end_offset=3, scanned=scanned)
+    given = row(plan=replace(plan(), replica_logs=(log,)))
+    (found,) = document_of(report(given))["partitions"]
+    (found,) = found["replica_logs"]
+    assert (found["suspect"], found["certain_end_offset"]) == ("gap", 3)
+    assert found["scanned"] == {
+        "mode": "deep",
+        "directory": "/data/orders-0",
+        "topic_id": "t-1",
+        "directory_id": "d-1",
+        "recovery_point": 40,
+        "size": 4096,
+        "record_count": 50,
+        "damage": "bad CRC",
+    }
 
 
 def test_a_missing_partition_still_has_its_row() -> None:

@@ -5,10 +5,18 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from subprocess import run
+from typing import Any
 
 from hypothesis import given
 
-from kafka_unclean_recovery.model import EpochSpan, Outcome, OutcomeKind, Report
+from kafka_unclean_recovery.model import (
+    EpochSpan,
+    Outcome,
+    OutcomeKind,
+    Report,
+    ScanMode,
+    Scanned,
+)
 from kafka_unclean_recovery.report_table import render_outcomes, render_replicas, render_table
 from tests.reports import any_reports, elected, log, plan, report, row, state
 
@@ -71,7 +79,7 @@ def test_outcomes_come_with_the_new_leader_and_the_loss() -> None:
     assert "orders 1 failed none 7 none - - timed out" in lines
     assert "orders 2 failed - - no such partition" in lines
     assert lines[-1] == (
-        "3 partitions: 1 online, 1 offline, 1 missing; 1 elected, 2 failed;"
+        "3 partitions: 1 online, 1 offline, 1 not found; 1 elected, 2 failed;"
         " certain loss 0 records, possible loss unknown"
     )
 
@@ -93,6 +101,33 @@ def test_partitions_without_replica_logs_say_why_in_one_row() -> None:
     assert lines[2].endswith("online, leader 4")
     assert lines[3].endswith("! no such topic or partition")
     assert lines[4].endswith("! no replica was looked at")
+
+
+def test_the_note_tells_disks_fast_scans_and_suspects() -> None:
+    def noted(**fields: Any) -> str:
+        on_disk = replace(log(3, 90), **fields)
+        given = replace(plan(designated=None), replica_logs=(on_disk,))
+        return render_table(report(row(plan=given))).splitlines()[2].split("unknown")[-1].strip()
+
+    disk = Scanned(ScanMode.RECOVER, "/data")
+    assert noted(scanned=disk) == "disk"
+    assert noted(scanned=Scanned(ScanMode.FAST, "/data")) == "disk, fast scan"
+    assert noted(scanned=disk, problem="Input/output error") == "! Input/output error"
+    suspect = noted(scanned=disk, suspect="a\ngap", certain_end_offset=4)
+    assert suspect == "disk ? suspect: a gap (certain to 4)"
+
+
+def test_the_designated_replica_is_marked_on_a_disk_too() -> None:
+    on_disk = replace(log(3, 90), scanned=Scanned(ScanMode.DEEP, "/data"))
+    given = report(row(plan=replace(plan(), replica_logs=(on_disk,))))
+    assert table_lines(given)[2].endswith(" * disk")
+
+
+def test_a_partition_without_state_says_why_when_that_is_known() -> None:
+    outcome = Outcome(OutcomeKind.NO_CANDIDATE, "no metadata log has it")
+    given = report(row(1, None, outcome=outcome))
+    assert render_table(given).splitlines()[2].endswith("! no metadata log has it")
+    assert "no such topic" not in render_table(given)
 
 
 def test_a_long_lineage_shows_its_newest_spans() -> None:

@@ -1,0 +1,52 @@
+"""How far logs reach beside each other, and what one keeps under another. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kafka_unclean_recovery.lineage import truncation_offset
+from kafka_unclean_recovery.model import Candidate, PartitionState, ReplicaLog
+
+
+def written_epoch(log: ReplicaLog) -> int:
+    return -1 if log.last_written_leader_epoch is None else log.last_written_leader_epoch
+
+
+def reach(log: ReplicaLog) -> tuple[int, int]:
+    """What logs are ranked by; the greater is the better."""
+    return written_epoch(log), -1 if log.log_end_offset is None else log.log_end_offset
+
+
+def kept_under(log: ReplicaLog, leader: ReplicaLog) -> int | None:
+    """The exclusive end of what `log` keeps under `leader`; None where that is not for sure."""
+    if not log.sure or not leader.sure:
+        return None
+    if log.log_end_offset is None or leader.log_end_offset is None:
+        return None
+    if log.epochs is None or leader.epochs is None:
+        return None
+    return truncation_offset(log.epochs, log.log_end_offset, leader.epochs, leader.log_end_offset)
+
+
+def chosen_by_hand(ranking: Sequence[Candidate]) -> bool:
+    """True when a trusted log reaches further than the one that stands first."""
+    trusted = [c.log for c in ranking[1:] if c.log.suspect is None]
+    return any(reach(log) > reach(ranking[0].log) for log in trusted)
+
+
+def truncated(logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]) -> dict[int, int]:
+    """Brokers that would truncate records, the dead when they come back: to the exclusive end of
+    what they keep."""
+    if not ranking:
+        return {}
+    leader = ranking[0].log
+    dead = {log.broker: kept_under(log, leader) for log in logs if not log.live}
+    ends = {log.broker: log.log_end_offset for log in logs}
+    return {
+        **{d.broker: d.offset for d in ranking[0].divergences},
+        **{b: end for b, end in dead.items() if end is not None and end < (ends[b] or 0)},
+    }
+
+
+def may_have_led(state: PartitionState) -> tuple[int, ...]:
+    return (*state.isr, *state.elr, *state.last_known_elr)

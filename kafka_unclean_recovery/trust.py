@@ -1,0 +1,140 @@
+"""What the controller and the peers say against a log that reads well. Pure.
+
+The CRC of a batch does not cover its leader epoch and base offset, so a flipped bit there makes a
+log look newer or longer than it is. The controller gives out the leader epochs, and each has one
+leader, so it begins at the same offset on every replica.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import replace
+
+from kafka_unclean_recovery.model import EpochLineage, PartitionState, ReplicaLog
+
+# How brokers from before topic ids have them.
+_NO_TOPIC_ID = ("", "00000000-0000-0000-0000-000000000000")
+
+
+def cross_check(
+    state: PartitionState | None,
+    logs: Sequence[ReplicaLog],
+    *,
+    compacted: bool,
+    covered: Container[int],
+) -> tuple[ReplicaLog, ...]:
+    """The same logs; those that were scanned and contradict `state` or each other get a `problem`
+    (another topic of that name) or are `suspect`.
+
+    covered: brokers that can't have heard of a leader epoch that `state` does not know: all, when
+    it is a live controller's; those whose own metadata log was among those it was taken from.
+    What a live broker answered is a witness and never suspected. A row with a problem, or suspect
+    already, stays as it is and is no witness. In a compacted topic an epoch begins where the first
+    record that is left does, so there the peers say nothing.
+    """
+    checked = tuple(_against_controller(state, log, covered) for log in logs)
+    if compacted or len(_topic_ids(checked)) > 1:
+        return checked
+    disagreeing = _disagreeing([log for log in checked if _readable(log)])
+    return tuple(
+        _suspected(log, *disagreeing[log.broker])
+        if log.broker in disagreeing and _readable(log) and log.scanned
+        else log
+        for log in checked
+    )
+
+
+def _suspected(log: ReplicaLog, certain_end: int | None, reason: str) -> ReplicaLog:
+    return replace(log, suspect=reason, certain_end_offset=certain_end)
+
+
+def _readable(log: ReplicaLog) -> bool:
+    return log.problem is None and log.suspect is None
+
+
+def _topic_ids(logs: Sequence[ReplicaLog]) -> set[str]:
+    scanned = [log.scanned for log in logs if _readable(log) and log.scanned]
+    return {known.topic_id for known in scanned if known.topic_id is not None}
+
+
+def _against_controller(
+    state: PartitionState | None, log: ReplicaLog, covered: Container[int]
+) -> ReplicaLog:
+    if state is None or log.scanned is None or log.problem is not None:
+        return log
+    topic_id, epoch = log.scanned.topic_id, log.last_written_leader_epoch
+    if topic_id is not None and state.topic_id not in (topic_id, *_NO_TOPIC_ID):
+        return replace(
+            log,
+            problem=f"its disk holds another topic of that name (topic id {topic_id}; the"
+            f" controller has {state.topic_id})",
+        )
+    if log.suspect is not None or epoch is None or epoch <= state.leader_epoch:
+        return log
+    if log.broker not in covered:
+        return log
+    reason = (
+        f"wrote in leader epoch {epoch}, which the controller (leader epoch {state.leader_epoch})"
+        " never gave"
+    )
+    return _suspected(log, _end_of_epochs(log, state.leader_epoch), reason)
+
+
+def _end_of_epochs(log: ReplicaLog, last: int) -> int | None:
+    """Where the epochs up to `last`, inclusive, end in `log`, exclusive; None is unknown."""
+    if log.epochs is None:
+        return None
+    ends = [span.end_offset for span in log.epochs if span.epoch <= last]
+    return ends[-1] if ends else log.log_start_offset
+
+
+def _disagreeing(logs: Sequence[ReplicaLog]) -> dict[int, tuple[int, str]]:
+    """Broker to (its certain end, exclusive; why it is suspect), by the lowest such offset."""
+    found: dict[int, tuple[int, str]] = {}
+    for epoch in sorted({span.epoch for log in logs for span in log.epochs or ()}):
+        for broker, end, reason in _disagreeing_on(epoch, _starts(logs, epoch)):
+            if broker not in found or end < found[broker][0]:
+                found[broker] = end, reason
+    return found
+
+
+def _starts(logs: Sequence[ReplicaLog], epoch: int) -> dict[int, int]:
+    """Where `epoch` begins on each replica that can tell, by broker: those whose lineage goes back
+    to below the place that any of them names."""
+    begun = {
+        log.broker: span.start_offset
+        for log in logs
+        for span in log.epochs or ()
+        if span.epoch == epoch and _goes_below(log, span.start_offset)
+    }
+    lowest = min(begun.values(), default=0)
+    return {
+        log.broker: begun[log.broker]
+        for log in logs
+        if log.broker in begun and _goes_below(log, lowest)
+    }
+
+
+def _goes_below(log: ReplicaLog, offset: int) -> bool:
+    lineage: EpochLineage = log.epochs or ()
+    log_start = log.log_start_offset
+    return lineage[0].start_offset < offset and (log_start is None or log_start <= offset)
+
+
+def _disagreeing_on(epoch: int, starts: dict[int, int]) -> Iterator[tuple[int, int, str]]:
+    """(broker, its certain end, why): those that most of the others contradict; all, when there is
+    no majority."""
+    if len(set(starts.values())) < 2:
+        return
+    most, votes = Counter(starts.values()).most_common(1)[0]
+    trusted = {most} if votes * 2 > len(starts) else set()
+    for broker, start in starts.items():
+        if start in trusted:
+            continue
+        other = next(b for b, s in starts.items() if s != start and (not trusted or s in trusted))
+        reason = (
+            f"leader epoch {epoch} begins at offset {start} here, at {starts[other]} on broker"
+            f" {other}"
+        )
+        yield broker, min(start, *(trusted or starts.values())), reason
