@@ -10,11 +10,12 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from crc32c import crc32c
 
 from kafka_unclean_recovery.log_dir import batches as b
-from kafka_unclean_recovery.log_dir.batch_runs import Batch, compact, take
+from kafka_unclean_recovery.log_dir.batch_runs import Batch, Run, compact, run_of, take, take_runs
 from kafka_unclean_recovery.log_dir.batches import BatchHeader, Reason
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 from kafka_unclean_recovery.log_dir.text_lines import INT32_MAX
@@ -30,6 +31,10 @@ ReadAt = Callable[[int, int], bytes]
 through."""
 
 
+T = TypeVar("T")
+_Take = Callable[[memoryview, int, int, int, bool], tuple[list[T], int, int]]
+
+
 @dataclass(frozen=True, slots=True)
 class End:
     """The first position that is not the log's, and why. Only END and ZEROS are the normal look of
@@ -42,7 +47,8 @@ class End:
 
 @dataclass(slots=True)
 class Walk:
-    """Iterate for the batches in [start, end); then `ended` says where the log ends.
+    """Iterate for the batches in [start, end), or call `runs` for the same in runs; then `ended`
+    says where the log ends.
 
     start: the position of a batch; end: the size of the segment. `base_offset` is the segment's
     (its name), below which and 2^31 beyond which nothing can lie; `previous` the last offset before
@@ -60,6 +66,12 @@ class Walk:
     ended: End | None = field(default=None, init=False)
 
     def __iter__(self) -> Iterator[Batch]:
+        return self._walk(take, lambda batch: batch)
+
+    def runs(self) -> Iterator[Run]:
+        return self._walk(take_runs, run_of)
+
+    def _walk(self, take: _Take[T], one: Callable[[Batch], T]) -> Iterator[T]:
         least = self.base_offset - 1
         last = least if self.previous is None else max(self.previous, least)
         at = self.start
@@ -74,7 +86,7 @@ class Walk:
             if isinstance(found, End):
                 self.ended = found
                 return
-            yield found
+            yield one(found)
             last = found[3]
             at += found[1]
 
@@ -138,7 +150,7 @@ class Walk:
             raise BadFormat(Reason.ORDER, f"{first} follows {last}")
         if header.last_offset > self._ceiling:
             detail = f"{header.last_offset} is too far from the segment's {self.base_offset}"
-            raise BadFormat(Reason.ORDER, detail)
+            raise BadFormat(Reason.OFFSETS, detail)
 
     def _must_be_whole(self, header: BatchHeader, at: int, window: memoryview) -> None:
         """Sum up the batch, first what is in the window, then the rest of it in pieces."""

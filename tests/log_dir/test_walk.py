@@ -123,9 +123,9 @@ def test_a_walk_can_begin_at_any_batch() -> None:
         (legacy(4, attributes=1), Reason.ORDER, "4 follows 4"),
         (v2(0, 9), Reason.ORDER, "0 follows 4"),
         (v2(-5, 100), Reason.OFFSETS, "base offset -5, last 99 after it"),
-        (v2(2**31, 1), Reason.ORDER, "2147483648 is too far from the segment's 0"),
-        (v2(5, 2**31 - 1), Reason.ORDER, "2147483651 is too far from the segment's 0"),
-        (legacy(2**31), Reason.ORDER, "2147483648 is too far from the segment's 0"),
+        (v2(2**31, 1), Reason.OFFSETS, "2147483648 is too far from the segment's 0"),
+        (v2(5, 2**31 - 1), Reason.OFFSETS, "2147483651 is too far from the segment's 0"),
+        (legacy(2**31), Reason.OFFSETS, "2147483648 is too far from the segment's 0"),
     ],
 )  # fmt: skip
 def test_ends(tail: bytes, reason: Reason, detail: str | None) -> None:

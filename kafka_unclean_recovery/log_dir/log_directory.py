@@ -1,0 +1,124 @@
+"""One log directory: whose it is, what its checkpoints say, and the replicas in it."""
+
+from __future__ import annotations
+
+import fcntl
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kafka_unclean_recovery.log_dir import checkpoints
+from kafka_unclean_recovery.log_dir.clean_shutdown import CLEAN_SHUTDOWN
+from kafka_unclean_recovery.log_dir.directory_names import (
+    PartitionDirectory,
+    parse_partition_directory,
+)
+from kafka_unclean_recovery.log_dir.errors import BadFormat
+from kafka_unclean_recovery.log_dir.properties_files import (
+    META_PROPERTIES,
+    MetaProperties,
+    parse_meta_properties,
+)
+from kafka_unclean_recovery.log_dir.tree import (
+    Entry,
+    Unreadable,
+    entries,
+    open_directory,
+    open_file,
+    printable,
+    read_whole,
+)
+from kafka_unclean_recovery.model import TopicPartition
+
+# The partitions that the log cleaner has been through, each with the first offset that it has not.
+CLEANED = "cleaner-offset-checkpoint"
+_LOCK = ".lock"
+# struct flock of Linux on 64 bits: type, whence, start, length, process.
+_FLOCK = struct.Struct("hhqqi4x")
+
+Offsets = Mapping[TopicPartition, int]
+
+
+@dataclass(frozen=True, slots=True)
+class LogDirectory:
+    """A partition that an offset map leaves out was not known when the checkpoint was written.
+
+    cleaned_topics: those the log cleaner was at. replicas: by the name of their directories.
+    """
+
+    path: Path
+    meta: MetaProperties
+    stopped_clean: bool
+    high_watermarks: Offsets
+    recovery_points: Offsets
+    log_starts: Offsets
+    cleaned_topics: frozenset[str]
+    replicas: Mapping[str, PartitionDirectory]
+    problems: tuple[str, ...]
+
+
+def read_log_directory(path: Path) -> LogDirectory:
+    """Raises Unreadable when it can't be said whose it is or what is in it."""
+    with open_directory(path) as directory:
+        inside = entries(directory)
+        problems = [*_held(directory), *_links(inside)]
+        return LogDirectory(
+            path=path,
+            meta=_meta(directory),
+            # The mere existence of this file has a broker skip recovery, whatever is in it.
+            stopped_clean=any(e.name == CLEAN_SHUTDOWN for e in inside),
+            high_watermarks=_offsets(directory, checkpoints.HIGH_WATERMARKS, problems),
+            recovery_points=_offsets(directory, checkpoints.RECOVERY_POINTS, problems),
+            log_starts=_offsets(directory, checkpoints.LOG_STARTS, problems),
+            cleaned_topics=frozenset(tp.topic for tp in _offsets(directory, CLEANED, problems)),
+            replicas=dict(_replicas(inside)),
+            problems=tuple(f"{printable(path)}: {problem}" for problem in problems),
+        )
+
+
+def _meta(directory: int) -> MetaProperties:
+    data = read_whole(directory, META_PROPERTIES)
+    if data is None:
+        raise Unreadable(f"{META_PROPERTIES}: there is none")
+    try:
+        return parse_meta_properties(data)
+    except BadFormat as error:
+        raise Unreadable(str(error)) from None
+
+
+def _offsets(directory: int, what: str, problems: list[str]) -> Offsets:
+    try:
+        data = read_whole(directory, what)
+        return {} if data is None else checkpoints.parse_offsets(what, data)
+    except (BadFormat, Unreadable) as error:
+        problems.append(f"{error}; taken as if it were not there")
+        return {}
+
+
+def _replicas(inside: Sequence[Entry]) -> Iterator[tuple[str, PartitionDirectory]]:
+    for entry in inside:
+        if entry.is_directory and (replica := parse_partition_directory(entry.name)):
+            yield entry.name, replica
+
+
+def _links(inside: Sequence[Entry]) -> Iterator[str]:
+    for entry in inside:
+        if not entry.is_directory and parse_partition_directory(entry.name):
+            yield f"{entry.name} is no directory (a symlink is never followed); left out"
+
+
+def _held(directory: int) -> Iterator[str]:
+    """A running broker locks the file .lock; one that has died leaves it behind unlocked."""
+    try:
+        with open_file(directory, _LOCK) as lock:
+            question = _FLOCK.pack(fcntl.F_WRLCK, 0, 0, 0, 0)
+            answer = fcntl.fcntl(lock, fcntl.F_GETLK, question)
+    except (Unreadable, OSError):
+        return
+    kind, _, _, _, process = _FLOCK.unpack(answer)
+    if kind != fcntl.F_UNLCK:
+        yield (
+            f"a running process ({process}) holds it: what is read may move meanwhile; ask the"
+            " broker itself, or stop it first"
+        )

@@ -1,0 +1,227 @@
+"""How far one replica's log goes, out of its own files: what LogLoader would make of them.
+
+Source: org.apache.kafka.storage.internals.log.LogLoader (recoverLog) and LogSegment.recover.
+
+- A broker that was killed checks every batch from the segment on that holds the recovery point.
+  The log ends at the first that is not sound; what comes after is deleted, later segments too.
+- Zeros at the end of the last segment are how a killed broker leaves it.
+- A broker checks neither base offsets nor leader epochs; see batch_log.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kafka_unclean_recovery.log_dir.batch_log import (
+    BatchLog,
+    Doubt,
+    first_contradiction,
+    first_fall,
+    spans_within,
+)
+from kafka_unclean_recovery.log_dir.batches import Reason
+from kafka_unclean_recovery.log_dir.checkpoints import LEADER_EPOCHS, parse_leader_epochs
+from kafka_unclean_recovery.log_dir.errors import BadFormat
+from kafka_unclean_recovery.log_dir.properties_files import (
+    PARTITION_METADATA,
+    parse_partition_metadata,
+)
+from kafka_unclean_recovery.log_dir.replica_files import (
+    ReplicaFiles,
+    Segment,
+    recovered_from,
+    replica_files,
+    with_swaps,
+)
+from kafka_unclean_recovery.log_dir.segment_reads import SegmentReads
+from kafka_unclean_recovery.log_dir.tree import Unreadable, read_whole
+from kafka_unclean_recovery.log_dir.walk import End
+from kafka_unclean_recovery.log_dir.watching import Meter
+from kafka_unclean_recovery.model import (
+    EpochLineage,
+    ReplicaLog,
+    ScanMode,
+    Scanned,
+    TopicPartition,
+)
+
+SOURCE = "log-dirs"
+_NEVER_WROTE = -1
+Assigned = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Replica:
+    """What its log directory says of a replica: offsets from the checkpoints, None where they
+    leave it out. compacted: gaps between its offsets say nothing."""
+
+    broker: int
+    topic_partition: TopicPartition
+    directory: str
+    directory_id: str | None = None
+    high_watermark: int | None = None
+    recovery_point: int | None = None
+    log_start: int | None = None
+    stopped_clean: bool = False
+    compacted: bool = False
+
+
+def scan_replica(directory: int, replica: Replica, mode: ScanMode, meter: Meter) -> ReplicaLog:
+    """`directory` is an open descriptor of the replica's own. What can't be read is the row's
+    `problem`. Raises Stopped."""
+    try:
+        return _scan(directory, replica, mode, meter)
+    except Unreadable as error:
+        return unreadable(replica, mode, str(error))
+
+
+def unreadable(replica: Replica, mode: ScanMode, problem: str) -> ReplicaLog:
+    """The row of a replica that could not be read."""
+    scanned = Scanned(mode, replica.directory, directory_id=replica.directory_id)
+    return ReplicaLog(replica.broker, live=False, source=SOURCE, problem=problem, scanned=scanned)
+
+
+def planned_bytes(files: ReplicaFiles, recovery_point: int | None, mode: ScanMode) -> int:
+    """About how much a scan in this mode reads of the replica's segments."""
+    if mode is ScanMode.FAST:
+        return 0
+    first = 0 if mode is ScanMode.DEEP else recovered_from(files.segments, recovery_point)
+    return sum(segment.size for segment in files.segments[first:])
+
+
+def _scan(directory: int, replica: Replica, mode: ScanMode, meter: Meter) -> ReplicaLog:
+    files = replica_files(directory)
+    reads = SegmentReads(directory, meter)
+    segments = with_swaps(files, lambda swap: reads.last_batches([swap], True)[0].end or 0)
+    first = recovered_from(segments, replica.recovery_point)
+    log, damage = _walk(reads, segments, first, mode, replica.compacted)
+    log.finish()
+    log_start, log_end, lost = _bounds(log, segments, replica.log_start)
+    topic_id, nameless = _topic_id(directory, files)
+    assigned, unassigned = _assigned(directory, files)
+    at_odds = None if assigned is None else first_contradiction(log.runs, assigned, log_start)
+    stopped = f"its broker stopped in order, but {damage}" if replica.stopped_clean else None
+    doubts = [log.doubt, at_odds or first_fall(log.runs), lost]
+    doubts += [Doubt(why, log_end) for why in (nameless, unassigned, damage and stopped) if why]
+    doubt = min(filter(None, doubts), key=lambda d: d.certain_end, default=None)
+    whole = damage is None and (mode is ScanMode.DEEP or (first == 0 and mode is not ScanMode.FAST))
+    if assigned is None and whole:
+        assigned = tuple((run.epoch, run.start_offset) for run in log.runs)
+    return ReplicaLog(
+        replica.broker,
+        live=False,
+        last_written_leader_epoch=_last_written(log, assigned or (), log_start, log_end),
+        log_start_offset=log_start,
+        high_watermark=replica.high_watermark,
+        log_end_offset=log_end,
+        epochs=None if at_odds else _lineage(assigned, log_start, log_end),
+        source=SOURCE,
+        suspect=None if doubt is None else doubt.reason,
+        certain_end_offset=None if doubt is None else max(0, min(doubt.certain_end, log_end)),
+        scanned=Scanned(
+            mode,
+            replica.directory,
+            topic_id,
+            replica.directory_id,
+            replica.recovery_point,
+            size=sum(segment.size for segment in segments),
+            record_count=log.records if mode is ScanMode.DEEP else None,
+            damage=damage,
+        ),
+    )
+
+
+def _walk(
+    reads: SegmentReads, segments: Sequence[Segment], first: int, mode: ScanMode, compacted: bool
+) -> tuple[BatchLog, str | None]:
+    """(the log, what it ends at unless that is the normal look of an end). A broker recovers from
+    segment `first` on."""
+    if mode is ScanMode.FAST:
+        log, ended = reads.last_batches(segments, compacted)
+        return log, _damage(segments[-1:], ended)
+    if mode is ScanMode.DEEP:
+        log = BatchLog(compacted)
+        for place, segment in enumerate(segments[:first]):
+            damage = _damage(segments[place : place + 1], reads.whole(segment, log), active=False)
+            if damage is not None:
+                log.suspect(damage, log.end or 0)
+    else:
+        log, _ = reads.last_batches(segments[:first], compacted)
+    for place in range(first, len(segments)):
+        ended = reads.whole(segments[place], log)
+        damage = _damage(segments[place:], ended, active=place == len(segments) - 1)
+        if damage is not None:
+            return log, damage
+    return log, None
+
+
+def _damage(segments: Sequence[Segment], ended: End, *, active: bool = True) -> str | None:
+    """What the first of these segments ends at, None if that is as it should be. `active`: it is
+    the last of the log, which may have zeros behind it."""
+    if ended.reason is Reason.END or (active and ended.reason is Reason.ZEROS):
+        return None
+    detail = f" ({ended.detail})" if ended.detail else ""
+    behind = sum(segment.size for segment in segments) - ended.position
+    return (
+        f"the log ends at {ended.reason}{detail} at byte {ended.position} of {segments[0].name},"
+        f" {behind} bytes before its files do"
+    )
+
+
+def _bounds(
+    log: BatchLog, segments: Sequence[Segment], checkpoint: int | None
+) -> tuple[int, int, Doubt | None]:
+    """(log start, log end). A log that begins behind its end is thrown away by a broker."""
+    if not segments:
+        start = checkpoint or 0
+        return start, start, Doubt("there is no segment in its directory", start)
+    log_start = max(checkpoint or 0, segments[0].base_offset)
+    log_end = segments[0].base_offset if log.end is None else log.end
+    if log_end >= log_start:
+        return log_start, log_end, None
+    why = f"the log ends at {log_end}, below its log start {log_start}: a broker would delete it"
+    return log_start, log_start, Doubt(why, log_end)
+
+
+def _last_written(
+    log: BatchLog, assigned: tuple[tuple[int, int], ...], log_start: int, log_end: int
+) -> int | None:
+    """From the last batch: the checkpoint's last epoch may have written nothing. Of a log that
+    holds none any more, the newest epoch it knows; -1 if nothing was ever written."""
+    if log.batches or log_start != log_end:
+        return log.epoch
+    if log_end == 0:
+        return _NEVER_WROTE
+    return assigned[-1][0] if assigned else None
+
+
+def _lineage(
+    assigned: tuple[tuple[int, int], ...] | None, log_start: int, log_end: int
+) -> EpochLineage | None:
+    """None, too, for records whose leader epoch nobody wrote down."""
+    if log_start == log_end:
+        return ()
+    return spans_within(assigned or (), log_start, log_end) or None
+
+
+def _assigned(
+    directory: int, files: ReplicaFiles
+) -> tuple[tuple[tuple[int, int], ...] | None, str | None]:
+    """(leader-epoch-checkpoint, or why it says nothing)."""
+    if not files.has_leader_epochs:
+        return None, None
+    try:
+        return parse_leader_epochs(read_whole(directory, LEADER_EPOCHS) or b""), None
+    except BadFormat as error:
+        return None, str(error)
+
+
+def _topic_id(directory: int, files: ReplicaFiles) -> tuple[str | None, str | None]:
+    """(partition.metadata's topic id, or why it says nothing)."""
+    if not files.has_partition_metadata:
+        return None, None
+    try:
+        return parse_partition_metadata(read_whole(directory, PARTITION_METADATA) or b""), None
+    except BadFormat as error:
+        return None, str(error)

@@ -1,0 +1,229 @@
+"""The log directories of any number of brokers as one ReplicaInfo; nothing need be alive."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import UUID
+
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.log_dir.cluster_metadata_image import MetadataImage
+from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
+from kafka_unclean_recovery.log_dir.log_directory import LogDirectory, read_log_directory
+from kafka_unclean_recovery.log_dir.newest_metadata import (
+    CLUSTER_METADATA,
+    compacted_topics,
+    newest_metadata,
+)
+from kafka_unclean_recovery.log_dir.replica_files import replica_files
+from kafka_unclean_recovery.log_dir.replica_scan import Replica, planned_bytes
+from kafka_unclean_recovery.log_dir.scan_jobs import Job, run_jobs
+from kafka_unclean_recovery.log_dir.scan_rows import partition_infos
+from kafka_unclean_recovery.log_dir.tree import (
+    Unreadable,
+    log_directories,
+    open_directory,
+    printable,
+)
+from kafka_unclean_recovery.log_dir.watching import Unwatched, Watch
+from kafka_unclean_recovery.model import ReplicaInfo, ScanMode, TopicPartition
+
+# A job is so much at least, unless it is that many replicas.
+_JOB_BYTES = 64 << 20
+_JOB_REPLICAS = 100
+
+Wanted = Callable[[TopicPartition], bool]
+
+
+def every_partition(_: TopicPartition) -> bool:
+    return True
+
+
+def scan_log_directories(
+    roots: Sequence[Path],
+    mode: ScanMode,
+    *,
+    wanted: Wanted = every_partition,
+    workers: int = 1,
+    watch: Watch | None = None,
+) -> ReplicaInfo:
+    """Each root is a log directory or a parent of some.
+
+    Raises InputError for a root that holds none. What can't be read is in `problems` and in the
+    rows. Nothing is written, and no symlink below a root is followed.
+    """
+    begun = datetime.now(UTC).isoformat(timespec="seconds")
+    watch = watch or Unwatched()
+    found, unread = _read_all(_find_all(roots))
+    directories, foreign = _of_one_cluster(found)
+    newest = newest_metadata([d.path for d in directories if CLUSTER_METADATA in d.replicas])
+    image = newest.metadata.image if newest.metadata else MetadataImage()
+    compacted = compacted_topics(image).union(*(d.cleaned_topics for d in directories))
+    jobs: list[Job] = []
+    for directory in directories:
+        jobs += _jobs(directory, _replicas(directory, wanted, compacted), mode, watch)
+    read = run_jobs(jobs, mode, workers, watch)
+    covered = {d.meta.node_id for d in directories if d.path in newest.read}
+    strays = _strays(directories, wanted)
+    partitions = partition_infos(read.rows, strays, image, wanted, compacted, covered)
+    return ReplicaInfo(
+        cluster_id=next((d.meta.cluster_id for d in directories if d.meta.cluster_id), None),
+        scanned_at=begun,
+        brokers=_brokers(directories, image),
+        partitions=partitions,
+        metadata_epoch=newest.metadata.last_epoch if newest.metadata else None,
+        metadata_end_offset=newest.metadata.end_offset if newest.metadata else None,
+        problems=(
+            *unread,
+            *foreign,
+            *(problem for d in directories for problem in d.problems),
+            *_unregistered(directories, image),
+            *_copies(directories),
+            *newest.problems,
+        ),
+        interrupted=read.interrupted,
+    )
+
+
+def _find_all(roots: Sequence[Path]) -> Iterator[Path]:
+    """Each log directory once, however many ways lead to it."""
+    seen: set[tuple[int, int]] = set()
+    for root in roots:
+        found, complaints = log_directories(root)
+        if not found:
+            why = f": {'; '.join(complaints)}" if complaints else ""
+            raise InputError(
+                f"{printable(root)}: no log directory here or up to four levels below, none has a"
+                f" meta.properties{why}; name the directories of log.dirs, or their parents"
+            )
+        for path in found:
+            status = path.stat()
+            if (status.st_dev, status.st_ino) not in seen:
+                seen.add((status.st_dev, status.st_ino))
+                yield path
+
+
+def _read_all(paths: Iterable[Path]) -> tuple[list[LogDirectory], list[str]]:
+    directories: list[LogDirectory] = []
+    problems: list[str] = []
+    for path in paths:
+        try:
+            directories.append(read_log_directory(path))
+        except Unreadable as error:
+            problems.append(f"{printable(path)}: left out: {error}")
+    return directories, problems
+
+
+def _of_one_cluster(found: Sequence[LogDirectory]) -> tuple[list[LogDirectory], list[str]]:
+    """The directories of the cluster that most of them belong to, and a sentence for the others."""
+    ids = Counter(d.meta.cluster_id for d in found if d.meta.cluster_id is not None)
+    if len(ids) < 2:
+        return list(found), []
+    ours = ids.most_common(1)[0][0]
+    others = [d for d in found if d.meta.cluster_id not in (ours, None)]
+    problems = [
+        f"{printable(d.path)}: left out: it belongs to cluster {d.meta.cluster_id}, others here to"
+        f" {ours}; scan one cluster at a time"
+        for d in others
+    ]
+    return [d for d in found if d not in others], problems
+
+
+def _unregistered(directories: Sequence[LogDirectory], image: MetadataImage) -> Iterator[str]:
+    for directory in directories:
+        broker = image.brokers.get(directory.meta.node_id)
+        id_ = directory.meta.directory_id
+        if broker is None or id_ is None or not broker.log_dirs or UUID(id_) in broker.log_dirs:
+            continue
+        yield (
+            f"{printable(directory.path)}: its meta.properties says broker {broker.id}, which"
+            f" registered no log directory {id_}: it is another node's, or newer than the metadata"
+        )
+
+
+def _copies(directories: Sequence[LogDirectory]) -> Iterator[str]:
+    same: dict[tuple[int, str], list[str]] = defaultdict(list)
+    for directory in directories:
+        if directory.meta.directory_id is not None:
+            of = directory.meta.node_id, directory.meta.directory_id
+            same[of].append(printable(directory.path))
+    for (broker, id_), paths in same.items():
+        if len(paths) > 1:
+            where = ", ".join(paths)
+            yield f"log directory {id_} of broker {broker} is here more than once: {where}"
+
+
+def _brokers(directories: Sequence[LogDirectory], image: MetadataImage) -> tuple[int, ...]:
+    """Controllers have log directories too; where registrations are known, they tell."""
+    nodes = {d.meta.node_id for d in directories}
+    return tuple(sorted(nodes & image.brokers.keys() if image.brokers else nodes))
+
+
+def _strays(
+    directories: Sequence[LogDirectory], wanted: Wanted
+) -> list[tuple[TopicPartition, int, str]]:
+    """(partition, broker, path) of what a broker put aside because it was not assigned to it."""
+    return [
+        (replica.topic_partition, d.meta.node_id, printable(d.path / name))
+        for d in directories
+        for name, replica in d.replicas.items()
+        if replica.kind is DirectoryKind.STRAY and wanted(replica.topic_partition)
+    ]
+
+
+def _replicas(
+    directory: LogDirectory, wanted: Wanted, compacted: Container[str]
+) -> list[tuple[str, Replica]]:
+    """Those in use; neither what is to be deleted nor what is still being copied."""
+    return [
+        (name, _replica(directory, name, found.topic_partition, compacted))
+        for name, found in directory.replicas.items()
+        if found.kind is DirectoryKind.LIVE
+        and not found.is_cluster_metadata
+        and wanted(found.topic_partition)
+    ]
+
+
+def _replica(
+    directory: LogDirectory, name: str, partition: TopicPartition, compacted: Container[str]
+) -> Replica:
+    return Replica(
+        broker=directory.meta.node_id,
+        topic_partition=partition,
+        directory=printable(directory.path / name),
+        directory_id=directory.meta.directory_id,
+        high_watermark=directory.high_watermarks.get(partition),
+        recovery_point=directory.recovery_points.get(partition),
+        log_start=directory.log_starts.get(partition),
+        stopped_clean=directory.stopped_clean,
+        compacted=partition.topic in compacted,
+    )
+
+
+def _jobs(
+    directory: LogDirectory, replicas: Sequence[tuple[str, Replica]], mode: ScanMode, watch: Watch
+) -> Iterator[Job]:
+    """Replicas packed by what is to be read of them."""
+    packed: list[tuple[str, Replica]] = []
+    size = 0
+    with open_directory(directory.path) as log_directory:
+        for name, replica in replicas:
+            packed.append((name, replica))
+            if mode is not ScanMode.FAST and not watch.stopped:
+                size += _measured(log_directory, name, replica, mode)
+            if size >= _JOB_BYTES or len(packed) == _JOB_REPLICAS:
+                yield Job(directory.path, tuple(packed), size)
+                packed, size = [], 0
+    if packed:
+        yield Job(directory.path, tuple(packed), size)
+
+
+def _measured(log_directory: int, name: str, replica: Replica, mode: ScanMode) -> int:
+    """0 for a replica that can't be read: the scan itself says why."""
+    try:
+        with open_directory(name, log_directory) as directory:
+            return planned_bytes(replica_files(directory), replica.recovery_point, mode)
+    except Unreadable:
+        return 0

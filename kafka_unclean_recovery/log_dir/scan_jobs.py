@@ -1,0 +1,189 @@
+"""Reading many replicas, in this process or side by side in several.
+
+A job is a handful of replicas of one log directory. A process of our own that is killed (by the
+kernel, short of memory) costs the rows that were not read yet, and no others.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import wait as wait_for_end
+from pathlib import Path
+from typing import Any
+
+from kafka_unclean_recovery.log_dir.replica_scan import Replica, scan_replica, unreadable
+from kafka_unclean_recovery.log_dir.tree import Unreadable, open_directory
+from kafka_unclean_recovery.log_dir.watching import Meter, Progress, Stopped, Watch, WatchedMeter
+from kafka_unclean_recovery.model import ReplicaLog, ScanMode
+
+KILLED = "a process of the scan was killed before it had read this; use fewer --workers"
+_EVERY_SECONDS = 0.2
+# So many bytes are counted here before the count of all processes is told.
+_TELL_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Replicas of one log directory, by the names of their directories; `size` as planned_bytes
+    has it."""
+
+    log_directory: Path
+    replicas: tuple[tuple[str, Replica], ...]
+    size: int
+
+
+Row = tuple[Replica, ReplicaLog]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What was read; `interrupted` when the watch stopped it before all was."""
+
+    rows: list[Row]
+    interrupted: bool
+
+
+def run_jobs(jobs: Sequence[Job], mode: ScanMode, workers: int, watch: Watch) -> Rows:
+    """`workers` is at least 1."""
+    bytes_total = sum(job.size for job in jobs)
+    replicas_total = sum(len(job.replicas) for job in jobs)
+    pool = None
+    if min(workers, len(jobs)) > 1:
+        # What processes share takes a file: without room for one, one process will do.
+        with suppress(OSError):
+            pool = _Pool(mode, min(workers, len(jobs)), watch, bytes_total, replicas_total)
+    if pool is None:
+        done = _run_here(jobs, mode, WatchedMeter(watch, bytes_total, replicas_total))
+    else:
+        done = pool.run(sorted(jobs, key=lambda job: -job.size))
+    return Rows(done, interrupted=len(done) < replicas_total)
+
+
+def _run_here(jobs: Sequence[Job], mode: ScanMode, meter: WatchedMeter) -> list[Row]:
+    done: list[Row] = []
+    with suppress(Stopped):
+        for job in jobs:
+            for row in _scan(job, mode, meter):
+                done.append(row)
+                meter.replicas += 1
+        meter.tell()
+    return done
+
+
+def _scan(job: Job, mode: ScanMode, meter: Meter) -> Iterator[Row]:
+    try:
+        with open_directory(job.log_directory) as log_directory:
+            for name, replica in job.replicas:
+                yield replica, _scan_one(log_directory, name, replica, mode, meter)
+    except Unreadable as error:
+        for _, replica in job.replicas:
+            yield replica, unreadable(replica, mode, str(error))
+
+
+def _scan_one(
+    log_directory: int, name: str, replica: Replica, mode: ScanMode, meter: Meter
+) -> ReplicaLog:
+    try:
+        with open_directory(name, log_directory) as directory:
+            return scan_replica(directory, replica, mode, meter)
+    except Unreadable as error:
+        return unreadable(replica, mode, str(error))
+
+
+class _Pool:
+    def __init__(
+        self, mode: ScanMode, workers: int, watch: Watch, bytes_total: int, replicas_total: int
+    ) -> None:
+        # Forked: this process has no threads yet, and a new interpreter each would take as long
+        # as a fast scan.
+        self._context = multiprocessing.get_context("fork")
+        self._stop = self._context.RawValue("b", 0)
+        self._read = self._context.Value("Q", 0)
+        self._mode = mode
+        self._workers = workers
+        self._watch = watch
+        self._totals = bytes_total, replicas_total
+
+    def run(self, jobs: Sequence[Job]) -> list[Row]:
+        done: list[Row] = []
+        with ProcessPoolExecutor(
+            self._workers, self._context, initializer=_begin, initargs=(self._stop, self._read)
+        ) as pool:
+            pending = {pool.submit(_scan_job, job, self._mode): job for job in jobs}
+            while pending:
+                ended, _ = wait(pending, _EVERY_SECONDS, FIRST_COMPLETED)
+                for future in ended:
+                    done += self._rows(future, pending.pop(future))
+                self._tell(len(done))
+                if self._watch.stopped and not self._stop.value:
+                    self._stop.value = 1
+                    pending = {f: job for f, job in pending.items() if not f.cancel()}
+        return done
+
+    def _rows(self, future: Future[list[Row]], job: Job) -> list[Row]:
+        try:
+            return future.result()
+        except BrokenProcessPool:
+            return [(r, unreadable(r, self._mode, KILLED)) for _, r in job.replicas]
+
+    def _tell(self, replicas: int) -> None:
+        bytes_total, replicas_total = self._totals
+        self._watch.progress(Progress(self._read.value, bytes_total, replicas, replicas_total))
+
+
+class _SharedMeter:
+    """In a process of the pool: tells the others what was read, and hears when to stop."""
+
+    def __init__(self, stop: Any, read: Any) -> None:
+        self._stop = stop
+        self._read = read
+        self._untold = 0
+
+    def add(self, count: int) -> None:
+        self._untold += count
+        if self._untold >= _TELL_BYTES:
+            self.tell()
+        if self._stop.value:
+            raise Stopped
+
+    def tell(self) -> None:
+        with self._read.get_lock():
+            self._read.value += self._untold
+        self._untold = 0
+
+
+_meter: _SharedMeter
+
+
+def _begin(stop: Any, read: Any) -> None:
+    """Ctrl-C goes to all processes of a terminal: only the first of ours acts on it."""
+    global _meter
+    _meter = _SharedMeter(stop, read)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    wait_for_end([parent.sentinel])
+    os._exit(1)
+
+
+def _scan_job(job: Job, mode: ScanMode) -> list[Row]:
+    """What was read when it was told to stop counts."""
+    rows: list[Row] = []
+    with suppress(Stopped):
+        for row in _scan(job, mode, _meter):
+            rows.append(row)  # noqa: PERF402 - those before a stop are kept
+    _meter.tell()
+    return rows

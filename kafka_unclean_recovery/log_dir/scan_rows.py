@@ -1,0 +1,106 @@
+"""The rows of a scan, brought together by partition and held against each other. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import replace
+from uuid import UUID
+
+from kafka_unclean_recovery.log_dir.cluster_metadata_image import MetadataImage, partition_states
+from kafka_unclean_recovery.log_dir.replica_scan import Replica
+from kafka_unclean_recovery.model import (
+    Finding,
+    PartitionInfo,
+    PartitionState,
+    ReplicaLog,
+    Severity,
+    TopicPartition,
+)
+from kafka_unclean_recovery.trust import cross_check
+
+Row = tuple[Replica, ReplicaLog]
+
+
+def partition_infos(
+    rows: Iterable[Row],
+    strays: Iterable[tuple[TopicPartition, int, str]],
+    image: MetadataImage,
+    wanted: Callable[[TopicPartition], bool],
+    compacted: Container[str],
+    covered: Container[int],
+) -> tuple[PartitionInfo, ...]:
+    """Every partition that has a replica here or is in the image, by topic and partition.
+
+    strays: (partition, broker, path). covered: brokers whose own metadata log was read, so that the
+    image is no older than they are.
+    """
+    states = {s.topic_partition: s for s in partition_states(image) if wanted(s.topic_partition)}
+    logs: dict[TopicPartition, dict[int, list[ReplicaLog]]] = defaultdict(dict)
+    for replica, log in rows:
+        logs[replica.topic_partition].setdefault(replica.broker, []).append(log)
+    findings: dict[TopicPartition, list[Finding]] = defaultdict(list)
+    for partition, broker, path in strays:
+        findings[partition].append(_stray(broker, path))
+    infos = []
+    for partition in sorted({*states, *logs, *findings}):
+        state = states.get(partition)
+        chosen = []
+        for _, copies in sorted(logs[partition].items()):
+            named = _directory_in_metadata(image, state, copies[0].broker)
+            log, found = _one_of(copies, named)
+            chosen.append(log)
+            findings[partition] += found
+        gaps = partition.topic in compacted
+        checked = cross_check(state, chosen, compacted=gaps, covered=covered)
+        infos.append(PartitionInfo(partition, state, checked, tuple(findings[partition]), gaps))
+    return tuple(infos)
+
+
+def _stray(broker: int, path: str) -> Finding:
+    return Finding(
+        "stray_directory",
+        Severity.NOTICE,
+        f"broker {broker} put a replica aside that was not assigned to it any more, and will"
+        f" delete it: {path}; it is not looked at",
+    )
+
+
+def _directory_in_metadata(
+    image: MetadataImage, state: PartitionState | None, broker: int
+) -> str | None:
+    """The id of the log directory that the replica is in, as its broker told the controller."""
+    if state is None or broker not in state.replicas:
+        return None
+    known = image.partitions[UUID(state.topic_id)][state.partition].directories
+    return str(known[state.replicas.index(broker)]) if known else None
+
+
+def _one_of(copies: Sequence[ReplicaLog], named: str | None) -> tuple[ReplicaLog, list[Finding]]:
+    """A broker refuses to start with a partition in two of its log directories: the one that the
+    metadata log names is taken, else that which reaches less far, and not trusted."""
+    if len(copies) == 1:
+        return copies[0], []
+    paths = ", ".join(_directories(copies))
+    broker = copies[0].broker
+    found = Finding(
+        "replica_in_two_directories",
+        Severity.UNKNOWN,
+        f"broker {broker} has this partition in more than one directory: {paths}; it will not start"
+        " like this",
+    )
+    registered = [c for c in copies if c.scanned and c.scanned.directory_id == named]
+    if len(registered) == 1:
+        return registered[0], [found]
+    least = min(copies, key=_reach)
+    why = f"it is in more than one directory ({paths})"
+    return replace(least, suspect=why, certain_end_offset=least.log_start_offset), [found]
+
+
+def _directories(copies: Sequence[ReplicaLog]) -> Iterator[str]:
+    return (copy.scanned.directory for copy in copies if copy.scanned)
+
+
+def _reach(log: ReplicaLog) -> tuple[int, int]:
+    epoch, end = log.last_written_leader_epoch, log.log_end_offset
+    return -1 if epoch is None else epoch, -1 if end is None else end

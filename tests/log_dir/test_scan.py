@@ -1,0 +1,292 @@
+"""Trees of log directories: whose they are, what is in them twice or not where it belongs, and how
+a scan of them is stopped."""
+
+from __future__ import annotations
+
+import base64
+import fcntl
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.log_dir.scan import scan_log_directories
+from kafka_unclean_recovery.log_dir.scan_jobs import KILLED
+from kafka_unclean_recovery.log_dir.watching import Progress
+from kafka_unclean_recovery.model import ReplicaInfo, ReplicaLog, ScanMode, TopicPartition
+from tests.log_dir.segments import checkpoint, v2
+
+TOPIC_ID = UUID(int=7)
+DEEP = ScanMode.DEEP
+
+
+def text_of(id_: UUID) -> str:
+    return base64.urlsafe_b64encode(id_.bytes).decode().rstrip("=")
+
+
+def log_directory(
+    path: Path,
+    node: int,
+    replicas: Mapping[str, int] = {},
+    *,
+    cluster: str = "c1",
+    directory: int | None = None,
+) -> Path:
+    """`replicas`: how many records each holds, by directory name."""
+    path.mkdir(parents=True)
+    id_ = text_of(UUID(int=1000 + (node if directory is None else directory)))
+    (path / "meta.properties").write_text(
+        f"version=1\nnode.id={node}\ncluster.id={cluster}\ndirectory.id={id_}\n"
+    )
+    for name, records in replicas.items():
+        replica = path / name
+        replica.mkdir()
+        (replica / f"{0:020}.log").write_bytes(v2(0, records) if records else b"")
+        (replica / "leader-epoch-checkpoint").write_bytes(checkpoint("0 0"))
+        (replica / "partition.metadata").write_text(f"version: 0\ntopic_id: {text_of(TOPIC_ID)}")
+    return path
+
+
+def rows(info: ReplicaInfo) -> dict[str, dict[int, ReplicaLog]]:
+    return {
+        str(p.topic_partition): {log.broker: log for log in p.replica_logs} for p in info.partitions
+    }
+
+
+def ends(info: ReplicaInfo) -> dict[str, dict[int, int | None]]:
+    return {
+        name: {broker: log.log_end_offset for broker, log in logs.items()}
+        for name, logs in rows(info).items()
+    }
+
+
+def test_every_log_directory_below_the_roots_is_found_once(tmp_path: Path) -> None:
+    one = log_directory(tmp_path / "b1" / "data-0", 1, {"a.b_c-d-0": 5, "a-1": 2})
+    log_directory(tmp_path / "b1" / "data-1", 1, {"a-2": 3}, directory=50)
+    log_directory(tmp_path / "b2", 2, {"a-1": 4, "__consumer_offsets-49": 1})
+    (tmp_path / "again").symlink_to(tmp_path / "b2")
+    info = scan_log_directories([tmp_path, one, tmp_path / "again"], DEEP)
+    assert ends(info) == {
+        "__consumer_offsets-49": {2: 1},
+        "a-1": {1: 2, 2: 4},
+        "a-2": {1: 3},
+        "a.b_c-d-0": {1: 5},
+    }
+    assert (info.cluster_id, info.brokers, info.problems) == ("c1", (1, 2), ())
+    assert not info.interrupted
+
+
+@pytest.mark.parametrize("what", ["nothing there", "no log directory", "a file"])
+def test_a_root_without_a_log_directory_is_refused(tmp_path: Path, what: str) -> None:
+    root = tmp_path / "root"
+    if what == "no log directory":
+        (root / "lost+found").mkdir(parents=True)
+    elif what == "a file":
+        root.write_text("")
+    with pytest.raises(InputError, match=str(root)):
+        scan_log_directories([root], DEEP)
+
+
+def test_only_what_is_wanted_is_read(tmp_path: Path) -> None:
+    log_directory(tmp_path / "b1", 1, {"a-0": 5, "b-0": 5})
+    info = scan_log_directories([tmp_path], DEEP, wanted=lambda tp: tp.topic == "b")
+    assert ends(info) == {"b-0": {1: 5}}
+
+
+def test_checkpoints_of_the_log_directory_count(tmp_path: Path) -> None:
+    one = log_directory(tmp_path / "b1", 1, {"a-0": 5})
+    (one / "replication-offset-checkpoint").write_bytes(checkpoint("a 0 3"))
+    (one / "recovery-point-offset-checkpoint").write_bytes(checkpoint("a 0 2"))
+    (one / "log-start-offset-checkpoint").write_bytes(checkpoint("a 0 1"))
+    log = rows(scan_log_directories([tmp_path], DEEP))["a-0"][1]
+    assert (log.high_watermark, log.log_start_offset) == (3, 1)
+    assert log.scanned
+    assert log.scanned.recovery_point == 2
+
+
+def test_garbage_checkpoints_are_named_and_cost_only_what_they_say(tmp_path: Path) -> None:
+    one = log_directory(tmp_path / "b1", 1, {"a-0": 5})
+    (one / "replication-offset-checkpoint").write_bytes(b"\0\1garbage")
+    info = scan_log_directories([tmp_path], DEEP)
+    assert ends(info) == {"a-0": {1: 5}}
+    assert rows(info)["a-0"][1].high_watermark is None
+    (problem,) = info.problems
+    assert problem.startswith(f"{one}: replication-offset-checkpoint")
+
+
+def test_a_directory_whose_owner_is_unknown_is_left_out_and_named(tmp_path: Path) -> None:
+    log_directory(tmp_path / "b1", 1, {"a-0": 5})
+    bad = log_directory(tmp_path / "b2", 2, {"a-0": 7})
+    (bad / "meta.properties").write_text("version=9\n")
+    info = scan_log_directories([tmp_path], DEEP)
+    assert ends(info) == {"a-0": {1: 5}}
+    assert info.problems[0].startswith(f"{bad}: left out: meta.properties: version '9'")
+
+
+def test_directories_of_another_cluster_are_left_out_and_named(tmp_path: Path) -> None:
+    log_directory(tmp_path / "b1", 1, {"a-0": 5})
+    log_directory(tmp_path / "b2", 2, {"a-0": 6})
+    other = log_directory(tmp_path / "x", 3, {"a-0": 7}, cluster="c2")
+    info = scan_log_directories([tmp_path], DEEP)
+    assert (info.cluster_id, ends(info)) == ("c1", {"a-0": {1: 5, 2: 6}})
+    assert info.problems[0].startswith(f"{other}: left out: it belongs to cluster c2")
+
+
+def test_what_is_deleted_or_copied_is_no_replica_and_what_is_stray_is_named(
+    tmp_path: Path,
+) -> None:
+    unique = "0123456789abcdef0123456789abcdef"
+    names = {f"a-0.{unique}-delete": 5, f"a-1.{unique}-future": 5, f"a-2.{unique}-stray": 5}
+    one = log_directory(tmp_path / "b1", 1, {**names, "a-3": 1})
+    info = scan_log_directories([tmp_path], DEEP)
+    assert ends(info) == {"a-2": {}, "a-3": {1: 1}}
+    (stray,) = info.partitions[0].findings
+    assert stray.code == "stray_directory"
+    assert str(one / f"a-2.{unique}-stray") in stray.message
+
+
+def test_a_partition_in_two_directories_is_a_finding_and_in_doubt(tmp_path: Path) -> None:
+    one = log_directory(tmp_path / "d0", 1, {"a-0": 5})
+    two = log_directory(tmp_path / "d1", 1, {"a-0": 9}, directory=77)
+    info = scan_log_directories([tmp_path], DEEP)
+    log = rows(info)["a-0"][1]
+    assert (log.log_end_offset, log.certain_end_offset) == (5, 0)
+    assert log.suspect
+    (found,) = info.partitions[0].findings
+    assert found.code == "replica_in_two_directories"
+    assert str(one / "a-0") in found.message
+    assert str(two / "a-0") in found.message
+
+
+def test_the_same_log_directory_twice_is_named(tmp_path: Path) -> None:
+    log_directory(tmp_path / "disk", 1)
+    log_directory(tmp_path / "copy", 1)
+    (problem,) = scan_log_directories([tmp_path], DEEP).problems
+    assert "is here more than once" in problem
+
+
+HOLD = """
+import fcntl, sys
+lock = open(sys.argv[1], "w")
+fcntl.lockf(lock, fcntl.LOCK_EX)
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@contextmanager
+def held(lock: Path) -> Iterator[int]:
+    """Locked by another process, as Java's FileLock does; its id."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(lock)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert process.stdin
+    assert process.stdout
+    try:
+        assert process.stdout.readline() == b"held\n"
+        yield process.pid
+    finally:
+        process.stdin.close()
+        process.stdout.close()
+        process.wait(10)
+
+
+def test_a_directory_that_a_running_process_holds_is_named(tmp_path: Path) -> None:
+    one = log_directory(tmp_path / "b1", 1, {"a-0": 5})
+    with held(one / ".lock") as process:
+        info = scan_log_directories([tmp_path], DEEP)
+    assert ends(info) == {"a-0": {1: 5}}
+    (problem,) = info.problems
+    assert problem.startswith(f"{one}: a running process ({process}) holds it")
+    with (one / ".lock").open() as left:
+        fcntl.lockf(left, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        assert scan_log_directories([tmp_path], DEEP).problems == ()
+
+
+@pytest.mark.parametrize("mode", ScanMode)
+def test_several_workers_find_the_same(tmp_path: Path, mode: ScanMode) -> None:
+    for broker in (1, 2, 3):
+        names = {f"a-{n}": n * broker % 7 for n in range(230)}
+        log_directory(tmp_path / f"b{broker}", broker, names)
+    alone = scan_log_directories([tmp_path], mode, workers=1)
+    together = scan_log_directories([tmp_path], mode, workers=3)
+    assert together.partitions == alone.partitions
+    assert len(alone.partitions) == 230
+
+
+@dataclass
+class Impatient:
+    """Stops the scan once it has read something."""
+
+    seen: list[Progress] = field(default_factory=list)
+
+    def progress(self, so_far: Progress) -> None:
+        self.seen.append(so_far)
+
+    @property
+    def stopped(self) -> bool:
+        return bool(self.seen) and self.seen[-1].bytes_done > 0
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_scan_that_is_stopped_has_what_it_read(tmp_path: Path, workers: int) -> None:
+    one = log_directory(tmp_path / "b1", 1, {f"a-{100 + n}": 1 for n in range(250)})
+    # The first and largest: read, or begun, when the rest is given up.
+    with (one / "a-100" / f"{0:020}.log").open("r+b") as segment:
+        os.truncate(segment.fileno(), 1 << 34)
+    watch = Impatient()
+    info = scan_log_directories([tmp_path], DEEP, workers=workers, watch=watch)
+    assert info.interrupted
+    assert len(info.partitions) < 250
+    assert watch.seen[-1].replicas_total == 250
+
+
+def test_a_killed_worker_costs_its_rows_and_no_others(tmp_path: Path) -> None:
+    one = log_directory(tmp_path / "b1", 1, {f"a-{n}": 1 for n in range(250)})
+    with (one / "a-0" / f"{0:020}.log").open("r+b") as segment:
+        os.truncate(segment.fileno(), 1 << 34)
+
+    class Killer:
+        stopped = False
+
+        def progress(self, so_far: Progress) -> None:
+            for child in multiprocessing.active_children():
+                os.kill(child.pid or 0, signal.SIGKILL)
+
+    info = scan_log_directories([tmp_path], DEEP, workers=2, watch=Killer())
+    assert len(info.partitions) == 250
+    problems = {log.problem for p in info.partitions for log in p.replica_logs}
+    assert problems <= {None, KILLED}
+    assert KILLED in problems
+
+
+def test_nothing_is_changed(tmp_path: Path) -> None:
+    one = log_directory(tmp_path / "b1", 1, {"a-0": 5})
+
+    def state() -> list[tuple[str, int, int, int]]:
+        return sorted(
+            (str(p), (s := p.stat()).st_size, s.st_mtime_ns, s.st_mode) for p in one.rglob("*")
+        )
+
+    before = state()
+    scan_log_directories([tmp_path], DEEP, workers=2)
+    assert state() == before
+
+
+def test_partitions_are_sorted(tmp_path: Path) -> None:
+    log_directory(tmp_path / "b1", 1, {"b-0": 1, "a-10": 1, "a-9": 1})
+    info = scan_log_directories([tmp_path], DEEP)
+    assert [p.topic_partition for p in info.partitions] == [
+        TopicPartition("a", 9),
+        TopicPartition("a", 10),
+        TopicPartition("b", 0),
+    ]
