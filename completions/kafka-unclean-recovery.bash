@@ -1,5 +1,37 @@
+_kafka_unclean_recovery_scan_log_dirs() {
+    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
+    case "$prev" in
+        --mode) COMPREPLY=($(compgen -W "fast recover deep" -- "$cur")); return ;;
+        --workers) COMPREPLY=(); return ;;
+        --output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --format) COMPREPLY=($(compgen -W "table json" -- "$cur")); return ;;
+        --topics) COMPREPLY=(); return ;;
+        --path-to-json-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+    esac
+    if [[ "$cur" != -* ]]; then COMPREPLY=($(compgen -d -- "$cur")); return; fi
+    COMPREPLY=($(compgen -W "--mode --workers --output --format --topics --path-to-json-file --help" -- "$cur"))
+}
+_kafka_unclean_recovery_plan() {
+    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
+    case "$prev" in
+        --manual-recovery-output-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --replica-info-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --log-dirs) COMPREPLY=($(compgen -d -- "$cur")); return ;;
+        --mode) COMPREPLY=($(compgen -W "fast recover deep" -- "$cur")); return ;;
+        --exclude-brokers) COMPREPLY=(); return ;;
+        --plan-output-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --format) COMPREPLY=($(compgen -W "table json" -- "$cur")); return ;;
+        --topics) COMPREPLY=(); return ;;
+        --path-to-json-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+    esac
+    COMPREPLY=($(compgen -W "--manual-recovery-output-file --replica-info-file --log-dirs --mode --exclude-brokers --plan-output-file --format --topics --path-to-json-file --help" -- "$cur"))
+}
 _kafka_unclean_recovery() {
     local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
+    if ((COMP_CWORD > 1)); then case "${COMP_WORDS[1]}" in
+        scan-log-dirs) _kafka_unclean_recovery_scan_log_dirs; return ;;
+        plan) _kafka_unclean_recovery_plan; return ;;
+    esac; fi
     case "$prev" in
         --bootstrap-server) COMPREPLY=(); return ;;
         --command-config) COMPREPLY=($(compgen -f -- "$cur")); return ;;
@@ -12,7 +44,10 @@ _kafka_unclean_recovery() {
         --journal) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --resume) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --plan-output-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --replica-info-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --log-dirs) COMPREPLY=($(compgen -d -- "$cur")); return ;;
     esac
-    COMPREPLY=($(compgen -W "--bootstrap-server --command-config --all-offline-partitions --path-to-json-file --show-replica-info --manual-recovery-output-file --automated-recovery --recovery-duration-ms --recovery-election-attempts --wait-for-brokers --format --yes --journal --resume --plan-output-file --version --help" -- "$cur"))
+    local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan"
+    COMPREPLY=($(compgen -W "$commands --bootstrap-server --command-config --all-offline-partitions --path-to-json-file --show-replica-info --manual-recovery-output-file --automated-recovery --recovery-duration-ms --recovery-election-attempts --wait-for-brokers --format --yes --journal --resume --plan-output-file --replica-info-file --log-dirs --version --help" -- "$cur"))
 }
 complete -o filenames -F _kafka_unclean_recovery kafka-unclean-recovery

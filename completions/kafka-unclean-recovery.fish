@@ -1,18 +1,39 @@
 complete -c kafka-unclean-recovery -f
-complete -c kafka-unclean-recovery -l bootstrap-server -d 'Brokers to connect to first' -x
-complete -c kafka-unclean-recovery -l command-config -d 'Java client properties: TLS, SASL, client.id' -r -F
-complete -c kafka-unclean-recovery -l all-offline-partitions -d 'Every partition without a leader'
-complete -c kafka-unclean-recovery -l path-to-json-file -d 'The partitions, as {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
-complete -c kafka-unclean-recovery -l show-replica-info -d 'Show how far each replicas log goes'
-complete -c kafka-unclean-recovery -l manual-recovery-output-file -d 'Write the designated leaders, for kafka-elect-leaders, and elect nothing' -r -F
-complete -c kafka-unclean-recovery -l automated-recovery -d 'Elect the designated leaders'
-complete -c kafka-unclean-recovery -l recovery-duration-ms -d 'How long brokers may take to answer' -x
-complete -c kafka-unclean-recovery -l recovery-election-attempts -d 'Retries of elections that fail in passing' -x
-complete -c kafka-unclean-recovery -l wait-for-brokers -d 'Wait, within the duration, for brokers that are down: 1,2 or all' -x
-complete -c kafka-unclean-recovery -l format -d 'What stdout gets' -x -a 'table json'
-complete -c kafka-unclean-recovery -l yes -d 'Elect without asking on a terminal'
-complete -c kafka-unclean-recovery -l journal -d 'Where each step is noted before it is taken' -r -F
-complete -c kafka-unclean-recovery -l resume -d 'Only finish what the run of this journal left' -r -F
-complete -c kafka-unclean-recovery -l plan-output-file -d 'Write the plan with all that it rests on' -r -F
-complete -c kafka-unclean-recovery -l version -d 'Show the version'
-complete -c kafka-unclean-recovery -l help -d 'Show this message and exit'
+complete -c kafka-unclean-recovery -n 'test (count (commandline -opc)) -eq 1' -a 'scan-log-dirs plan'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan' -l bootstrap-server -d 'Brokers to connect to first; required without a command' -x
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan' -l command-config -d 'Java client properties: TLS, SASL, client.id' -r -F
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan' -l all-offline-partitions -d 'Every partition without a leader'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan' -l path-to-json-file -d 'The partitions, as {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan' -l show-replica-info -d 'Show how far each replicas log goes'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan' -l manual-recovery-output-file -d 'Write the designated leaders, for kafka-elect-leaders, and elect nothing' -r -F
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan' -l automated-recovery -d 'Elect the designated leaders'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan' -l recovery-duration-ms -d 'How long brokers may take to answer' -x
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan' -l recovery-election-attempts -d 'Retries of elections that fail in passing' -x
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan' -l wait-for-brokers -d 'Wait, within the duration, for brokers that are down: 1,2 or all' -x
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan' -l format -d 'What stdout gets' -x -a 'table json'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan' -l yes -d 'Elect without asking on a terminal'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan' -l journal -d 'Where each step is noted before it is taken' -r -F
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan' -l resume -d 'Only finish what the run of this journal left' -r -F
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan' -l plan-output-file -d 'Write the plan with all that it rests on' -r -F
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan' -l replica-info-file -d 'What scan-log-dirs --output wrote, here or elsewhere; may be given again' -r -F
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan' -l log-dirs -d 'Log directories of dead brokers to read now; may be given again' -x -a '(__fish_complete_directories)'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan' -l version -d 'Show the version'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan' -l help -d 'Show this message and exit'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l mode -d 'How much is read' -x -a 'fast recover deep'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l workers -d 'Processes that read at a time; by default the processors, at most 4' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l output -d 'Write the JSON, for --replica-info-file of other commands' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l format -d 'What stdout gets' -x -a 'table json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l topics -d 'Only topics whose whole name matches (Pythons re)' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l path-to-json-file -d 'The partitions, as {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l help -d 'Show this message and exit'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -a '(__fish_complete_directories)'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l manual-recovery-output-file -d 'Write the designated leaders, for kafka-elect-leaders' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l replica-info-file -d 'What scan-log-dirs --output wrote, here or elsewhere; may be given again' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l log-dirs -d 'Log directories of dead brokers to read now; may be given again' -x -a '(__fish_complete_directories)'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l mode -d 'How much is read' -x -a 'fast recover deep'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l exclude-brokers -d 'Brokers that will never start again, as in 1,2: none will lead' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l plan-output-file -d 'Write the plan with all that it rests on' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l format -d 'What stdout gets' -x -a 'table json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l topics -d 'Only topics whose whole name matches (Pythons re)' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l path-to-json-file -d 'The partitions, as {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l help -d 'Show this message and exit'

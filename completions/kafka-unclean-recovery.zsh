@@ -1,19 +1,50 @@
 #compdef kafka-unclean-recovery
+if ((CURRENT > 2)); then case "$words[2]" in
+scan-log-dirs)
+shift words; ((CURRENT--))
 _arguments \
-    '--bootstrap-server[Brokers to connect to first]:value: ' \
-    '--command-config[Java client properties  TLS, SASL, client.id]:file:_files' \
-    '--all-offline-partitions[Every partition without a leader]' \
-    '--path-to-json-file[The partitions, as {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
-    '--show-replica-info[Show how far each replicas log goes]' \
-    '--manual-recovery-output-file[Write the designated leaders, for kafka-elect-leaders, and elect nothing]:file:_files' \
-    '--automated-recovery[Elect the designated leaders]' \
-    '--recovery-duration-ms[How long brokers may take to answer]:value: ' \
-    '--recovery-election-attempts[Retries of elections that fail in passing]:value: ' \
-    '--wait-for-brokers[Wait, within the duration, for brokers that are down  1,2 or all]:value: ' \
+    '--mode[How much is read]:value:(fast recover deep)' \
+    '--workers[Processes that read at a time; by default the processors, at most 4]:value: ' \
+    '--output[Write the JSON, for --replica-info-file of other commands]:file:_files' \
     '--format[What stdout gets]:value:(table json)' \
-    '--yes[Elect without asking on a terminal]' \
-    '--journal[Where each step is noted before it is taken]:file:_files' \
-    '--resume[Only finish what the run of this journal left]:file:_files' \
+    '--topics[Only topics whose whole name matches (Pythons re)]:value: ' \
+    '--path-to-json-file[The partitions, as {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
+    '--help[Show this message and exit]' \
+    '*:directory:_files -/'
+return ;;
+plan)
+shift words; ((CURRENT--))
+_arguments \
+    '--manual-recovery-output-file[Write the designated leaders, for kafka-elect-leaders]:file:_files' \
+    '*--replica-info-file[What scan-log-dirs --output wrote, here or elsewhere; may be given again]:file:_files' \
+    '*--log-dirs[Log directories of dead brokers to read now; may be given again]:directory:_files -/' \
+    '--mode[How much is read]:value:(fast recover deep)' \
+    '--exclude-brokers[Brokers that will never start again, as in 1,2  none will lead]:value: ' \
     '--plan-output-file[Write the plan with all that it rests on]:file:_files' \
-    '--version[Show the version]' \
+    '--format[What stdout gets]:value:(table json)' \
+    '--topics[Only topics whose whole name matches (Pythons re)]:value: ' \
+    '--path-to-json-file[The partitions, as {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
     '--help[Show this message and exit]'
+return ;;
+esac; fi
+_arguments \
+    '1:command:(scan-log-dirs plan)' \
+    '(1)--bootstrap-server[Brokers to connect to first; required without a command]:value: ' \
+    '(1)--command-config[Java client properties  TLS, SASL, client.id]:file:_files' \
+    '(1)--all-offline-partitions[Every partition without a leader]' \
+    '(1)--path-to-json-file[The partitions, as {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
+    '(1)--show-replica-info[Show how far each replicas log goes]' \
+    '(1)--manual-recovery-output-file[Write the designated leaders, for kafka-elect-leaders, and elect nothing]:file:_files' \
+    '(1)--automated-recovery[Elect the designated leaders]' \
+    '(1)--recovery-duration-ms[How long brokers may take to answer]:value: ' \
+    '(1)--recovery-election-attempts[Retries of elections that fail in passing]:value: ' \
+    '(1)--wait-for-brokers[Wait, within the duration, for brokers that are down  1,2 or all]:value: ' \
+    '(1)--format[What stdout gets]:value:(table json)' \
+    '(1)--yes[Elect without asking on a terminal]' \
+    '(1)--journal[Where each step is noted before it is taken]:file:_files' \
+    '(1)--resume[Only finish what the run of this journal left]:file:_files' \
+    '(1)--plan-output-file[Write the plan with all that it rests on]:file:_files' \
+    '(1)*--replica-info-file[What scan-log-dirs --output wrote, here or elsewhere; may be given again]:file:_files' \
+    '(1)*--log-dirs[Log directories of dead brokers to read now; may be given again]:directory:_files -/' \
+    '(1)--version[Show the version]' \
+    '(1)--help[Show this message and exit]'

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from completions.generate import HERE, scripts
+from completions.generate import COMMANDS, HERE, flags, scripts
+from kafka_unclean_recovery.cli.unclean_recovery import app
 
 
 @pytest.mark.parametrize("path", sorted(scripts()), ids=lambda p: p.name)
@@ -22,17 +23,48 @@ def test_scripts_are_up_to_date(path: Path) -> None:
         (["--auto"], ["--automated-recovery"]),
         (["--format", ""], ["table", "json"]),
         (["--bootstrap-server", ""], []),
+        (["sc"], ["scan-log-dirs"]),
+        (["pl"], ["plan"]),
+        (["--auto", "pl"], []),
+        (["--format", "json", "--wai"], ["--wait-for-brokers"]),
+        (["--log-dirs", "d"], ["disks"]),
+        (["--replica-info-file", "inf"], ["info.json"]),
+        (["scan-log-dirs", "--auto"], []),
+        (["scan-log-dirs", "--mode", ""], ["fast", "recover", "deep"]),
+        (["scan-log-dirs", "--wor"], ["--workers"]),
+        (["scan-log-dirs", ""], ["disks"]),
+        (["scan-log-dirs", "disks", "d"], ["disks"]),
+        (["scan-log-dirs", "--output", "in"], ["info.json"]),
+        (["plan", "--man"], ["--manual-recovery-output-file"]),
+        (["plan", "--log-dirs", ""], ["disks"]),
+        (["plan", "--exclude-brokers", ""], []),
     ],
 )
-def test_bash_completes(words: list[str], expected: list[str]) -> None:
+def test_bash_completes(words: list[str], expected: list[str], tmp_path: Path) -> None:
+    (tmp_path / "disks").mkdir()
+    (tmp_path / "info.json").touch()
     script = HERE / "kafka-unclean-recovery.bash"
     line = " ".join(f"'{word}'" for word in ["kafka-unclean-recovery", *words])
     code = (
         f"source {script}; COMP_WORDS=({line}); COMP_CWORD={len(words)};"
         ' _kafka_unclean_recovery; printf "%s\\n" "${COMPREPLY[@]}"'
     )
-    done = subprocess.run(["bash", "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["bash", "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
     assert done.stdout.split() == expected
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_every_subcommand_and_its_flags_are_there(shell: str) -> None:
+    command = COMMANDS["kafka-unclean-recovery"]
+    assert set(command.subcommands) == {registered.name for registered in app.registered_commands}
+    script = (HERE / f"kafka-unclean-recovery.{shell}").read_text()
+    for name, declaration in command.subcommands.items():
+        assert name in script
+        for flag in flags(declaration):
+            long = flag.names[0].removeprefix("--")
+            assert f"-l {long} " in script if shell == "fish" else f"--{long}" in script
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import stat
 import sys
 import termios
 from pathlib import Path
@@ -12,6 +13,8 @@ from kafka_unclean_recovery.cli.exits import usage
 from kafka_unclean_recovery.stopping import Stop
 
 _CLEAR_LINE = "\r\x1b[K"
+# Far beyond what any command here writes; a disk image given by mistake is not read for minutes.
+_LARGEST_INPUT = 1 << 30
 
 
 class Console:
@@ -26,6 +29,12 @@ class Console:
         """A line on stderr that stays."""
         self._clear()
         print(f"{self._command}: {sentence}", file=sys.stderr, flush=True)  # noqa: T201
+
+    def say_in_handler(self, sentence: str) -> None:
+        """The same in a signal handler, which may come in the middle of another line: past the
+        buffer, which may not be entered twice."""
+        cleared = _CLEAR_LINE if self._line else ""
+        os.write(sys.stderr.fileno(), f"{cleared}{self._command}: {sentence}\n".encode())
 
     def progress(self, sentence: str) -> None:
         """Shown on a terminal only, until the next line."""
@@ -87,9 +96,16 @@ async def _read_line() -> str:
 
 
 def read_input(path: Path, flag: str) -> str:
-    """The text of a file named by the user. Raises Exit(2)."""
+    """The text of a plain file named by the user. Raises Exit(2)."""
     try:
-        return path.read_text(encoding="utf-8")
+        # Nobody may ever write to the other end of a FIFO: opening it must not wait.
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise usage(f"{flag} {path}: not a plain file; write what it holds to one first")
+            if status.st_size > _LARGEST_INPUT:
+                raise usage(f"{flag} {path}: {status.st_size} bytes is too large for such a file")
+            return file.read().decode("utf-8")
     except UnicodeDecodeError:
         raise usage(f"{flag} {path}: not UTF-8 text") from None
     except OSError as error:
@@ -100,10 +116,26 @@ def check_new(path: Path | None, flag: str) -> None:
     """Fail early, before anything is asked of the cluster. Raises Exit(2)."""
     if path is None:
         return
-    if path.exists() or path.is_symlink():
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise usage(f"{flag} {path}: {error.strerror}") from None
+    else:
         raise usage(f"{flag} {path}: the file exists and is never overwritten; name a new one")
     if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
         raise usage(f"{flag} {path}: {path.parent} is no directory that can be written to")
+
+
+def check_outside_log_directories(path: Path | None, flag: str) -> None:
+    """Nothing is created in a log directory, known by its meta.properties. Raises Exit(2)."""
+    if path is None:
+        return
+    parent = Path(os.path.realpath(path.parent))
+    for above in (parent, *parent.parents):
+        if (above / "meta.properties").exists():
+            raise usage(f"{flag} {path}: lies in log directory {above}; name a file elsewhere")
 
 
 def write_new(path: Path, text: str, flag: str) -> None:

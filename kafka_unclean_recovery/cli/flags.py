@@ -1,4 +1,4 @@
-"""Flags that both commands have, once."""
+"""Flags that more than one command has, once."""
 
 from __future__ import annotations
 
@@ -14,6 +14,14 @@ class Format(StrEnum):
     JSON = "json"
 
 
+class Mode(StrEnum):
+    """The words of model.ScanMode, which takes too long to import for --help."""
+
+    FAST = "fast"
+    RECOVER = "recover"
+    DEEP = "deep"
+
+
 BootstrapServer = Annotated[
     str, typer.Option(metavar="HOST:PORT[,...]", help="Brokers to connect to first.")
 ]
@@ -24,4 +32,49 @@ OutputFormat = Annotated[Format, typer.Option(help="What stdout gets.")]
 JournalFile = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Where each step is noted before it is taken."),
+]
+PartitionsFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help='The partitions, as {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}.',
+    ),
+]
+ManualRecoveryFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="NEWFILE",
+        help="Write the designated leaders, for kafka-elect-leaders, and elect nothing.",
+    ),
+]
+PlanFile = Annotated[
+    Path | None,
+    typer.Option(metavar="NEWFILE", help="Write the plan with all that it rests on."),
+]
+Topics = Annotated[
+    str | None,
+    typer.Option(metavar="REGEX", help="Only topics whose whole name matches (Python's re)."),
+]
+HowMuch = Annotated[
+    Mode,
+    typer.Option(
+        help="How much is read. fast: checkpoints and the last headers; no loss is told from it."
+        " recover: with CRCs, as a broker does after an unclean stop. deep: CRCs of everything."
+    ),
+]
+ReplicaInfoFiles = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--replica-info-file",
+        metavar="FILE",
+        help="What scan-log-dirs --output wrote, here or elsewhere; may be given again.",
+    ),
+]
+LogDirs = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--log-dirs",
+        metavar="DIR",
+        help="Log directories of dead brokers to read now; may be given again.",
+    ),
 ]

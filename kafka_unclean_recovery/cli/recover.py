@@ -12,15 +12,18 @@ from pathlib import Path
 from kafka_unclean_recovery.cli.console import (
     Console,
     check_new,
+    check_outside_log_directories,
     confirm,
     is_terminal,
-    read_input,
     write_new,
 )
+from kafka_unclean_recovery.cli.disk_sources import Sources, check_cluster, read_sources
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, USAGE, Exit, usage
 from kafka_unclean_recovery.cli.output import exit_code_of, print_report, say_failures, say_silent
+from kafka_unclean_recovery.cli.selection import Selection, read_partitions
 from kafka_unclean_recovery.cli.session import (
     Session,
+    check_connection,
     finish,
     journal_of,
     run,
@@ -28,11 +31,9 @@ from kafka_unclean_recovery.cli.session import (
 )
 from kafka_unclean_recovery.consent import render_consent
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.journal import Journal
-from kafka_unclean_recovery.model import PartitionPlan, Report, TopicPartition
+from kafka_unclean_recovery.model import PartitionPlan, ReplicaInfo, Report, TopicPartition
 from kafka_unclean_recovery.observation import Observation, Wanted
-from kafka_unclean_recovery.partitions_file import parse_partitions
 from kafka_unclean_recovery.plan_file import (
     STOCK_SCRIPT_WARNING,
     manual_recovery_json,
@@ -46,6 +47,7 @@ from kafka_unclean_recovery.recovery import (
     report_on,
     settled_before,
     verify,
+    with_disks,
 )
 from kafka_unclean_recovery.stopping import Interrupted
 from kafka_unclean_recovery.transport import Elections
@@ -71,6 +73,17 @@ class Options:
     yes: bool
     journal: Path | None
     plan_output_file: Path | None
+    replica_info_files: tuple[Path, ...]
+    log_dirs: tuple[Path, ...]
+
+    @property
+    def config(self) -> str | None:
+        return None if self.command_config is None else str(self.command_config)
+
+    @property
+    def sources(self) -> Sources:
+        """What is known of the disks of dead brokers."""
+        return Sources(self.replica_info_files, self.log_dirs)
 
 
 def recover(options: Options) -> int:
@@ -79,15 +92,15 @@ def recover(options: Options) -> int:
     try:
         _check_flags(options)
         wanted = _wanted(options)
+        disks = _disks(console, options, wanted)
     except Exit as error:
         console.say(str(error))
         return error.code
-    config = None if options.command_config is None else str(options.command_config)
     return run(
         console,
         options.bootstrap_server,
-        config,
-        lambda session: _recover(session, options, wanted),
+        options.config,
+        lambda session: _recover(session, options, wanted, disks),
     )
 
 
@@ -95,7 +108,7 @@ def resume_journal(options: Options, path: Path) -> int:
     """Finish what the run of a journal left, and nothing else."""
     console = Console(NAME)
     chosen = (options.all_offline_partitions, options.path_to_json_file, options.automated_recovery)
-    if any(chosen):
+    if any(chosen) or options.sources.any:
         console.say("--resume stands alone: it only finishes what the journal's run left")
         return USAGE
     if not path.is_file():
@@ -109,8 +122,7 @@ def resume_journal(options: Options, path: Path) -> int:
                 console.say(f"{path}: nothing is left to finish")
         return OK
 
-    config = None if options.command_config is None else str(options.command_config)
-    return run(console, options.bootstrap_server, config, work)
+    return run(console, options.bootstrap_server, options.config, work)
 
 
 def _check_flags(options: Options) -> None:
@@ -127,6 +139,9 @@ def _check_flags(options: Options) -> None:
         raise usage("--manual-recovery-output-file and --automated-recovery exclude each other")
     check_new(manual, "--manual-recovery-output-file")
     check_new(options.plan_output_file, "--plan-output-file")
+    check_outside_log_directories(manual, "--manual-recovery-output-file")
+    check_outside_log_directories(options.plan_output_file, "--plan-output-file")
+    check_outside_log_directories(options.journal, "--journal")
     if manual is not None and manual == options.plan_output_file:
         raise usage("--manual-recovery-output-file and --plan-output-file name the same file")
 
@@ -135,11 +150,7 @@ def _wanted(options: Options) -> Wanted:
     partitions: tuple[TopicPartition, ...] | None = None
     path = options.path_to_json_file
     if path is not None:
-        try:
-            text = read_input(path, "--path-to-json-file")
-            partitions = tuple(sorted(parse_partitions(text, str(path))))
-        except InputError as error:
-            raise usage(str(error)) from None
+        partitions = tuple(sorted(read_partitions(path)))
     wait_for_all = options.wait_for_brokers == "all"
     return Wanted(
         partitions,
@@ -160,27 +171,50 @@ def _broker_ids(text: str | None) -> frozenset[int]:
         ) from None
 
 
-async def _recover(session: Session, options: Options, wanted: Wanted) -> int:
+def _disks(console: Console, options: Options, wanted: Wanted) -> ReplicaInfo | None:
+    """What disks say of the wanted partitions, None when none were given. Raises Exit."""
+    if not options.sources.any:
+        return None
+    check_connection(options.bootstrap_server, options.config)
+    named = None if wanted.partitions is None else frozenset(wanted.partitions)
+    return read_sources(console, options.sources, Selection(partitions=named))
+
+
+async def _recover(
+    session: Session, options: Options, wanted: Wanted, disks: ReplicaInfo | None
+) -> int:
     cluster, _ = await session.stop.unless(session.reader.cluster())
+    if disks is not None:
+        check_cluster(disks, cluster.cluster_id)
     if not options.automated_recovery:
         warn_of_unfinished(session, cluster.cluster_id)
-        return await _only_plan(session, options, wanted)
+        return await _only_plan(session, options, wanted, disks)
     async with journal_of(session, options.journal, cluster.cluster_id, NAME) as journal:
-        code = await _automated(session, options, wanted, journal)
+        code = await _automated(session, options, wanted, disks, journal)
         journal.note("end", exit_code=code)
         return code
 
 
-async def _only_plan(session: Session, options: Options, wanted: Wanted) -> int:
+def _with_problems(report: Report, disks: ReplicaInfo | None) -> Report:
+    """With the problems of the disks, which were told when they were read. They say how sure the
+    possible loss is, and don't make a recovery fail."""
+    return report if disks is None else replace(report, problems=report.problems + disks.problems)
+
+
+async def _only_plan(
+    session: Session, options: Options, wanted: Wanted, disks: ReplicaInfo | None
+) -> int:
     observer = session.observer()
     deadline = Deadline.after(options.recovery_duration_ms / 1000)
     seen = await observer.observe(wanted, deadline)
     seen = await observer.add_hidden_topics(wanted, seen)
     say_silent(session.console, seen)
+    seen = seen if disks is None else with_disks(seen, disks)
     plans = plan_recovery(seen)
     _write_files(session, options, seen, plans)
     report = _marked(report_on(seen, plans, _nothing_to_elect(seen, plans)), session)
-    print_report(session.console, report, options.as_json, options.show_replica_info)
+    shown = _with_problems(report, disks)
+    print_report(session.console, shown, options.as_json, options.show_replica_info)
     if any(plan.designated_leader is not None for plan in plans.values()):
         session.console.say(f"next: {_next_command(options)}")
     all_planned = all(plan.designated_leader is not None for plan in plans.values())
@@ -199,14 +233,22 @@ def _next_command(options: Options) -> str:
     chosen = ["--all-offline-partitions"]
     if options.path_to_json_file is not None:
         chosen = ["--path-to-json-file", str(options.path_to_json_file)]
+    chosen += options.sources.flags()
     return shlex.join([NAME, *connection, *chosen, "--automated-recovery"])
 
 
-async def _automated(session: Session, options: Options, wanted: Wanted, journal: Journal) -> int:
+async def _automated(
+    session: Session,
+    options: Options,
+    wanted: Wanted,
+    disks: ReplicaInfo | None,
+    journal: Journal,
+) -> int:
     observer = session.observer()
     deadline = Deadline.after(options.recovery_duration_ms / 1000)
     seen = await observer.observe(wanted, deadline)
     say_silent(session.console, seen)
+    seen = seen if disks is None else with_disks(seen, disks)
     plans = plan_recovery(seen)
     _write_files(session, options, seen, plans)
     outcomes = settled_before(seen, plans)
@@ -228,7 +270,8 @@ async def _automated(session: Session, options: Options, wanted: Wanted, journal
             console.say(problem)
     outcomes |= made.outcomes
     report = _marked(await verify(session.reader, seen, plans, outcomes, made.after), session)
-    print_report(console, report, options.as_json, options.show_replica_info)
+    shown = _with_problems(report, disks)
+    print_report(console, shown, options.as_json, options.show_replica_info)
     say_failures(console, report)
     return exit_code_of(report)
 

@@ -72,6 +72,15 @@ class Session:
         )
 
 
+def check_connection(bootstrap_server: str, command_config: str | None) -> None:
+    """What `run` would refuse, before something that takes long. Raises Exit(2)."""
+    try:
+        parse_bootstrap(bootstrap_server)
+        load_client_config(command_config)
+    except ConfigError as error:
+        raise usage(str(error)) from None
+
+
 def run(
     console: Console,
     bootstrap_server: str,

@@ -8,14 +8,20 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.core import TyperGroup
 
 from kafka_unclean_recovery import __version__
+from kafka_unclean_recovery.cli import plan_from_disks, scan_log_dirs
 from kafka_unclean_recovery.cli.flags import (
-    BootstrapServer,
     ElectionAttempts,
     Format,
     JournalFile,
+    LogDirs,
+    ManualRecoveryFile,
     OutputFormat,
+    PartitionsFile,
+    PlanFile,
+    ReplicaInfoFiles,
 )
 
 NAME = "kafka-unclean-recovery"
@@ -29,9 +35,17 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.command()
+@app.callback(invoke_without_command=True, subcommand_metavar="[COMMAND [ARGS]...]")
 def unclean_recovery(
-    bootstrap_server: BootstrapServer,
+    context: typer.Context,
+    # Required without a command only, so it is asked for by hand.
+    bootstrap_server: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT[,...]",
+            help="Brokers to connect to first; required without a command.",
+        ),
+    ] = None,
     command_config: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Java client properties: TLS, SASL, client.id."),
@@ -39,24 +53,12 @@ def unclean_recovery(
     all_offline_partitions: Annotated[
         bool, typer.Option("--all-offline-partitions", help="Every partition without a leader.")
     ] = False,
-    path_to_json_file: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help='The partitions, as {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}.',
-        ),
-    ] = None,
+    path_to_json_file: PartitionsFile = None,
     show_replica_info: Annotated[
         bool,
         typer.Option("--show-replica-info", help="Show how far each replica's log goes."),
     ] = False,
-    manual_recovery_output_file: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="NEWFILE",
-            help="Write the designated leaders, for kafka-elect-leaders, and elect nothing.",
-        ),
-    ] = None,
+    manual_recovery_output_file: ManualRecoveryFile = None,
     automated_recovery: Annotated[
         bool,
         typer.Option("--automated-recovery", help="Elect the designated leaders."),
@@ -80,10 +82,9 @@ def unclean_recovery(
         Path | None,
         typer.Option(metavar="JOURNAL", help="Only finish what the run of this journal left."),
     ] = None,
-    plan_output_file: Annotated[
-        Path | None,
-        typer.Option(metavar="NEWFILE", help="Write the plan with all that it rests on."),
-    ] = None,
+    plan_output_file: PlanFile = None,
+    replica_info_file: ReplicaInfoFiles = None,
+    log_dirs: LogDirs = None,
     version: Annotated[
         bool,
         typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
@@ -92,8 +93,14 @@ def unclean_recovery(
     """Recover partitions that have no leader by electing the replica that loses least.
 
     Reads how far the log of every surviving replica goes, chooses the leader, and with
-    --automated-recovery elects exactly that one (KIP-1275, on the Kafka of today).
+    --automated-recovery elects exactly that one (KIP-1275, on the Kafka of today). The commands
+    below need no cluster.
     """
+    if context.invoked_subcommand is not None:
+        _refuse_flags_before(context, context.invoked_subcommand)
+        return
+    if bootstrap_server is None:
+        context.fail("Missing option '--bootstrap-server'.")
     # Kafka's codec takes 0.2 s to import; --help and a wrong flag should not wait for it.
     from kafka_unclean_recovery.cli.recover import Options, recover, resume_journal
 
@@ -112,9 +119,36 @@ def unclean_recovery(
         yes=yes,
         journal=journal,
         plan_output_file=plan_output_file,
+        replica_info_files=tuple(replica_info_file or ()),
+        log_dirs=tuple(log_dirs or ()),
     )
     code = recover(options) if resume is None else resume_journal(options, resume)
     raise typer.Exit(code)
+
+
+def _refuse_flags_before(context: typer.Context, command: str) -> None:
+    """A flag before the command would be dropped in silence."""
+    group = context.command
+    assert isinstance(group, TyperGroup)
+    chosen = group.get_command(context, command)
+    assert chosen is not None
+    its_own = {flag for param in chosen.params for flag in param.opts}
+    for param in group.params:
+        source = context.get_parameter_source(param.name or "")
+        if source is None or source.name != "COMMANDLINE":
+            continue
+        flag = param.opts[0]
+        if flag in its_own:
+            context.fail(f"{flag} goes after the command: {NAME} {command} {flag} ...")
+        context.fail(f"{flag} is no flag of {command}; it goes with {NAME} without a command.")
+
+
+app.command(scan_log_dirs.NAME, short_help="How far the replicas in log directories go.")(
+    scan_log_dirs.scan_log_dirs
+)
+app.command(plan_from_disks.NAME, short_help="Choose leaders out of log directories alone.")(
+    plan_from_disks.plan_from_disks
+)
 
 
 def main() -> None:

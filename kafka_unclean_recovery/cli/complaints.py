@@ -1,0 +1,30 @@
+"""Sentences about what disks do not tell for sure: how much of each kind, and the first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kafka_unclean_recovery.model import ReplicaInfo
+from kafka_unclean_recovery.report_text import one_line
+
+
+def scan_complaints(info: ReplicaInfo) -> Iterator[str]:
+    """Nothing when all was read and looks sound."""
+    rows = [(part.topic_partition, log) for part in info.partitions for log in part.replica_logs]
+    unread = [f"{tp} of broker {log.broker}: {log.problem}" for tp, log in rows if log.problem]
+    suspect = [
+        f"{tp} of broker {log.broker}: {log.suspect}"
+        for tp, log in rows
+        if log.suspect and not log.problem
+    ]
+    yield from count_and_first("replica can't be used", "replicas can't be used", unread)
+    yield from count_and_first("replica may be corrupt", "replicas may be corrupt", suspect)
+    yield from count_and_first("problem", "problems", info.problems)
+
+
+def count_and_first(one: str, many: str, found: Sequence[str]) -> Iterator[str]:
+    """A line for any number of lines; nothing for none."""
+    if len(found) == 1:
+        yield f"1 {one}: {one_line(found[0])}"
+    elif found:
+        yield f"{len(found)} {many}, the first: {one_line(found[0])}"

@@ -1,0 +1,182 @@
+"""What kafka-unclean-recovery plan does once its flags are parsed."""
+
+from __future__ import annotations
+
+import itertools
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from kafka_unclean_recovery.cli.complaints import count_and_first
+from kafka_unclean_recovery.cli.console import (
+    Console,
+    check_new,
+    check_outside_log_directories,
+    write_new,
+)
+from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
+from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
+from kafka_unclean_recovery.cli.selection import Selection, selection
+from kafka_unclean_recovery.disk_plan import plan_from_disks
+from kafka_unclean_recovery.model import (
+    Cluster,
+    Outcome,
+    OutcomeKind,
+    PartitionReport,
+    ReplicaInfo,
+    Report,
+    ScanMode,
+)
+from kafka_unclean_recovery.plan_file import (
+    STOCK_SCRIPT_WARNING,
+    manual_recovery_json,
+    plan_json,
+)
+from kafka_unclean_recovery.report import render_json
+from kafka_unclean_recovery.report_table import render_table
+from kafka_unclean_recovery.report_text import why_not
+
+NAME = "kafka-unclean-recovery"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The flags of the command, by their names; mode is a word of ScanMode."""
+
+    replica_info_files: tuple[Path, ...]
+    log_dirs: tuple[Path, ...]
+    mode: str
+    exclude_brokers: str | None
+    manual_recovery_output_file: Path
+    plan_output_file: Path | None
+    as_json: bool
+    topics: str | None
+    path_to_json_file: Path | None
+
+
+def plan(options: Options) -> int:
+    """The exit code of one run."""
+    console = Console(NAME)
+    try:
+        return _plan(console, options)
+    except Exit as error:
+        console.say(str(error))
+        return error.code
+
+
+def _plan(console: Console, options: Options) -> int:
+    sources = Sources(options.replica_info_files, options.log_dirs, ScanMode(options.mode))
+    _check_flags(options, sources)
+    excluded = _broker_ids(options.exclude_brokers)
+    chosen = selection(options.topics, options.path_to_json_file)
+    info = read_sources(console, sources, chosen)
+    _check_known(excluded, info)
+    _check_cluster_id(options, info)
+    report = _report(info, excluded, chosen)
+    try:
+        _write_files(console, options, report)
+    finally:
+        console.artefact(render_json(report) if options.as_json else render_table(report))
+    complaints = list(_unplanned(report))
+    for complaint in complaints:
+        console.say(complaint)
+    if any(row.plan and row.plan.designated_leader is not None for row in report.partitions):
+        console.say(f"next, once brokers are started: {_next_command(options)}")
+    return NOT_ALL if complaints or report.problems else OK
+
+
+def _check_flags(options: Options, sources: Sources) -> None:
+    """Raises Exit(2)."""
+    if not sources.any:
+        raise usage("give at least one of --replica-info-file and --log-dirs")
+    new_files = {
+        "--manual-recovery-output-file": options.manual_recovery_output_file,
+        "--plan-output-file": options.plan_output_file,
+    }
+    for flag, path in new_files.items():
+        check_new(path, flag)
+        check_outside_log_directories(path, flag)
+    if options.manual_recovery_output_file == options.plan_output_file:
+        raise usage("--manual-recovery-output-file and --plan-output-file name the same file")
+
+
+def _broker_ids(text: str | None) -> frozenset[int]:
+    try:
+        return frozenset(int(part) for part in text.split(",")) if text is not None else frozenset()
+    except ValueError:
+        raise usage(f"--exclude-brokers {text}: give broker ids as in 1,2") from None
+
+
+def _check_known(excluded: frozenset[int], info: ReplicaInfo) -> None:
+    """A slip in an id would have a broker lead that never starts again. Raises Exit(2)."""
+    known = set(info.brokers)
+    for part in info.partitions:
+        known.update(log.broker for log in part.replica_logs)
+        known.update(part.state.replicas if part.state else ())
+    strangers = sorted(excluded - known)
+    if strangers:
+        found = ", ".join(map(str, sorted(known))) or "none"
+        raise usage(
+            f"--exclude-brokers: broker {strangers[0]} appears nowhere in what was read; brokers"
+            f" that do: {found}"
+        )
+
+
+def _check_cluster_id(options: Options, info: ReplicaInfo) -> None:
+    """Raises Exit(2)."""
+    given = (options.plan_output_file is not None, options.as_json)
+    flags = itertools.compress(("--plan-output-file", "--format json"), given)
+    if info.cluster_id is None and (flag := next(flags, None)):
+        raise usage(
+            f"{flag} needs the id of the cluster, and no meta.properties that was read has it;"
+            " leave the flag out"
+        )
+
+
+def _report(info: ReplicaInfo, excluded: frozenset[int], chosen: Selection) -> Report:
+    rows = list(plan_from_disks(info, excluded))
+    missing = chosen.named - {row.topic_partition for row in rows}
+    unknown = Outcome(OutcomeKind.FAILED, "nothing that was read has this partition")
+    rows += [PartitionReport(tp, None, outcome=unknown) for tp in missing]
+    return Report(
+        # A table shows no cluster id; _check_cluster_id sees to everything that does.
+        Cluster(info.cluster_id or "", {}),
+        tuple(sorted(rows, key=lambda row: row.topic_partition)),
+        info.problems,
+    )
+
+
+def _write_files(console: Console, options: Options, report: Report) -> None:
+    plans = [row.plan for row in report.partitions if row.plan is not None]
+    if options.plan_output_file is not None:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        text = plan_json(report.cluster, plans, now)
+        write_new(options.plan_output_file, text, "--plan-output-file")
+    manual = options.manual_recovery_output_file
+    write_new(manual, manual_recovery_json(plans), "--manual-recovery-output-file")
+    console.say(f"{manual}: {STOCK_SCRIPT_WARNING}")
+
+
+def _unplanned(report: Report) -> Iterator[str]:
+    """Nothing when every partition has a designated leader."""
+    if not report.partitions:
+        yield "nothing that was read has a partition of those asked for"
+    without = [f"{row.topic_partition}: {why}" for row in report.partitions if (why := _why(row))]
+    yield from count_and_first(
+        "partition has no designated leader", "partitions have no designated leader", without
+    )
+
+
+def _why(row: PartitionReport) -> str | None:
+    """Why a partition has no designated leader; None when it has one."""
+    if row.plan is None:
+        return (row.outcome.reason if row.outcome else None) or "it could not be planned"
+    return why_not(row.plan) if row.plan.designated_leader is None else None
+
+
+def _next_command(options: Options) -> str:
+    designated = ["--election-type", "designated", "--path-to-json-file"]
+    command = ["kafka-elect-leaders", "--bootstrap-server", "HOST:PORT", *designated]
+    return shlex.join([*command, str(options.manual_recovery_output_file)])

@@ -1,0 +1,85 @@
+"""Replica info out of --replica-info-file and --log-dirs, brought together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kafka_unclean_recovery.cli.complaints import scan_complaints
+from kafka_unclean_recovery.cli.console import Console, read_input
+from kafka_unclean_recovery.cli.exits import Exit, usage
+from kafka_unclean_recovery.cli.scan import scan_directories
+from kafka_unclean_recovery.cli.scan_watch import ScanWatch
+from kafka_unclean_recovery.cli.selection import Selection
+from kafka_unclean_recovery.disks import merge_infos
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.model import ReplicaInfo, ScanMode
+from kafka_unclean_recovery.replica_info import parse_replica_info
+
+_FILE_FLAG = "--replica-info-file"
+_DIRECTORY_FLAG = "--log-dirs"
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The files of earlier scans, and log directories to scan now, in `mode`."""
+
+    replica_info_files: tuple[Path, ...] = ()
+    log_dirs: tuple[Path, ...] = ()
+    mode: ScanMode = ScanMode.RECOVER
+
+    @property
+    def any(self) -> bool:
+        return bool(self.replica_info_files or self.log_dirs)
+
+    def flags(self) -> list[str]:
+        """As they are given to the command."""
+        files = [word for path in self.replica_info_files for word in (_FILE_FLAG, str(path))]
+        return files + [word for path in self.log_dirs for word in (_DIRECTORY_FLAG, str(path))]
+
+
+def read_sources(console: Console, sources: Sources, chosen: Selection) -> ReplicaInfo:
+    """What all sources say of the partitions chosen; there is at least one source.
+
+    What is not sure is said on stderr. Raises Exit(2), and Exit(130 or 143) when a signal ended
+    the scan: half a disk is nothing to plan on.
+    """
+    infos = [(str(path), _read(path, chosen)) for path in sources.replica_info_files]
+    if sources.log_dirs:
+        infos.append((_DIRECTORY_FLAG, _scan(console, sources, chosen)))
+    try:
+        merged = merge_infos(infos)
+    except InputError as error:
+        raise usage(str(error)) from None
+    for complaint in scan_complaints(merged):
+        console.say(complaint)
+    return merged
+
+
+def check_cluster(info: ReplicaInfo, cluster_id: str) -> None:
+    """Raises Exit(2) for disks of another cluster than that of the brokers."""
+    if info.cluster_id not in (None, cluster_id):
+        raise usage(
+            f"{_FILE_FLAG} and {_DIRECTORY_FLAG} are of cluster {info.cluster_id}, the brokers of"
+            f" cluster {cluster_id}; give disks of the cluster that is to be recovered"
+        )
+
+
+def _read(path: Path, chosen: Selection) -> ReplicaInfo:
+    try:
+        info = parse_replica_info(read_input(path, _FILE_FLAG), str(path))
+    except InputError as error:
+        raise usage(str(error)) from None
+    problems = info.problems
+    if info.interrupted:
+        problems = ("its scan was interrupted, so replicas are missing; scan again", *problems)
+    kept = tuple(part for part in info.partitions if chosen.includes(part.topic_partition))
+    return replace(info, partitions=kept, problems=problems)
+
+
+def _scan(console: Console, sources: Sources, chosen: Selection) -> ReplicaInfo:
+    watch = ScanWatch(console)
+    info = scan_directories(sources.log_dirs, sources.mode, chosen, None, watch)
+    if watch.exit_code is not None:
+        raise Exit(watch.exit_code, "interrupted while log directories were read; nothing was done")
+    return info

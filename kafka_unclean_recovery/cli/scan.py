@@ -1,0 +1,113 @@
+"""What kafka-unclean-recovery scan-log-dirs does once its flags are parsed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kafka_unclean_recovery.cli.complaints import count_and_first, scan_complaints
+from kafka_unclean_recovery.cli.console import (
+    Console,
+    check_new,
+    check_outside_log_directories,
+    write_new,
+)
+from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
+from kafka_unclean_recovery.cli.scan_watch import ScanWatch
+from kafka_unclean_recovery.cli.selection import Selection, selection
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.log_dir.scan import scan_log_directories
+from kafka_unclean_recovery.model import ReplicaInfo, ScanMode
+from kafka_unclean_recovery.replica_info import replica_info_json
+from kafka_unclean_recovery.replica_info_table import render_replica_info
+
+NAME = "kafka-unclean-recovery"
+
+_MOST_WORKERS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The flags of the command, by their names; mode is a word of ScanMode."""
+
+    directories: tuple[Path, ...]
+    mode: str
+    workers: int | None
+    output: Path | None
+    as_json: bool
+    topics: str | None
+    path_to_json_file: Path | None
+
+
+def scan(options: Options) -> int:
+    """The exit code of one run."""
+    console = Console(NAME)
+    try:
+        check_new(options.output, "--output")
+        check_outside_log_directories(options.output, "--output")
+        chosen = selection(options.topics, options.path_to_json_file)
+        watch = ScanWatch(console)
+        info = scan_directories(
+            options.directories, ScanMode(options.mode), chosen, options.workers, watch
+        )
+        _give(console, options, info)
+    except Exit as error:
+        console.say(str(error))
+        return error.code
+    complaints = [*_partial(info), *scan_complaints(info), *_not_found(info, chosen)]
+    for complaint in complaints:
+        console.say(complaint)
+    if watch.exit_code is not None:
+        return watch.exit_code
+    return NOT_ALL if complaints else OK
+
+
+def scan_directories(
+    directories: Sequence[Path],
+    mode: ScanMode,
+    chosen: Selection,
+    workers: int | None,
+    watch: ScanWatch,
+) -> ReplicaInfo:
+    """`workers` of None: as many as there are processors, at most 4. Raises Exit(2)."""
+    try:
+        with watch.signals():
+            return scan_log_directories(
+                directories,
+                mode,
+                wanted=chosen.includes,
+                workers=workers or min(_MOST_WORKERS, os.cpu_count() or 1),
+                watch=watch,
+            )
+    except InputError as error:
+        raise usage(str(error)) from None
+
+
+def _give(console: Console, options: Options, info: ReplicaInfo) -> None:
+    """Stdout gets its artefact even when the file can't be written: a scan may take hours."""
+    text = replica_info_json(info) if options.as_json or options.output else ""
+    try:
+        if options.output is not None:
+            write_new(options.output, text, "--output")
+    finally:
+        console.artefact(text if options.as_json else render_replica_info(info))
+
+
+def _partial(info: ReplicaInfo) -> Iterator[str]:
+    if info.interrupted:
+        count = sum(len(part.replica_logs) for part in info.partitions)
+        yield f"interrupted: this is partial, {count} replicas were scanned"
+
+
+def _not_found(info: ReplicaInfo, chosen: Selection) -> Iterator[str]:
+    """A slip in a name is not to look like a disk without problems."""
+    found = {part.topic_partition for part in info.partitions if part.replica_logs}
+    missing = [str(tp) for tp in sorted(chosen.named - found)]
+    if missing:
+        yield from count_and_first(
+            "partition has no replica here", "partitions have no replica here", missing
+        )
+    elif not found and not chosen.everything:
+        yield "no replica here is of the partitions asked for"

@@ -1,0 +1,107 @@
+"""Somebody at a terminal who watches a scan: its progress, and the signals that end it early."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from types import FrameType
+
+from kafka_unclean_recovery.cli.console import Console
+from kafka_unclean_recovery.log_dir.watching import Progress
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
+
+
+class ScanWatch:
+    """What scan_log_directories wants of a Watch. `clock` is in seconds."""
+
+    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
+        self._console = console
+        self._clock = clock
+        self._begun: float | None = None
+        self._signal: int | None = None
+
+    def progress(self, so_far: Progress) -> None:
+        now = self._clock()
+        if self._begun is None:
+            self._begun = now
+        self._console.progress(progress_text(so_far, now - self._begun))
+
+    @property
+    def stopped(self) -> bool:
+        return self._signal is not None
+
+    @property
+    def exit_code(self) -> int | None:
+        """130 after SIGINT, 143 after SIGTERM, None while nobody asked."""
+        return None if self._signal is None else 128 + self._signal
+
+    @contextlib.contextmanager
+    def signals(self) -> Iterator[None]:
+        """Here the first signal has the scan end with what it has; a second ends the process."""
+        before = {number: signal.signal(number, self._receive) for number in _SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _receive(self, number: int, _: FrameType | None) -> None:
+        if self._signal is not None:
+            self._console.say_in_handler("stopped at once; nothing was written")
+            os._exit(128 + number)
+        self._signal = number
+        self._console.say_in_handler(
+            "stopping: what was scanned is reported (a second signal stops at once)"
+        )
+
+
+def progress_text(so_far: Progress, seconds: float) -> str:
+    """As "12.3 of 40.0 GiB, 310 of 900 replicas, 1.9 GiB/s, 15 s left". `seconds` have gone by.
+
+    Without bytes to go by, replicas tell how fast it is; what can't be told yet is left out.
+    """
+    replicas = f"{so_far.replicas_done} of {so_far.replicas_total} replicas"
+    if so_far.bytes_total:
+        done, total = so_far.bytes_done, so_far.bytes_total
+        parts = [f"{_bytes_text(done, total)} of {_bytes_text(total, total)} {_unit(total)}"]
+        parts.append(replicas)
+    else:
+        done, total = so_far.replicas_done, so_far.replicas_total
+        parts = [replicas]
+    rate = done / seconds if seconds > 0 else 0.0
+    if rate > 0:
+        parts.append(
+            f"{_bytes_text(rate, rate)} {_unit(rate)}/s"
+            if so_far.bytes_total
+            else f"{rate:.0f} replicas/s"
+        )
+        if done < total:
+            parts.append(f"{_duration_text((total - done) / rate)} left")
+    return ", ".join(parts)
+
+
+def _power(size: float) -> int:
+    """Of 1024, for the unit in which `size` is at least 1 and below 1024."""
+    return min(max(int(size).bit_length() - 1, 0) // 10, len(_UNITS) - 1)
+
+
+def _unit(size: float) -> str:
+    return _UNITS[_power(size)]
+
+
+def _bytes_text(size: float, scale: float) -> str:
+    """In the unit that fits `scale`."""
+    power = _power(scale)
+    return f"{size:.0f}" if power == 0 else f"{size / 1024**power:.1f}"
+
+
+def _duration_text(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

@@ -1,0 +1,69 @@
+"""Which partitions a command looks at, when it need not be all."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+from kafka_unclean_recovery.cli.console import read_input
+from kafka_unclean_recovery.cli.exits import Exit, usage
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.model import TopicPartition
+from kafka_unclean_recovery.partitions_file import parse_partitions
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Both must hold; None holds for every partition. `partitions` are those of a file."""
+
+    topics: re.Pattern[str] | None = None
+    partitions: frozenset[TopicPartition] | None = None
+
+    def includes(self, partition: TopicPartition) -> bool:
+        if self.partitions is not None and partition not in self.partitions:
+            return False
+        return self.topics is None or self.topics.fullmatch(partition.topic) is not None
+
+    @property
+    def everything(self) -> bool:
+        return self.topics is None and self.partitions is None
+
+    @property
+    def named(self) -> frozenset[TopicPartition]:
+        """Those that were asked for one by one."""
+        return frozenset(filter(self.includes, self.partitions or ()))
+
+
+def selection(topics: str | None, path_to_json_file: Path | None) -> Selection:
+    """Of --topics and --path-to-json-file. Raises Exit(2)."""
+    return Selection(
+        None if topics is None else _pattern(topics),
+        None if path_to_json_file is None else frozenset(read_partitions(path_to_json_file)),
+    )
+
+
+def read_partitions(path: Path) -> tuple[TopicPartition, ...]:
+    """Of --path-to-json-file, in the order of the file. Raises Exit(2)."""
+    try:
+        return parse_partitions(read_input(path, "--path-to-json-file"), str(path))
+    except InputError as error:
+        raise usage(str(error)) from None
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    try:
+        with warnings.catch_warnings():
+            # Python only warns of [[:alpha:]] and the like, which match something else here.
+            warnings.simplefilter("error")
+            return re.compile(text)
+    except re.error as error:
+        raise _no_pattern(text, error.msg, error.pos) from None
+    except (Warning, OverflowError, RecursionError) as error:
+        raise _no_pattern(text, str(error), None) from None
+
+
+def _no_pattern(text: str, why: str, position: int | None) -> Exit:
+    where = "" if position is None else f" at character {position + 1}"
+    return usage(f"--topics {text}: no regular expression of Python's re: {why}{where}")
