@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-KAFKA_VERSIONS := 4.3.1 3.9.1
+KAFKA_VERSIONS := 4.3.1 3.9.1 3.6.2
 
 .DEFAULT_GOAL := help
 .PHONY: help venv jars demo demo-kafka test test-quick lint format bench completions clean

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
+from kafka_unclean_recovery.disks import NOT_IN_NEWEST
 from kafka_unclean_recovery.findings import by_gravity
 from kafka_unclean_recovery.model import (
     NO_LEADER,
@@ -33,22 +34,23 @@ _NO_STATE = (
 
 def plan_from_disks(info: ReplicaInfo, excluded: Collection[int]) -> tuple[PartitionReport, ...]:
     """A row for each partition of `info`, in its order. Every partition counts as offline, whoever
-    led it last. One that no metadata log has gets no plan; the outcome says why.
+    led it last. One whose state is not known gets no plan, and the outcome says why; one that the
+    newest metadata log does not have, and so was deleted, gets neither.
 
     excluded: brokers that will not start, or are not to lead.
     """
-    return tuple(_planned(part, info.brokers, excluded) for part in info.partitions)
+    return tuple(_planned(part, info, excluded) for part in info.partitions)
 
 
-def _planned(
-    part: PartitionInfo, scanned: Collection[int], excluded: Collection[int]
-) -> PartitionReport:
+def _planned(part: PartitionInfo, info: ReplicaInfo, excluded: Collection[int]) -> PartitionReport:
     if part.state is None:
-        outcome = Outcome(OutcomeKind.NO_CANDIDATE, _NO_STATE)
+        was_there = any(found.code == NOT_IN_NEWEST for found in part.findings)
+        known = info.metadata_epoch is not None and not was_there
+        outcome = None if known else Outcome(OutcomeKind.NO_CANDIDATE, _NO_STATE)
         return PartitionReport(part.topic_partition, None, outcome=outcome)
     by_broker = {log.broker: log for log in part.replica_logs}
     logs = [
-        _row(by_broker.get(broker), broker, broker in scanned, broker in excluded)
+        _row(by_broker.get(broker), broker, broker in info.brokers, broker in excluded)
         for broker in part.state.replicas
     ]
     state = replace(

@@ -23,6 +23,10 @@ Named = tuple[str, ReplicaInfo]
 """A scan, and what messages call it."""
 
 
+NOT_IN_NEWEST = "not_in_newest_metadata"
+"""Code of the finding on a partition that only an older metadata log has."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Source:
     name: str
@@ -158,7 +162,7 @@ def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
 
 def _not_in_newest(name: str) -> Finding:
     return Finding(
-        "not_in_newest_metadata",
+        NOT_IN_NEWEST,
         Severity.UNKNOWN,
         f"the newest metadata log, that of {name}, does not have this partition, an older one has:"
         " it was deleted, or left out of that scan; if it is wanted, scan those disks for it",

@@ -238,9 +238,9 @@ def _records_below_log_start(
 
 
 def _only_candidate_is_empty(
-    _: PartitionState, __: Sequence[ReplicaLog], ranking: Sequence[Candidate]
+    _: PartitionState, logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]
 ) -> Iterator[Finding]:
-    if ranking and ranking[0].log.empty:
+    if ranking and ranking[0].log.empty and not all(log.empty and log.sure for log in logs):
         yield Finding(
             "designated_leader_is_empty",
             Severity.LOSS,

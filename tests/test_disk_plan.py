@@ -66,6 +66,17 @@ def codes(plan: PartitionPlan) -> list[str]:
     return [found.code for found in plan.findings]
 
 
+def test_a_partition_that_the_newest_metadata_does_not_have_was_deleted() -> None:
+    deleted = replace(scan(*DISKS, state=None), metadata_epoch=3, metadata_end_offset=100)
+    assert row_of(deleted) == PartitionReport(ORDERS, None)
+    older = Finding("not_in_newest_metadata", Severity.UNKNOWN, "an older one has it")
+    (part,) = deleted.partitions
+    known_before = replace(deleted, partitions=(replace(part, findings=(older,)),))
+    outcome = row_of(known_before).outcome
+    assert outcome
+    assert outcome.kind is OutcomeKind.NO_CANDIDATE
+
+
 def test_every_scanned_replica_may_lead_whoever_led_last() -> None:
     plan = plan_of(scan(*DISKS))
     assert (plan.state.leader, plan.state.offline_replicas) == (NO_LEADER, ())

@@ -79,6 +79,8 @@ def _plan(console: Console, options: Options) -> int:
         _write_files(console, options, report)
     finally:
         console.artefact(render_json(report) if options.as_json else render_table(report))
+    for leftover in _leftovers(report):
+        console.say(leftover)
     complaints = list(_unplanned(report))
     for complaint in complaints:
         console.say(complaint)
@@ -169,10 +171,23 @@ def _unplanned(report: Report) -> Iterator[str]:
     )
 
 
+def _leftovers(report: Report) -> Iterator[str]:
+    gone = [
+        str(row.topic_partition)
+        for row in report.partitions
+        if row.state is None and row.outcome is None
+    ]
+    yield from count_and_first(
+        "partition is on disks only, deleted as the newest metadata log has it",
+        "partitions are on disks only, deleted as the newest metadata log has it",
+        gone,
+    )
+
+
 def _why(row: PartitionReport) -> str | None:
-    """Why a partition has no designated leader; None when it has one."""
+    """Why a partition has no designated leader; None when it has one, or was deleted."""
     if row.plan is None:
-        return (row.outcome.reason if row.outcome else None) or "it could not be planned"
+        return row.outcome.reason if row.outcome else None
     return why_not(row.plan) if row.plan.designated_leader is None else None
 
 

@@ -56,7 +56,8 @@ def scan_log_directories(
     """
     begun = datetime.now(UTC).isoformat(timespec="seconds")
     watch = watch or Unwatched()
-    found, unread = _read_all(_find_all(roots))
+    paths, unseen = _find_all(roots)
+    found, unread = _read_all(paths)
     directories, foreign = _of_one_cluster(found)
     newest = newest_metadata([d.path for d in directories if CLUSTER_METADATA in d.replicas])
     image = newest.metadata.image if newest.metadata else MetadataImage()
@@ -76,6 +77,7 @@ def scan_log_directories(
         metadata_epoch=newest.metadata.last_epoch if newest.metadata else None,
         metadata_end_offset=newest.metadata.end_offset if newest.metadata else None,
         problems=(
+            *unseen,
             *unread,
             *foreign,
             *(problem for d in directories for problem in d.problems),
@@ -87,9 +89,10 @@ def scan_log_directories(
     )
 
 
-def _find_all(roots: Sequence[Path]) -> Iterator[Path]:
-    """Each log directory once, however many ways lead to it."""
-    seen: set[tuple[int, int]] = set()
+def _find_all(roots: Sequence[Path]) -> tuple[list[Path], list[str]]:
+    """(each log directory once, however many ways lead to it; what could not be looked at)."""
+    paths: dict[tuple[int, int], Path] = {}
+    unseen: dict[str, None] = {}
     for root in roots:
         found, complaints = log_directories(root)
         if not found:
@@ -98,11 +101,11 @@ def _find_all(roots: Sequence[Path]) -> Iterator[Path]:
                 f"{printable(root)}: no log directory here or up to four levels below, none has a"
                 f" meta.properties{why}; name the directories of log.dirs, or their parents"
             )
+        unseen |= dict.fromkeys(f"{complaint}; left out" for complaint in complaints)
         for path in found:
             status = path.stat()
-            if (status.st_dev, status.st_ino) not in seen:
-                seen.add((status.st_dev, status.st_ino))
-                yield path
+            paths.setdefault((status.st_dev, status.st_ino), path)
+    return list(paths.values()), list(unseen)
 
 
 def _read_all(paths: Iterable[Path]) -> tuple[list[LogDirectory], list[str]]:

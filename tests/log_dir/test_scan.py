@@ -4,6 +4,7 @@ a scan of them is stopped."""
 from __future__ import annotations
 
 import base64
+import errno
 import fcntl
 import multiprocessing
 import os
@@ -83,6 +84,25 @@ def test_every_log_directory_below_the_roots_is_found_once(tmp_path: Path) -> No
     }
     assert (info.cluster_id, info.brokers, info.problems) == ("c1", (1, 2), ())
     assert not info.interrupted
+
+
+def test_what_could_not_be_looked_at_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log_directory(tmp_path / "b1", 1, {"a-0": 5})
+    (tmp_path / "locked").mkdir()
+    scandir = os.scandir
+    locked = (tmp_path / "locked").stat().st_ino
+
+    def refuse(directory: int) -> object:
+        if os.fstat(directory).st_ino == locked:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return scandir(directory)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    info = scan_log_directories([tmp_path], DEEP)
+    assert ends(info) == {"a-0": {1: 5}}
+    assert info.problems == (f"{tmp_path / 'locked'}: Permission denied; left out",)
 
 
 @pytest.mark.parametrize("what", ["nothing there", "no log directory", "a file"])

@@ -232,6 +232,11 @@ def _add_partition(cluster: KafkaCluster) -> None:
     client = _admin(cluster)
     new = NewPartitions(TOPIC, NEVER_COPIED + 1, replica_assignment=[[1, 2, 3]])
     client.create_partitions([new])[TOPIC].result(30.0)
+    wait_until(
+        lambda: all(NEVER_COPIED in cluster.view(b).topics[TOPIC] for b in cluster.live_brokers),
+        30.0,
+        lambda: f"partition {NEVER_COPIED} known to every broker",
+    )
 
 
 def _admin(cluster: KafkaCluster) -> AdminClient:
