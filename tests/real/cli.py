@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -42,8 +42,15 @@ class Finished:
     def report(self) -> dict[str, Any]:
         """The report of `--format json`, valid by its schema."""
         report: dict[str, Any] = self.json
-        jsonschema.validate(report, _report_schema())
+        jsonschema.validate(report, _schema("report-1"))
         return report
+
+    @property
+    def replica_info(self) -> dict[str, Any]:
+        """What `scan-log-dirs --format json` says, valid by its schema."""
+        info: dict[str, Any] = self.json
+        jsonschema.validate(info, _schema("replica-info-1"))
+        return info
 
     def partitions(self, topic: str) -> dict[int, dict[str, Any]]:
         """The report's rows of a topic by partition number."""
@@ -93,6 +100,10 @@ class Cli:
         """The same with kafka-elect-leaders."""
         return self.start(ELECTION, cluster, *arguments).finish(timeout)
 
+    def offline(self, *arguments: str, timeout: float = TIMEOUT) -> Finished:
+        """Run a command of kafka-unclean-recovery that needs no cluster."""
+        return self._spawn(RECOVERY, arguments).finish(timeout)
+
     def start(
         self,
         command: str,
@@ -101,10 +112,16 @@ class Cli:
         environment: Mapping[str, str] = {},
     ) -> Running:
         """Begin a run of a console script; `--bootstrap-server` names every broker."""
+        servers = ("--bootstrap-server", cluster.bootstrap_servers)
+        return self._spawn(command, (*servers, *arguments), environment)
+
+    def _spawn(
+        self, command: str, arguments: Sequence[str], environment: Mapping[str, str] = {}
+    ) -> Running:
         script = Path(sys.executable).with_name(command)
         state = {"XDG_STATE_HOME": str(self.home / "state")}
         process = subprocess.Popen(
-            [str(script), "--bootstrap-server", cluster.bootstrap_servers, *arguments],
+            [str(script), *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -115,6 +132,6 @@ class Cli:
 
 
 @cache
-def _report_schema() -> Any:
+def _schema(name: str) -> Any:
     package = Path(kafka_unclean_recovery.__file__).parent
-    return json.loads((package / "schemas" / "report-1.schema.json").read_text())
+    return json.loads((package / "schemas" / f"{name}.schema.json").read_text())

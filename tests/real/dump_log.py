@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
+from kafka_unclean_recovery.model import TopicPartition
 from tests.real.cluster import KafkaCluster
 
 DUMPING = re.compile(r"^Dumping (.+\.log)$")
 BATCH = re.compile(r"^baseOffset: (\d+) lastOffset: (\d+) .*?partitionLeaderEpoch: (-?\d+) ")
+ZEROS = re.compile(r"Found record size 0 smaller than minimum record overhead .* file (.+\.log)\.")
 # A command line holds about 2 MB of arguments, one of them 128 kB.
 SEGMENTS_PER_CALL = 500
+METADATA_TOPIC = "__cluster_metadata"
 
 
 class Span(NamedTuple):
@@ -41,15 +44,33 @@ def replica_truths(
     cluster: KafkaCluster, broker: int, topic: str, partitions: Iterable[int]
 ) -> dict[int, ReplicaTruth]:
     """Many partitions for little more than the price of one."""
+    found = {p: _segments(cluster, broker, topic, p) for p in partitions}
+    truths = _truths(cluster, broker, {TopicPartition(topic, p): s for p, s in found.items()})
+    return {partition.partition: truth for partition, truth in truths.items()}
+
+
+def broker_truths(cluster: KafkaCluster, broker: int) -> dict[TopicPartition, ReplicaTruth]:
+    """Every replica of a stopped broker that is in use, the metadata log apart."""
+    segments: dict[TopicPartition, list[Path]] = {}
+    for directory in (d for log_dir in cluster.log_dirs(broker) for d in log_dir.glob("*-*")):
+        topic, _, partition = directory.name.rpartition("-")
+        if partition.isdigit() and topic != METADATA_TOPIC:
+            found = sorted(directory.glob("*.log"))
+            segments[TopicPartition(topic, int(partition))] = found
+    return _truths(cluster, broker, segments)
+
+
+def _truths(
+    cluster: KafkaCluster, broker: int, segments: Mapping[TopicPartition, list[Path]]
+) -> dict[TopicPartition, ReplicaTruth]:
     if cluster.alive(broker):
         raise ValueError(f"broker {broker} is still writing")
-    segments = {p: _segments(cluster, broker, topic, p) for p in partitions}
     batches = _dump(cluster, [segment for found in segments.values() for segment in found])
     starts = _log_starts(cluster, broker)
     return {
         partition: _truth(
             [span for segment in found for span in batches[segment]],
-            max(int(found[0].stem), starts.get((topic, partition), 0)),
+            max(int(found[0].stem), starts.get(partition, 0)),
         )
         for partition, found in segments.items()
     }
@@ -64,12 +85,27 @@ def _segments(cluster: KafkaCluster, broker: int, topic: str, partition: int) ->
 
 def _dump(cluster: KafkaCluster, segments: list[Path]) -> dict[Path, list[Span]]:
     batches: dict[Path, list[Span]] = {segment: [] for segment in segments}
-    for begin in range(0, len(segments), SEGMENTS_PER_CALL):
-        names = ",".join(map(str, segments[begin : begin + SEGMENTS_PER_CALL]))
-        output = cluster.script("kafka-dump-log", "--files", names).stdout
+    left = segments
+    while left:
+        asked = left[:SEGMENTS_PER_CALL]
+        output, done = _dump_once(cluster, asked)
         for segment, span in _parse(output):
             batches[segment].append(span)
+        left = left[done:]
     return batches
+
+
+def _dump_once(cluster: KafkaCluster, segments: list[Path]) -> tuple[str, int]:
+    """(output, how many segments it is about): the tool gives up at the zeros behind the last
+    batch of a preallocated segment."""
+    names = ",".join(map(str, segments))
+    done = cluster.script("kafka-dump-log", "--files", names, check=False)
+    if done.returncode == 0:
+        return done.stdout, len(segments)
+    zeros = ZEROS.search(done.stderr)
+    if zeros is None:
+        raise RuntimeError(f"kafka-dump-log ended with {done.returncode}: {done.stderr}")
+    return done.stdout, segments.index(Path(zeros[1])) + 1
 
 
 def _parse(output: str) -> Iterator[tuple[Path, Span]]:
@@ -90,13 +126,13 @@ def _truth(batches: list[Span], log_start: int) -> ReplicaTruth:
     return ReplicaTruth(log_start, lineage[-1].end if lineage else log_start, lineage)
 
 
-def _log_starts(cluster: KafkaCluster, broker: int) -> dict[tuple[str, int], int]:
+def _log_starts(cluster: KafkaCluster, broker: int) -> dict[TopicPartition, int]:
     """Partitions whose log starts later than their first segment: DeleteRecords does that."""
-    starts: dict[tuple[str, int], int] = {}
+    starts: dict[TopicPartition, int] = {}
     for log_dir in cluster.log_dirs(broker):
         checkpoint = log_dir / "log-start-offset-checkpoint"
         if checkpoint.exists():
             for line in checkpoint.read_text().splitlines()[2:]:
                 topic, partition, offset = line.split()
-                starts[topic, int(partition)] = int(offset)
+                starts[TopicPartition(topic, int(partition))] = int(offset)
     return starts
