@@ -10,7 +10,7 @@ Source: org.apache.kafka.storage.internals.log.LogLoader (recoverLog) and LogSeg
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from kafka_unclean_recovery.log_dir.batch_log import (
@@ -49,6 +49,7 @@ from kafka_unclean_recovery.model import (
 SOURCE = "log-dirs"
 _NEVER_WROTE = -1
 Assigned = tuple[tuple[int, int], ...]
+"""(leader epoch, start offset) pairs, as leader-epoch-checkpoint has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +102,16 @@ def _scan(directory: int, replica: Replica, mode: ScanMode, meter: Meter) -> Rep
     topic_id, nameless = _topic_id(directory, files)
     assigned, unassigned = _assigned(directory, files)
     at_odds = None if assigned is None else first_contradiction(log.runs, assigned, log_start)
-    stopped = f"its broker stopped in order, but {damage}" if replica.stopped_clean else None
-    doubts = [log.doubt, at_odds or first_fall(log.runs), lost]
-    doubts += [Doubt(why, log_end) for why in (nameless, unassigned, damage and stopped) if why]
-    doubt = min(filter(None, doubts), key=lambda d: d.certain_end, default=None)
+    rotten = f"its broker stopped in order, but {damage}" if replica.stopped_clean else None
+    reasons = (nameless, unassigned, damage and rotten)
+    doubt = _least_certain(
+        [
+            log.doubt,
+            at_odds or first_fall(log.runs),
+            lost,
+            *(Doubt(reason, log_end) for reason in reasons if reason),
+        ]
+    )
     whole = damage is None and (mode is ScanMode.DEEP or (first == 0 and mode is not ScanMode.FAST))
     if assigned is None and whole:
         assigned = tuple((run.epoch, run.start_offset) for run in log.runs)
@@ -130,6 +137,10 @@ def _scan(directory: int, replica: Replica, mode: ScanMode, meter: Meter) -> Rep
             damage=damage,
         ),
     )
+
+
+def _least_certain(doubts: Iterable[Doubt | None]) -> Doubt | None:
+    return min(filter(None, doubts), key=lambda doubt: doubt.certain_end, default=None)
 
 
 def _walk(
@@ -184,9 +195,7 @@ def _bounds(
     return log_start, log_start, Doubt(why, log_end)
 
 
-def _last_written(
-    log: BatchLog, assigned: tuple[tuple[int, int], ...], log_start: int, log_end: int
-) -> int | None:
+def _last_written(log: BatchLog, assigned: Assigned, log_start: int, log_end: int) -> int | None:
     """From the last batch: the checkpoint's last epoch may have written nothing. Of a log that
     holds none any more, the newest epoch it knows; -1 if nothing was ever written."""
     if log.batches or log_start != log_end:
@@ -196,18 +205,14 @@ def _last_written(
     return assigned[-1][0] if assigned else None
 
 
-def _lineage(
-    assigned: tuple[tuple[int, int], ...] | None, log_start: int, log_end: int
-) -> EpochLineage | None:
+def _lineage(assigned: Assigned | None, log_start: int, log_end: int) -> EpochLineage | None:
     """None, too, for records whose leader epoch nobody wrote down."""
     if log_start == log_end:
         return ()
     return spans_within(assigned or (), log_start, log_end) or None
 
 
-def _assigned(
-    directory: int, files: ReplicaFiles
-) -> tuple[tuple[tuple[int, int], ...] | None, str | None]:
+def _assigned(directory: int, files: ReplicaFiles) -> tuple[Assigned | None, str | None]:
     """(leader-epoch-checkpoint, or why it says nothing)."""
     if not files.has_leader_epochs:
         return None, None
