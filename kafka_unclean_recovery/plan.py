@@ -32,7 +32,7 @@ def plan_partition(state: PartitionState, replica_logs: Iterable[ReplicaLog]) ->
     """
     logs = _checked(state, replica_logs)
     ranking = tuple(_candidate(log, logs) for log in _ranked(state, logs))
-    refusal = _refusal(state, ranking)
+    refusal = _refusal(state, logs, ranking)
     designated = ranking[0].log.broker if ranking and refusal is None else None
     return PartitionPlan(
         state=state,
@@ -136,7 +136,9 @@ def _order(state: PartitionState, ranking: Sequence[Candidate]) -> tuple[int, ..
     return (*ranked, *live, *dead)
 
 
-def _refusal(state: PartitionState, ranking: Sequence[Candidate]) -> str | None:
+def _refusal(
+    state: PartitionState, logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]
+) -> str | None:
     if state.reassigning:
         return (
             "a reassignment is in progress: an election would complete it, drop the removed"
@@ -147,4 +149,16 @@ def _refusal(state: PartitionState, ranking: Sequence[Candidate]) -> str | None:
             "every replica that could lead is suspect: its log may be corrupt; choose one by hand"
             " (kafka-elect-leaders --election-type designated)"
         )
+    if ranking and ranking[0].log.empty and (fuller := _unranked_with_records(logs, ranking)):
+        return (
+            f"no replica that can be ranked holds a record, and broker {fuller[0]} does: its last"
+            " written leader epoch is unknown; choose one by hand (kafka-elect-leaders"
+            " --election-type designated)"
+        )
     return None
+
+
+def _unranked_with_records(logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]) -> list[int]:
+    ranked = {candidate.log.broker for candidate in ranking}
+    unranked = [log for log in logs if log.live and log.problem is None]
+    return [log.broker for log in unranked if log.broker not in ranked and not log.empty]

@@ -18,7 +18,7 @@ from kafka_unclean_recovery.log_dir import batches as b
 from kafka_unclean_recovery.log_dir.batch_runs import Batch, Run, compact, run_of, take, take_runs
 from kafka_unclean_recovery.log_dir.batches import BatchHeader, Reason
 from kafka_unclean_recovery.log_dir.errors import BadFormat
-from kafka_unclean_recovery.log_dir.text_lines import INT32_MAX
+from kafka_unclean_recovery.log_dir.text_lines import INT32_MAX, INT64_MAX
 
 # Larger windows are slower: they fall out of the processor's cache between reading and summing.
 CHUNK = 1 << 20
@@ -92,7 +92,8 @@ class Walk:
 
     @property
     def _ceiling(self) -> int:
-        return self.base_offset + INT32_MAX
+        """The last offset that can lie in the segment; the log end, one above, is an int64 too."""
+        return min(self.base_offset + INT32_MAX, INT64_MAX - 1)
 
     def _inspect(self, at: int, window: memoryview, last: int) -> Batch | End:
         """The batch at `at`, of which `window` is the beginning, or what is wrong with it."""
