@@ -45,6 +45,7 @@ format: venv ## Rewrite the sources as ruff has them
 bench: venv jars ## Each benchmark, one JSON object a line
 	$(BIN)/python -m benchmarks.election
 	$(BIN)/python -m benchmarks.startup
+	$(BIN)/python -m benchmarks.scan
 
 completions: venv ## Regenerate completions/ from the commands
 	$(BIN)/python -m completions.generate

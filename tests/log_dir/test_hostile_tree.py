@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
-import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,6 +22,7 @@ from kafka_unclean_recovery.replica_info import parse_replica_info, replica_info
 from tests.cli.disks import SEGMENT, log_directory
 from tests.cli.run import RECOVERY, command_line
 from tests.log_dir.segments import checkpoint, v2
+from tests.real.cache import quick_scratch
 
 NOBODY = 65534
 GIB = 1 << 30
@@ -57,19 +58,26 @@ class Finished:
         return "\n".join(json.loads(self.stdout)["problems"])
 
 
-def scan(root: Path, mode: ScanMode = ScanMode.DEEP, *, timeout: float = SECONDS) -> Finished:
+def scan(root: Path, mode: ScanMode = ScanMode.DEEP) -> Finished:
     """The command as a process, one worker: `peak_mib` is of all that it did."""
     line = command_line(
         RECOVERY, "scan-log-dirs", str(root), "--mode", mode, "--format", "json", "--workers", "1"
     )
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         # A process between ours and the command, for a peak that is the command's alone.
-        counted = [sys.executable, "-c", _COUNTED, *line]
-        done = subprocess.run(counted, stdout=out, stderr=err, timeout=timeout, check=False)
+        process = subprocess.Popen(
+            [sys.executable, "-c", _COUNTED, *line], stdout=out, stderr=err, start_new_session=True
+        )
+        try:
+            code = process.wait(SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            raise
         out.seek(0)
         err.seek(0)
         *said, peak = err.read().decode().splitlines()
-        return Finished(done.returncode, out.read().decode(), "\n".join(said), int(peak) / 1024)
+        return Finished(code, out.read().decode(), "\n".join(said), int(peak) / 1024)
 
 
 _COUNTED = """
@@ -91,11 +99,9 @@ def _look(path: Path) -> tuple[int, ...]:
 
 
 @pytest.fixture
-def disk(tmp_path: Path) -> Iterator[Path]:
-    """A log directory of broker 1 with a sound replica, good-0, beside whatever a test adds; none
-    of it may change."""
-    yield log_directory(tmp_path / "disk", 1, {"good-0": 5})
-    shutil.rmtree(tmp_path / "disk", ignore_errors=True)
+def disk(tmp_path: Path) -> Path:
+    """A log directory of broker 1 with a sound replica, good-0, beside whatever a test adds."""
+    return log_directory(tmp_path / "disk", 1, {"good-0": 5})
 
 
 def scan_untouched(root: Path, mode: ScanMode = ScanMode.DEEP) -> Finished:
@@ -184,16 +190,16 @@ def test_names_that_are_not_utf_8_are_passed_over_and_fit_to_print(tmp_path: Pat
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_2_gib_hole_is_read_in_pieces(disk: Path, mode: ScanMode) -> None:
+def test_a_2_gib_hole_is_read_in_pieces(tmp_path: Path, mode: ScanMode) -> None:
     """With an index larger still, which counts as the topic was compacted."""
-    (disk / "cleaner-offset-checkpoint").write_bytes(checkpoint("sparse 0 1"))
-    (disk / "sparse-0").mkdir()
-    with (disk / "sparse-0" / SEGMENT).open("wb") as file:
-        file.write(v2(0, 7))
-        file.truncate(2 * GIB)
-    (disk / "sparse-0" / SEGMENT.replace("log", "index")).touch()
-    os.truncate(disk / "sparse-0" / SEGMENT.replace("log", "index"), 8 * GIB)
-    done = scan_untouched(disk, mode)
+    with quick_scratch(tmp_path) as scratch:
+        disk = log_directory(scratch / "disk", 1, {"good-0": 5, "sparse-0": 7})
+        (disk / "cleaner-offset-checkpoint").write_bytes(checkpoint("sparse 0 1"))
+        index = disk / "sparse-0" / SEGMENT.replace("log", "index")
+        index.touch()
+        os.truncate(index, 8 * GIB)
+        os.truncate(disk / "sparse-0" / SEGMENT, 2 * GIB)
+        done = scan_untouched(disk, mode)
     assert done.ends == {"good-0": 5, "sparse-0": 7}
     assert done.logs["sparse-0"]["suspect"] is None
     assert done.peak_mib < 200
@@ -232,12 +238,14 @@ def test_segments_named_at_the_end_of_all_offsets(disk: Path, mode: ScanMode, ba
     assert log["suspect"] is not None or log["problem"] is not None or log["log_end_offset"] == 3
 
 
-def test_a_hundred_thousand_empty_replicas(disk: Path) -> None:
-    for number in range(100_000):
-        directory = f"{disk}/many-{number}"
-        os.mkdir(directory)  # noqa: PTH102 - a Path for each takes as long as the scan
-        os.close(os.open(f"{directory}/{SEGMENT}", os.O_CREAT | os.O_WRONLY))
-    done = scan(disk, ScanMode.RECOVER, timeout=40.0)
+def test_a_hundred_thousand_empty_replicas(tmp_path: Path) -> None:
+    with quick_scratch(tmp_path) as scratch:
+        disk = log_directory(scratch / "disk", 1, {"good-0": 5})
+        for number in range(100_000):
+            directory = f"{disk}/many-{number}"
+            os.mkdir(directory)  # noqa: PTH102 - a Path for each takes as long as the scan
+            os.close(os.open(f"{directory}/{SEGMENT}", os.O_CREAT | os.O_WRONLY))
+        done = scan(disk, ScanMode.RECOVER)
     assert done.code == 0, done.stderr
     ends = done.ends
     assert ends.pop("good-0") == 5
