@@ -141,6 +141,8 @@ def _high_watermark_beyond_leader(
 def _eligible_replica_back(
     state: PartitionState, logs: Sequence[ReplicaLog], __: Sequence[Candidate]
 ) -> Iterator[Finding]:
+    """A disk's own metadata log ends when its broker did: while others of the ISR or ELR were not
+    scanned, they may have gone on alone."""
     scanned = {log.broker: log for log in logs if log.scanned is not None}
     for broker in state.online_replicas:
         if broker not in (*state.isr, *state.elr):
@@ -150,8 +152,11 @@ def _eligible_replica_back(
                 "live: the controller should elect it by itself, without loss; look again in a"
                 " moment"
             )
-        elif _intact(scanned[broker]):
-            what = "its disk can be used: starting it first brings the partition back without loss"
+        elif _intact(scanned[broker]) and scanned.keys() >= {*state.isr, *state.elr}:
+            what = (
+                "its disk can be used: unless a controller's metadata log is newer than those that"
+                " were found, starting it first brings the partition back without loss"
+            )
         else:
             continue
         yield Finding(

@@ -83,9 +83,9 @@ def test_every_scanned_replica_may_lead_whoever_led_last() -> None:
     assert plan.state.leader_epoch == OUTAGE.leader_epoch
     assert (plan.designated_leader, plan.order) == (1, (1, 2, 3, 4))
     assert plan.ranking[0].loss.possible == 0
+    assert plan.findings[-1].code == "eligible_replica_is_back"
     assert plan.findings[-1].message.endswith(
-        "in the ELR and its disk can be used: starting it first brings the partition back without"
-        " loss"
+        "starting it first brings the partition back without loss"
     )
 
 
