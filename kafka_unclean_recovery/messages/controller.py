@@ -1,0 +1,42 @@
+"""What brokers, and one admin request, say to the controller: keys 56, 62, 63 and 64.
+
+Offsets and epochs are int64, a uuid of zeros reads as None.
+"""
+
+from __future__ import annotations
+
+from kafka.protocol.api_message import ApiMessage
+
+from kafka_unclean_recovery import messages
+
+
+class AlterPartitionRequest(ApiMessage, load_json=messages):
+    """The ISR that the leader of a partition wants."""
+
+
+class AlterPartitionResponse(ApiMessage, load_json=messages):
+    """The partitions after it, each as it is or with an error."""
+
+
+class BrokerRegistrationRequest(ApiMessage, load_json=messages):
+    """A broker starts."""
+
+
+class BrokerRegistrationResponse(ApiMessage, load_json=messages):
+    """The epoch that it gets."""
+
+
+class BrokerHeartbeatRequest(ApiMessage, load_json=messages):
+    """A broker lives, and wants to be unfenced, fenced or shut down."""
+
+
+class BrokerHeartbeatResponse(ApiMessage, load_json=messages):
+    """Whether it is fenced, and whether it may go."""
+
+
+class UnregisterBrokerRequest(ApiMessage, load_json=messages):
+    """An admin has a broker forgotten."""
+
+
+class UnregisterBrokerResponse(ApiMessage, load_json=messages):
+    """Whether that was done."""
