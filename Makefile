@@ -4,9 +4,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 KAFKA_VERSIONS := 4.3.1 3.9.1 3.6.2
+FIDELITY_STEPS ?= 1000000
 
 .DEFAULT_GOAL := help
-.PHONY: help venv jars demo demo-kafka test test-quick lint format bench completions clean
+.PHONY: help venv jars demo demo-kafka test test-quick lint format bench fidelity completions clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +47,10 @@ bench: venv jars ## Each benchmark, one JSON object a line
 	$(BIN)/python -m benchmarks.election
 	$(BIN)/python -m benchmarks.startup
 	$(BIN)/python -m benchmarks.scan
+
+fidelity: venv jars ## Our controller and real ones, step by step; FIDELITY_STEPS of them
+	$(BIN)/python -m tests.fidelity --version 4.3.1 --steps $(FIDELITY_STEPS)
+	$(BIN)/python -m tests.fidelity --version 3.9.1 --steps $$(($(FIDELITY_STEPS) / 5))
 
 completions: venv ## Regenerate completions/ from the commands
 	$(BIN)/python -m completions.generate

@@ -40,9 +40,18 @@ RIM = {
     "journal": {"model"},
     "log_dir": {"model", "errors", "trust"},
     "messages": set(),
+    "emulator": {"log_dir", "messages"},
     "stopping": set(),
-    "cluster": {"model", "deadline"},
-    "transport": {"model", "deadline", "cluster", "journal", "election_rules", "stopping"},
+    "cluster": {"model", "deadline", "messages"},
+    "transport": {
+        "model",
+        "deadline",
+        "cluster",
+        "messages",
+        "journal",
+        "election_rules",
+        "stopping",
+    },
     "gather": {"model", "deadline", "cluster", "transport"},
     "observation": {"model", "deadline", "cluster", "transport", "gather", "stopping"},
     "recovery": {"model", "cluster", "disks", "election_rules", "observation", "plan"},
@@ -51,7 +60,7 @@ ALLOWED: dict[str, set[str]] = {**PURE, **RIM}
 
 # Third parties that only these parts may import.
 THIRD_PARTIES = {
-    "kafka": {"cluster", "messages"},
+    "kafka": {"cluster", "emulator", "messages"},
     "typer": {"cli"},
     "tabulate": {"report_table"},
     "tenacity": {"gather"},
@@ -94,6 +103,18 @@ def test_imports_point_one_way(module: Path) -> None:
 def test_third_parties_stay_where_they_belong(module: Path) -> None:
     for name in {name.split(".")[0] for name in _imports(module)} & THIRD_PARTIES.keys():
         assert _part(module) in THIRD_PARTIES[name], f"only {THIRD_PARTIES[name]} import {name}"
+
+
+def test_the_emulator_shares_no_rule_with_what_it_judges() -> None:
+    # A wrong ranking must not be confirmed by its own judge.
+    assert not ALLOWED["emulator"] & {"plan", "findings", "lineage"}
+
+
+def test_the_emulated_controller_imports_nothing_but_itself() -> None:
+    # No socket, no file, no codec: events in, records out.
+    for module in (PACKAGE / "emulator" / "controller").glob("*.py"):
+        ours = {name for name in _imports(module) if name.startswith(f"{NAME}.")}
+        assert all(name.startswith(f"{NAME}.emulator.controller") for name in ours), module.name
 
 
 def test_only_the_command_line_prints_or_exits() -> None:

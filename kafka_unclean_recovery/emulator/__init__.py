@@ -1,0 +1,1 @@
+"""An emulated cluster; so far its controller."""

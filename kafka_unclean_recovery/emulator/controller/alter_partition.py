@@ -1,0 +1,111 @@
+"""AlterPartition: a leader proposes an ISR (KIP-497; KIP-841, KIP-903, KIP-966).
+
+KIP-903: a replica with a stale broker epoch can't join an ISR. Its exception needs no line here:
+the last member stays in the ISR of a partition without ELR because nothing takes it out.
+"""
+
+from __future__ import annotations
+
+from kafka_unclean_recovery.emulator.controller.events import (
+    UNKNOWN_BROKER_EPOCH,
+    AlterPartition,
+    AlterPartitionResponse,
+    Errors,
+)
+from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration, merge
+from kafka_unclean_recovery.emulator.controller.partition_change import Proposal
+from kafka_unclean_recovery.emulator.controller.partition_updates import (
+    proposed,
+    unclean_if_allowed,
+)
+from kafka_unclean_recovery.emulator.controller.records import (
+    NO_LEADER_CHANGE,
+    RECOVERED,
+    RECOVERING,
+    Record,
+    TopicIdPartition,
+)
+from kafka_unclean_recovery.emulator.controller.state import ControllerFault, State
+
+
+def alter_partition(
+    state: State, event: AlterPartition
+) -> tuple[list[Record], AlterPartitionResponse]:
+    sender = state.brokers.get(event.broker)
+    if sender is None or sender.epoch != event.broker_epoch:
+        return [], AlterPartitionResponse(Errors.STALE_BROKER_EPOCH)
+    topic = state.topic(event.topic)
+    if topic is None:
+        return [], AlterPartitionResponse(partition_error=Errors.UNKNOWN_TOPIC_ID)
+    partition = topic.partitions.get(event.partition)
+    if partition is None:
+        return [], AlterPartitionResponse(partition_error=Errors.UNKNOWN_TOPIC_OR_PARTITION)
+    error = _refusal(state, partition, event)
+    if error is not Errors.NONE:
+        return [], AlterPartitionResponse(partition_error=error)
+    key = TopicIdPartition(topic.topic_id, event.partition)
+    proposal = Proposal(
+        isr=tuple(broker for broker, _ in event.new_isr),
+        leader_recovery_state=event.leader_recovery_state,
+        election=unclean_if_allowed(state, topic),
+    )
+    change = proposed(state, topic, key, proposal)
+    if change is None:
+        return [], _applied(partition)
+    if change.leader not in (event.broker, NO_LEADER_CHANGE):
+        # It has completed a reassignment, and the sender leads no more: an error, yet applied.
+        return [change], AlterPartitionResponse(partition_error=Errors.NEW_LEADER_ELECTED)
+    return [change], _applied(merge(partition, change))
+
+
+def _refusal(state: State, partition: PartitionRegistration, event: AlterPartition) -> Errors:
+    if error := _stale(partition, event):
+        return error
+    isr = [broker for broker, _ in event.new_isr]
+    recovery = event.leader_recovery_state
+    if recovery not in (RECOVERED, RECOVERING):
+        raise ControllerFault(f"{recovery} is no leader recovery state")
+    invalid = (
+        len(set(isr)) != len(isr)
+        or any(replica not in partition.replicas for replica in isr)
+        or partition.leader not in isr
+        or (recovery == RECOVERING and len(isr) > 1)
+        or (recovery == RECOVERING and partition.leader_recovery_state == RECOVERED)
+    )
+    if invalid:
+        return Errors.INVALID_REQUEST
+    eligible = all(_eligible(state, broker, epoch) for broker, epoch in event.new_isr)
+    return Errors.NONE if eligible else Errors.INELIGIBLE_REPLICA
+
+
+def _stale(partition: PartitionRegistration, event: AlterPartition) -> Errors:
+    """Whoever knows a newer epoch than the controller makes it an old controller."""
+    if event.leader_epoch > partition.leader_epoch:
+        return Errors.NOT_CONTROLLER
+    if event.partition_epoch > partition.partition_epoch:
+        return Errors.NOT_CONTROLLER
+    if event.leader_epoch < partition.leader_epoch:
+        return Errors.FENCED_LEADER_EPOCH
+    if event.broker != partition.leader:
+        return Errors.INVALID_REQUEST
+    if event.partition_epoch < partition.partition_epoch:
+        return Errors.INVALID_UPDATE_VERSION
+    return Errors.NONE
+
+
+def _eligible(state: State, broker: int, epoch: int) -> bool:
+    """An active broker, and the incarnation of it that the leader has seen fetching."""
+    registration = state.brokers.get(broker)
+    if registration is None or not registration.active:
+        return False
+    return epoch in (UNKNOWN_BROKER_EPOCH, registration.epoch)
+
+
+def _applied(partition: PartitionRegistration) -> AlterPartitionResponse:
+    return AlterPartitionResponse(
+        leader=partition.leader,
+        leader_epoch=partition.leader_epoch,
+        isr=partition.isr,
+        leader_recovery_state=partition.leader_recovery_state,
+        partition_epoch=partition.partition_epoch,
+    )

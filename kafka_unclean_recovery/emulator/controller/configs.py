@@ -1,0 +1,92 @@
+"""Configs, of which the controller acts upon two, and what a new min.insync.replicas means for
+ELRs (ConfigurationControlManager).
+
+A topic's values are looked at here. Those of all brokers are for the broker to look at that they
+come through, so that nonsense sent straight to a controller is accepted, and its end.
+"""
+
+from __future__ import annotations
+
+from kafka_unclean_recovery.emulator.controller.events import (
+    AlterClusterConfig,
+    AlterTopicConfig,
+    Errors,
+    Response,
+)
+from kafka_unclean_recovery.emulator.controller.records import (
+    ClearElrRecord,
+    ConfigRecord,
+    PartitionChangeRecord,
+    Record,
+    TopicIdPartition,
+)
+from kafka_unclean_recovery.emulator.controller.state import (
+    DEFAULTS,
+    MIN_INSYNC_REPLICAS,
+    UNCLEAN_LEADER_ELECTION_ENABLE,
+    State,
+    Topic,
+    number,
+)
+
+_INT_MAX = 2**31 - 1
+
+
+def valid_config(key: str, value: str) -> bool:
+    if key == MIN_INSYNC_REPLICAS:
+        return value.isascii() and value.isdigit() and 1 <= int(value) <= _INT_MAX
+    if key == UNCLEAN_LEADER_ELECTION_ENABLE:
+        return value.lower() in ("true", "false")
+    return True
+
+
+def clears_elr(state: State, key: str) -> bool:
+    """4.3.1 clears every ELR that a new min.insync.replicas may concern."""
+    release = state.release
+    return key == MIN_INSYNC_REPLICAS and release.elr and release.min_isr_change_clears_elr
+
+
+def alter_topic_config(state: State, event: AlterTopicConfig) -> tuple[list[Record], Response]:
+    """What is so already is not written again."""
+    if event.value is not None and not valid_config(event.key, event.value):
+        return [], Response(Errors.INVALID_CONFIG)
+    topic = state.topic(event.name)
+    if topic is None:
+        return [], Response(Errors.UNKNOWN_TOPIC_OR_PARTITION)
+    if topic.configs.get(event.key) == event.value:
+        return [], Response()
+    records: list[Record] = [ConfigRecord(event.name, event.key, event.value)]
+    if clears_elr(state, event.key):
+        records.append(ClearElrRecord(event.name))
+    elif event.key == MIN_INSYNC_REPLICAS and state.release.elr:
+        default = DEFAULTS[MIN_INSYNC_REPLICAS]
+        inherited = state.cluster_configs.get(MIN_INSYNC_REPLICAS, default)
+        records += _elrs_not_needed(topic, number(event.value or inherited))
+    return records, Response()
+
+
+def alter_cluster_config(state: State, event: AlterClusterConfig) -> tuple[list[Record], Response]:
+    """Written even when it is so already: brokers reload what they read by it (KAFKA-14136)."""
+    release = state.release
+    removes_min_isr = event.key == MIN_INSYNC_REPLICAS and event.value is None
+    if removes_min_isr and release.cluster_min_isr_stays:
+        return [], Response(Errors.INVALID_CONFIG)
+    records: list[Record] = [ConfigRecord(None, event.key, event.value)]
+    if clears_elr(state, event.key):
+        records.append(ClearElrRecord(None))
+    elif event.key == MIN_INSYNC_REPLICAS and release.elr:
+        for topic in state.topics.values():
+            if MIN_INSYNC_REPLICAS not in topic.configs:
+                new = number(event.value or DEFAULTS[MIN_INSYNC_REPLICAS])
+                records += _elrs_not_needed(topic, new)
+    return records, Response()
+
+
+def _elrs_not_needed(topic: Topic, min_isr: int) -> list[Record]:
+    """KIP-966, "When updating the config min.insync.replicas": if the new one <= the ISR, the ELR
+    is removed; and the last known ELR, as always when the ISR reaches min ISR."""
+    return [
+        PartitionChangeRecord(TopicIdPartition(topic.topic_id, index), elr=(), last_known_elr=())
+        for index, partition in topic.partitions.items()
+        if (partition.elr or partition.last_known_elr) and min_isr <= len(partition.isr)
+    ]

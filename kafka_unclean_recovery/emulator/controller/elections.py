@@ -1,0 +1,99 @@
+"""Elections that are asked for (ElectLeaders; KIP-460, KIP-966) or that a timer starts."""
+
+from __future__ import annotations
+
+from kafka_unclean_recovery.emulator.controller.events import (
+    BalanceLeaders,
+    ElectionType,
+    ElectLeaders,
+    ElectLeadersResponse,
+    ElectUncleanLeaders,
+    Errors,
+    Response,
+)
+from kafka_unclean_recovery.emulator.controller.partition_change import Election, Proposal
+from kafka_unclean_recovery.emulator.controller.partition_updates import (
+    electable,
+    leaderless,
+    proposed,
+)
+from kafka_unclean_recovery.emulator.controller.records import (
+    NO_LEADER,
+    Record,
+    TopicIdPartition,
+)
+from kafka_unclean_recovery.emulator.controller.state import State, Topic
+
+
+def elect_leaders(state: State, event: ElectLeaders) -> tuple[list[Record], ElectLeadersResponse]:
+    """Raises ValueError when `designated` and `partitions` are not parallel."""
+    designates = event.kind is ElectionType.DESIGNATED
+    # Nobody can be designated for partitions that aren't named.
+    if designates and (event.partitions is None or not state.release.designated_elections):
+        refused = tuple((*named, Errors.INVALID_REQUEST) for named in event.partitions or ())
+        return [], ElectLeadersResponse(Errors.INVALID_REQUEST, refused)
+    partitions = _all_partitions(state) if event.partitions is None else event.partitions
+    designated = event.designated if designates else (None,) * len(partitions)
+    records: list[Record] = []
+    results: list[tuple[str, int, Errors]] = []
+    for (name, number), leader in zip(partitions, designated, strict=True):
+        error, changes = _elect(state, event.kind, name, number, leader)
+        records += changes
+        if event.partitions is not None or error is not Errors.ELECTION_NOT_NEEDED:
+            results.append((name, number, error))
+    return records, ElectLeadersResponse(results=tuple(results))
+
+
+def _all_partitions(state: State) -> tuple[tuple[str, int], ...]:
+    return tuple((t.name, number) for t in state.topics.values() for number in t.partitions)
+
+
+def _elect(
+    state: State, kind: ElectionType, name: str, number: int, designated: int | None
+) -> tuple[Errors, list[Record]]:
+    topic = state.topic(name)
+    partition = None if topic is None else topic.partitions.get(number)
+    if topic is None or partition is None:
+        return Errors.UNKNOWN_TOPIC_OR_PARTITION, []
+    preferred = kind is ElectionType.PREFERRED
+    wanted = partition.preferred_replica if preferred else partition.leader
+    if partition.leader == wanted != NO_LEADER:
+        return Errors.ELECTION_NOT_NEEDED, []
+    key = TopicIdPartition(topic.topic_id, number)
+    if designated is not None and not electable(state, topic, key, designated):
+        return Errors.ELIGIBLE_LEADERS_NOT_AVAILABLE, []
+    election = Election.PREFERRED if preferred else Election.UNCLEAN
+    change = proposed(state, topic, key, Proposal(election=election, designated=designated))
+    if change is not None:
+        return Errors.NONE, [change]
+    if preferred:
+        return Errors.PREFERRED_LEADER_NOT_AVAILABLE, []
+    return Errors.ELIGIBLE_LEADERS_NOT_AVAILABLE, []
+
+
+def elect_unclean_leaders(
+    state: State, _event: ElectUncleanLeaders
+) -> tuple[list[Record], Response]:
+    """What has no leader gets one where the config allows it to be unclean."""
+    records: list[Record] = []
+    for key in leaderless(state):
+        topic = state.topics[key.topic_id]
+        if state.unclean_elections(topic):
+            records += _elect(state, ElectionType.UNCLEAN, topic.name, key.partition, None)[1]
+    return records, Response()
+
+
+def balance_leaders(state: State, _event: BalanceLeaders) -> tuple[list[Record], Response]:
+    """A preferred election of every partition that another replica leads, or none."""
+    records: list[Record] = []
+    for topic in state.topics.values():
+        records += _balanced(state, topic)
+    return records, Response()
+
+
+def _balanced(state: State, topic: Topic) -> list[Record]:
+    return [
+        change
+        for number in topic.partitions
+        for change in _elect(state, ElectionType.PREFERRED, topic.name, number, None)[1]
+    ]

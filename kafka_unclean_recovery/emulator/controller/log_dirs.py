@@ -1,0 +1,53 @@
+"""Log directories: where replicas are, and what has failed (KIP-858)."""
+
+from __future__ import annotations
+
+from kafka_unclean_recovery.emulator.controller.events import (
+    AssignReplicaToDir,
+    Errors,
+    Heartbeat,
+    Response,
+)
+from kafka_unclean_recovery.emulator.controller.partition_change import Proposal
+from kafka_unclean_recovery.emulator.controller.partition_updates import broker_leaves, proposed
+from kafka_unclean_recovery.emulator.controller.records import (
+    BrokerRegistrationChangeRecord,
+    Record,
+    TopicIdPartition,
+)
+from kafka_unclean_recovery.emulator.controller.state import State
+
+
+def assign_replica(state: State, event: AssignReplicaToDir) -> tuple[list[Record], Response]:
+    """A replica that is put into a directory which has failed leaves at once."""
+    registration = state.brokers.get(event.broker)
+    if registration is None or registration.epoch != event.broker_epoch:
+        return [], Response(Errors.STALE_BROKER_EPOCH)
+    topic = state.topic(event.topic)
+    if topic is None:
+        return [], Response(Errors.UNKNOWN_TOPIC_ID)
+    partition = topic.partitions.get(event.partition)
+    if partition is None:
+        return [], Response(Errors.UNKNOWN_TOPIC_OR_PARTITION)
+    if event.broker not in partition.replicas:
+        return [], Response(Errors.NOT_LEADER_OR_FOLLOWER)
+    key = TopicIdPartition(topic.topic_id, event.partition)
+    change = proposed(state, topic, key, Proposal(log_dir=(event.broker, event.log_dir)))
+    records: list[Record] = [] if change is None else [change]
+    if not state.has_online_dir(event.broker, event.log_dir):
+        records += broker_leaves(state, event.broker, [key])
+    return records, Response()
+
+
+def directories_offline(state: State, event: Heartbeat) -> list[Record]:
+    """Directories that have failed since: their replicas leave, as of a fenced broker."""
+    registration = state.brokers[event.broker]
+    failed = [d for d in registration.log_dirs if d in event.offline_log_dirs]
+    if not failed:
+        return []
+    records: list[Record] = []
+    for log_dir in failed:
+        records += broker_leaves(state, event.broker, state.directories.of(log_dir))
+    left = tuple(d for d in registration.log_dirs if d not in failed)
+    change = BrokerRegistrationChangeRecord(event.broker, registration.epoch, log_dirs=left)
+    return [*records, change]

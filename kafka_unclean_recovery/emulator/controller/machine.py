@@ -1,0 +1,65 @@
+"""The controller as a pure state machine.
+
+`handle(state, event)` decides and changes nothing; `replay(state, record)` changes and decides
+nothing. There is no socket, clock, lock or randomness in it: what happens outside is in events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from kafka_unclean_recovery.emulator.controller import events as ev
+from kafka_unclean_recovery.emulator.controller.alter_partition import alter_partition
+from kafka_unclean_recovery.emulator.controller.configs import (
+    alter_cluster_config,
+    alter_topic_config,
+)
+from kafka_unclean_recovery.emulator.controller.elections import (
+    balance_leaders,
+    elect_leaders,
+    elect_unclean_leaders,
+)
+from kafka_unclean_recovery.emulator.controller.heartbeats import heartbeat
+from kafka_unclean_recovery.emulator.controller.log_dirs import assign_replica
+from kafka_unclean_recovery.emulator.controller.reassignments import alter_reassignment
+from kafka_unclean_recovery.emulator.controller.records import Record
+from kafka_unclean_recovery.emulator.controller.registrations import (
+    expire_session,
+    register,
+    unregister,
+)
+from kafka_unclean_recovery.emulator.controller.replay import replay
+from kafka_unclean_recovery.emulator.controller.state import State
+from kafka_unclean_recovery.emulator.controller.topics import create_topic, delete_topic
+
+_HANDLERS: dict[type[ev.Event], Callable[[State, Any], tuple[list[Record], Any]]] = {
+    ev.RegisterBroker: register,
+    ev.UnregisterBroker: unregister,
+    ev.Heartbeat: heartbeat,
+    ev.SessionExpired: expire_session,
+    ev.AssignReplicaToDir: assign_replica,
+    ev.AlterPartition: alter_partition,
+    ev.CreateTopic: create_topic,
+    ev.DeleteTopic: delete_topic,
+    ev.AlterTopicConfig: alter_topic_config,
+    ev.AlterClusterConfig: alter_cluster_config,
+    ev.AlterReassignment: alter_reassignment,
+    ev.ElectLeaders: elect_leaders,
+    ev.ElectUncleanLeaders: elect_unclean_leaders,
+    ev.BalanceLeaders: balance_leaders,
+}
+
+
+def handle(state: State, event: ev.Event) -> tuple[list[Record], ev.AnyResponse]:
+    """What is to be written, in order, and the answer. An error goes with no records, except for
+    NEW_LEADER_ELECTED. Raises ControllerFault where Kafka's own controller fails."""
+    return _HANDLERS[type(event)](state, event)
+
+
+def step(state: State, event: ev.Event) -> ev.AnyResponse:
+    """Handle an event and replay what it comes to; on ControllerFault the state is as before."""
+    records, response = handle(state, event)
+    for record in records:
+        replay(state, record)
+    return response

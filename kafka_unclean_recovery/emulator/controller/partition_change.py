@@ -1,0 +1,306 @@
+"""What becomes of one partition: its leader, ISR, ELR, epochs (Kafka's PartitionChangeBuilder).
+
+An event proposes, the rules dispose. In this order, each on what the one before left: a
+reassignment completes, the ELR is updated, a leader is elected, the record is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import Enum
+from uuid import UUID
+
+from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
+from kafka_unclean_recovery.emulator.controller.records import (
+    NO_LEADER,
+    NO_LEADER_CHANGE,
+    RECOVERING,
+    Ids,
+    PartitionChangeRecord,
+    TopicIdPartition,
+)
+from kafka_unclean_recovery.emulator.controller.releases import LastKnown, Release
+
+
+class Election(Enum):
+    ONLINE = "online"
+    """From the ISR, or from the ELR when the ISR is empty."""
+
+    PREFERRED = "preferred"
+    """The same, and the first replica rather than the present leader."""
+
+    UNCLEAN = "unclean"
+    """The same as ONLINE, and if there is no such replica then any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What an event wants of a partition; None leaves it as it is.
+
+    unclean_shutdown: the replica that may have lost records. log_dir: a replica and where it is.
+    designated: elect this one, which the caller has found to be electable; it counts as unclean.
+    """
+
+    isr: Ids | None = None
+    replicas: Ids | None = None
+    removing: Ids | None = None
+    adding: Ids | None = None
+    unclean_shutdown: int | None = None
+    leader_recovery_state: int | None = None
+    log_dir: tuple[int, UUID] | None = None
+    election: Election = Election.ONLINE
+    designated: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What the rules need to know of the cluster. min_isr: the effective one, given replicas."""
+
+    release: Release
+    min_isr: Callable[[Ids], int]
+    acceptable: Callable[[int], bool]
+    default_dir: Callable[[int], UUID]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The partition as it is to be."""
+
+    isr: Ids
+    replicas: Ids
+    removing: Ids
+    adding: Ids
+    elr: Ids = ()
+    last_known_elr: Ids = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Elected:
+    leader: int
+    unclean: bool = False
+
+
+def change_partition(
+    key: TopicIdPartition, partition: PartitionRegistration, proposal: Proposal, rules: Rules
+) -> PartitionChangeRecord | None:
+    """The change, or None when nothing changes."""
+    target = _with_elr(partition, _reassigned(partition, proposal, rules), proposal, rules)
+    elected = _elect(partition, target, proposal, rules)
+    moved = elected.leader != partition.leader
+    unclean = moved and elected.unclean
+    isr, elr, last_known_elr = _candidates(target, elected.leader, moved, unclean)
+    leader = _leader_field(partition, target, elected.leader, moved)
+    release = rules.release
+    if not isr and not release.elr:
+        # Without ELR the last member stays, dead or not (KIP-903's notable exception).
+        isr = partition.isr
+    record = PartitionChangeRecord(
+        key,
+        _changed(isr, partition.isr),
+        leader,
+        _changed(target.replicas, partition.replicas),
+        _directories_field(partition, target.replicas, proposal, rules),
+        _changed(target.removing, partition.removing_replicas),
+        _changed(target.adding, partition.adding_replicas),
+        _recovery_field(partition, proposal, unclean),
+        _changed(elr, partition.elr),
+        _last_known_field(partition, leader, last_known_elr, release),
+        _last_known_leader_field(partition, leader, release),
+    )
+    return None if record == PartitionChangeRecord(key) else record
+
+
+def _changed(new: Ids, old: Ids) -> Ids | None:
+    return None if new == old else new
+
+
+# Reassignments (PartitionReassignmentReplicas).
+
+
+def _reassigned(partition: PartitionRegistration, proposal: Proposal, rules: Rules) -> Target:
+    """The proposal with the reassignment completed, if that can be."""
+    target = Target(
+        partition.isr if proposal.isr is None else proposal.isr,
+        partition.replicas if proposal.replicas is None else proposal.replicas,
+        partition.removing_replicas if proposal.removing is None else proposal.removing,
+        partition.adding_replicas if proposal.adding is None else proposal.adding,
+    )
+    if not target.removing and not target.adding:
+        return target
+    isr = without(target.isr, target.removing)
+    replicas = without(target.replicas, target.removing)
+    if not _may_complete(isr, replicas, target, rules):
+        return target
+    return Target(isr, replicas, (), ())
+
+
+def _may_complete(isr: Ids, replicas: Ids, target: Target, rules: Rules) -> bool:
+    """Whether `isr` will do for the final `replicas`.
+
+    4.x waits for what is added, and for all if the replication factor shrinks; KIP-966 ("The
+    AlterPartitionReassignments") for min ISR besides, so that a replica which is removed can't
+    stay in the ELR.
+    """
+    release = rules.release
+    if release.reassignment_needs_min_isr and len(isr) < rules.min_isr(replicas):
+        return False
+    if release.reassignment_awaits_target:
+        return _all_in(replicas, isr)
+    shrinks = len(target.adding) < len(target.removing)
+    # What one reassignment added the next may remove: not all of `adding` need be in `replicas`.
+    return _all_in(target.adding, isr) and (not shrinks or _all_in(replicas, isr))
+
+
+def _all_in(ids: Ids, others: Ids) -> bool:
+    return all(i in others for i in ids)
+
+
+def without(ids: Ids, others: Iterable[int]) -> Ids:
+    left = set(others)
+    return tuple(i for i in ids if i not in left)
+
+
+# ELR (KIP-966, "Eligible Leader Replicas", the ELR update).
+
+
+def _with_elr(
+    partition: PartitionRegistration, target: Target, proposal: Proposal, rules: Rules
+) -> Target:
+    """With ISR >= min ISR there is no ELR. Below, ISR members that leave join it, who enters the
+    ISR leaves it, and so does the replica that has shut down uncleanly."""
+    if not rules.release.elr or len(target.isr) >= rules.min_isr(target.replicas):
+        return target
+    isr = target.isr
+    if isr == partition.isr and not (partition.elr or partition.last_known_elr):
+        return target
+    candidates = _in_hash_order(partition.elr, partition.isr)
+    elr = tuple(r for r in candidates if r not in isr and r != proposal.unclean_shutdown)
+    former = (*candidates, *partition.last_known_elr)
+    last_known_elr: Ids = ()
+    if rules.release.last_known is LastKnown.ELR:
+        last_known_elr = tuple(sorted({r for r in former if r not in isr and r not in elr}))
+    return Target(isr, target.replicas, target.removing, target.adding, elr, last_known_elr)
+
+
+def _in_hash_order(ids: Ids, more: Ids) -> Ids:
+    """The order in which a Java HashSet made of `ids`, with `more` added, hands them out: an ELR
+    is written in it. A broker id is its own hash; a table has a third more places than ids."""
+    distinct = tuple(dict.fromkeys((*ids, *more)))
+    table = 16
+    while table < len(ids) * 4 // 3 + 1 or table * 3 // 4 < len(distinct):
+        table *= 2
+    return tuple(sorted(distinct, key=lambda i: i % table))
+
+
+# Elections.
+
+
+def _elect(
+    partition: PartitionRegistration, target: Target, proposal: Proposal, rules: Rules
+) -> Elected:
+    """KIP-966, "Leader election" and, while unclean recovery is not shipped, "Delivery plan"."""
+    if proposal.designated is not None:
+        return Elected(proposal.designated, unclean=True)
+    electable = target.isr or target.elr
+    # Most changes are of a partition whose leader stays: it comes first unless another is
+    # preferred.
+    first = target.replicas[0] if proposal.election is Election.PREFERRED else partition.leader
+    for replica in (first, partition.leader, *target.replicas):
+        if replica in electable and rules.acceptable(replica):
+            return Elected(replica)
+    known = _last_known_leader(partition, rules.release)
+    if not target.isr and not target.elr and known is not None and rules.acceptable(known):
+        return Elected(known, unclean=True)
+    if proposal.election is Election.UNCLEAN:
+        for replica in target.replicas:
+            if rules.acceptable(replica):
+                return Elected(replica, unclean=True)
+    return Elected(NO_LEADER)
+
+
+def _last_known_leader(partition: PartitionRegistration, release: Release) -> int | None:
+    if not release.elr:
+        return None
+    if release.last_known is LastKnown.ELR:
+        known = partition.last_known_leader
+        return None if known == NO_LEADER else known
+    return partition.last_known_elr[0] if len(partition.last_known_elr) == 1 else None
+
+
+def _candidates(target: Target, leader: int, moved: bool, unclean: bool) -> tuple[Ids, Ids, Ids]:
+    """ISR, ELR and last known ELR after the election."""
+    if unclean:
+        return (leader,), (), ()
+    if moved and leader in target.elr:
+        return (leader,), without(target.elr, (leader,)), target.last_known_elr
+    return target.isr, target.elr, target.last_known_elr
+
+
+# Fields of the record.
+
+
+def _leader_field(
+    partition: PartitionRegistration, target: Target, leader: int, moved: bool
+) -> int:
+    """A new leader, or the same in a new epoch when the partition loses a replica, so that it
+    can't go on fetching. An ISR or ELR that changes alone bumps no leader epoch (KIP-966, "Other
+    behaviors"; KAFKA-15021)."""
+    if moved:
+        return leader
+    lost = any(replica not in target.replicas for replica in partition.replicas)
+    return partition.leader if lost else NO_LEADER_CHANGE
+
+
+def _directories_field(
+    partition: PartitionRegistration, replicas: Ids, proposal: Proposal, rules: Rules
+) -> tuple[UUID, ...] | None:
+    """In the order of the replicas; a new one begins in its broker's default directory."""
+    if replicas == partition.replicas and proposal.log_dir is None:
+        return None
+    known = dict(zip(partition.replicas, partition.directories, strict=True))
+    if proposal.log_dir is not None:
+        known[proposal.log_dir[0]] = proposal.log_dir[1]
+    directories = tuple(known[r] if r in known else rules.default_dir(r) for r in replicas)
+    return None if directories == partition.directories else directories
+
+
+def _recovery_field(
+    partition: PartitionRegistration, proposal: Proposal, unclean: bool
+) -> int | None:
+    """A leader that was elected uncleanly is recovering until it says otherwise."""
+    wanted = proposal.leader_recovery_state
+    if wanted is not None and wanted != partition.leader_recovery_state:
+        return wanted
+    if unclean and partition.leader_recovery_state != RECOVERING:
+        return RECOVERING
+    return None
+
+
+def _last_known_field(
+    partition: PartitionRegistration, leader: int, last_known_elr: Ids, release: Release
+) -> Ids | None:
+    if release.last_known is LastKnown.ELR:
+        return _changed(last_known_elr, partition.last_known_elr)
+    if not release.elr:
+        return None
+    # The releases keep the last leader in this field.
+    if leader == NO_LEADER and not partition.last_known_elr:
+        return (partition.leader,)
+    if leader >= 0 and partition.last_known_elr:
+        return ()
+    return None
+
+
+def _last_known_leader_field(
+    partition: PartitionRegistration, leader: int, release: Release
+) -> int | None:
+    """The leader that is fenced as the last one; gone when there is a new one (KIP-966, "The last
+    known leader will be tracked")."""
+    if release.last_known is LastKnown.LEADER:
+        return None
+    if leader == NO_LEADER and partition.leader != NO_LEADER:
+        return partition.leader
+    if leader >= 0 and partition.last_known_leader != NO_LEADER:
+        return NO_LEADER
+    return None

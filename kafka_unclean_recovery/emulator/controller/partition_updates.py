@@ -1,0 +1,124 @@
+"""Changes of partitions in a state: one proposal, or the same one for all that a broker is in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
+from kafka_unclean_recovery.emulator.controller.partition_change import (
+    Election,
+    Proposal,
+    Rules,
+    change_partition,
+    without,
+)
+from kafka_unclean_recovery.emulator.controller.records import (
+    NO_LEADER,
+    Ids,
+    PartitionChangeRecord,
+    Record,
+    TopicIdPartition,
+)
+from kafka_unclean_recovery.emulator.controller.state import ControllerFault, State, Topic
+
+
+def proposed(
+    state: State, topic: Topic, key: TopicIdPartition, proposal: Proposal
+) -> PartitionChangeRecord | None:
+    """The change that the proposal comes to, as the brokers are now."""
+    partition = topic.partitions[key.partition]
+    acceptable = _acceptable(state, partition, state.active)
+    return change_partition(key, partition, proposal, _rules(state, topic, acceptable))
+
+
+def electable(state: State, topic: Topic, key: TopicIdPartition, replica: int) -> bool:
+    """Whether it may be designated: a replica, whose broker and directory work (KIP-1275)."""
+    partition = topic.partitions[key.partition]
+    return replica in partition.replicas and _acceptable(state, partition, state.active)(replica)
+
+
+def unclean_if_allowed(state: State, topic: Topic) -> Election:
+    """unclean.leader.election.enable lets any change of the partition elect uncleanly."""
+    return Election.UNCLEAN if state.unclean_elections(topic) else Election.ONLINE
+
+
+def broker_leaves(
+    state: State, broker: int, partitions: Iterable[TopicIdPartition]
+) -> list[Record]:
+    """Out of the ISRs, and no leader any more, whatever its registration still says."""
+
+    def others(replica: int) -> bool:
+        return replica != broker and state.active(replica)
+
+    return _updates(state, partitions, others, leaving=(broker,))
+
+
+def broker_arrives(
+    state: State, broker: int, partitions: Iterable[TopicIdPartition]
+) -> list[Record]:
+    """A leader for what has none, this broker included although it is still fenced."""
+
+    def with_it(replica: int) -> bool:
+        return replica == broker or state.active(replica)
+
+    return _updates(state, partitions, with_it)
+
+
+def broker_lost_data(
+    state: State, broker: int, partitions: Iterable[TopicIdPartition]
+) -> list[Record]:
+    """Out of ISRs and ELRs (KIP-966, "During the broker registration")."""
+
+    def others(replica: int) -> bool:
+        return replica != broker and state.active(replica)
+
+    return _updates(state, partitions, others, leaving=(broker,), unclean_shutdown=broker)
+
+
+def _updates(
+    state: State,
+    partitions: Iterable[TopicIdPartition],
+    active: Callable[[int], bool],
+    leaving: Ids = (),
+    unclean_shutdown: int | None = None,
+) -> list[Record]:
+    """ReplicationControlManager.generateLeaderAndIsrUpdates. May raise ControllerFault."""
+    records: list[Record] = []
+    for key in partitions:
+        partition = state.partition(key)
+        topic = state.topics[key.topic_id]
+        proposal = Proposal(
+            isr=without(partition.isr, leaving),
+            unclean_shutdown=unclean_shutdown,
+            election=unclean_if_allowed(state, topic),
+        )
+        rules = _rules(state, topic, _acceptable(state, partition, active))
+        change = change_partition(key, partition, proposal, rules)
+        if change is not None:
+            records.append(change)
+    return records
+
+
+def leaderless(state: State) -> Iterable[TopicIdPartition]:
+    return state.leaders.of(NO_LEADER)
+
+
+def _rules(state: State, topic: Topic, acceptable: Callable[[int], bool]) -> Rules:
+    return Rules(state.release, partial(state.min_isr, topic), acceptable, state.default_dir)
+
+
+def _acceptable(
+    state: State, partition: PartitionRegistration, active: Callable[[int], bool]
+) -> Callable[[int], bool]:
+    """Whether a replica may lead: its broker is active, and its directory works (KIP-858)."""
+
+    def acceptable(replica: int) -> bool:
+        if not active(replica):
+            return False
+        if replica not in partition.replicas:
+            raise ControllerFault(f"{replica} may be elected, and is not one of the replicas")
+        directory = partition.directories[partition.replicas.index(replica)]
+        return state.has_online_dir(replica, directory)
+
+    return acceptable

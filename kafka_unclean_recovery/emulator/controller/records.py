@@ -1,0 +1,150 @@
+"""What a controller writes: Kafka's metadata records, with the fields that it acts upon.
+
+The last three are not Kafka's: they stand for what only the active controller's memory holds
+(BrokerHeartbeatManager), are replayed like the others and take no offset in the metadata log.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+from uuid import UUID
+
+NO_LEADER = -1
+NO_LEADER_CHANGE = -2
+RECOVERED = 0
+RECOVERING = 1
+
+Ids = tuple[int, ...]
+"""Broker ids; the order counts."""
+
+
+class TopicIdPartition(NamedTuple):
+    topic_id: UUID
+    partition: int
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterBrokerRecord:
+    broker: int
+    incarnation_id: UUID
+    broker_epoch: int
+    log_dirs: tuple[UUID, ...]
+    fenced: bool = True
+    in_controlled_shutdown: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class UnregisterBrokerRecord:
+    broker: int
+    broker_epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerRegistrationChangeRecord:
+    """None is no change, and so is no directory: a broker that has lost the last one dies."""
+
+    broker: int
+    broker_epoch: int
+    fenced: bool | None = None
+    in_controlled_shutdown: bool | None = None
+    log_dirs: tuple[UUID, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRecord:
+    name: str
+    topic_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveTopicRecord:
+    topic_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionRecord:
+    """A new partition. `directories` is parallel to `replicas`."""
+
+    key: TopicIdPartition
+    replicas: Ids
+    directories: tuple[UUID, ...]
+    isr: Ids
+    leader: int
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionChangeRecord:
+    """None is no change, and so is NO_LEADER_CHANGE. A leader that is given is a new leader
+    epoch, be it the same leader; every record is a new partition epoch."""
+
+    key: TopicIdPartition
+    isr: Ids | None = None
+    leader: int = NO_LEADER_CHANGE
+    replicas: Ids | None = None
+    directories: tuple[UUID, ...] | None = None
+    removing_replicas: Ids | None = None
+    adding_replicas: Ids | None = None
+    leader_recovery_state: int | None = None
+    elr: Ids | None = None
+    last_known_elr: Ids | None = None
+    last_known_leader: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigRecord:
+    """Of a topic, or of all brokers when `topic` is None. A value of None removes the key."""
+
+    topic: str | None
+    key: str
+    value: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ClearElrRecord:
+    """Empties ELR and last known ELR in one topic, or in all when `topic` is None."""
+
+    topic: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerContact:
+    """The broker has been heard of in this epoch; None: not any more."""
+
+    broker: int
+    broker_epoch: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerTouch:
+    """What a heartbeat said and what came of it. `metadata_offset`: the last one applied."""
+
+    broker: int
+    fenced: bool
+    metadata_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class ControlledShutdownOffset:
+    """The offset that the others must have applied before this broker may stop."""
+
+    broker: int
+    offset: int
+
+
+Record = (
+    RegisterBrokerRecord
+    | UnregisterBrokerRecord
+    | BrokerRegistrationChangeRecord
+    | TopicRecord
+    | RemoveTopicRecord
+    | PartitionRecord
+    | PartitionChangeRecord
+    | ConfigRecord
+    | ClearElrRecord
+    | BrokerContact
+    | BrokerTouch
+    | ControlledShutdownOffset
+)
+
+IN_MEMORY = (BrokerContact, BrokerTouch, ControlledShutdownOffset)

@@ -1,0 +1,147 @@
+"""Everything a controller knows, and the questions that its rules ask of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
+from kafka_unclean_recovery.emulator.controller.partition_index import (
+    BrokersToElrs,
+    PartitionIndex,
+)
+from kafka_unclean_recovery.emulator.controller.records import Ids, TopicIdPartition
+from kafka_unclean_recovery.emulator.controller.releases import Release
+
+MIN_INSYNC_REPLICAS = "min.insync.replicas"
+UNCLEAN_LEADER_ELECTION_ENABLE = "unclean.leader.election.enable"
+DEFAULTS = {MIN_INSYNC_REPLICAS: "1", UNCLEAN_LEADER_ELECTION_ENABLE: "false"}
+
+# Where a replica is until its broker says (DirectoryId); the first hundred ids name no directory.
+UNASSIGNED = UUID(int=1)
+RESERVED_DIRECTORIES = 100
+
+
+class ControllerFault(Exception):
+    """Kafka's controller fails on this event and resigns; its client gets UNKNOWN_SERVER_ERROR."""
+
+
+def number(value: str) -> int:
+    """A config's value. Raises ControllerFault: that of all brokers was never looked at before."""
+    try:
+        return int(value)
+    except ValueError as error:
+        raise ControllerFault(f"{value!r} is no number of replicas") from error
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerRegistration:
+    """`registered_at`: the offset of its record; to unfence it must have applied that one."""
+
+    incarnation_id: UUID
+    epoch: int
+    log_dirs: tuple[UUID, ...]
+    fenced: bool
+    in_controlled_shutdown: bool
+    registered_at: int
+
+    @property
+    def active(self) -> bool:
+        return not (self.fenced or self.in_controlled_shutdown)
+
+
+@dataclass(frozen=True, slots=True)
+class HeartbeatState:
+    """What only the active controller remembers of a broker (BrokerHeartbeatState).
+
+    metadata_offset: -1 while none is known. controlled_shutdown_offset: -1 unless it shuts down.
+    """
+
+    fenced: bool
+    metadata_offset: int = -1
+    controlled_shutdown_offset: int = -1
+
+    @property
+    def shutting_down(self) -> bool:
+        return self.controlled_shutdown_offset >= 0
+
+    @property
+    def active(self) -> bool:
+        return not (self.fenced or self.shutting_down)
+
+
+@dataclass(slots=True)
+class Topic:
+    name: str
+    topic_id: UUID
+    partitions: dict[int, PartitionRegistration] = field(default_factory=dict)
+    configs: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class State:
+    """Changed by `replay` alone.
+
+    end_offset: of the metadata log, exclusive, so that the next record gets it. Whoever keeps a
+    log in which others write too sets it before an event. contacts: the epoch in which a broker
+    was last heard of.
+    """
+
+    release: Release
+    end_offset: int = 0
+    brokers: dict[int, BrokerRegistration] = field(default_factory=dict)
+    heartbeats: dict[int, HeartbeatState] = field(default_factory=dict)
+    contacts: dict[int, int] = field(default_factory=dict)
+    topics: dict[UUID, Topic] = field(default_factory=dict)
+    topic_ids: dict[str, UUID] = field(default_factory=dict)
+    cluster_configs: dict[str, str] = field(default_factory=dict)
+    isrs: PartitionIndex[int] = field(default_factory=PartitionIndex)
+    leaders: PartitionIndex[int] = field(default_factory=PartitionIndex)
+    directories: PartitionIndex[UUID] = field(default_factory=PartitionIndex)
+    elrs: BrokersToElrs = field(default_factory=BrokersToElrs)
+
+    def topic(self, name: str) -> Topic | None:
+        topic_id = self.topic_ids.get(name)
+        return None if topic_id is None else self.topics[topic_id]
+
+    def partition(self, key: TopicIdPartition) -> PartitionRegistration:
+        """Raises ControllerFault on a partition that an index has and the topics lack."""
+        topic = self.topics.get(key.topic_id)
+        if topic is None or key.partition not in topic.partitions:
+            raise ControllerFault(f"{key} is in an index, and not among the topics")
+        return topic.partitions[key.partition]
+
+    def config(self, topic: Topic, key: str) -> str:
+        """The topic's own value, else that of all brokers, else the default."""
+        for configs in (topic.configs, self.cluster_configs):
+            if key in configs:
+                return configs[key]
+        return DEFAULTS[key]
+
+    def min_isr(self, topic: Topic, replicas: Ids) -> int:
+        """Effective min.insync.replicas of a partition that has these replicas: never more than
+        these (KIP-966, "Additional High Watermark advancement requirement")."""
+        if self.release.min_isr_of_partition_0:
+            replicas = topic.partitions[0].replicas
+        return min(number(self.config(topic, MIN_INSYNC_REPLICAS)), len(replicas))
+
+    def unclean_elections(self, topic: Topic) -> bool:
+        return self.config(topic, UNCLEAN_LEADER_ELECTION_ENABLE).lower() == "true"
+
+    def active(self, broker: int) -> bool:
+        """Registered, unfenced and not shutting down."""
+        registration = self.brokers.get(broker)
+        return registration is not None and registration.active
+
+    def has_online_dir(self, broker: int, directory: UUID) -> bool:
+        registration = self.brokers.get(broker)
+        if registration is None:
+            return False
+        return directory == UNASSIGNED or directory in registration.log_dirs
+
+    def default_dir(self, broker: int) -> UUID:
+        """Where a new replica goes: known for sure if the broker has but one directory."""
+        registration = self.brokers.get(broker)
+        if registration is None or len(registration.log_dirs) != 1:
+            return UNASSIGNED
+        return registration.log_dirs[0]

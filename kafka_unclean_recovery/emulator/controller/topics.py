@@ -1,0 +1,88 @@
+"""Topics come and go."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from kafka_unclean_recovery.emulator.controller.configs import clears_elr, valid_config
+from kafka_unclean_recovery.emulator.controller.events import (
+    CreateTopic,
+    DeleteTopic,
+    Errors,
+    Response,
+)
+from kafka_unclean_recovery.emulator.controller.records import (
+    ClearElrRecord,
+    ConfigRecord,
+    Ids,
+    PartitionRecord,
+    Record,
+    RemoveTopicRecord,
+    TopicIdPartition,
+    TopicRecord,
+)
+from kafka_unclean_recovery.emulator.controller.state import State
+
+_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+
+
+def create_topic(state: State, event: CreateTopic) -> tuple[list[Record], Response]:
+    error = _refusal(state, event)
+    if error is not Errors.NONE:
+        return [], Response(error)
+    configs: list[Record] = [
+        ConfigRecord(event.name, key, value) for key, value in event.configs.items()
+    ]
+    if any(clears_elr(state, key) for key in event.configs):
+        configs.append(ClearElrRecord(event.name))
+    partitions: list[Record] = [
+        _partition(state, TopicIdPartition(event.topic_id, number), replicas)
+        for number, replicas in sorted(event.assignment.items())
+    ]
+    return [TopicRecord(event.name, event.topic_id), *configs, *partitions], Response()
+
+
+def _partition(state: State, key: TopicIdPartition, replicas: Ids) -> PartitionRecord:
+    """Led by the first that is active; who is not begins outside of the ISR."""
+    isr = tuple(replica for replica in replicas if state.active(replica))
+    directories = tuple(state.default_dir(replica) for replica in replicas)
+    return PartitionRecord(key, replicas, directories, isr, isr[0])
+
+
+def _refusal(state: State, event: CreateTopic) -> Errors:
+    if event.name in state.topic_ids:
+        return Errors.TOPIC_ALREADY_EXISTS
+    if not _name_valid(state, event.name):
+        return Errors.INVALID_TOPIC_EXCEPTION
+    if not all(valid_config(key, value) for key, value in event.configs.items()):
+        return Errors.INVALID_CONFIG
+    factors = {len(replicas) for replicas in event.assignment.values()}
+    consecutive = set(event.assignment) == set(range(len(event.assignment)))
+    if len(factors) != 1 or not consecutive:
+        return Errors.INVALID_REPLICA_ASSIGNMENT
+    for replicas in event.assignment.values():
+        if not assignment_valid(state, replicas) or not any(map(state.active, replicas)):
+            return Errors.INVALID_REPLICA_ASSIGNMENT
+    return Errors.NONE
+
+
+def _name_valid(state: State, name: str) -> bool:
+    """Legal, and no other's in metrics, where a period reads like an underscore (Topic)."""
+    if not _NAME.fullmatch(name) or name in (".", ".."):
+        return False
+    alike = name.replace(".", "_")
+    return "_" not in alike or all(alike != n.replace(".", "_") for n in state.topic_ids)
+
+
+def assignment_valid(state: State, replicas: Collection[int]) -> bool:
+    """Some brokers, each registered and named once."""
+    registered = all(replica in state.brokers for replica in replicas)
+    return bool(replicas) and registered and len(set(replicas)) == len(replicas)
+
+
+def delete_topic(state: State, event: DeleteTopic) -> tuple[list[Record], Response]:
+    topic_id = state.topic_ids.get(event.name)
+    if topic_id is None:
+        return [], Response(Errors.UNKNOWN_TOPIC_OR_PARTITION)
+    return [RemoveTopicRecord(topic_id)], Response()

@@ -1,0 +1,56 @@
+"""Our controller as a place where the same events happen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kafka_unclean_recovery.emulator.controller import events as ev
+from kafka_unclean_recovery.emulator.controller.machine import step
+from kafka_unclean_recovery.emulator.controller.releases import RELEASES
+from kafka_unclean_recovery.emulator.controller.state import ControllerFault, State
+from kafka_unclean_recovery.log_dir.cluster_metadata_image import BROKER_RESOURCE, MetadataImage
+from tests.fidelity.states import FAILED, BrokerView, ClusterState, PartitionView
+
+
+class OurSide:
+    """Begins where the real one does, which wrote some configs when it was formatted."""
+
+    def __init__(self, version: str, image: MetadataImage, end_offset: int) -> None:
+        configs = dict(image.configs.get((BROKER_RESOURCE, ""), {}))
+        self._state = State(RELEASES[version], end_offset, cluster_configs=configs)
+
+    def happen(self, event: ev.Event) -> ev.AnyResponse:
+        """Epochs and offsets are the real one's: as long as both write alike, they are ours."""
+        try:
+            response = step(self._state, event)
+        except ControllerFault:
+            return FAILED
+        if isinstance(response, ev.ElectLeadersResponse):
+            return replace(response, results=tuple(sorted(response.results)))
+        return response
+
+    def state(self) -> ClusterState:
+        state = self._state
+        return ClusterState(
+            {
+                (topic.name, number): PartitionView(
+                    found.leader,
+                    found.leader_epoch,
+                    found.partition_epoch,
+                    found.isr,
+                    found.elr,
+                    found.last_known_elr,
+                    found.leader_recovery_state,
+                    found.replicas,
+                    found.adding_replicas,
+                    found.removing_replicas,
+                )
+                for topic in state.topics.values()
+                for number, found in topic.partitions.items()
+            },
+            {
+                broker: BrokerView(found.epoch, found.fenced, found.in_controlled_shutdown)
+                for broker, found in state.brokers.items()
+            },
+            state.end_offset,
+        )

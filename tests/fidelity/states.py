@@ -1,0 +1,67 @@
+"""What is compared after each step: all that a controller says of partitions and brokers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from kafka_unclean_recovery.emulator.controller import events as ev
+from kafka_unclean_recovery.log_dir.cluster_metadata_image import MetadataImage
+
+FAILED = ev.Response(ev.Errors.UNKNOWN_SERVER_ERROR)
+"""The answer of a controller that met with a bug of its own; what it says then does not count."""
+
+
+class PartitionView(NamedTuple):
+    """A partition; the order of every list counts."""
+
+    leader: int
+    leader_epoch: int
+    partition_epoch: int
+    isr: tuple[int, ...]
+    elr: tuple[int, ...]
+    last_known_elr: tuple[int, ...]
+    leader_recovery_state: int
+    replicas: tuple[int, ...]
+    adding_replicas: tuple[int, ...]
+    removing_replicas: tuple[int, ...]
+
+
+class BrokerView(NamedTuple):
+    epoch: int
+    fenced: bool
+    in_controlled_shutdown: bool
+
+
+class ClusterState(NamedTuple):
+    """`partitions` by (topic, partition), `brokers` by id; the offset says how much was written."""
+
+    partitions: Mapping[tuple[str, int], PartitionView]
+    brokers: Mapping[int, BrokerView]
+    end_offset: int
+
+
+def state_of(image: MetadataImage, end_offset: int) -> ClusterState:
+    return ClusterState(
+        {
+            (name, number): PartitionView(
+                found.leader,
+                found.leader_epoch,
+                found.partition_epoch,
+                found.isr,
+                found.elr,
+                found.last_known_elr,
+                found.leader_recovery_state,
+                found.replicas,
+                found.adding_replicas,
+                found.removing_replicas,
+            )
+            for topic_id, name in image.topics.items()
+            for number, found in image.partitions[topic_id].items()
+        },
+        {
+            broker: BrokerView(found.epoch, found.fenced, found.in_controlled_shutdown)
+            for broker, found in image.brokers.items()
+        },
+        end_offset,
+    )

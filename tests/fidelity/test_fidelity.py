@@ -1,0 +1,168 @@
+"""Our controller against real ones; `make fidelity` does the same for longer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+import pytest
+
+from kafka_unclean_recovery.emulator.controller import events as ev
+from kafka_unclean_recovery.emulator.controller.state import UNCLEAN_LEADER_ELECTION_ENABLE
+from tests.fidelity.choosing import log_dirs
+from tests.fidelity.comparing import first_difference
+from tests.fidelity.generating import Generator
+from tests.fidelity.invariants import broken
+from tests.fidelity.our_side import OurSide
+from tests.fidelity.real_side import RealSide, real_side
+from tests.fidelity.relative import CAUGHT_UP, NOW, OWN
+from tests.fidelity.runs import random_runs
+from tests.real.conftest import real_kafka as real_kafka
+from tests.real.waiting import wait_until
+
+pytestmark = pytest.mark.real
+STEPS = {"4.3.1": 20_000, "3.9.1": 5_000}
+SEED = 1
+
+
+@pytest.mark.parametrize("version", STEPS)
+def test_after_every_step_our_controller_is_where_the_real_one_is(version: str) -> None:
+    runs = list(random_runs(version, SEED, STEPS[version]))
+    assert [str(run.difference) for run in runs if run.difference is not None] == []
+    assert sum(len(run.events) for run in runs) == STEPS[version]
+
+
+@pytest.mark.parametrize("version", STEPS)
+def test_random_steps_reach_the_states_that_matter(version: str) -> None:
+    """And the invariants hold in each, so that they are true of what they are asked of us."""
+    seen: set[str] = set()
+    generator = Generator(SEED)
+    with real_side(version) as real:
+        before = real.state()
+        for _ in range(3_000):
+            real.happen(generator.next(real.image))
+            after = real.state()
+            assert list(broken(before, after, real.image)) == []
+            for found in after.partitions.values():
+                seen |= {name for name in found._fields if getattr(found, name)}
+                seen |= {"no leader"} if found.leader < 0 else set()
+            before = after
+    of_elr = {"elr", "last_known_elr"}
+    assert {"no leader", "leader_recovery_state", "adding_replicas", "removing_replicas"} <= seen
+    assert seen & of_elr == (of_elr if version == "4.3.1" else set())
+
+
+def test_a_broker_that_is_unfenced_leads_again() -> None:
+    """The plainest sequence, step by step, so that a broken driver is seen at once."""
+    directory = log_dirs(1)[:1]
+    with real_side("4.3.1") as real:
+        real.happen(ev.RegisterBroker(1, UUID(int=7), -1, directory))
+        _, unfenced = real.happen(ev.Heartbeat(1, 0, 0))
+        assert unfenced == ev.HeartbeatResponse(ev.Errors.NONE, True, False, False)
+        created, _ = real.happen(ev.CreateTopic("t", UUID(int=0), {0: (1,)}, {}))
+        assert isinstance(created, ev.CreateTopic)
+        assert real.image.topics == {created.topic_id: "t"}
+        real.happen(ev.Heartbeat(1, 0, 0, want_fence=True))
+        gone = real.state().partitions["t", 0]
+        assert (gone.leader, gone.isr, gone.elr, gone.last_known_elr) == (-1, (), (1,), (1,))
+        real.happen(ev.Heartbeat(1, 0, 0))
+        back = real.state().partitions["t", 0]
+        assert (back.leader, back.leader_epoch, back.isr, back.elr) == (1, 2, (1,), ())
+
+
+@pytest.mark.parametrize("previous_epoch", [OWN, ev.UNKNOWN_BROKER_EPOCH])
+@pytest.mark.parametrize("version", STEPS)
+def test_a_broker_whose_session_ended_comes_back_as_on_ours(
+    version: str, previous_epoch: int
+) -> None:
+    """The slow way to restart a broker, cleanly and uncleanly: nobody heard of it for a while."""
+    directory = log_dirs(1)[:1]
+    before = (
+        ev.RegisterBroker(1, UUID(int=7), ev.UNKNOWN_BROKER_EPOCH, directory),
+        ev.Heartbeat(1, NOW, CAUGHT_UP),
+        ev.CreateTopic("t", UUID(int=0), {0: (1,)}),
+    )
+    after = (
+        ev.RegisterBroker(1, UUID(int=8), previous_epoch, directory),
+        ev.Heartbeat(1, NOW, CAUGHT_UP),
+    )
+    with real_side(version, {"broker.session.timeout.ms": "2000"}) as real:
+        ours = OurSide(version, real.image, real.last_offset + 1)
+        assert first_difference(before, real, ours) is None
+        wait_until(lambda: _is_fenced(real), 10.0, lambda: str(real.state()))
+        ours.happen(ev.SessionExpired(1))
+        assert ours.state() == real.state()
+        assert first_difference(after, real, ours) is None
+        assert real.state().partitions["t", 0].leader == 1
+
+
+def _one_of_two_falls_behind() -> list[ev.Event]:
+    """Topic t on 1 and 2, led by 1, with 1 alone in the ISR."""
+    arrivals: list[ev.Event] = []
+    for broker in (1, 2):
+        arrivals.append(ev.RegisterBroker(broker, UUID(int=broker), -1, log_dirs(broker)[:1]))
+        arrivals.append(ev.Heartbeat(broker, NOW, CAUGHT_UP))
+    return [
+        *arrivals,
+        ev.CreateTopic("t", UUID(int=0), {0: (1, 2)}),
+        ev.AlterPartition(1, NOW, "t", 0, NOW, NOW, ((1, NOW),)),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """After `before`, `last` makes work for a timer of the real one; then `leader` leads."""
+
+    properties: Mapping[str, str]
+    before: Sequence[ev.Event]
+    last: ev.Event
+    event: ev.Event
+    leader: int
+
+
+TASKS = {
+    "unclean leader election": Task(
+        {"unclean.leader.election.interval.ms": "500"},
+        [ev.Heartbeat(1, NOW, CAUGHT_UP, want_fence=True)],
+        ev.AlterTopicConfig("t", UNCLEAN_LEADER_ELECTION_ENABLE, "true"),
+        ev.ElectUncleanLeaders(),
+        leader=2,
+    ),
+    "leader balancing": Task(
+        {"auto.leader.rebalance.enable": "true", "leader.imbalance.check.interval.seconds": "1"},
+        [
+            ev.AlterPartition(1, NOW, "t", 0, NOW, NOW, ((1, NOW), (2, NOW))),
+            ev.Heartbeat(1, NOW, CAUGHT_UP, want_fence=True),
+            ev.Heartbeat(1, NOW, CAUGHT_UP),
+        ],
+        ev.AlterPartition(2, NOW, "t", 0, NOW, NOW, ((1, NOW), (2, NOW))),
+        ev.BalanceLeaders(),
+        leader=1,
+    ),
+}
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+@pytest.mark.parametrize("version", STEPS)
+def test_what_a_timer_starts_ends_as_on_ours(version: str, task: Task) -> None:
+    with real_side(version, task.properties) as real:
+        ours = OurSide(version, real.image, real.last_offset + 1)
+        before = [*_one_of_two_falls_behind(), *task.before]
+        assert first_difference(before, real, ours) is None
+        # The timer may be quicker than a look at what came before it.
+        ours.happen(real.happen(task.last)[0])
+        assert ours.state().partitions["t", 0].leader != task.leader
+        ours.happen(task.event)
+        wait_until(lambda: _leader(real) == task.leader, 20.0, lambda: str(real.state()))
+        assert ours.state() == real.state()
+
+
+def _leader(real: RealSide) -> int:
+    real.catch_up()
+    return real.state().partitions["t", 0].leader
+
+
+def _is_fenced(real: RealSide) -> bool:
+    real.catch_up()
+    return real.state().brokers[1].fenced
