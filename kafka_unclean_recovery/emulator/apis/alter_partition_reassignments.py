@@ -1,0 +1,47 @@
+"""AlterPartitionReassignments (45): other replicas, or the same in another order (KIP-455)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kafka.protocol.admin.topics import AlterPartitionReassignmentsRequest
+
+from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
+from kafka_unclean_recovery.emulator.controller import events as ev
+from kafka_unclean_recovery.emulator.error_codes import INVALID_REPLICATION_FACTOR, NONE
+
+
+async def answer(context: Context, request: Any) -> Fields:
+    allowed = request.version < 1 or request.allow_replication_factor_change
+    responses = [
+        {
+            "name": topic.name,
+            "partitions": [
+                {
+                    "partition_index": wanted.partition_index,
+                    "error_code": _reassign(context, topic.name, wanted, allowed),
+                    "error_message": None,
+                }
+                for wanted in topic.partitions
+            ],
+        }
+        for topic in request.topics
+    ]
+    return {"error_message": None, "responses": responses}
+
+
+def _reassign(context: Context, name: str, wanted: Any, other_factor_allowed: bool) -> int:
+    replicas = None if wanted.replicas is None else tuple(wanted.replicas)
+    topic = context.topic(name, None)
+    partition = None if topic is None else topic.partitions.get(wanted.partition_index)
+    if partition is not None and replicas is not None and not other_factor_allowed:
+        before = [r for r in partition.replicas if r not in partition.adding_replicas]
+        if len(before) != len(replicas):
+            return INVALID_REPLICATION_FACTOR
+    response = context.emulation.happen(
+        ev.AlterReassignment(name, wanted.partition_index, replicas)
+    )
+    return int(getattr(response, "error", NONE))
+
+
+API = Api(AlterPartitionReassignmentsRequest, 0, 1, answer)

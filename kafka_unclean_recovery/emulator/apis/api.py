@@ -1,0 +1,63 @@
+"""What an API is, and what its answer may rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from kafka_unclean_recovery.emulator.broker import Broker
+from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
+from kafka_unclean_recovery.emulator.controller.state import Topic
+from kafka_unclean_recovery.emulator.emulation import Emulation
+from kafka_unclean_recovery.emulator.replica import Replica
+
+Fields = dict[str, Any]
+"""Of an answer, by name; see wire.encode."""
+
+NO_TOPIC_ID = UUID(int=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The broker that is asked, the cluster it is in, and where the brokers listen.
+
+    `moved` waits, at most so many seconds, for records or metadata to move. `versions`: the lowest
+    and highest of each API key that is advertised.
+    """
+
+    broker: Broker
+    emulation: Emulation
+    addresses: Mapping[int, tuple[str, int]]
+    versions: Mapping[int, tuple[int, int]]
+    moved: Callable[[float], Awaitable[None]]
+
+    def topic(self, name: str | None, topic_id: UUID | None) -> Topic | None:
+        """By name, or by id where the version has no name; kafka-python reads zeros as None."""
+        if name:
+            return self.emulation.state.topic(name)
+        return self.emulation.state.topics.get(topic_id or NO_TOPIC_ID)
+
+    def replica(self, topic: Topic, partition: int) -> Replica | None:
+        """This broker's."""
+        return self.broker.replicas.get(TopicIdPartition(topic.topic_id, partition))
+
+    def live(self) -> list[int]:
+        """Unfenced brokers, shutting down or not: those that Kafka's metadata lists."""
+        registrations = self.emulation.state.brokers
+        return sorted(id_ for id_, found in registrations.items() if not found.fenced)
+
+
+Answer = Callable[[Context, Any], Awaitable[Fields | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """`request` is kafka-python's class or ours; `answer` gets a decoded one, and gives None where
+    the client wants no answer."""
+
+    request: Any
+    lowest: int
+    highest: int
+    answer: Answer

@@ -1,0 +1,78 @@
+"""CreateTopics (19): topics, their replicas given or spread in turns over the live brokers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+from uuid import uuid4
+
+from kafka.protocol.admin.topics import CreateTopicsRequest
+
+from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
+from kafka_unclean_recovery.emulator.controller import events as ev
+from kafka_unclean_recovery.emulator.error_codes import (
+    INVALID_PARTITIONS,
+    INVALID_REPLICATION_FACTOR,
+    INVALID_REQUEST,
+)
+
+# num.partitions and default.replication.factor
+_DEFAULT_PARTITIONS, _DEFAULT_REPLICAS = 1, 1
+_DEFAULT = -1
+
+
+async def answer(context: Context, request: Any) -> Fields:
+    topics = []
+    for wanted in request.topics:
+        result = _create(context, wanted, request.validate_only)
+        topics.append({"name": wanted.name, "error_message": None} | result)
+    return {"topics": topics}
+
+
+def _create(context: Context, wanted: Any, validate_only: bool) -> Fields:
+    assignment = _assignment(context, wanted)
+    if isinstance(assignment, int):
+        return {"error_code": assignment}
+    configs = {config.name: config.value for config in wanted.configs if config.value is not None}
+    event = ev.CreateTopic(wanted.name, uuid4(), assignment, configs)
+    ask = context.emulation.would_happen if validate_only else context.emulation.happen
+    response = ask(event)
+    if error := getattr(response, "error", 0):
+        return {"error_code": error}
+    return {
+        "topic_id": event.topic_id,
+        "num_partitions": len(assignment),
+        "replication_factor": len(assignment[0]),
+        "configs": [],
+    }
+
+
+def _assignment(context: Context, wanted: Any) -> dict[int, tuple[int, ...]] | int:
+    """Replicas by partition, or an error."""
+    if wanted.assignments:
+        if (wanted.num_partitions, wanted.replication_factor) != (_DEFAULT, _DEFAULT):
+            return INVALID_REQUEST
+        return {each.partition_index: tuple(each.broker_ids) for each in wanted.assignments}
+    partitions = _or_default(wanted.num_partitions, _DEFAULT_PARTITIONS)
+    factor = _or_default(wanted.replication_factor, _DEFAULT_REPLICAS)
+    state = context.emulation.state
+    active = [id_ for id_ in context.live() if state.active(id_)]
+    if partitions < 1:
+        return INVALID_PARTITIONS
+    if not 0 < factor <= len(active):
+        return INVALID_REPLICATION_FACTOR
+    return dict(zip(range(partitions), _in_turns(active, factor), strict=False))
+
+
+def _or_default(value: int, default: int) -> int:
+    return default if value == _DEFAULT else value
+
+
+def _in_turns(brokers: list[int], factor: int) -> Iterator[tuple[int, ...]]:
+    """Each partition begins at the broker after the one that the last began at."""
+    for first in count():
+        yield tuple(brokers[(first + place) % len(brokers)] for place in range(factor))
+
+
+API = Api(CreateTopicsRequest, 2, 7, answer)

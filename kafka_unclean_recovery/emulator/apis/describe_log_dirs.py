@@ -1,0 +1,53 @@
+"""DescribeLogDirs (35): the broker's log directory and the bytes of each replica in it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+from itertools import groupby
+from typing import Any
+
+from kafka.protocol.admin.cluster import DescribeLogDirsRequest
+
+from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
+from kafka_unclean_recovery.emulator.replica import Replica
+
+
+async def answer(context: Context, request: Any) -> Fields:
+    usage = shutil.disk_usage(context.broker.directory)
+    result = {
+        "log_dir": str(context.broker.directory),
+        "topics": _topics(_wanted(context, request)),
+        "total_bytes": usage.total,
+        "usable_bytes": usage.free,
+    }
+    return {"results": [result]}
+
+
+def _wanted(context: Context, request: Any) -> Iterable[Replica]:
+    replicas = context.broker.replicas.values()
+    if request.topics is None:
+        return replicas
+    named = {(topic.topic, number) for topic in request.topics for number in topic.partitions}
+    return [replica for replica in replicas if replica.topic_partition in named]
+
+
+def _topics(replicas: Iterable[Replica]) -> list[Fields]:
+    ordered = sorted(replicas, key=lambda replica: replica.topic_partition)
+    return [
+        {"name": topic, "partitions": [_partition(replica) for replica in of_topic]}
+        for topic, of_topic in groupby(ordered, key=lambda replica: replica.topic)
+    ]
+
+
+def _partition(replica: Replica) -> Fields:
+    """The lag is behind the high watermark, as Kafka's is."""
+    return {
+        "partition_index": replica.key.partition,
+        "partition_size": replica.log.size,
+        "offset_lag": max(0, replica.high_watermark - replica.log.end_offset),
+        "is_future_key": False,
+    }
+
+
+API = Api(DescribeLogDirsRequest, 1, 4, answer)

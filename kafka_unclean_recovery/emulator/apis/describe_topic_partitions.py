@@ -1,0 +1,75 @@
+"""DescribeTopicPartitions (75): partitions with their ELR, page by page (KIP-966)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from kafka.protocol.admin.topics import DescribeTopicPartitionsRequest
+
+from kafka_unclean_recovery.emulator import rights
+from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
+from kafka_unclean_recovery.emulator.controller.state import Topic
+from kafka_unclean_recovery.emulator.error_codes import UNKNOWN_TOPIC_OR_PARTITION
+from kafka_unclean_recovery.emulator.partition_metadata import partition_fields
+
+# max.request.partition.size.limit
+_LIMIT = 2000
+
+
+async def answer(context: Context, request: Any) -> Fields:
+    """Topics in the order of their names, partitions in that of their numbers, from the cursor on;
+    at most as many partitions as the limit, and a cursor to what is left."""
+    left = max(1, min(request.response_partition_limit, _LIMIT))
+    topics: list[Fields] = []
+    for name, first in _from_cursor(context, request):
+        topic = context.topic(name, None)
+        if topic is None:
+            topics.append(
+                {"name": name, "error_code": UNKNOWN_TOPIC_OR_PARTITION, "partitions": []}
+            )
+            continue
+        numbers = [number for number in sorted(topic.partitions) if number >= first]
+        if not left:
+            return {"topics": topics, "next_cursor": _cursor(name, first)}
+        topics.append(_topic(context, topic, numbers[:left]))
+        if len(numbers) > left:
+            return {"topics": topics, "next_cursor": _cursor(name, numbers[left])}
+        left -= len(numbers)
+    return {"topics": topics, "next_cursor": None}
+
+
+def _from_cursor(context: Context, request: Any) -> Iterator[tuple[str, int]]:
+    """(topic, first partition)."""
+    wanted = {topic.name for topic in request.topics} or set(context.emulation.state.topic_ids)
+    cursor = request.cursor
+    for name in sorted(wanted):
+        if cursor is None or name > cursor.topic_name:
+            yield name, 0
+        elif name == cursor.topic_name:
+            yield name, cursor.partition_index
+
+
+def _cursor(name: str, partition: int) -> Fields:
+    return {"topic_name": name, "partition_index": partition}
+
+
+def _topic(context: Context, topic: Topic, numbers: list[int]) -> Fields:
+    return {
+        "name": topic.name,
+        "topic_id": topic.topic_id,
+        "partitions": [_partition(context, topic, number) for number in numbers],
+        "topic_authorized_operations": rights.bits(rights.TOPIC),
+    }
+
+
+def _partition(context: Context, topic: Topic, number: int) -> Fields:
+    partition = topic.partitions[number]
+    elr = {
+        "eligible_leader_replicas": partition.elr,
+        "last_known_elr": partition.last_known_elr,
+    }
+    return partition_fields(context.emulation.state, topic, number) | elr
+
+
+API = Api(DescribeTopicPartitionsRequest, 0, 0, answer)

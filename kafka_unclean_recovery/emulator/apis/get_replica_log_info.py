@@ -1,0 +1,92 @@
+"""GetReplicaLogInfo: how far replicas go, in the one dialect that the cluster was made with.
+
+Its key is the dialect's (KIP-966 and krabka 1020, KIP-1275 1275, the one merged and reverted 93).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
+from kafka_unclean_recovery.emulator.controller.events import Errors
+from kafka_unclean_recovery.emulator.error_codes import (
+    NONE,
+    NOT_LEADER_OR_FOLLOWER,
+    REQUEST_LIMIT_REACHED,
+    UNKNOWN_TOPIC_ID,
+    UNKNOWN_TOPIC_OR_PARTITION,
+)
+from kafka_unclean_recovery.messages.dialects import REQUESTS, Dialect
+
+_LIMIT = 1000
+_OF_DIALECT = {
+    Dialect.KIP_966: ("last_written_leader_epoch", "current_leader_epoch", "error_message"),
+    Dialect.REVERTED: ("last_written_leader_epoch", "current_leader_epoch"),
+    Dialect.KIP_1275: ("partition_leader_epoch",),
+}
+_COMMON = ("partition", "log_end_offset", "error_code")
+
+
+def api(dialect: Dialect) -> Api:
+    async def answer(context: Context, request: Any) -> Fields:
+        return _answer(context, request, dialect)
+
+    return Api(REQUESTS[dialect], 0, 0, answer)
+
+
+def _answer(context: Context, request: Any, dialect: Dialect) -> Fields:
+    topics = request.topic_partitions or []
+    wanted = [(topic.topic_id, number) for topic in topics for number in topic.partitions]
+    served, beyond = wanted[:_LIMIT], wanted[_LIMIT:]
+    infos = [(topic_id, _info(context, topic_id, number)) for topic_id, number in served]
+    if dialect is Dialect.KIP_966:
+        limit = REQUEST_LIMIT_REACHED
+        infos += [(topic_id, _failed(number, limit)) for topic_id, number in beyond]
+    fields: Fields = {
+        "broker_epoch": context.broker.epoch,
+        "topic_partition_log_info_list": _by_topic(infos, (*_COMMON, *_OF_DIALECT[dialect])),
+    }
+    return fields if dialect is Dialect.KIP_966 else fields | {"has_more_data": bool(beyond)}
+
+
+def _by_topic(infos: list[tuple[Any, Fields]], names: tuple[str, ...]) -> list[Fields]:
+    """Of what is known of a replica, the fields that the dialect has."""
+    topics: dict[Any, list[Fields]] = {}
+    for topic_id, info in infos:
+        topics.setdefault(topic_id, []).append({name: info[name] for name in names})
+    return [{"topic_id": id_, "partition_log_info": found} for id_, found in topics.items()]
+
+
+def _info(context: Context, topic_id: Any, number: int) -> Fields:
+    topic = context.topic(None, topic_id)
+    if topic is None:
+        return _failed(number, UNKNOWN_TOPIC_ID)
+    if number not in topic.partitions:
+        return _failed(number, UNKNOWN_TOPIC_OR_PARTITION)
+    replica = context.replica(topic, number)
+    if replica is None:
+        return _failed(number, NOT_LEADER_OR_FOLLOWER)
+    return {
+        "partition": number,
+        "last_written_leader_epoch": replica.log.last_written_epoch,
+        "current_leader_epoch": replica.leader_epoch,
+        "partition_leader_epoch": replica.leader_epoch,
+        "log_end_offset": replica.log.end_offset,
+        "error_code": NONE,
+        "error_message": None,
+    }
+
+
+def _failed(number: int, error: int) -> Fields:
+    known = {code.value: code.name for code in Errors} | {
+        REQUEST_LIMIT_REACHED: "REQUEST_LIMIT_REACHED"
+    }
+    return {
+        "partition": number,
+        "last_written_leader_epoch": -1,
+        "current_leader_epoch": -1,
+        "partition_leader_epoch": -1,
+        "log_end_offset": -1,
+        "error_code": error,
+        "error_message": known.get(error),
+    }

@@ -1,0 +1,79 @@
+"""ListOffsets (2): offsets of a replica by time or name (KIP-79, KIP-320, KIP-734).
+
+A consumer is answered by the leader, up to the high watermark; the debugging replica (-2) by any
+replica, up to its log end.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kafka.protocol.consumer.offsets import ListOffsetsRequest
+
+from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
+from kafka_unclean_recovery.emulator.error_codes import (
+    LEADER_NOT_AVAILABLE,
+    NOT_LEADER_OR_FOLLOWER,
+    OFFSET_NOT_AVAILABLE,
+    UNKNOWN_TOPIC_OR_PARTITION,
+)
+from kafka_unclean_recovery.emulator.record_times import first_since, latest
+from kafka_unclean_recovery.emulator.replica import Replica, epoch_error
+
+_DEBUGGING_REPLICA = -2
+_LATEST, _EARLIEST, _MAX_TIMESTAMP, _EARLIEST_LOCAL, _LATEST_TIERED = -1, -2, -3, -4, -5
+
+
+async def answer(context: Context, request: Any) -> Fields:
+    topics = [
+        {
+            "name": topic.name,
+            "partitions": [
+                {"partition_index": wanted.partition_index}
+                | _partition(context, request, topic.name, wanted)
+                for wanted in topic.partitions
+            ],
+        }
+        for topic in request.topics
+    ]
+    return {"topics": topics}
+
+
+def _partition(context: Context, request: Any, name: str, wanted: Any) -> Fields:
+    topic = context.topic(name, None)
+    replica = None if topic is None else context.replica(topic, wanted.partition_index)
+    if replica is None:
+        return {"error_code": UNKNOWN_TOPIC_OR_PARTITION}
+    epoch = wanted.current_leader_epoch if request.version >= 4 else -1
+    if error := epoch_error(replica, epoch):
+        return {"error_code": error}
+    if request.replica_id == _DEBUGGING_REPLICA:
+        return _offset(context, replica, wanted.timestamp, replica.log.end_offset)
+    if replica.epoch_start is None:
+        return {"error_code": NOT_LEADER_OR_FOLLOWER}
+    if wanted.timestamp == _LATEST and replica.epoch_start > replica.high_watermark:
+        # A new leader does not know yet what is committed.
+        known = request.version >= 5
+        return {"error_code": OFFSET_NOT_AVAILABLE if known else LEADER_NOT_AVAILABLE}
+    return _offset(context, replica, wanted.timestamp, replica.high_watermark)
+
+
+def _offset(context: Context, replica: Replica, timestamp: int, end: int) -> Fields:
+    """LATEST goes with the leader epoch that the broker knows, whoever wrote the last record."""
+    if timestamp == _LATEST:
+        return {"offset": end, "leader_epoch": replica.leader_epoch}
+    if timestamp in (_EARLIEST, _EARLIEST_LOCAL):
+        epochs = replica.log.epochs
+        return {"offset": 0, "leader_epoch": epochs[0][0] if epochs else -1}
+    if timestamp == _LATEST_TIERED:
+        return {"offset": -1}
+    if timestamp == _MAX_TIMESTAMP:
+        found = latest(context.broker, replica, end)
+    else:
+        found = first_since(context.broker, replica, timestamp, end)
+    if found is None:
+        return {"offset": -1, "timestamp": -1}
+    return {"offset": found.offset, "timestamp": found.timestamp, "leader_epoch": found.epoch}
+
+
+API = Api(ListOffsetsRequest, 1, 11, answer)

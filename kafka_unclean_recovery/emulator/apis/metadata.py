@@ -1,0 +1,67 @@
+"""Metadata (3): live brokers, topics, leaders. Topics are never created by asking for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kafka.protocol.metadata.metadata import MetadataRequest
+
+from kafka_unclean_recovery.emulator import rights
+from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
+from kafka_unclean_recovery.emulator.controller.state import Topic
+from kafka_unclean_recovery.emulator.error_codes import (
+    UNKNOWN_TOPIC_ID,
+    UNKNOWN_TOPIC_OR_PARTITION,
+)
+from kafka_unclean_recovery.emulator.partition_metadata import partition_fields
+
+
+async def answer(context: Context, request: Any) -> Fields:
+    live = context.live()
+    fields: Fields = {
+        "brokers": [
+            {"node_id": id_, "host": context.addresses[id_][0], "port": context.addresses[id_][1]}
+            for id_ in live
+        ],
+        "cluster_id": context.emulation.cluster_id,
+        # Brokers don't know of the controller's listener, and name one of themselves.
+        "controller_id": live[0] if live else -1,
+        "topics": _topics(context, request),
+    }
+    if 8 <= request.version <= 10 and request.include_cluster_authorized_operations:
+        fields["authorized_operations"] = rights.CLUSTER
+    return fields
+
+
+def _topics(context: Context, request: Any) -> list[Fields]:
+    every = request.topics is None or (request.version == 0 and not request.topics)
+    if every:
+        found = context.emulation.state.topics.values()
+        return [_topic(context, request, topic) for topic in found]
+    return [_named(context, request, wanted) for wanted in request.topics]
+
+
+def _named(context: Context, request: Any, wanted: Any) -> Fields:
+    topic_id = wanted.topic_id if request.version >= 10 else None
+    topic = context.topic(wanted.name, topic_id)
+    if topic is not None:
+        return _topic(context, request, topic)
+    by_id = {"topic_id": topic_id, "error_code": UNKNOWN_TOPIC_ID, "name": None}
+    by_name = {"name": wanted.name, "error_code": UNKNOWN_TOPIC_OR_PARTITION}
+    return {"partitions": []} | (by_name if wanted.name else by_id)
+
+
+def _topic(context: Context, request: Any, topic: Topic) -> Fields:
+    fields: Fields = {
+        "name": topic.name,
+        "topic_id": topic.topic_id,
+        "partitions": [
+            partition_fields(context.emulation.state, topic, number) for number in topic.partitions
+        ],
+    }
+    if request.version >= 8 and request.include_topic_authorized_operations:
+        fields["authorized_operations"] = rights.TOPIC
+    return fields
+
+
+API = Api(MetadataRequest, 0, 13, answer)

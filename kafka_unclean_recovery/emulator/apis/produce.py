@@ -1,0 +1,127 @@
+"""Produce (0): record batches to leaders.
+
+Taken as they come: sequence numbers of idempotent producers are not checked, and there are no
+transactions.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from kafka.protocol.producer.produce import ProduceRequest
+
+from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
+from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
+from kafka_unclean_recovery.emulator.error_codes import (
+    CORRUPT_MESSAGE,
+    INVALID_RECORD,
+    INVALID_REQUIRED_ACKS,
+    NONE,
+    NOT_ENOUGH_REPLICAS,
+    NOT_LEADER_OR_FOLLOWER,
+    REQUEST_TIMED_OUT,
+    TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+    UNKNOWN_TOPIC_ID,
+    UNKNOWN_TOPIC_OR_PARTITION,
+)
+from kafka_unclean_recovery.emulator.replica import below_min_isr
+from kafka_unclean_recovery.log_dir.errors import BadFormat
+
+_ALL = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Offsets of what was appended: the first, and the end (exclusive); or an error. The epoch is
+    that of the leader which appended."""
+
+    key: TopicIdPartition | None
+    error: int = NONE
+    base_offset: int = -1
+    end_offset: int = -1
+    leader_epoch: int = -1
+
+
+async def answer(context: Context, request: Any) -> Fields | None:
+    topics = [
+        (topic, [_write(context, request, topic, each) for each in topic.partition_data])
+        for topic in request.topic_data
+    ]
+    if request.acks == 0:
+        return None
+    deadline = time.monotonic() + request.timeout_ms / 1000
+    if request.acks == _ALL:
+        await _until_committed(context, [w for _, written in topics for w in written], deadline)
+    return {"responses": [_topic(context, request, topic, found) for topic, found in topics]}
+
+
+def _write(context: Context, request: Any, topic: Any, data: Any) -> Written:
+    by_id = request.version >= 13
+    known = context.topic(None if by_id else topic.name, topic.topic_id if by_id else None)
+    if known is None:
+        return Written(None, UNKNOWN_TOPIC_ID if by_id else UNKNOWN_TOPIC_OR_PARTITION)
+    if data.index not in known.partitions:
+        return Written(None, UNKNOWN_TOPIC_OR_PARTITION)
+    replica = context.replica(known, data.index)
+    if error := _refusal(request):
+        return Written(None, error)
+    if replica is None or not replica.leads:
+        return Written(None, NOT_LEADER_OR_FOLLOWER)
+    if request.acks == _ALL and below_min_isr(replica, context.emulation.min_isr(known)):
+        return Written(replica.key, NOT_ENOUGH_REPLICAS)
+    if not data.records:
+        return Written(replica.key, INVALID_RECORD)
+    try:
+        base = context.broker.append_as_leader(replica, bytes(data.records))
+    except BadFormat:
+        return Written(replica.key, CORRUPT_MESSAGE)
+    written = Written(replica.key, NONE, base, replica.log.end_offset, replica.leader_epoch)
+    context.emulation.replicate(replica.key)
+    return written
+
+
+def _refusal(request: Any) -> int:
+    if request.acks not in (_ALL, 0, 1):
+        return INVALID_REQUIRED_ACKS
+    return TRANSACTIONAL_ID_AUTHORIZATION_FAILED if request.transactional_id else NONE
+
+
+async def _until_committed(context: Context, written: list[Written], deadline: float) -> None:
+    while any(_outcome(context, each) == REQUEST_TIMED_OUT for each in written):
+        remaining = deadline - time.monotonic()
+        if remaining <= 0:
+            return
+        await context.moved(remaining)
+
+
+def _outcome(context: Context, written: Written) -> int:
+    """Of a write that asks for every in-sync replica; REQUEST_TIMED_OUT while it is open."""
+    if written.error or written.key is None:
+        return written.error
+    replica = context.broker.replicas.get(written.key)
+    if replica is None or not replica.leads or replica.leader_epoch != written.leader_epoch:
+        return NOT_LEADER_OR_FOLLOWER
+    return NONE if replica.high_watermark >= written.end_offset else REQUEST_TIMED_OUT
+
+
+def _topic(context: Context, request: Any, topic: Any, written: list[Written]) -> Fields:
+    named = {"topic_id": topic.topic_id} if request.version >= 13 else {"name": topic.name}
+    partitions = []
+    for data, each in zip(topic.partition_data, written, strict=True):
+        error = _outcome(context, each) if request.acks == _ALL else each.error
+        base = -1 if error else each.base_offset
+        start = -1 if error else 0
+        partitions.append(
+            {
+                "index": data.index,
+                "error_code": error,
+                "base_offset": base,
+                "log_start_offset": start,
+            }
+        )
+    return {**named, "partition_responses": partitions}
+
+
+API = Api(ProduceRequest, 3, 13, answer)

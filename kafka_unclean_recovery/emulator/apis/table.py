@@ -1,0 +1,82 @@
+"""Every API that is answered, by its key, and what else is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from kafka_unclean_recovery.emulator.apis import (
+    alter_partition_reassignments,
+    api_versions,
+    create_topics,
+    delete_topics,
+    describe_cluster,
+    describe_configs,
+    describe_log_dirs,
+    describe_quorum,
+    describe_topic_partitions,
+    elect_leaders,
+    fetch,
+    find_coordinator,
+    get_replica_log_info,
+    incremental_alter_configs,
+    init_producer_id,
+    list_offsets,
+    list_partition_reassignments,
+    metadata,
+    produce,
+)
+from kafka_unclean_recovery.emulator.apis.api import Api
+from kafka_unclean_recovery.emulator.controller.releases import Release
+from kafka_unclean_recovery.messages.dialects import Dialect
+
+MODULES = (
+    alter_partition_reassignments,
+    api_versions,
+    create_topics,
+    delete_topics,
+    describe_cluster,
+    describe_configs,
+    describe_log_dirs,
+    describe_quorum,
+    describe_topic_partitions,
+    elect_leaders,
+    fetch,
+    find_coordinator,
+    incremental_alter_configs,
+    init_producer_id,
+    list_offsets,
+    list_partition_reassignments,
+    metadata,
+    produce,
+)
+
+NOT_EMULATED: Mapping[str, str] = {
+    "groups": "FindCoordinator answers COORDINATOR_NOT_AVAILABLE: consumers assign partitions",
+    "transactions": "a transactional id is refused by InitProducerId and Produce",
+    "sequence numbers": "a batch that an idempotent producer sends twice is written twice",
+    "log cleaning": "nothing is deleted or compacted, and a log is one segment",
+    "message formats 0 and 1": "Produce answers CORRUPT_MESSAGE",
+    "LogAppendTime": "records keep the time that their producer gave them",
+    "fetch sessions": "every Fetch is a full one",
+    "several log directories": "a broker has one",
+    "other topic configs": "they are kept and described, and have no effect",
+    "configs of one broker": "only those of a topic, or of all brokers, can be altered",
+    "topics by mention": "Metadata creates none",
+    "security": "listeners are plaintext, and everyone may do everything",
+    "older releases' versions": "the versions of requests are those of 4.3 whatever the release",
+    "unclean recovery": "no recovery strategy elects by itself",
+}
+
+
+def apis(release: Release, dialect: Dialect | None) -> dict[int, Api]:
+    """By key. GetReplicaLogInfo is among them if a dialect of it is spoken."""
+    chosen: list[Api] = [module.API for module in MODULES]
+    if dialect is not None:
+        chosen.append(get_replica_log_info.api(dialect))
+    found = {api.request.API_KEY: api for api in chosen}
+    if not release.designated_elections:
+        key = elect_leaders.API.request.API_KEY
+        highest = elect_leaders.HIGHEST_WITHOUT_DESIGNATION
+        found[key] = replace(found[key], highest=highest)
+    return found

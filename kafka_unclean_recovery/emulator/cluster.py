@@ -1,0 +1,263 @@
+"""An emulated cluster that runs in a thread of its own, for real clients."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from kafka_unclean_recovery.emulator.apis.api import Api, Context
+from kafka_unclean_recovery.emulator.apis.table import apis
+from kafka_unclean_recovery.emulator.broker import Broker, Process
+from kafka_unclean_recovery.emulator.controller.releases import RELEASES
+from kafka_unclean_recovery.emulator.controller.state import ControllerFault
+from kafka_unclean_recovery.emulator.data_directory import open_cluster
+from kafka_unclean_recovery.emulator.emulation import Emulation, Settings
+from kafka_unclean_recovery.emulator.server import Listener
+from kafka_unclean_recovery.messages.dialects import Dialect
+
+T = TypeVar("T")
+
+HOST = "127.0.0.1"
+_DEFAULT_SETTINGS = Settings()
+# So many ticks a session, as a broker sends heartbeats.
+_TICKS_A_SESSION = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a cluster is. `running`: the brokers that are started with it, None for all.
+
+    A data directory that holds a cluster goes on with it; without one, a temporary directory is
+    used and removed.
+    """
+
+    brokers: int = 4
+    release: str = "4.3.1"
+    data_dir: Path | None = None
+    running: tuple[int, ...] | None = None
+    dialect: Dialect | None = None
+    settings: Settings = _DEFAULT_SETTINGS
+
+
+class Cluster:
+    """A context manager. Methods may be called from any thread, and return when it is done.
+
+    Brokers are numbered from 1. What is still running at the end is stopped in order. What a
+    broker can't do as it is, or one that is not there, raises ValueError.
+    """
+
+    def __init__(self, options: Options | None = None) -> None:
+        self.options = options or Options()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(
+            target=self._loop.run_forever, name="emulated cluster", daemon=True
+        )
+        self._temporary: tempfile.TemporaryDirectory[str] | None = None
+        self._core: _Core | None = None
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        try:
+            self._core = self._call(_Core.open(self.options, self._data_dir()))
+        except BaseException:
+            self._end_thread()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self._call(self._running_core.close())
+        finally:
+            self._end_thread()
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """HOST:PORT of every broker, dead ones too, comma-separated."""
+        addresses = self._running_core.addresses.values()
+        return ",".join(f"{host}:{port}" for host, port in addresses)
+
+    def log_directory(self, broker: int) -> Path:
+        """Where its replicas are, whether it lives or not."""
+        return self._running_core.broker(broker).directory
+
+    def kill(self, broker: int) -> None:
+        """SIGKILL: an unclean shutdown, after which all that was written is on the disk."""
+        self._call(self._running_core.kill(broker))
+
+    def power_off(self, broker: int) -> None:
+        """The machine dies: records that were never synced are lost. Brokers sync when they stop
+        in order, or by `flush`."""
+        self._call(self._running_core.power_off(broker))
+
+    def stop(self, broker: int) -> None:
+        """A controlled shutdown, which leaves a clean-shutdown file."""
+        self._call(self._running_core.stop(broker))
+
+    def start(self, broker: int) -> None:
+        self._call(self._running_core.start(broker))
+
+    def pause(self, broker: int) -> None:
+        """SIGSTOP: it hangs, until its session ends it is taken for alive."""
+        self._call(self._running_core.pause(broker))
+
+    def resume(self, broker: int) -> None:
+        self._call(self._running_core.resume(broker))
+
+    def fence(self, broker: int) -> None:
+        """The controller fences it at once. A dead or paused one has its session ended; one that
+        runs stays fenced until `unfence`."""
+        self._call(self._running_core.fence(broker))
+
+    def unfence(self, broker: int) -> None:
+        self._call(self._running_core.unfence(broker))
+
+    def flush(self, broker: int) -> None:
+        """Its records are synced and its offsets are checkpointed."""
+        self._call(self._running_core.flush(broker))
+
+    def look(self, question: Callable[[Emulation], T]) -> T:
+        """What `question` says of the emulation, asked in its own thread."""
+
+        async def ask() -> T:
+            return question(self._running_core.emulation)
+
+        return self._call(ask())
+
+    @property
+    def _running_core(self) -> _Core:
+        if self._core is None:
+            raise RuntimeError("the cluster is not running: use it in a with statement")
+        return self._core
+
+    def _data_dir(self) -> Path:
+        if self.options.data_dir is not None:
+            return self.options.data_dir
+        self._temporary = tempfile.TemporaryDirectory(prefix="kafka-emulator-")
+        return Path(self._temporary.name)
+
+    def _call(self, doing: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(doing, self._loop).result()
+
+    def _end_thread(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+        if self._temporary is not None:
+            self._temporary.cleanup()
+
+
+class _Core:
+    """What runs in the cluster's thread."""
+
+    def __init__(
+        self, emulation: Emulation, listeners: dict[int, Listener], table: dict[int, Api]
+    ) -> None:
+        self.emulation = emulation
+        self.addresses = {id_: listener.address for id_, listener in listeners.items()}
+        self._listeners = listeners
+        self._table = table
+        self._moved = asyncio.Event()
+        self._ticking = asyncio.create_task(self._tick())
+
+    @classmethod
+    async def open(cls, options: Options, directory: Path) -> _Core:
+        ids = range(1, options.brokers + 1)
+        emulation = open_cluster(directory, ids, options.release, options.settings)
+        emulation.tick(time.monotonic())
+        table = apis(RELEASES[options.release], options.dialect)
+        core = cls(emulation, {id_: Listener(HOST, 0) for id_ in ids}, table)
+        emulation.settled = core._announce
+        for id_ in ids if options.running is None else options.running:
+            await core.start(id_)
+        return core
+
+    async def close(self) -> None:
+        self._ticking.cancel()
+        await asyncio.gather(self._ticking, return_exceptions=True)
+        for id_, listener in self._listeners.items():
+            broker = self.broker(id_)
+            if broker.running:
+                await self.stop(id_)
+            await listener.close()
+            listener.release()
+
+    def broker(self, id_: int) -> Broker:
+        if id_ not in self.emulation.brokers:
+            raise ValueError(f"there is no broker {id_}")
+        return self.emulation.brokers[id_]
+
+    def _broker_that_is(self, process: Process, id_: int) -> Broker:
+        broker = self.broker(id_)
+        if broker.process is not process:
+            raise ValueError(f"broker {id_} is {broker.process.value}, not {process.value}")
+        return broker
+
+    async def start(self, id_: int) -> None:
+        broker = self._broker_that_is(Process.DEAD, id_)
+        self.emulation.start(broker)
+        context = Context(
+            broker,
+            self.emulation,
+            self.addresses,
+            {key: (api.lowest, api.highest) for key, api in self._table.items()},
+            self._await_move,
+        )
+        self._listeners[id_].open(context, self._table)
+
+    async def kill(self, id_: int) -> None:
+        self.emulation.kill(self.broker(id_))
+        await self._listeners[id_].close()
+
+    async def power_off(self, id_: int) -> None:
+        self.emulation.power_off(self.broker(id_))
+        await self._listeners[id_].close()
+
+    async def stop(self, id_: int) -> None:
+        self.emulation.stop(self._broker_that_is(Process.RUNNING, id_))
+        await self._listeners[id_].close()
+
+    async def pause(self, id_: int) -> None:
+        self.emulation.pause(self._broker_that_is(Process.RUNNING, id_))
+        self._listeners[id_].resumed.clear()
+
+    async def resume(self, id_: int) -> None:
+        self.emulation.resume(self._broker_that_is(Process.PAUSED, id_))
+        self._listeners[id_].resumed.set()
+
+    async def fence(self, id_: int) -> None:
+        broker = self.broker(id_)
+        if broker.running:
+            self.emulation.fence(broker)
+        else:
+            self.emulation.expire(id_)
+
+    async def unfence(self, id_: int) -> None:
+        self.emulation.unfence(self._broker_that_is(Process.RUNNING, id_))
+
+    async def flush(self, id_: int) -> None:
+        self.broker(id_).flush()
+        self.broker(id_).checkpoint()
+
+    def _announce(self) -> None:
+        moved, self._moved = self._moved, asyncio.Event()
+        moved.set()
+
+    async def _await_move(self, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._moved.wait()
+
+    async def _tick(self) -> None:
+        pause = self.emulation.settings.session_timeout / _TICKS_A_SESSION
+        while True:
+            await asyncio.sleep(pause)
+            # A controller that fails resigns; the next one finds the state as it was.
+            with contextlib.suppress(ControllerFault):
+                self.emulation.tick(time.monotonic())

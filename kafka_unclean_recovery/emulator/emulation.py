@@ -1,0 +1,313 @@
+"""The cluster as one thing that happens step by step: a controller, its brokers, no socket.
+
+Metadata reaches every running broker at once, and a step ends only when followers have fetched
+all that they can. So whatever was done is seen by whoever asks next. Times are seconds of a clock
+that the caller reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+from kafka_unclean_recovery.emulator.broker import Broker, Process
+from kafka_unclean_recovery.emulator.controller import events as ev
+from kafka_unclean_recovery.emulator.controller import records as rec
+from kafka_unclean_recovery.emulator.controller.machine import handle
+from kafka_unclean_recovery.emulator.controller.records import Record, TopicIdPartition
+from kafka_unclean_recovery.emulator.controller.replay import replay
+from kafka_unclean_recovery.emulator.controller.state import (
+    MIN_INSYNC_REPLICAS,
+    State,
+    Topic,
+    number,
+)
+from kafka_unclean_recovery.emulator.metadata_log import MetadataLog
+from kafka_unclean_recovery.emulator.replica import Replica, lagging
+from kafka_unclean_recovery.emulator.replication import advance, fetch_once, joining
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """In seconds: broker.session.timeout.ms (Kafka: 9), replica.lag.time.max.ms, how often
+    offsets are checkpointed, and unclean.leader.election.interval.ms and
+    leader.imbalance.check.interval.seconds, which are both 300."""
+
+    session_timeout: float = 0.5
+    replica_lag_time_max: float = 30.0
+    checkpoint_interval: float = 5.0
+    election_interval: float = 300.0
+
+
+class Emulation:
+    """Not thread-safe: one thread owns it. `now` is that of the last `tick`. `settled` is called
+    when records or metadata may have moved."""
+
+    def __init__(
+        self,
+        state: State,
+        log: MetadataLog,
+        cluster_id: str,
+        brokers: Iterable[Broker],
+        settings: Settings,
+    ) -> None:
+        self.state = state
+        self.cluster_id = cluster_id
+        self.brokers: Mapping[int, Broker] = {broker.id: broker for broker in brokers}
+        self.settings = settings
+        self.now = 0.0
+        self._producer_ids = count()
+        self._log = log
+        self.settled: Callable[[], None] = lambda: None
+        self._heard: dict[int, float] = {}
+        self._shrunk = 0.0
+        self._checkpointed = 0.0
+        self._elected = 0.0
+        self._unsettled: dict[TopicIdPartition, None] = {}
+
+    # The controller.
+
+    def happen(self, event: ev.Event) -> ev.AnyResponse:
+        """The answer, when the brokers have done what follows from it. Raises ControllerFault."""
+        response = self._commit(event)
+        self._settle()
+        return response
+
+    def would_happen(self, event: ev.Event) -> ev.AnyResponse:
+        """The answer of `happen`; nothing changes."""
+        return handle(self.state, event)[1]
+
+    def _commit(self, event: ev.Event) -> ev.AnyResponse:
+        records, response = handle(self.state, event)
+        self._log.append(records)
+        for record in records:
+            self._publish(record)
+        return response
+
+    def _publish(self, record: Record) -> None:
+        if isinstance(record, rec.RemoveTopicRecord):
+            self._remove(self.state.topics[record.topic_id].partitions, record)
+        replay(self.state, record)
+        if isinstance(record, rec.PartitionRecord | rec.PartitionChangeRecord):
+            for broker in self.brokers.values():
+                self._tell(broker, record.key)
+            self._unsettled[record.key] = None
+        elif isinstance(record, rec.BrokerRegistrationChangeRecord):
+            # Who is unfenced may join ISRs.
+            self._unsettled |= dict.fromkeys(self.brokers[record.broker].replicas)
+        elif isinstance(record, rec.ConfigRecord):
+            # min.insync.replicas bounds the high watermark.
+            self._unsettled |= dict.fromkeys(self._partitions(record.topic))
+
+    def _remove(self, partitions: Iterable[int], record: rec.RemoveTopicRecord) -> None:
+        keys = [TopicIdPartition(record.topic_id, number) for number in partitions]
+        for broker in self.brokers.values():
+            if broker.running:
+                broker.forget(keys)
+
+    def _partitions(self, topic: str | None) -> list[TopicIdPartition]:
+        return [
+            TopicIdPartition(found.topic_id, number)
+            for found in self.state.topics.values()
+            if topic in (None, found.name)
+            for number in found.partitions
+        ]
+
+    def _tell(self, broker: Broker, key: TopicIdPartition) -> None:
+        topic = self.state.topics[key.topic_id]
+        partition = topic.partitions[key.partition]
+        if broker.running and (broker.id in partition.replicas or key in broker.replicas):
+            broker.take(key, topic.name, partition, self.now)
+
+    def min_isr(self, topic: Topic) -> int:
+        """As it is configured: what a leader goes by, whose own replicas bound it further."""
+        return number(self.state.config(topic, MIN_INSYNC_REPLICAS))
+
+    def new_producer_id(self) -> int:
+        return next(self._producer_ids)
+
+    # Brokers.
+
+    def start(self, broker: Broker) -> None:
+        """A new incarnation registers, reads its log directory, and is unfenced.
+
+        Where the controller still takes the last incarnation for alive, its session ends first;
+        a real broker waits for that.
+        """
+        previous = broker.boot()
+        registration = ev.RegisterBroker(
+            broker.id, broker.incarnation_id, previous, (broker.directory_id,)
+        )
+        response = self.happen(registration)
+        if response.error == ev.Errors.DUPLICATE_BROKER_REGISTRATION:
+            self.happen(ev.SessionExpired(broker.id))
+            response = self.happen(registration)
+        if not isinstance(response, ev.RegisterBrokerResponse) or response.error:
+            raise RuntimeError(f"broker {broker.id} can't register: {response}")
+        broker.epoch = response.broker_epoch
+        broker.load({topic_id: topic.name for topic_id, topic in self.state.topics.items()})
+        self._resume(broker)
+
+    def resume(self, broker: Broker) -> None:
+        """SIGCONT: it catches up on what it missed."""
+        gone = [key for key in broker.replicas if key.topic_id not in self.state.topics]
+        broker.forget(gone)
+        self._resume(broker)
+
+    def _resume(self, broker: Broker) -> None:
+        broker.process = Process.RUNNING
+        for key in self._partitions(None):
+            self._tell(broker, key)
+        self._unsettled |= dict.fromkeys(broker.replicas)
+        self._heartbeat(broker)
+        self._settle()
+
+    def pause(self, broker: Broker) -> None:
+        broker.process = Process.PAUSED
+
+    def kill(self, broker: Broker) -> None:
+        """SIGKILL: what was written is in the page cache, and so on the disk; memory is gone."""
+        broker.die()
+
+    def power_off(self, broker: Broker) -> None:
+        """The machine dies, and with it what was not synced."""
+        broker.lose_unflushed()
+        broker.die()
+
+    def stop(self, broker: Broker) -> None:
+        """A controlled shutdown. It awaits the others, unless one of them is stuck: then it gives
+        up waiting as a broker does, only sooner."""
+        for _ in range(2):
+            response = self._heartbeat(broker, want_shut_down=True)
+            if response.should_shut_down:
+                break
+            for other in self.brokers.values():
+                if other.running and other is not broker:
+                    self._heartbeat(other)
+        broker.shut_down()
+        broker.die()
+
+    def fence(self, broker: Broker) -> None:
+        """It goes on running, and asks to be fenced until it is told otherwise."""
+        broker.want_fence = True
+        self._heartbeat(broker)
+
+    def unfence(self, broker: Broker) -> None:
+        broker.want_fence = False
+        self._heartbeat(broker)
+
+    def _heartbeat(self, broker: Broker, *, want_shut_down: bool = False) -> ev.HeartbeatResponse:
+        self._heard[broker.id] = self.now
+        response = self.happen(
+            ev.Heartbeat(
+                broker.id,
+                broker.epoch,
+                self.state.end_offset - 1,
+                broker.want_fence,
+                want_shut_down,
+            )
+        )
+        assert isinstance(response, ev.HeartbeatResponse)
+        return response
+
+    def expire(self, broker: int) -> None:
+        """The controller has not heard of it for the length of a session."""
+        self._heard.pop(broker, None)
+        self.happen(ev.SessionExpired(broker))
+
+    # Time.
+
+    def tick(self, now: float) -> None:
+        """Everything that happens because time passes. To be called some times a session."""
+        self.now = now
+        for broker in self.brokers.values():
+            if broker.running:
+                self._heartbeat(broker)
+        for id_, heard in list(self._heard.items()):
+            if now - heard > self.settings.session_timeout:
+                self.expire(id_)
+        if now - self._shrunk >= self.settings.replica_lag_time_max / 2:
+            self._shrunk = now
+            self._shrink_isrs()
+        if now - self._checkpointed >= self.settings.checkpoint_interval:
+            self._checkpointed = now
+            self.checkpoint()
+        if now - self._elected >= self.settings.election_interval:
+            self._elected = now
+            self.happen(ev.ElectUncleanLeaders())
+            self.happen(ev.BalanceLeaders())
+
+    def checkpoint(self) -> None:
+        for broker in self.brokers.values():
+            if broker.running:
+                broker.checkpoint()
+
+    def _shrink_isrs(self) -> None:
+        for broker in self.brokers.values():
+            if broker.running:
+                self._shrink(broker)
+
+    def _shrink(self, broker: Broker) -> None:
+        for replica in list(broker.replicas.values()):
+            if not replica.leads or len(replica.isr) == 1:
+                continue
+            lost = lagging(replica, self.now, self.settings.replica_lag_time_max)
+            if lost:
+                isr = [member for member in replica.isr if member not in lost]
+                self._propose(broker, replica, isr)
+                self._settle()
+
+    # Replication.
+
+    def replicate(self, key: TopicIdPartition) -> None:
+        """Followers fetch what there is, and what follows from that happens."""
+        self._unsettled[key] = None
+        self._settle()
+
+    def _settle(self) -> None:
+        if not self._unsettled:
+            return
+        while self._unsettled:
+            key = next(iter(self._unsettled))
+            del self._unsettled[key]
+            self._replicate(key)
+        self.settled()
+
+    def _replicate(self, key: TopicIdPartition) -> None:
+        topic = self.state.topics.get(key.topic_id)
+        if topic is None:
+            return
+        leader = self.brokers.get(topic.partitions[key.partition].leader)
+        replica = None if leader is None else leader.replicas.get(key)
+        if leader is None or replica is None or not (leader.running and replica.leads):
+            return
+        min_isr = self.min_isr(topic)
+        progress = True
+        while progress:
+            progress = advance(replica, min_isr)
+            for id_ in replica.followers:
+                follower = self.brokers[id_]
+                if not follower.running or key not in follower.replicas:
+                    continue
+                progress |= fetch_once(leader, replica, follower, self.now)
+                if joining(replica, id_) and self.state.active(id_):
+                    before = replica.partition_epoch
+                    self._propose(leader, replica, [*replica.isr, id_])
+                    if replica.partition_epoch != before:
+                        return  # It is unsettled again, and may have another leader.
+
+    def _propose(self, leader: Broker, replica: Replica, isr: Sequence[int]) -> None:
+        """AlterPartition. After an error the ISR is as it was, and a later fetch proposes again."""
+        members = tuple((id_, self.brokers[id_].epoch) for id_ in isr)
+        self._commit(
+            ev.AlterPartition(
+                leader.id,
+                leader.epoch,
+                replica.topic,
+                replica.key.partition,
+                replica.leader_epoch,
+                replica.partition_epoch,
+                members,
+            )
+        )

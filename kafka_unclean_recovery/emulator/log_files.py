@@ -1,0 +1,214 @@
+"""A broker's log directory on disk: the files that Kafka keeps there, written and read back."""
+
+from __future__ import annotations
+
+import base64
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from uuid import UUID, uuid4
+
+from kafka_unclean_recovery.emulator.log import Log, batches_in
+from kafka_unclean_recovery.log_dir.batches import parse_header
+from kafka_unclean_recovery.log_dir.checkpoints import (
+    HIGH_WATERMARKS,
+    LEADER_EPOCHS,
+    LOG_STARTS,
+    RECOVERY_POINTS,
+    parse_leader_epochs,
+    parse_offsets,
+)
+from kafka_unclean_recovery.log_dir.clean_shutdown import CLEAN_SHUTDOWN, parse_clean_shutdown
+from kafka_unclean_recovery.log_dir.errors import BadFormat
+from kafka_unclean_recovery.log_dir.properties_files import (
+    META_PROPERTIES,
+    PARTITION_METADATA,
+    MetaProperties,
+    parse_meta_properties,
+    parse_partition_metadata,
+)
+
+# The one segment: logs neither roll nor lose their beginning.
+_FIRST = f"{0:020}"
+SEGMENT = f"{_FIRST}.log"
+
+Offsets = Mapping[tuple[str, int], int]
+"""By topic and partition."""
+
+
+def uuid_text(value: UUID) -> str:
+    """As Kafka writes them: 22 characters of base64url."""
+    return base64.urlsafe_b64encode(value.bytes).decode().rstrip("=")
+
+
+def _replace(path: Path, content: str) -> None:
+    """All of it or nothing is there afterwards."""
+    temporary = path.with_name(path.name + ".tmp")
+    temporary.write_text(content)
+    temporary.replace(path)
+
+
+def _checkpoint(lines: Iterable[str]) -> str:
+    entries = list(lines)
+    return "".join(f"{line}\n" for line in ("0", str(len(entries)), *entries))
+
+
+# The log directory.
+
+
+def format_directory(directory: Path, node_id: int, cluster_id: str) -> MetaProperties:
+    """What meta.properties says; it is written when there is none. Raises BadFormat."""
+    path = directory / META_PROPERTIES
+    if not path.exists():
+        directory.mkdir(parents=True, exist_ok=True)
+        # The first hundred ids have meanings of their own (DirectoryId).
+        directory_id = uuid_text(uuid4())
+        lines = [
+            f"node.id={node_id}",
+            f"directory.id={directory_id}",
+            "version=1",
+            f"cluster.id={cluster_id}",
+        ]
+        _replace(path, "\n".join(lines) + "\n")
+    return parse_meta_properties(path.read_bytes())
+
+
+def write_high_watermarks(directory: Path, offsets: Offsets) -> None:
+    _write_offsets(directory / HIGH_WATERMARKS, offsets)
+
+
+def write_recovery_points(directory: Path, offsets: Offsets) -> None:
+    _write_offsets(directory / RECOVERY_POINTS, offsets)
+    # Kafka lists only partitions that have lost their beginning.
+    _write_offsets(directory / LOG_STARTS, {})
+
+
+def _write_offsets(path: Path, offsets: Offsets) -> None:
+    entries = (f"{topic} {number} {offset}" for (topic, number), offset in sorted(offsets.items()))
+    _replace(path, _checkpoint(entries))
+
+
+def read_high_watermarks(directory: Path) -> dict[tuple[str, int], int]:
+    return _read_offsets(directory, HIGH_WATERMARKS)
+
+
+def read_recovery_points(directory: Path) -> dict[tuple[str, int], int]:
+    return _read_offsets(directory, RECOVERY_POINTS)
+
+
+def _read_offsets(directory: Path, name: str) -> dict[tuple[str, int], int]:
+    """A checkpoint that is missing or broken counts as empty (LogManager)."""
+    try:
+        found = parse_offsets(name, (directory / name).read_bytes())
+    except (FileNotFoundError, BadFormat):
+        return {}
+    return {(tp.topic, tp.partition): offset for tp, offset in found.items()}
+
+
+def write_clean_shutdown(directory: Path, broker_epoch: int) -> None:
+    _replace(directory / CLEAN_SHUTDOWN, f'{{"version":0,"brokerEpoch":{broker_epoch}}}')
+
+
+def take_clean_shutdown(directory: Path) -> int | None:
+    """The broker epoch that the last clean shutdown left, once; None if there was none."""
+    path = directory / CLEAN_SHUTDOWN
+    try:
+        found = parse_clean_shutdown(path.read_bytes()).broker_epoch
+    except (FileNotFoundError, BadFormat):
+        found = None
+    path.unlink(missing_ok=True)
+    return found
+
+
+# The directory of one replica.
+
+
+def replica_directories(directory: Path) -> list[tuple[str, int, Path]]:
+    """(topic, partition, where) of every replica."""
+    found = []
+    for path in directory.iterdir():
+        topic, _, number = path.name.rpartition("-")
+        if path.is_dir() and topic and number.isdecimal():
+            found.append((topic, int(number), path))
+    return sorted(found)
+
+
+def create_replica(directory: Path, topic_id: UUID) -> None:
+    directory.mkdir(parents=True)
+    (directory / SEGMENT).touch()
+    (directory / f"{_FIRST}.index").touch()
+    (directory / f"{_FIRST}.timeindex").touch()
+    write_epochs(directory, ())
+    _replace(directory / PARTITION_METADATA, f"version: 0\ntopic_id: {uuid_text(topic_id)}")
+
+
+def topic_id_of(directory: Path) -> UUID | None:
+    """None when partition.metadata does not say."""
+    try:
+        return UUID(parse_partition_metadata((directory / PARTITION_METADATA).read_bytes()))
+    except (FileNotFoundError, BadFormat):
+        return None
+
+
+def delete_replica(directory: Path) -> None:
+    shutil.rmtree(directory)
+
+
+def set_aside(directory: Path) -> None:
+    """A replica of no partition that the broker is to have: kept, under Kafka's name for it."""
+    directory.rename(directory.with_name(f"{directory.name}.{uuid4().hex}-stray"))
+
+
+def load_replica(directory: Path) -> Log:
+    """What recovery finds: sound batches up to the first that is not, which is cut off with all
+    that follows, and the epochs that begin below the end."""
+    data = (directory / SEGMENT).read_bytes()
+    log = Log(batches_in(data[: _sound_bytes(data)]))
+    os.truncate(directory / SEGMENT, log.size)
+    try:
+        epochs = parse_leader_epochs((directory / LEADER_EPOCHS).read_bytes())
+    except (FileNotFoundError, BadFormat):
+        epochs = ()
+    log.epochs = [(epoch, start) for epoch, start in epochs if start < log.end_offset]
+    for batch in log.batches if not log.epochs else ():
+        log.assign_epoch(batch.leader_epoch, batch.base_offset)
+    return log
+
+
+def _sound_bytes(data: bytes) -> int:
+    at = 0
+    while at < len(data):
+        try:
+            length = parse_header(data, at).length
+            batches_in(data[at : at + length])
+        except BadFormat:
+            break
+        at += length
+    return at
+
+
+def append(directory: Path, data: bytes) -> None:
+    with (directory / SEGMENT).open("ab") as segment:
+        segment.write(data)
+
+
+def read(directory: Path, position: int, length: int) -> bytes:
+    if not length:
+        return b""
+    with (directory / SEGMENT).open("rb") as segment:
+        return os.pread(segment.fileno(), length, position)
+
+
+def truncate(directory: Path, size: int) -> None:
+    os.truncate(directory / SEGMENT, size)
+
+
+def flush(directory: Path) -> None:
+    with (directory / SEGMENT).open("rb") as segment:
+        os.fsync(segment.fileno())
+
+
+def write_epochs(directory: Path, epochs: Iterable[tuple[int, int]]) -> None:
+    entries = (f"{epoch} {start}" for epoch, start in epochs)
+    _replace(directory / LEADER_EPOCHS, _checkpoint(entries))

@@ -1,0 +1,99 @@
+"""The controller's records on disk, so that a cluster is there again after a restart.
+
+One JSON object a line: first the cluster's id and release, then what each event came to, a list of
+records. A last line that is cut short was not committed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from kafka_unclean_recovery.emulator.controller import records as rec
+from kafka_unclean_recovery.emulator.controller.records import Record, TopicIdPartition
+
+_CLASSES: dict[str, type[Record]] = {
+    cls.__name__: cls
+    for cls in (
+        rec.RegisterBrokerRecord,
+        rec.UnregisterBrokerRecord,
+        rec.BrokerRegistrationChangeRecord,
+        rec.TopicRecord,
+        rec.RemoveTopicRecord,
+        rec.PartitionRecord,
+        rec.PartitionChangeRecord,
+        rec.ConfigRecord,
+        rec.ClearElrRecord,
+    )
+}
+
+
+class MetadataLog:
+    """Appends to `path`; whoever opens one has read what is there."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def create(self, cluster_id: str, release: str) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        header = {"cluster_id": cluster_id, "release": release}
+        self._path.write_text(json.dumps(header) + "\n")
+
+    def append(self, records: Sequence[Record]) -> None:
+        """What one event came to; records that only a controller's memory holds are left out."""
+        lasting = [_plain(record) for record in records if not isinstance(record, rec.IN_MEMORY)]
+        if lasting:
+            with self._path.open("a") as file:
+                file.write(json.dumps({"records": lasting}) + "\n")
+
+    def header(self) -> dict[str, str] | None:
+        """None when there is no log yet."""
+        if not self._path.exists():
+            return None
+        with self._path.open() as file:
+            found: dict[str, str] = json.loads(file.readline())
+        return found
+
+    def records(self) -> Iterator[Record]:
+        """In order. What a torn last line holds is cut off, for more to be appended."""
+        content = self._path.read_text()
+        whole = content.rpartition("\n")[0] + "\n"
+        if whole != content:
+            self._path.write_text(whole)
+        for line in whole.splitlines()[1:]:
+            yield from map(_record, json.loads(line)["records"])
+
+
+def _plain(record: Record) -> dict[str, Any]:
+    """Only what differs from a field's default."""
+    values = {f.name: getattr(record, f.name) for f in fields(record)}
+    return {"type": type(record).__name__} | {
+        f.name: _plain_value(values[f.name]) for f in fields(record) if values[f.name] != f.default
+    }
+
+
+def _plain_value(value: Any) -> Any:
+    if isinstance(value, UUID):
+        return {"uuid": str(value)}
+    if isinstance(value, TopicIdPartition):
+        return {"topic_id": str(value.topic_id), "partition": value.partition}
+    return [_plain_value(each) for each in value] if isinstance(value, tuple) else value
+
+
+def _record(plain: dict[str, Any]) -> Record:
+    values = {name: _value(value) for name, value in plain.items() if name != "type"}
+    return _CLASSES[plain["type"]](**values)
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(map(_value, value))
+    if isinstance(value, dict):
+        if "uuid" in value:
+            return UUID(value["uuid"])
+        return TopicIdPartition(UUID(value["topic_id"]), value["partition"])
+    return value

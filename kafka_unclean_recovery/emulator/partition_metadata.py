@@ -1,0 +1,38 @@
+"""A partition as metadata answers have it, whichever API is asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kafka_unclean_recovery.emulator.controller.records import NO_LEADER, Ids
+from kafka_unclean_recovery.emulator.controller.state import State, Topic
+from kafka_unclean_recovery.emulator.error_codes import LEADER_NOT_AVAILABLE, NONE
+
+
+def partition_fields(state: State, topic: Topic, number: int) -> dict[str, Any]:
+    """A leader that is not there, or is fenced, is none (KRaftMetadataCache)."""
+    partition = topic.partitions[number]
+    offline = offline_replicas(state, topic, number)
+    leader = NO_LEADER if partition.leader in offline else partition.leader
+    return {
+        "error_code": LEADER_NOT_AVAILABLE if leader == NO_LEADER else NONE,
+        "partition_index": number,
+        "leader_id": leader,
+        "leader_epoch": partition.leader_epoch,
+        "replica_nodes": partition.replicas,
+        "isr_nodes": partition.isr,
+        "offline_replicas": offline,
+    }
+
+
+def offline_replicas(state: State, topic: Topic, number: int) -> Ids:
+    """On brokers that are fenced or unknown, or in a directory that failed."""
+    partition = topic.partitions[number]
+    places = zip(partition.replicas, partition.directories, strict=True)
+    return tuple(
+        replica
+        for replica, directory in places
+        if replica not in state.brokers
+        or state.brokers[replica].fenced
+        or not state.has_online_dir(replica, directory)
+    )

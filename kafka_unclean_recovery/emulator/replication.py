@@ -1,0 +1,62 @@
+"""One fetch of a follower from its leader, in process: request, answer, what each makes of it.
+
+Source: kafka.server.AbstractFetcherThread (truncation on the answer's diverging epoch, offsets out
+of range) and kafka.cluster.Partition (updateFollowerFetchState).
+"""
+
+from __future__ import annotations
+
+from kafka_unclean_recovery.emulator.broker import Broker
+from kafka_unclean_recovery.emulator.log import truncation_point
+from kafka_unclean_recovery.emulator.replica import (
+    Reading,
+    Replica,
+    committed_end,
+    in_sync,
+    note_fetch,
+    read,
+)
+
+# replica.fetch.max.bytes
+_MAX_BYTES = 1 << 20
+
+
+def fetch_once(leader: Broker, replica: Replica, follower: Broker, now: float) -> bool:
+    """`replica` is the leader's. Whether anything is new on either side."""
+    copy = follower.replicas[replica.key]
+    log, known = copy.log, replica.followers[follower.id]
+    before = (known.end_offset, log.end_offset, log.epochs[-1:], copy.high_watermark)
+    offset = log.end_offset
+    reading = read(replica, offset, log.latest_epoch, replica.log.end_offset, _MAX_BYTES)
+    if not reading.error and reading.diverging is None:
+        note_fetch(replica, follower.id, offset, now)
+    _take(follower, copy, leader, replica, reading)
+    return before != (known.end_offset, log.end_offset, log.epochs[-1:], copy.high_watermark)
+
+
+def _take(
+    follower: Broker, copy: Replica, leader: Broker, replica: Replica, reading: Reading
+) -> None:
+    if reading.diverging is not None:
+        follower.truncate(copy, truncation_point(copy.log, reading.diverging))
+    elif reading.error:
+        # Out of range: longer than the leader's log, or of epochs that the leader never heard of.
+        follower.truncate(copy, min(copy.log.end_offset, replica.log.end_offset))
+    else:
+        records = leader.records(replica, reading)
+        if records:
+            follower.append(copy, records)
+        copy.high_watermark = max(
+            copy.high_watermark, min(replica.high_watermark, copy.log.end_offset)
+        )
+
+
+def joining(replica: Replica, follower: int) -> bool:
+    """Whether the leader proposes an ISR with this one in it."""
+    return follower not in replica.isr and in_sync(replica, follower)
+
+
+def advance(replica: Replica, min_isr: int) -> bool:
+    """Raise the leader's high watermark as far as may be. Whether it rose."""
+    before, replica.high_watermark = replica.high_watermark, committed_end(replica, min_isr)
+    return replica.high_watermark > before

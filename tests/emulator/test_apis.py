@@ -1,0 +1,437 @@
+"""What brokers answer, request by request."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kafka.protocol.admin.configs import DescribeConfigsRequest, IncrementalAlterConfigsRequest
+from kafka.protocol.admin.topics import (
+    AlterPartitionReassignmentsRequest,
+    CreateTopicsRequest,
+    DescribeTopicPartitionsRequest,
+    ListPartitionReassignmentsRequest,
+)
+from kafka.protocol.consumer.fetch import FetchRequest
+from kafka.protocol.consumer.offsets import ListOffsetsRequest
+from kafka.protocol.metadata import (
+    ApiVersionsRequest,
+    FindCoordinatorRequest,
+    MetadataRequest,
+)
+from kafka.protocol.producer.produce import ProduceRequest
+from kafka.protocol.producer.transaction import InitProducerIdRequest
+
+from kafka_unclean_recovery.emulator import Cluster, Options
+from kafka_unclean_recovery.emulator import apis as apis_package
+from kafka_unclean_recovery.emulator.apis.table import NOT_EMULATED, apis
+from kafka_unclean_recovery.emulator.controller.releases import KAFKA_4_3_1, KIP_966
+from kafka_unclean_recovery.messages.dialects import EMULATOR_FEATURE, REQUESTS, Dialect
+from kafka_unclean_recovery.messages.elect_leaders import DESIGNATED, ElectLeadersRequest
+from tests.fidelity.wire import Wire
+from tests.log_dir.segments import legacy, v2
+from tests.messages.building import build
+
+TOPIC = "orders"
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    with Cluster() as running:
+        yield running
+
+
+def _address(cluster: Cluster, broker: int) -> tuple[str, int]:
+    host, _, port = cluster.bootstrap_servers.split(",")[broker - 1].rpartition(":")
+    return host, int(port)
+
+
+def _ask(cluster: Cluster, broker: int, request: Any, version: int, values: Any) -> Any:
+    with Wire(*_address(cluster, broker)) as wire:
+        return wire.ask(build(request, values), version)
+
+
+def _create(cluster: Cluster, replicas: list[int], name: str = TOPIC, **configs: str) -> Any:
+    topic = {
+        "name": name,
+        "num_partitions": -1,
+        "replication_factor": -1,
+        "assignments": [{"partition_index": 0, "broker_ids": replicas}],
+        "configs": [
+            {"name": key.replace("_", "."), "value": value} for key, value in configs.items()
+        ],
+    }
+    answer = _ask(cluster, 1, CreateTopicsRequest, 7, {"topics": [topic], "validate_only": False})
+    return answer.topics[0]
+
+
+def _produce(
+    cluster: Cluster, broker: int, records: bytes, acks: int = -1, timeout_ms: int = 200
+) -> Any:
+    data = {"name": TOPIC, "partition_data": [{"index": 0, "records": records}]}
+    values = {"acks": acks, "timeout_ms": timeout_ms, "topic_data": [data]}
+    answer = _ask(cluster, broker, ProduceRequest, 9, values)
+    return answer.responses[0].partition_responses[0]
+
+
+def _fetch(
+    cluster: Cluster, broker: int, asker: int, offset: int, epoch: int = -1, max_wait_ms: int = 0
+) -> Any:
+    partition = {
+        "partition": 0,
+        "fetch_offset": offset,
+        "last_fetched_epoch": epoch,
+        "partition_max_bytes": 1 << 20,
+    }
+    values = {
+        "replica_id": asker,
+        "max_wait_ms": max_wait_ms,
+        "min_bytes": 1,
+        "max_bytes": 1 << 20,
+        "isolation_level": 0,
+        "topics": [{"topic": TOPIC, "partitions": [partition]}],
+        "forgotten_topics_data": [],
+        "rack_id": "",
+    }
+    answer = _ask(cluster, broker, FetchRequest, 12, values)
+    return answer.responses[0].partitions[0]
+
+
+def _latest(cluster: Cluster, broker: int, asker: int) -> tuple[int, int, int]:
+    """(error, offset, leader epoch)."""
+    partition = {"partition_index": 0, "current_leader_epoch": -1, "timestamp": -1}
+    topics = [{"name": TOPIC, "partitions": [partition]}]
+    values = {"replica_id": asker, "isolation_level": 0, "topics": topics}
+    found = _ask(cluster, broker, ListOffsetsRequest, 7, values).topics[0].partitions[0]
+    return found.error_code, found.offset, found.leader_epoch
+
+
+def test_the_table_is_the_listing_of_the_files() -> None:
+    directory = Path(str(apis_package.__file__)).parent
+    listed = {path.stem for path in directory.glob("*.py")} - {"__init__", "api", "table"}
+    named = {
+        api.request.name.removesuffix("Request") for api in apis(KIP_966, Dialect.KIP_966).values()
+    }
+    assert {stem.replace("_", "") for stem in listed} == {name.lower() for name in named}
+
+
+def test_there_are_no_groups(cluster: Cluster) -> None:
+    assert "groups" in NOT_EMULATED
+    found = _ask(cluster, 1, FindCoordinatorRequest, 4, {"coordinator_keys": ["g"]})
+    assert [(each.key, each.error_code) for each in found.coordinators] == [("g", 15)]
+
+
+def test_there_are_no_transactions(cluster: Cluster) -> None:
+    assert "transactions" in NOT_EMULATED
+    values = {"transactional_id": "t", "transaction_timeout_ms": 1000}
+    assert _ask(cluster, 1, InitProducerIdRequest, 4, values).error_code == 53
+    plain = [_ask(cluster, 1, InitProducerIdRequest, 4, {"transactional_id": None}) for _ in "ab"]
+    assert [(found.error_code, found.producer_id) for found in plain] == [(0, 0), (0, 1)]
+
+
+def test_a_batch_that_is_sent_twice_is_written_twice(cluster: Cluster) -> None:
+    assert "sequence numbers" in NOT_EMULATED
+    _create(cluster, [1])
+    batch = v2(count=2, producer_id=7)
+    assert [_produce(cluster, 1, batch).base_offset for _ in "ab"] == [0, 2]
+
+
+def test_old_message_formats_are_refused(cluster: Cluster) -> None:
+    assert "message formats 0 and 1" in NOT_EMULATED
+    _create(cluster, [1])
+    assert _produce(cluster, 1, legacy()).error_code == 2
+
+
+def test_no_fetch_session_is_given_out(cluster: Cluster) -> None:
+    assert "fetch sessions" in NOT_EMULATED
+    values = {"max_wait_ms": 0, "session_id": 0, "session_epoch": 0, "topics": []}
+    assert _ask(cluster, 1, FetchRequest, 12, values).session_id == 0
+
+
+def test_asking_for_a_topic_does_not_create_it(cluster: Cluster) -> None:
+    assert "topics by mention" in NOT_EMULATED
+    values = {"topics": [{"name": TOPIC}], "allow_auto_topic_creation": True}
+    assert _ask(cluster, 1, MetadataRequest, 9, values).topics[0].error_code == 3
+    assert cluster.look(lambda e: len(e.state.topics)) == 0
+
+
+def test_configs_of_one_broker_are_refused(cluster: Cluster) -> None:
+    assert "configs of one broker" in NOT_EMULATED
+    config = {"name": "min.insync.replicas", "config_operation": 0, "value": "2"}
+    resource = {"resource_type": 4, "resource_name": "1", "configs": [config]}
+    values = {"resources": [resource], "validate_only": False}
+    answer = _ask(cluster, 1, IncrementalAlterConfigsRequest, 1, values)
+    assert answer.responses[0].error_code == 42
+
+
+EVERY = [
+    pytest.param(api, version, id=f"{api.request.name} {version}")
+    for api in apis(KIP_966, Dialect.KIP_966).values()
+    for version in range(api.lowest, api.highest + 1)
+]
+
+
+@pytest.fixture(scope="module")
+def kip_966() -> Iterator[Cluster]:
+    with Cluster(Options(release="kip-966", dialect=Dialect.KIP_966)) as running:
+        yield running
+
+
+@pytest.mark.parametrize(("api", "version"), EVERY)
+def test_every_version_that_is_advertised_is_answered(
+    kip_966: Cluster, api: Any, version: int
+) -> None:
+    """With a request that asks for nothing."""
+    # Zero acks would mean that no answer is wanted.
+    values = {"acks": 1} if "acks" in api.request.fields else {}
+    assert _ask(kip_966, 1, api.request, version, values).version == version
+
+
+def test_designated_elections_are_advertised_where_the_release_has_them() -> None:
+    key = ElectLeadersRequest.API_KEY
+    assert apis(KAFKA_4_3_1, None)[key].highest == 2
+    assert apis(KIP_966, None)[key].highest == 3
+
+
+def test_replica_log_info_is_advertised_under_the_key_of_its_dialect_alone(
+    cluster: Cluster, kip_966: Cluster
+) -> None:
+    keys = {request.API_KEY for request in REQUESTS.values()}
+    for running, expected in ((cluster, set()), (kip_966, {1020})):
+        answer = _ask(running, 1, ApiVersionsRequest, 3, {})
+        assert {api.api_key for api in answer.api_keys} & keys == expected
+        # Who asks may go by the key, because an emulated broker says that it is one.
+        assert [feature.name for feature in answer.supported_features] == [EMULATOR_FEATURE]
+
+
+def test_a_follower_past_its_high_watermark_is_read_to_its_end_by_minus_3_alone(
+    cluster: Cluster,
+) -> None:
+    _create(cluster, [1, 2], min_insync_replicas="2")
+    _produce(cluster, 1, v2(count=10))
+    cluster.kill(1)
+    cluster.fence(1)
+    _produce(cluster, 2, v2(count=5), acks=1)
+    cluster.kill(2)
+    cluster.start(2)
+    ends = {}
+    for asker in (-1, -2, -3):
+        found = _fetch(cluster, 2, asker, 10)
+        ends[asker] = (found.error_code, found.high_watermark < 15, len(found.records or b"") > 0)
+    assert ends == {-1: (0, True, False), -2: (0, True, False), -3: (0, True, True)}
+    assert _latest(cluster, 2, -2)[:2] == (0, 15)
+
+
+def test_a_fetch_waits_for_records_as_long_as_it_may(cluster: Cluster) -> None:
+    _create(cluster, [1])
+    begun = time.monotonic()
+    assert not _fetch(cluster, 1, -1, 0, max_wait_ms=300).records
+    assert time.monotonic() - begun >= 0.3
+    with ThreadPoolExecutor() as pool:
+        fetched = pool.submit(_fetch, cluster, 1, -1, 0, max_wait_ms=20_000)
+        _produce(cluster, 1, v2(count=3))
+        assert fetched.result().records
+
+
+def test_a_fetch_far_past_the_end_says_where_an_epoch_ends(cluster: Cluster) -> None:
+    """Without a leader too: see "Seeing replicas of a leaderless partition"."""
+    _create(cluster, [1, 2])
+    _produce(cluster, 1, v2(count=10))
+    cluster.kill(1)
+    cluster.fence(1)
+    _produce(cluster, 2, v2(count=5))
+    cluster.kill(2)
+    cluster.fence(2)
+    cluster.start(1)
+
+    def asked(epoch: int) -> tuple[int, Any]:
+        found = _fetch(cluster, 1, -3, 2**62, epoch)
+        ends = found.diverging_epoch
+        return found.error_code, None if ends is None else (ends.epoch, ends.end_offset)
+
+    assert asked(0) == (0, (0, 10))
+    assert asked(1)[0] == 1
+    # The current epoch is newer than the last written one, and that is what LATEST tells.
+    assert _latest(cluster, 1, -2) == (0, 10, 2)
+
+
+def test_only_a_leader_answers_a_consumer_s_list_offsets(cluster: Cluster) -> None:
+    _create(cluster, [1, 2])
+    _produce(cluster, 1, v2(count=10))
+    assert _latest(cluster, 1, -1) == (0, 10, 0)
+    assert _latest(cluster, 2, -1)[0] == 6
+    assert _latest(cluster, 2, -2)[:2] == (0, 10)
+    assert _latest(cluster, 3, -2)[0] == 3
+
+
+def test_a_new_leader_that_knows_no_high_watermark_yet_has_no_latest_offset(
+    cluster: Cluster,
+) -> None:
+    _create(cluster, [1, 2], min_insync_replicas="2")
+    _produce(cluster, 1, v2(count=10))
+    for broker in (2, 1):
+        cluster.kill(broker)
+        cluster.fence(broker)
+    cluster.start(1)
+    _ask(cluster, 1, ElectLeadersRequest, 2, {"election_type": 1, "topic_partitions": None})
+    assert _latest(cluster, 1, -1)[0] == 78
+    assert _latest(cluster, 1, -2)[:2] == (0, 10)
+
+
+@pytest.mark.parametrize(
+    ("records", "error"),
+    [
+        pytest.param(v2()[:-1] + b"x", 2, id="a flipped byte"),
+        pytest.param(b"garbage", 2, id="garbage"),
+        pytest.param(b"", 87, id="nothing"),
+    ],
+)
+def test_bad_records_are_refused_and_nothing_is_written(
+    cluster: Cluster, records: bytes, error: int
+) -> None:
+    _create(cluster, [1])
+    assert _produce(cluster, 1, records).error_code == error
+    assert _latest(cluster, 1, -2)[1] == 0
+
+
+def test_acks_all_waits_for_the_isr_and_is_refused_below_min_isr(cluster: Cluster) -> None:
+    _create(cluster, [1, 2], min_insync_replicas="2")
+    cluster.pause(2)
+    # In the ISR still, and silent.
+    assert _produce(cluster, 1, v2()).error_code == 7
+    cluster.fence(2)
+    assert _produce(cluster, 1, v2()).error_code == 19
+    assert _produce(cluster, 1, v2(), acks=1).error_code == 0
+
+
+def test_acks_all_is_answered_as_soon_as_the_isr_has_the_records(cluster: Cluster) -> None:
+    _create(cluster, [1, 2])
+    cluster.pause(2)
+    with ThreadPoolExecutor() as pool:
+        produced = pool.submit(_produce, cluster, 1, v2(count=3), timeout_ms=20_000)
+        while _latest(cluster, 1, -2)[1] == 0:
+            pass
+        assert not produced.done()
+        cluster.resume(2)
+        assert produced.result().error_code == 0
+
+
+def test_partitions_are_described_page_by_page(cluster: Cluster) -> None:
+    for name in ("a", "b", "c"):
+        _create(cluster, [1, 2], name)
+    request = DescribeTopicPartitionsRequest
+    pages = []
+    message = build(request, {"topics": [], "response_partition_limit": 1, "cursor": None})
+    while True:
+        with Wire(*_address(cluster, 1)) as wire:
+            answer = wire.ask(message, 0)
+        pages.append([topic.name for topic in answer.topics])
+        if answer.next_cursor is None:
+            break
+        following = answer.next_cursor
+        message.cursor = request.Cursor(
+            topic_name=following.topic_name, partition_index=following.partition_index
+        )
+    assert pages == [["a"], ["b"], ["c"]]
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+def test_replica_log_info_tells_what_its_dialect_has(dialect: Dialect) -> None:
+    with Cluster(Options(dialect=dialect)) as cluster:
+        topic_id = _create(cluster, [1, 2]).topic_id
+        _produce(cluster, 1, v2(count=10))
+        cluster.kill(1)
+        cluster.fence(1)
+        wanted = [{"topic_id": topic_id, "partitions": [0, *range(2, 1002)]}]
+        answer = _ask(cluster, 2, REQUESTS[dialect], 0, {"topic_partitions": wanted})
+        found = {p.partition: p for p in answer.topic_partition_log_info_list[0].partition_log_info}
+        assert answer.broker_epoch == cluster.look(lambda e: e.brokers[2].epoch)
+    assert (found[0].log_end_offset, found[0].error_code, found[2].error_code) == (10, 0, 3)
+    if dialect is Dialect.KIP_1275:
+        assert found[0].partition_leader_epoch == 1
+    else:
+        assert (found[0].last_written_leader_epoch, found[0].current_leader_epoch) == (0, 1)
+    if dialect is Dialect.KIP_966:
+        assert (len(found), found[1001].error_message) == (1001, "REQUEST_LIMIT_REACHED")
+    else:
+        assert (len(found), answer.has_more_data) == (1000, True)
+
+
+def test_a_designated_leader_is_elected_and_one_that_can_t_be_is_an_error() -> None:
+    with Cluster(Options(release="kip-966")) as cluster:
+        _create(cluster, [1, 2, 3, 4])
+        for broker in (4, 3, 2, 1):
+            cluster.kill(broker)
+            cluster.fence(broker)
+        for broker in (2, 3, 4):
+            cluster.start(broker)
+
+        def elect(leader: int) -> int:
+            topic = {"topic": TOPIC, "partitions": [0], "designated_leaders": [leader]}
+            values = {"election_type": DESIGNATED, "topic_partitions": [topic]}
+            answer = _ask(cluster, 2, ElectLeadersRequest, 3, values)
+            return int(answer.replica_election_results[0].partition_result[0].error_code)
+
+        assert elect(1) == 83
+        assert elect(3) == 0
+        topics = cluster.look(lambda e: [t.partitions[0] for t in e.state.topics.values()])
+        assert (topics[0].leader, topics[0].isr[0]) == (3, 3)
+
+
+def test_a_reassignment_that_waits_is_listed_and_cancelled(cluster: Cluster) -> None:
+    _create(cluster, [1, 2])
+    cluster.kill(4)
+    wanted = {"partition_index": 0, "replicas": [1, 4]}
+
+    def alter() -> int:
+        topics = [{"name": TOPIC, "partitions": [wanted]}]
+        answer = _ask(cluster, 1, AlterPartitionReassignmentsRequest, 0, {"topics": topics})
+        return int(answer.responses[0].partitions[0].error_code)
+
+    def listed() -> list[tuple[list[int], list[int]]]:
+        answer = _ask(cluster, 1, ListPartitionReassignmentsRequest, 0, {"topics": None})
+        found = [p for topic in answer.topics for p in topic.partitions]
+        return [(p.adding_replicas, p.removing_replicas) for p in found]
+
+    assert (alter(), listed()) == (0, [([4], [2])])
+    wanted["replicas"] = None
+    assert (alter(), listed()) == (0, [])
+
+
+def test_configs_are_altered_and_described(cluster: Cluster) -> None:
+    _create(cluster, [1, 2])
+    config = {"name": "min.insync.replicas", "config_operation": 0, "value": "2"}
+
+    def alter(validate_only: bool) -> int:
+        resource = {"resource_type": 2, "resource_name": TOPIC, "configs": [config]}
+        values = {"resources": [resource], "validate_only": validate_only}
+        answer = _ask(cluster, 1, IncrementalAlterConfigsRequest, 1, values)
+        return int(answer.responses[0].error_code)
+
+    def described() -> dict[str, str]:
+        resource = {"resource_type": 2, "resource_name": TOPIC, "configuration_keys": None}
+        answer = _ask(cluster, 1, DescribeConfigsRequest, 4, {"resources": [resource]})
+        return {each.name: each.value for each in answer.results[0].configs}
+
+    assert (alter(True), described()["min.insync.replicas"]) == (0, "1")
+    assert (alter(False), described()["min.insync.replicas"]) == (0, "2")
+    config["value"] = "none"
+    assert alter(False) != 0
+    assert described()["min.insync.replicas"] == "2"
+
+
+def test_a_topic_without_assignment_is_spread_over_the_live_brokers(cluster: Cluster) -> None:
+    cluster.kill(2)
+    cluster.fence(2)
+    topic = {"name": TOPIC, "num_partitions": 3, "replication_factor": 2}
+    topic |= {"assignments": [], "configs": []}
+    values = {"topics": [topic], "validate_only": False}
+    assert _ask(cluster, 1, CreateTopicsRequest, 7, values).topics[0].error_code == 0
+    partitions = cluster.look(lambda e: next(iter(e.state.topics.values())).partitions)
+    assert [p.replicas for p in partitions.values()] == [(1, 3), (3, 4), (4, 1)]
+    values["topics"] = [topic | {"name": "more", "replication_factor": 4}]
+    assert _ask(cluster, 1, CreateTopicsRequest, 7, values).topics[0].error_code == 38
