@@ -11,5 +11,8 @@ complete -c kafka-elect-leaders -l recovery-duration-ms -d 'designated: how long
 complete -c kafka-elect-leaders -l recovery-election-attempts -d 'Retries of elections that fail in passing' -x
 complete -c kafka-elect-leaders -l format -d 'What stdout gets' -x -a 'table json'
 complete -c kafka-elect-leaders -l journal -d 'Where each step is noted before it is taken' -r -F
+complete -c kafka-elect-leaders -l transport -d 'How replicas are asked how far they go' -x -a 'auto replica-log-info list-offsets'
+complete -c kafka-elect-leaders -l election-method -d 'How a designated leader is elected' -x -a 'auto designated reorder'
+complete -c kafka-elect-leaders -l replica-log-info-dialect -d 'What the brokers understand by GetReplicaLogInfo: KIP-966 and krabka (key 1020), KIP-1275 (1275), or merged and reverted (93, now another request of Kafkas)' -x
 complete -c kafka-elect-leaders -l version -d 'Show the version'
 complete -c kafka-elect-leaders -l help -d 'Show this message and exit'

@@ -12,5 +12,8 @@ _arguments \
     '--recovery-election-attempts[Retries of elections that fail in passing]:value: ' \
     '--format[What stdout gets]:value:(table json)' \
     '--journal[Where each step is noted before it is taken]:file:_files' \
+    '--transport[How replicas are asked how far they go]:value:(auto replica-log-info list-offsets)' \
+    '--election-method[How a designated leader is elected]:value:(auto designated reorder)' \
+    '--replica-log-info-dialect[What the brokers understand by GetReplicaLogInfo  KIP-966 and krabka (key 1020), KIP-1275 (1275), or merged and reverted (93, now another request of Kafkas)]:value: ' \
     '--version[Show the version]' \
     '--help[Show this message and exit]'

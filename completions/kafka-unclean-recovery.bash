@@ -46,8 +46,11 @@ _kafka_unclean_recovery() {
         --plan-output-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --replica-info-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --log-dirs) COMPREPLY=($(compgen -d -- "$cur")); return ;;
+        --transport) COMPREPLY=($(compgen -W "auto replica-log-info list-offsets" -- "$cur")); return ;;
+        --election-method) COMPREPLY=($(compgen -W "auto designated reorder" -- "$cur")); return ;;
+        --replica-log-info-dialect) COMPREPLY=(); return ;;
     esac
     local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan"
-    COMPREPLY=($(compgen -W "$commands --bootstrap-server --command-config --all-offline-partitions --path-to-json-file --show-replica-info --manual-recovery-output-file --automated-recovery --recovery-duration-ms --recovery-election-attempts --wait-for-brokers --format --yes --journal --resume --plan-output-file --replica-info-file --log-dirs --version --help" -- "$cur"))
+    COMPREPLY=($(compgen -W "$commands --bootstrap-server --command-config --all-offline-partitions --path-to-json-file --show-replica-info --manual-recovery-output-file --automated-recovery --recovery-duration-ms --recovery-election-attempts --wait-for-brokers --format --yes --journal --resume --plan-output-file --replica-info-file --log-dirs --transport --election-method --replica-log-info-dialect --version --help" -- "$cur"))
 }
 complete -o filenames -F _kafka_unclean_recovery kafka-unclean-recovery

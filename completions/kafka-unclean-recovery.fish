@@ -17,6 +17,9 @@ complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan' -l plan-output-file -d 'Write the plan with all that it rests on' -r -F
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan' -l replica-info-file -d 'What scan-log-dirs --output wrote, here or elsewhere; may be given again' -r -F
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan' -l log-dirs -d 'Log directories of dead brokers to read now; may be given again' -x -a '(__fish_complete_directories)'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan' -l transport -d 'How replicas are asked how far they go' -x -a 'auto replica-log-info list-offsets'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan' -l election-method -d 'How a designated leader is elected' -x -a 'auto designated reorder'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan' -l replica-log-info-dialect -d 'What the brokers understand by GetReplicaLogInfo: KIP-966 and krabka (key 1020), KIP-1275 (1275), or merged and reverted (93, now another request of Kafkas)' -x
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan' -l version -d 'Show the version'
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l mode -d 'How much is read' -x -a 'fast recover deep'

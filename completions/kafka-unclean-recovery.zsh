@@ -46,5 +46,8 @@ _arguments \
     '(1)--plan-output-file[Write the plan with all that it rests on]:file:_files' \
     '(1)*--replica-info-file[What scan-log-dirs --output wrote, here or elsewhere; may be given again]:file:_files' \
     '(1)*--log-dirs[Log directories of dead brokers to read now; may be given again]:directory:_files -/' \
+    '(1)--transport[How replicas are asked how far they go]:value:(auto replica-log-info list-offsets)' \
+    '(1)--election-method[How a designated leader is elected]:value:(auto designated reorder)' \
+    '(1)--replica-log-info-dialect[What the brokers understand by GetReplicaLogInfo  KIP-966 and krabka (key 1020), KIP-1275 (1275), or merged and reverted (93, now another request of Kafkas)]:value: ' \
     '(1)--version[Show the version]' \
     '(1)--help[Show this message and exit]'

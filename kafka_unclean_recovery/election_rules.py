@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from kafka_unclean_recovery.findings import findings_of
@@ -18,16 +18,44 @@ from kafka_unclean_recovery.model import (
     Severity,
 )
 
+Choice = Callable[[PartitionState, Sequence[int]], int]
+"""Whom an election makes leader of an offline partition, when its replicas are to stand in an order
+that begins with the designated one. NO_LEADER when nobody can lead."""
+
 _BY_ITSELF = "came back by itself: its leader was in the ISR or ELR"
 _BY_LAST_KNOWN = "came back by itself: the controller elected the last known leader"
 
 
-def refuse_or_settle(plan: PartitionPlan, now: PartitionState | None) -> Outcome | None:
+def designated_choice(_: PartitionState, order: Sequence[int]) -> int:
+    """Whom a designated election makes leader (KIP-1275): whoever is named, or nobody."""
+    return order[0]
+
+
+def controller_choice(state: PartitionState, order: Sequence[int]) -> int:
+    """Whom ElectLeaders UNCLEAN elects on an offline partition whose replicas stand in `order`.
+
+    Kafka's PartitionChangeBuilder.electAnyLeader: the first live one in the ISR, or in the ELR
+    when the ISR is empty; else the last known leader if ISR and ELR are empty, it is the only one
+    recorded and lives; else the first live one. NO_LEADER when nothing lives.
+    """
+    live = [r for r in order if r in state.online_replicas]
+    clean = [r for r in live if r in (state.isr or state.elr)]
+    if clean:
+        return clean[0]
+    last_known = state.last_known_elr
+    if not state.isr and not state.elr and len(last_known) == 1 and last_known[0] in live:
+        return last_known[0]
+    return live[0] if live else NO_LEADER
+
+
+def refuse_or_settle(
+    plan: PartitionPlan, now: PartitionState | None, choose: Choice = controller_choice
+) -> Outcome | None:
     """What ends this row before anything is sent; None when the election may go ahead.
 
     `now` is the partition as just observed, None when it no longer exists. What the plan rests on
     must still be so: offline, same topic id, leader epoch and replica set, no reassignment, the
-    designated leader a live and unfenced member.
+    designated leader a live and unfenced member, and the one that the election makes leader.
     """
     before = plan.state
     if plan.refusal is not None:
@@ -50,15 +78,14 @@ def refuse_or_settle(plan: PartitionPlan, now: PartitionState | None) -> Outcome
         )
     if now.reassigning:
         return _refused("a reassignment has begun")
-    return _electable(plan.designated_leader, plan.order, now)
+    return _electable(plan.designated_leader, now, choose(now, plan.order))
 
 
-def _electable(leader: int, order: Sequence[int], now: PartitionState) -> Outcome | None:
+def _electable(leader: int, now: PartitionState, choice: int) -> Outcome | None:
     if leader not in now.replicas:
         return _refused(f"broker {leader} is no replica (replicas are {list(now.replicas)})")
     if leader not in now.online_replicas:
         return _refused(f"broker {leader} is dead or fenced, or its log directory failed")
-    choice = controller_choice(now, order)
     if choice != leader and choice not in clean_leaders(now):
         return _refused(
             f"the controller would elect broker {choice}, the last known leader, over any order"
@@ -93,23 +120,6 @@ def _by_itself(leader: int, before: PartitionState) -> str | None:
 def clean_leaders(state: PartitionState) -> tuple[int, ...]:
     """Replicas whose election loses nothing committed (KIP-966): the ISR, or the ELR."""
     return (*state.isr, *state.elr)
-
-
-def controller_choice(state: PartitionState, order: Sequence[int]) -> int:
-    """Whom ElectLeaders UNCLEAN elects on an offline partition whose replicas stand in `order`.
-
-    Kafka's PartitionChangeBuilder.electAnyLeader: the first live one in the ISR, or in the ELR
-    when the ISR is empty; else the last known leader if ISR and ELR are empty, it is the only one
-    recorded and lives; else the first live one. NO_LEADER when nothing lives.
-    """
-    live = [r for r in order if r in state.online_replicas]
-    clean = [r for r in live if r in (state.isr or state.elr)]
-    if clean:
-        return clean[0]
-    last_known = state.last_known_elr
-    if not state.isr and not state.elr and len(last_known) == 1 and last_known[0] in live:
-        return last_known[0]
-    return live[0] if live else NO_LEADER
 
 
 def judge(

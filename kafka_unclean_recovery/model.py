@@ -81,7 +81,8 @@ class ReplicaLog:
     read. `problem` is the reason why this replica's log can't be used or wasn't seen at all; a
     replica with a problem is never designated. `suspect` is the reason why it may be corrupt
     although it reads well, up to `certain_end_offset` (exclusive) it is not: a suspect never
-    outranks another. `scanned` is there when its files were read.
+    outranks another. `scanned` is there when its files were read. `broker_epoch` is that of the
+    process that answered, where it tells: another one has started since when it changes.
     """
 
     broker: int
@@ -96,6 +97,7 @@ class ReplicaLog:
     suspect: str | None = None
     certain_end_offset: int | None = None
     scanned: Scanned | None = None
+    broker_epoch: int | None = None
 
     @property
     def sure(self) -> bool:

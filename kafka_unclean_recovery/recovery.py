@@ -11,7 +11,7 @@ from kafka_unclean_recovery.cluster.describe import RequestFailed
 from kafka_unclean_recovery.cluster.errors import ConnectionFailed, NoBrokerReachable
 from kafka_unclean_recovery.cluster.reading import Reader
 from kafka_unclean_recovery.disks import add_disks
-from kafka_unclean_recovery.election_rules import refuse_or_settle
+from kafka_unclean_recovery.election_rules import Choice, controller_choice, refuse_or_settle
 from kafka_unclean_recovery.model import (
     Outcome,
     OutcomeKind,
@@ -44,14 +44,14 @@ def with_disks(seen: Observation, info: ReplicaInfo) -> Observation:
     return replace(seen, replica_logs=logs)
 
 
-def settled_before(seen: Observation, plans: Plans) -> Outcomes:
+def settled_before(seen: Observation, plans: Plans, choose: Choice = controller_choice) -> Outcomes:
     """Outcomes that need no election: missing, online already, no candidate, refused."""
     outcomes = {tp: Outcome(OutcomeKind.FAILED, why) for tp, why in seen.missing.items()}
     for tp, state in seen.states.items():
         if not state.offline:
             outcomes[tp] = Outcome(OutcomeKind.ALREADY_ONLINE)
     for tp, plan in plans.items():
-        settled = refuse_or_settle(plan, plan.state)
+        settled = refuse_or_settle(plan, plan.state, choose)
         if settled is not None:
             outcomes[tp] = settled
     return outcomes

@@ -9,6 +9,7 @@ import pytest
 from kafka_unclean_recovery.election_rules import (
     controller_choice,
     designate,
+    designated_choice,
     judge,
     refuse_or_settle,
 )
@@ -170,3 +171,11 @@ def test_a_silent_replica_is_never_designated() -> None:
     silent = ReplicaLog(4, live=True, problem="timed out")
     with pytest.raises(ValueError, match="no answer that counts"):
         designate(plan_partition(OFFLINE, [_log(3, 1500), silent]), 4)
+
+
+def test_a_last_known_leader_overrules_an_order_and_no_designated_election() -> None:
+    now = replace(OFFLINE, elr=(), last_known_elr=(4,))
+    outcome = refuse_or_settle(_plan(now), now)
+    assert outcome is not None
+    assert "would elect broker 4, the last known leader, over any order" in (outcome.reason or "")
+    assert refuse_or_settle(_plan(now), now, designated_choice) is None

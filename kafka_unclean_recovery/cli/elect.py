@@ -9,6 +9,8 @@ from pathlib import Path
 
 from kafka_unclean_recovery.cli.console import Console, read_input
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
+from kafka_unclean_recovery.cli.flags import Dialect, ElectionMethod, Transport
+from kafka_unclean_recovery.cli.mechanisms import wishes_of
 from kafka_unclean_recovery.cli.output import exit_code_of, print_report, say_failures, say_silent
 from kafka_unclean_recovery.cli.session import Session, journal_of, run
 from kafka_unclean_recovery.cluster.controller_requests import (
@@ -32,6 +34,7 @@ from kafka_unclean_recovery.recovery import (
     settled_before,
     verify,
 )
+from kafka_unclean_recovery.transport.choosing import Wishes
 
 NAME = "kafka-elect-leaders"
 
@@ -53,6 +56,14 @@ class Options:
     recovery_election_attempts: int
     as_json: bool
     journal: Path | None
+    transport: Transport
+    election_method: ElectionMethod
+    replica_log_info_dialect: Dialect | None
+
+    @property
+    def wishes(self) -> Wishes:
+        """Raises Exit(2)."""
+        return wishes_of(self.transport, self.election_method, self.replica_log_info_dialect)
 
 
 def elect(options: Options) -> int:
@@ -60,6 +71,7 @@ def elect(options: Options) -> int:
     console = Console(NAME)
     try:
         chosen = _chosen(options)
+        wishes = _wishes(options)
     except Exit as error:
         console.say(str(error))
         return error.code
@@ -71,7 +83,18 @@ def elect(options: Options) -> int:
         assert chosen is not None
         return await _designated(session, options, chosen)
 
-    return run(console, options.bootstrap_server, config, work)
+    return run(console, options.bootstrap_server, config, work, wishes)
+
+
+def _wishes(options: Options) -> Wishes:
+    """Raises Exit(2)."""
+    wishes = options.wishes
+    if options.election_type != "designated" and wishes != Wishes():
+        raise usage(
+            "--transport, --election-method and --replica-log-info-dialect go with --election-type"
+            " designated: who leads otherwise is the controller's choice"
+        )
+    return wishes
 
 
 def _chosen(options: Options) -> Leaders | None:
@@ -161,8 +184,9 @@ async def _elect_designated(
     seen = await session.observer().observe(wanted, deadline)
     say_silent(session.console, seen)
     plans, outcomes = _designations(seen, leaders)
-    outcomes |= settled_before(seen, {tp: p for tp, p in plans.items() if tp not in outcomes})
-    elector = session.elector(journal, options.recovery_election_attempts)
+    elector = await session.elector(journal, options.recovery_election_attempts)
+    open_plans = {tp: plan for tp, plan in plans.items() if tp not in outcomes}
+    outcomes |= settled_before(seen, open_plans, elector.choose)
     made = await elector.elect([plan for tp, plan in plans.items() if tp not in outcomes])
     outcomes |= made.outcomes
     report = await verify(session.reader, seen, plans, outcomes, made.after)

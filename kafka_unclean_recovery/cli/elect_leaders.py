@@ -15,9 +15,14 @@ from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.cli.flags import (
     BootstrapServer,
     ElectionAttempts,
+    ElectionMethod,
     Format,
+    HowElected,
+    HowSeen,
     JournalFile,
     OutputFormat,
+    ReplicaLogInfoDialect,
+    Transport,
 )
 
 NAME = "kafka-elect-leaders"
@@ -78,6 +83,9 @@ def elect_leaders(
     recovery_election_attempts: ElectionAttempts = 3,
     format: OutputFormat = Format.TABLE,  # noqa: A002 - the flag's name
     journal: JournalFile = None,
+    transport: HowSeen = Transport.AUTO,
+    election_method: HowElected = ElectionMethod.AUTO,
+    replica_log_info_dialect: ReplicaLogInfoDialect = None,
     version: Annotated[
         bool,
         typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
@@ -98,6 +106,9 @@ def elect_leaders(
         recovery_election_attempts=recovery_election_attempts,
         as_json=format is Format.JSON,
         journal=journal,
+        transport=transport,
+        election_method=election_method,
+        replica_log_info_dialect=replica_log_info_dialect,
     )
     raise typer.Exit(elect(options))
 

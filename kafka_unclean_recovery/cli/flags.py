@@ -22,11 +22,57 @@ class Mode(StrEnum):
     DEEP = "deep"
 
 
+class Transport(StrEnum):
+    """The words of transport.choosing.Transport, which takes too long to import, too."""
+
+    AUTO = "auto"
+    REPLICA_LOG_INFO = "replica-log-info"
+    LIST_OFFSETS = "list-offsets"
+
+
+class ElectionMethod(StrEnum):
+    """The words of transport.choosing.ElectionMethod."""
+
+    AUTO = "auto"
+    DESIGNATED = "designated"
+    REORDER = "reorder"
+
+
+class Dialect(StrEnum):
+    """The words of messages.dialects.Dialect."""
+
+    KIP_966 = "kip-966"
+    REVERTED = "reverted"
+    KIP_1275 = "kip-1275"
+
+
 BootstrapServer = Annotated[
     str, typer.Option(metavar="HOST:PORT[,...]", help="Brokers to connect to first.")
 ]
 ElectionAttempts = Annotated[
     int, typer.Option(min=0, metavar="N", help="Retries of elections that fail in passing.")
+]
+HowSeen = Annotated[
+    Transport,
+    typer.Option(
+        "--transport",
+        help="How replicas are asked how far they go. auto: as every Kafka understands it"
+        " (list-offsets), unless the dialect of GetReplicaLogInfo is named.",
+    ),
+]
+HowElected = Annotated[
+    ElectionMethod,
+    typer.Option(
+        help="How a designated leader is elected. reorder: as every Kafka understands it."
+        " designated: by ElectLeaders version 3, and by nothing else. auto: reorder.",
+    ),
+]
+ReplicaLogInfoDialect = Annotated[
+    Dialect | None,
+    typer.Option(
+        help="What the brokers understand by GetReplicaLogInfo: KIP-966 and krabka (key 1020),"
+        " KIP-1275 (1275), or merged and reverted (93, now another request of Kafka's)."
+    ),
 ]
 OutputFormat = Annotated[Format, typer.Option(help="What stdout gets.")]
 JournalFile = Annotated[

@@ -19,6 +19,8 @@ from kafka_unclean_recovery.cli.console import (
 )
 from kafka_unclean_recovery.cli.disk_sources import Sources, check_cluster, read_sources
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, USAGE, Exit, usage
+from kafka_unclean_recovery.cli.flags import Dialect, ElectionMethod, Transport
+from kafka_unclean_recovery.cli.mechanisms import mechanism_flags, wishes_of
 from kafka_unclean_recovery.cli.output import exit_code_of, print_report, say_failures, say_silent
 from kafka_unclean_recovery.cli.selection import Selection, read_partitions
 from kafka_unclean_recovery.cli.session import (
@@ -51,6 +53,7 @@ from kafka_unclean_recovery.recovery import (
 )
 from kafka_unclean_recovery.stopping import Interrupted
 from kafka_unclean_recovery.transport import Elections
+from kafka_unclean_recovery.transport.choosing import Wishes
 
 NAME = "kafka-unclean-recovery"
 
@@ -75,6 +78,9 @@ class Options:
     plan_output_file: Path | None
     replica_info_files: tuple[Path, ...]
     log_dirs: tuple[Path, ...]
+    transport: Transport
+    election_method: ElectionMethod
+    replica_log_info_dialect: Dialect | None
 
     @property
     def config(self) -> str | None:
@@ -85,6 +91,11 @@ class Options:
         """What is known of the disks of dead brokers."""
         return Sources(self.replica_info_files, self.log_dirs)
 
+    @property
+    def wishes(self) -> Wishes:
+        """Raises Exit(2)."""
+        return wishes_of(self.transport, self.election_method, self.replica_log_info_dialect)
+
 
 def recover(options: Options) -> int:
     """The exit code of one run."""
@@ -93,6 +104,7 @@ def recover(options: Options) -> int:
         _check_flags(options)
         wanted = _wanted(options)
         disks = _disks(console, options, wanted)
+        wishes = options.wishes
     except Exit as error:
         console.say(str(error))
         return error.code
@@ -101,6 +113,7 @@ def recover(options: Options) -> int:
         options.bootstrap_server,
         options.config,
         lambda session: _recover(session, options, wanted, disks),
+        wishes,
     )
 
 
@@ -226,6 +239,7 @@ def _next_command(options: Options) -> str:
     connection = ["--bootstrap-server", options.bootstrap_server]
     if options.command_config is not None:
         connection += ["--command-config", str(options.command_config)]
+    connection += mechanism_flags(options.wishes)
     manual = options.manual_recovery_output_file
     if manual is not None:
         designated = ["--election-type", "designated", "--path-to-json-file", str(manual)]
@@ -251,13 +265,13 @@ async def _automated(
     seen = seen if disks is None else with_disks(seen, disks)
     plans = plan_recovery(seen)
     _write_files(session, options, seen, plans)
-    outcomes = settled_before(seen, plans)
+    elector = await session.elector(journal, options.recovery_election_attempts)
+    outcomes = settled_before(seen, plans, elector.choose)
     electable = [plan for tp, plan in plans.items() if tp not in outcomes]
     console = session.console
     made = Elections({}, {})
     told = set(seen.problems)
     if electable and await _may_elect(session, options, list(plans.values())):
-        elector = session.elector(journal, options.recovery_election_attempts)
         made, seen = await asyncio.gather(
             elector.elect(electable), observer.add_hidden_topics(wanted, seen)
         )

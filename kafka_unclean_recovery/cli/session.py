@@ -25,6 +25,7 @@ from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.quorum import Controller, Patience, Unsure
 from kafka_unclean_recovery.cluster.reading import Reader
 from kafka_unclean_recovery.cluster.security import load_client_config
+from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.journal import (
     Journal,
     JournalBusy,
@@ -40,11 +41,19 @@ from kafka_unclean_recovery.journal import (
 from kafka_unclean_recovery.observation import MissingRight, Observer, QuorumSilent
 from kafka_unclean_recovery.stopping import Interrupted, Stop
 from kafka_unclean_recovery.transport import Elector
-from kafka_unclean_recovery.transport.list_offsets import ListOffsetsSource
-from kafka_unclean_recovery.transport.reorder_elector import ReorderElector
+from kafka_unclean_recovery.transport.choosing import (
+    ChosenSource,
+    NotOffered,
+    Wishes,
+    elector_for,
+    method_for,
+)
+from kafka_unclean_recovery.transport.electing import Means
 from kafka_unclean_recovery.transport.replica_order import ReplicaOrder, resume
 
 _LOCK = "lock"
+_CHOOSING_SECONDS = 10.0
+_NO_WISHES = Wishes()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +64,19 @@ class Session:
     reader: Reader
     controller: Controller
 
+    wishes: Wishes
+
     def observer(self) -> Observer:
-        source = ListOffsetsSource(self.nodes)
+        source = ChosenSource(self.nodes, self.wishes)
         return Observer(self.nodes, self.reader, source, self.stop, self.console.progress)
 
-    def elector(self, journal: Journal, retries: int) -> Elector:
-        return ReorderElector(
-            self.nodes,
+    async def elector(self, journal: Journal, retries: int) -> Elector:
+        """Raises NotOffered."""
+        deadline = Deadline.after(_CHOOSING_SECONDS)
+        method = await method_for(self.nodes, self.wishes, deadline)
+        means = Means(
             self.reader,
+            ChosenSource(self.nodes, self.wishes),
             self.controller,
             journal,
             self.stop,
@@ -70,6 +84,7 @@ class Session:
             self.console.progress,
             retries,
         )
+        return elector_for(method, means)
 
 
 def check_connection(bootstrap_server: str, command_config: str | None) -> None:
@@ -86,6 +101,7 @@ def run(
     bootstrap_server: str,
     command_config: str | None,
     work: Callable[[Session], Awaitable[int]],
+    wishes: Wishes = _NO_WISHES,
 ) -> int:
     """The exit code of `work`, with every expected failure turned into a sentence and a code."""
     try:
@@ -98,7 +114,7 @@ def run(
         console.say(f"{command_config}: {key} is not honoured")
     timeout = config.request_timeout_ms
 
-    async def session() -> int:
+    async def with_session() -> int:
         stop = Stop(console.say)
         stop.install()
         nodes = Nodes(bootstrap, config)
@@ -106,12 +122,13 @@ def run(
         reader = Reader(nodes, time.monotonic, 30.0 if timeout is None else timeout / 1000)
         controller = Controller(nodes, patience, time.monotonic, console.say)
         try:
-            code = await _guarded(work(Session(console, stop, nodes, reader, controller)), console)
+            session = Session(console, stop, nodes, reader, controller, wishes)
+            code = await _guarded(work(session), console)
         finally:
             await nodes.close()
         return code if stop.exit_code is None else stop.exit_code
 
-    return asyncio.run(session())
+    return asyncio.run(with_session())
 
 
 async def _guarded(work: Awaitable[int], console: Console) -> int:
@@ -125,7 +142,7 @@ async def _guarded(work: Awaitable[int], console: Console) -> int:
         # A SASL listener answers ApiVersions in plaintext and hangs up on anything else.
         hint = "; if it wants a login, set security.protocol in --command-config"
         code, sentence = UNREACHABLE, f"{error}{hint}"
-    except JournalError as error:
+    except (JournalError, NotOffered) as error:
         code, sentence = USAGE, str(error)
     except (MissingRight, QuorumSilent, RequestFailed, Unsure) as error:
         code, sentence = NOT_ALL, str(error)

@@ -14,7 +14,10 @@ from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.cli import plan_from_disks, scan_log_dirs
 from kafka_unclean_recovery.cli.flags import (
     ElectionAttempts,
+    ElectionMethod,
     Format,
+    HowElected,
+    HowSeen,
     JournalFile,
     LogDirs,
     ManualRecoveryFile,
@@ -22,6 +25,8 @@ from kafka_unclean_recovery.cli.flags import (
     PartitionsFile,
     PlanFile,
     ReplicaInfoFiles,
+    ReplicaLogInfoDialect,
+    Transport,
 )
 
 NAME = "kafka-unclean-recovery"
@@ -85,6 +90,9 @@ def unclean_recovery(
     plan_output_file: PlanFile = None,
     replica_info_file: ReplicaInfoFiles = None,
     log_dirs: LogDirs = None,
+    transport: HowSeen = Transport.AUTO,
+    election_method: HowElected = ElectionMethod.AUTO,
+    replica_log_info_dialect: ReplicaLogInfoDialect = None,
     version: Annotated[
         bool,
         typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
@@ -121,6 +129,9 @@ def unclean_recovery(
         plan_output_file=plan_output_file,
         replica_info_files=tuple(replica_info_file or ()),
         log_dirs=tuple(log_dirs or ()),
+        transport=transport,
+        election_method=election_method,
+        replica_log_info_dialect=replica_log_info_dialect,
     )
     code = recover(options) if resume is None else resume_journal(options, resume)
     raise typer.Exit(code)

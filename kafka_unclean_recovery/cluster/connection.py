@@ -40,14 +40,16 @@ _SOFTWARE_VERSION = re.sub(r"[^a-zA-Z0-9.-]", "-", __version__)
 class Connection:
     """One TCP or TLS connection to one node, logged in; every wait ends at its Deadline.
 
-    `versions` maps each api key the node advertises to its (lowest, highest) version. Requests
-    may be sent concurrently. One that runs out of time leaves the connection open: its late
-    answer is thrown away, and those behind it wait no less.
+    `versions` maps each api key the node advertises to its (lowest, highest) version; `features`
+    names those that it says to support. Requests may be sent concurrently. One that runs out of
+    time leaves the connection open: its late answer is thrown away, and those behind it wait no
+    less.
     """
 
     def __init__(self, stream: Stream, address: str, config: ClientConfig) -> None:
         self.address = address
         self.versions: Mapping[int, tuple[int, int]] = {}
+        self.features: frozenset[str] = frozenset()
         self._config = config
         self._reader, self._writer = stream
         self._correlation_ids = itertools.count(1)
@@ -123,6 +125,8 @@ class Connection:
             sentence = f"it refused ApiVersions with error {answer.error_code}"
             raise self._end(failures.bad_answer(self.address, sentence))
         self.versions = _ranges(answer.api_keys)
+        features = getattr(answer, "supported_features", None) or ()
+        self.features = frozenset(feature.name for feature in features)
 
     def _usable_version(self, request: Any, version: int | None) -> int:
         usable = self.version_for(type(request), version)

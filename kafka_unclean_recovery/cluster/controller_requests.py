@@ -1,4 +1,5 @@
-"""The two requests that change who leads: a new order of a replica set, and an election.
+"""The requests that change who leads: a new order of a replica set, and an election, by the
+controller's choice or of a designated leader.
 
 Any broker forwards them to the active controller. Both are harmless to repeat, and neither is
 certainly undone by an error or a silence: see `UNSURE` in error_codes.py.
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 from kafka.protocol.admin.topics import (
     AlterPartitionReassignmentsRequest,
@@ -18,11 +20,16 @@ from kafka.protocol.admin.topics import (
 from kafka_unclean_recovery.cluster.connection import Connection
 from kafka_unclean_recovery.cluster.describe import RequestFailed
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.messages import elect_leaders as with_designated
 from kafka_unclean_recovery.model import TopicPartition
 
 # org.apache.kafka.common.ElectionType
 PREFERRED = 0
 UNCLEAN = 1
+
+DESIGNATED_LIMIT = 1000
+"""Partitions of one designated election; what lies beyond is not served."""
+_DESIGNATED_VERSION = 3
 
 # What brokers are told; they ignore it while the quorum is lost and answer after 60 s.
 _TIMEOUT_MS = 60_000
@@ -101,7 +108,43 @@ async def elect_leaders(
         topic_partitions=topics,
         timeout_ms=_TIMEOUT_MS,
     )
-    answer = await connection.request(message, deadline, version=version)
+    return _elected(await connection.request(message, deadline, version=version))
+
+
+def offers_designated(connection: Connection) -> bool:
+    """True when the node advertises the version of ElectLeaders that names the leaders."""
+    return connection.version_for(with_designated.ElectLeadersRequest) == _DESIGNATED_VERSION
+
+
+async def elect_designated(
+    connection: Connection, leaders: Mapping[TopicPartition, int], deadline: Deadline
+) -> dict[TopicPartition, Answer]:
+    """ElectLeaders version 3: of at most DESIGNATED_LIMIT partitions, the named leader or nobody.
+
+    No released Kafka speaks it; it is sent only where it is advertised. What is over the node's
+    limit is missing in the answer. Needs CLUSTER_ACTION on the cluster. Raises RequestFailed when
+    the whole request is refused.
+    """
+    request: Any = with_designated.ElectLeadersRequest
+    by_topic = groupby(sorted(leaders), key=lambda tp: tp.topic)
+    message = request(
+        version=_DESIGNATED_VERSION,
+        election_type=with_designated.DESIGNATED,
+        topic_partitions=[
+            request.TopicPartitions(
+                version=_DESIGNATED_VERSION,
+                topic=topic,
+                partitions=[tp.partition for tp in tps],
+                designated_leaders=[leaders[tp] for tp in tps],
+            )
+            for topic, tps in ((topic, list(of_topic)) for topic, of_topic in by_topic)
+        ],
+        timeout_ms=_TIMEOUT_MS,
+    )
+    return _elected(await connection.request(message, deadline, version=_DESIGNATED_VERSION))
+
+
+def _elected(answer: Any) -> dict[TopicPartition, Answer]:
     if answer.error_code:
         raise RequestFailed("ElectLeaders", answer.error_code)
     return {

@@ -13,8 +13,16 @@ REPLICA_NOT_AVAILABLE = 9
 TOPIC_AUTHORIZATION_FAILED = 29
 NOT_CONTROLLER = 41
 ELECTION_NOT_NEEDED = 84
+UNKNOWN_TOPIC_ID = 100
 
-PASSING = frozenset({UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER, REPLICA_NOT_AVAILABLE})
+PASSING = frozenset(
+    {
+        UNKNOWN_TOPIC_OR_PARTITION,
+        NOT_LEADER_OR_FOLLOWER,
+        REPLICA_NOT_AVAILABLE,
+        UNKNOWN_TOPIC_ID,
+    }
+)
 """A broker that has just started, or whose metadata lags, answers these and then gets over it."""
 
 UNSURE = frozenset({REQUEST_TIMED_OUT, NOT_CONTROLLER})
@@ -23,5 +31,14 @@ UNSURE = frozenset({REQUEST_TIMED_OUT, NOT_CONTROLLER})
 
 def error_name(code: int) -> str:
     """Kafka's name of a code, e.g. `KAFKA_STORAGE_ERROR`."""
+    return _name(code) if is_assigned(code) else f"error {code}"
+
+
+def is_assigned(code: int) -> bool:
+    """False for a number that is no error of Kafka's, as far as kafka-python knows."""
+    return code == -1 or _name(code) != "UNKNOWN"
+
+
+def _name(code: int) -> str:
     name: str = getattr(for_code(code), "message", "UNKNOWN")  # type: ignore[no-untyped-call]
-    return name if name != "UNKNOWN" or code == -1 else f"error {code}"
+    return name

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.election_rules import Choice
 from kafka_unclean_recovery.model import (
     Broker,
     Outcome,
@@ -32,6 +33,12 @@ class ReplicaLogSource(Protocol):
         """
         ...
 
+    async def log_ends(
+        self, broker: Broker, states: Sequence[PartitionState], deadline: Deadline
+    ) -> Mapping[TopicPartition, ReplicaLog]:
+        """As `replica_logs`, in one request: log end offset, broker epoch and problem only."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Elections:
@@ -43,6 +50,11 @@ class Elections:
 
 class Elector(Protocol):
     """Makes designated replicas leaders, or leaves the partition as it was and says why."""
+
+    @property
+    def choose(self) -> Choice:
+        """Whom its elections make leader."""
+        ...
 
     async def elect(self, plans: Sequence[PartitionPlan]) -> Elections:
         """Elect exactly the designated leader of each plan, which are sorted by partition.

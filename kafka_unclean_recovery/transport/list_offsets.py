@@ -14,23 +14,18 @@ from kafka_unclean_recovery.cluster.error_codes import NONE, PASSING, error_name
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.replica_probe import (
     EndOffset,
-    EpochEnd,
     end_offsets,
-    epoch_ends,
-    watermarks,
 )
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Broker, PartitionState, ReplicaLog, TopicPartition
 from kafka_unclean_recovery.transport.lineage_probe import LineageProbe
+from kafka_unclean_recovery.transport.read_lineages import known_offset, read_lineages
 
 SOURCE = "list-offsets"
 BATCH = 1000
 # A broker that has just been unfenced may not know its partitions for a moment.
 _PASSING_SECONDS = 3.0
 _PAUSE_SECONDS = 0.1
-_NO_ANSWER = EpochEnd(-1, -1, -1, -1, -1)
-# Kafka answers -1 where a header field has no value.
-_NO_OFFSET = -1
 
 _Logs = dict[TopicPartition, ReplicaLog]
 
@@ -51,6 +46,14 @@ class ListOffsetsSource:
             *(_patiently(connection, broker.id, batch, deadline) for batch in batches)
         )
         return {tp: log for answer in answers for tp, log in answer.items()}
+
+    async def log_ends(
+        self, broker: Broker, states: Sequence[PartitionState], deadline: Deadline
+    ) -> Mapping[TopicPartition, ReplicaLog]:
+        connection = await self._nodes.broker(broker, deadline)
+        wanted = sorted(state.topic_partition for state in states)
+        ends = await end_offsets(connection, wanted, deadline)
+        return {tp: _end(broker.id, ends.get(tp)) for tp in wanted}
 
 
 async def _patiently(
@@ -82,61 +85,31 @@ async def _ask(
         for tp, end in ends.items()
         if end.error == NONE and tp in by_partition
     }
-    await _read_lineages(connection, probes, deadline)
-    await _read_headers(connection, probes, deadline)
+    await read_lineages(connection, probes, deadline)
     logs = {tp: _log(broker, ends.get(tp), probes.get(tp)) for tp in by_partition}
     errors = {tp: end.error for tp, end in ends.items()}
     errors |= {tp: probe.error for tp, probe in probes.items() if probe.error}
     return logs, {tp for tp, error in errors.items() if error in PASSING}
 
 
-async def _read_lineages(
-    connection: Connection, probes: Mapping[TopicPartition, LineageProbe], deadline: Deadline
-) -> None:
-    """Rounds of one request each, for those replicas that have a question left."""
-    asking = {tp: probe.ask for tp, probe in probes.items() if probe.ask is not None}
-    while asking:
-        answers = await epoch_ends(connection, asking, deadline)
-        for tp in asking:
-            probes[tp].tell(answers.get(tp, _NO_ANSWER))
-        asking = {tp: probe.ask for tp in asking if (probe := probes[tp]).ask is not None}
-
-
-async def _read_headers(
-    connection: Connection, probes: Mapping[TopicPartition, LineageProbe], deadline: Deadline
-) -> None:
-    """High watermark and log start of replicas that answered no epoch, empty ones mostly."""
-    silent = {
-        tp: probe.log_end_offset
-        for tp, probe in probes.items()
-        if probe.log_start_offset is None and probe.problem is None
-    }
-    headers = await watermarks(connection, silent, deadline) if silent else {}
-    for tp, header in headers.items():
-        probe = probes[tp]
-        if header.error == NONE:
-            probe.high_watermark = header.high_watermark
-            probe.log_start_offset = header.log_start_offset
-        else:
-            probe.error, probe.problem = header.error, error_name(header.error)
-
-
-def _log(broker: int, end: EndOffset | None, probe: LineageProbe | None) -> ReplicaLog:
+def _end(broker: int, end: EndOffset | None) -> ReplicaLog:
     log = ReplicaLog(broker, live=True, source=SOURCE)
     if end is None:
         return replace(log, problem="the broker left it out of its answer")
-    if probe is None:
+    if end.error != NONE:
         return replace(log, problem=error_name(end.error))
+    return replace(log, log_end_offset=end.log_end_offset)
+
+
+def _log(broker: int, end: EndOffset | None, probe: LineageProbe | None) -> ReplicaLog:
+    log = _end(broker, end)
+    if probe is None:
+        return log
     return replace(
         log,
         last_written_leader_epoch=probe.last_written_leader_epoch,
-        log_start_offset=_known(probe.log_start_offset),
-        high_watermark=_known(probe.high_watermark),
-        log_end_offset=end.log_end_offset,
+        log_start_offset=known_offset(probe.log_start_offset),
+        high_watermark=known_offset(probe.high_watermark),
         epochs=probe.epochs,
         problem=probe.problem,
     )
-
-
-def _known(offset: int | None) -> int | None:
-    return None if offset == _NO_OFFSET else offset

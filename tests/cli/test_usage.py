@@ -38,6 +38,13 @@ SHOW = "--show-replica-info"
         (f"{ALL} {SHOW} --recovery-duration-ms 0", "--recovery-duration-ms"),
         (f"{ALL} {SHOW} --command-config /nowhere/c.properties", "/nowhere/c.properties"),
         (f"{ALL} {SHOW} --bootstrap-server nonsense", "nonsense"),
+        (f"{ALL} {SHOW} --transport carrier-pigeon", "--transport"),
+        (f"{ALL} {SHOW} --election-method guess", "--election-method"),
+        (f"{ALL} {SHOW} --replica-log-info-dialect 93", "--replica-log-info-dialect"),
+        (
+            f"{ALL} {SHOW} --transport list-offsets --replica-log-info-dialect kip-966",
+            "exclude each other",
+        ),
         ("--resume /nowhere/journal", "/nowhere/journal"),
         ("--resume x --automated-recovery", "--resume stands alone"),
         ("--all-ofline-partitions", "--all-ofline-partitions"),
@@ -96,6 +103,10 @@ def test_nobody_there_is_exit_3_with_the_reason(tmp_path: Path) -> None:
         ("--election-type unclean --topic foo", "go together"),
         ("--election-type bold --all-topic-partitions", "--election-type"),
         ("--election-type designated --all-topic-partitions", "designated"),
+        (
+            "--election-type unclean --all-topic-partitions --election-method designated",
+            "go with --election-type designated",
+        ),
         (
             "--election-type unclean --topic foo --partition 0 --all-topic-partitions",
             "exactly one of",

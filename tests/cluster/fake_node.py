@@ -10,7 +10,15 @@ import socket
 import ssl
 import struct
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from typing import Any, NamedTuple, ParamSpec
 
 from kafka.protocol.metadata import (
@@ -156,15 +164,17 @@ class Kafka:
     """Answers as a broker: ApiVersions itself, everything else by `answer`.
 
     `answer` gives a response message built with version=, or None for no answer at all.
-    `received` lists every request.
+    `features` are those that it says to support. `received` lists every request.
     """
 
     def __init__(
         self,
         answer: Callable[[Received], Any] | None = None,
         versions: Mapping[int, tuple[int, int]] = VERSIONS,
+        features: Sequence[str] = (),
     ) -> None:
         self.versions = versions
+        self.features = features
         self.received: list[Received] = []
         self._answer = answer or metadata
 
@@ -186,6 +196,12 @@ class Kafka:
             api_keys=[
                 ApiVersionsResponse.ApiVersion(api_key=key, min_version=low, max_version=high)
                 for key, (low, high) in self.versions.items()
+            ],
+            supported_features=[
+                ApiVersionsResponse.SupportedFeatureKey(
+                    version=3, name=name, min_version=1, max_version=1
+                )
+                for name in self.features
             ],
         )
 

@@ -1,0 +1,137 @@
+"""Which mechanisms a cluster offers, and which of them are used.
+
+What no released Kafka speaks is used only where the user names it, or where the broker says that it
+is our emulator: a key or version that a node advertises may mean something else there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kafka_unclean_recovery.cluster.connection import Connection
+from kafka_unclean_recovery.cluster.controller_requests import offers_designated
+from kafka_unclean_recovery.cluster.errors import NoBrokerReachable
+from kafka_unclean_recovery.cluster.nodes import Nodes
+from kafka_unclean_recovery.cluster.replica_log_info import speaks
+from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.messages.dialects import EMULATOR_FEATURE, Dialect
+from kafka_unclean_recovery.model import Broker, PartitionState, ReplicaLog, TopicPartition
+from kafka_unclean_recovery.transport import Elector, ReplicaLogSource
+from kafka_unclean_recovery.transport.designated_elector import DesignatedElector
+from kafka_unclean_recovery.transport.electing import Means
+from kafka_unclean_recovery.transport.list_offsets import ListOffsetsSource
+from kafka_unclean_recovery.transport.reorder_elector import ReorderElector
+from kafka_unclean_recovery.transport.replica_log_info import ReplicaLogInfoSource
+
+
+class Transport(StrEnum):
+    AUTO = "auto"
+    REPLICA_LOG_INFO = "replica-log-info"
+    LIST_OFFSETS = "list-offsets"
+
+
+class ElectionMethod(StrEnum):
+    AUTO = "auto"
+    DESIGNATED = "designated"
+    REORDER = "reorder"
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the user asked for; `dialect` is None unless it was named."""
+
+    transport: Transport = Transport.AUTO
+    election_method: ElectionMethod = ElectionMethod.AUTO
+    dialect: Dialect | None = None
+
+
+class NotOffered(Exception):
+    """What was asked for is not to be had of this cluster. Nothing was changed; the message says
+    what to do."""
+
+
+class ChosenSource:
+    """A ReplicaLogSource (the protocol in transport/__init__.py) that asks each broker the way it
+    understands. Raises NotOffered besides."""
+
+    def __init__(self, nodes: Nodes, wishes: Wishes) -> None:
+        self._nodes = nodes
+        self._wishes = wishes
+
+    async def replica_logs(
+        self, broker: Broker, states: Sequence[PartitionState], deadline: Deadline
+    ) -> Mapping[TopicPartition, ReplicaLog]:
+        source = await self._source(broker, deadline)
+        return await source.replica_logs(broker, states, deadline)
+
+    async def log_ends(
+        self, broker: Broker, states: Sequence[PartitionState], deadline: Deadline
+    ) -> Mapping[TopicPartition, ReplicaLog]:
+        source = await self._source(broker, deadline)
+        return await source.log_ends(broker, states, deadline)
+
+    async def _source(self, broker: Broker, deadline: Deadline) -> ReplicaLogSource:
+        dialect = dialect_for(await self._nodes.broker(broker, deadline), self._wishes)
+        if dialect is None:
+            return ListOffsetsSource(self._nodes)
+        return ReplicaLogInfoSource(self._nodes, dialect)
+
+
+def dialect_for(connection: Connection, wishes: Wishes) -> Dialect | None:
+    """The dialect of GetReplicaLogInfo to speak with a node; None means list-offsets.
+
+    Raises NotOffered when the RPC was asked for and nothing says in which dialect.
+    """
+    if wishes.transport is Transport.LIST_OFFSETS:
+        return None
+    known = list(Dialect) if _is_emulator(connection) else []
+    candidates = known if wishes.dialect is None else [wishes.dialect]
+    spoken = next((dialect for dialect in candidates if speaks(connection, dialect)), None)
+    if spoken is not None or wishes.transport is Transport.AUTO:
+        return spoken
+    if wishes.dialect is None:
+        raise NotOffered(
+            f"{connection.address} does not say which dialect of GetReplicaLogInfo it speaks, if"
+            " any: name it with --replica-log-info-dialect, or use --transport list-offsets"
+        )
+    # Its brokers are said to be without, one by one.
+    return wishes.dialect
+
+
+async def method_for(nodes: Nodes, wishes: Wishes, deadline: Deadline) -> ElectionMethod:
+    """DESIGNATED or REORDER. Raises NotOffered, and NoBrokerReachable where one was asked for."""
+    if wishes.election_method is ElectionMethod.REORDER:
+        return ElectionMethod.REORDER
+    if wishes.election_method is ElectionMethod.AUTO:
+        return await _auto_method(nodes, deadline)
+    connection = await nodes.any(deadline)
+    if offers_designated(connection):
+        return ElectionMethod.DESIGNATED
+    raise NotOffered(
+        f"{connection.address} does not offer elections of a designated leader (ElectLeaders"
+        " version 3), and nothing else is done instead: use --election-method reorder"
+    )
+
+
+async def _auto_method(nodes: Nodes, deadline: Deadline) -> ElectionMethod:
+    try:
+        connection = await nodes.any(deadline)
+    except NoBrokerReachable:
+        # The elector says so itself, partition by partition.
+        return ElectionMethod.REORDER
+    if _is_emulator(connection) and offers_designated(connection):
+        return ElectionMethod.DESIGNATED
+    return ElectionMethod.REORDER
+
+
+def elector_for(method: ElectionMethod, means: Means) -> Elector:
+    """`method` is one that method_for gave."""
+    if method is ElectionMethod.DESIGNATED:
+        return DesignatedElector(means)
+    return ReorderElector(means)
+
+
+def _is_emulator(connection: Connection) -> bool:
+    return EMULATOR_FEATURE in connection.features

@@ -1,0 +1,56 @@
+"""Reading the lineages of replicas by their probes (lineage_probe.py), over one connection."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kafka_unclean_recovery.cluster.connection import Connection
+from kafka_unclean_recovery.cluster.error_codes import NONE, error_name
+from kafka_unclean_recovery.cluster.replica_probe import EpochEnd, epoch_ends, watermarks
+from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.model import TopicPartition
+from kafka_unclean_recovery.transport.lineage_probe import LineageProbe
+
+_NO_ANSWER = EpochEnd(-1, -1, -1, -1, -1)
+# Kafka answers -1 where a header field has no value.
+_NO_OFFSET = -1
+
+Probes = Mapping[TopicPartition, LineageProbe]
+"""Sorted by topic."""
+
+
+async def read_lineages(connection: Connection, probes: Probes, deadline: Deadline) -> None:
+    """Until no probe has a question left. Raises ConnectionFailed: then some have."""
+    await _read_epochs(connection, probes, deadline)
+    await _read_headers(connection, probes, deadline)
+
+
+def known_offset(offset: int | None) -> int | None:
+    return None if offset == _NO_OFFSET else offset
+
+
+async def _read_epochs(connection: Connection, probes: Probes, deadline: Deadline) -> None:
+    """Rounds of one request each, for those replicas that have a question left."""
+    asking = {tp: probe.ask for tp, probe in probes.items() if probe.ask is not None}
+    while asking:
+        answers = await epoch_ends(connection, asking, deadline)
+        for tp in asking:
+            probes[tp].tell(answers.get(tp, _NO_ANSWER))
+        asking = {tp: probe.ask for tp in asking if (probe := probes[tp]).ask is not None}
+
+
+async def _read_headers(connection: Connection, probes: Probes, deadline: Deadline) -> None:
+    """High watermark and log start of replicas that answered no epoch, empty ones mostly."""
+    silent = {
+        tp: probe.log_end_offset
+        for tp, probe in probes.items()
+        if probe.log_start_offset is None and probe.problem is None
+    }
+    headers = await watermarks(connection, silent, deadline) if silent else {}
+    for tp, header in headers.items():
+        probe = probes[tp]
+        if header.error == NONE:
+            probe.high_watermark = header.high_watermark
+            probe.log_start_offset = header.log_start_offset
+        else:
+            probe.error, probe.problem = header.error, error_name(header.error)
