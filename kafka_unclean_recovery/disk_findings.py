@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.lineage import count_once, tail_of
-from kafka_unclean_recovery.model import (
-    Candidate,
-    Finding,
-    PartitionState,
-    ReplicaLog,
-    ScanMode,
-    Severity,
-)
+from kafka_unclean_recovery.model import Candidate, Finding, PartitionState, ReplicaLog, Severity
 from kafka_unclean_recovery.reach import chosen_by_hand, kept_under, may_have_led, reach
 from kafka_unclean_recovery.report_text import number_text
 

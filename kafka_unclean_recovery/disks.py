@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.model import (
     Finding,
@@ -13,7 +14,6 @@ from kafka_unclean_recovery.model import (
     PartitionState,
     ReplicaInfo,
     ReplicaLog,
-    ScanMode,
     Severity,
     TopicPartition,
 )
@@ -60,6 +60,15 @@ def merge_infos(infos: Sequence[Named]) -> ReplicaInfo:
     )
 
 
+def check_cluster(info: ReplicaInfo, cluster_id: str) -> None:
+    """Raises InputError for disks of another cluster than that of the brokers."""
+    if info.cluster_id not in (None, cluster_id):
+        raise InputError(
+            f"the disks are of cluster {info.cluster_id}, the brokers of cluster {cluster_id};"
+            " give disks of the cluster that is to be recovered"
+        )
+
+
 def add_disks(
     replica_logs: Mapping[TopicPartition, Sequence[ReplicaLog]],
     states: Mapping[TopicPartition, PartitionState],
@@ -71,11 +80,7 @@ def add_disks(
     What a live broker says is never replaced, not even its silence. Raises InputError for disks of
     another cluster.
     """
-    if info.cluster_id not in (None, cluster_id):
-        raise InputError(
-            f"the disks are of cluster {info.cluster_id}, the brokers of cluster {cluster_id};"
-            " give disks of the cluster that is to be recovered"
-        )
+    check_cluster(info, cluster_id)
     rows = {row.topic_partition: row for row in info.partitions}
     return {
         tp: _beside(logs, rows[tp], states.get(tp)) if tp in rows else tuple(logs)

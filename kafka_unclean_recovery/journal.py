@@ -4,7 +4,8 @@ A line is {"v": 1, "at": ISO 8601 UTC, "at_ms": ms since the Unix epoch, "event"
 
     begin     version, cluster_id, command
     reorder   partitions: [{topic, topic_id, partition, original, written, designated_leader}]
-    elect     partitions: [{topic, partition, designated_leader}]
+    elect     partitions: [{topic, partition, designated_leader}], method: "designated" when
+              not by reorder
     outcome   partitions: [{topic, partition, outcome, reason, leader, leader_epoch}]
     restored  partitions: [{topic, partition}]
     end       exit_code

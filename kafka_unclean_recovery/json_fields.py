@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from kafka_unclean_recovery.partitions_file import JsonObject, Place
+from kafka_unclean_recovery.json_text import JsonObject, Place, an_object, shown
 
 INT32_MAX = 2**31 - 1
 INT64_MAX = 2**63 - 1
@@ -20,11 +19,7 @@ class Fields:
     values: JsonObject
 
     def only(self, keys: Collection[str]) -> None:
-        """Raises InputError for a key that is not one of `keys`, or stands there twice."""
-        if self.values.repeated is not None:
-            raise self.place.error(
-                f"has {shown(self.values.repeated)} twice; remove one of the two"
-            )
+        """Raises InputError for a key that is not one of `keys`."""
         for key in self.values:
             if key not in keys:
                 raise self.place.error(f"has {shown(key)}, which is not known here; remove it")
@@ -107,9 +102,7 @@ class Fields:
 
 
 def fields_of(value: object, place: Place) -> Fields:
-    if not isinstance(value, JsonObject):
-        raise place.error(f"must be an object {{...}}, not {shown(value)}")
-    return Fields(place, value)
+    return Fields(place, an_object(value, place))
 
 
 def whole_number(value: object, place: Place, least: int, most: int) -> int:
@@ -119,13 +112,3 @@ def whole_number(value: object, place: Place, least: int, most: int) -> int:
     if not least <= value <= most:
         raise place.error(f"must be a number from {least} to {most}, not {shown(value)}")
     return value
-
-
-def shown(value: object) -> str:
-    """`value` as the file has it, short; what it holds is not followed, however deep."""
-    if isinstance(value, list):
-        return "a list"
-    if isinstance(value, dict):
-        return "an object"
-    text = json.dumps(value)
-    return text if len(text) <= 60 else f"{text[:60]}..."

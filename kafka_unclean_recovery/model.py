@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from kafka_unclean_recovery.choices import ScanMode
+
 NO_LEADER = -1
 
 
@@ -43,15 +45,6 @@ class EpochSpan:
 
 EpochLineage = tuple[EpochSpan, ...]
 """Spans in rising epoch and offset, each beginning where the one before ends."""
-
-
-class ScanMode(StrEnum):
-    """How much of a log's files was looked at: checkpoints and the last headers; with CRCs from
-    the recovery point on, as a broker does after an unclean stop; with CRCs of everything."""
-
-    FAST = "fast"
-    RECOVER = "recover"
-    DEEP = "deep"
 
 
 @dataclass(frozen=True, slots=True)

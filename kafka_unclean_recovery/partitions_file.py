@@ -10,13 +10,10 @@ A slip in such a file elects the wrong replica, so nothing is guessed and nothin
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import NoReturn
 
-from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.json_text import JsonObject, Place, an_object, load_object, shown
 from kafka_unclean_recovery.model import TopicPartition
 
 LEADER_KEYS = ("designatedLeader", "desiredLeader")
@@ -24,32 +21,6 @@ LEADER_KEYS = ("designatedLeader", "desiredLeader")
 
 _INT32_MAX = 2**31 - 1
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
-_STRING = r'"(?:[^"\\]|\\.)*"'
-_JSON_FIX = "names and texts go in double quotes, a comma between entries and none after the last"
-
-
-class JsonObject(dict[str, object]):
-    """A JSON object that remembers a key given twice, of which json.loads drops the first."""
-
-    repeated: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where in a file something is said, as `partitions[2].partition`."""
-
-    source: str
-    path: str = ""
-
-    def at(self, step: str) -> Place:
-        return Place(self.source, f"{self.path}.{step}" if self.path else step)
-
-    def item(self, index: int) -> Place:
-        return Place(self.source, f"{self.path}[{index}]")
-
-    def error(self, problem: str) -> InputError:
-        where = f"{self.source}: {self.path}" if self.path else self.source
-        return InputError(f"{where}: {problem}")
 
 
 def parse_partitions(text: str, source: str) -> tuple[TopicPartition, ...]:
@@ -79,60 +50,13 @@ def parse_elections(text: str, source: str) -> tuple[tuple[TopicPartition, int |
     return tuple(elections)
 
 
-def load_object(text: str, source: str) -> JsonObject:
-    """The one JSON object that `text` is; a byte order mark before it is let pass.
-
-    Raises InputError with line and column (both from 1) for what is not JSON.
-    """
-    text = text.removeprefix("\ufeff")
-    if not text.strip():
-        raise InputError(
-            f'{source}: line 1: the file is empty; it must hold {{"partitions": [...]}}'
-        )
-    try:
-        value = json.loads(
-            text, object_pairs_hook=_object, parse_constant=lambda name: _reject(name, text)
-        )
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno} column {error.colno}"
-        raise InputError(f"{source}: {where}: {error.msg}; {_JSON_FIX}") from None
-    except RecursionError:
-        raise InputError(f"{source}: nested too deeply; lists and objects go 4 deep here") from None
-    except ValueError:  # Python's bound on the digits of a number
-        line = text.count("\n", 0, _position(r"\d{640,}", text)) + 1
-        raise InputError(f"{source}: line {line}: a number has too many digits") from None
-    return _as_object(value, Place(source))
-
-
-def _object(pairs: list[tuple[str, object]]) -> JsonObject:
-    made = JsonObject(pairs)
-    if len(made) < len(pairs):
-        keys = [key for key, _ in pairs]
-        made.repeated = next(key for key in keys if keys.count(key) > 1)
-    return made
-
-
-def _reject(constant: str, text: str) -> NoReturn:
-    """Python reads NaN and Infinity, which JSON has not."""
-    position = _position(r"-?(?:NaN|Infinity)", text)
-    raise json.JSONDecodeError(f"{constant} is not a JSON number", text, position)
-
-
-def _position(token: str, text: str) -> int:
-    """Where `token` first stands outside of a string; 0 if nowhere."""
-    for match in re.finditer(f"{_STRING}|(?P<token>{token})", text):
-        if match["token"]:
-            return match.start()
-    return 0
-
-
 def _entries(text: str, source: str) -> Iterator[tuple[Place, JsonObject]]:
     place = Place(source).at("partitions")
     root = load_object(text, source)
     if "partitions" not in root:
         raise Place(source).error('has no "partitions"; write {"partitions": [{"topic": ...}]}')
     for index, entry in enumerate(_as_list(root["partitions"], place)):
-        yield place.item(index), _as_object(entry, place.item(index))
+        yield place.item(index), an_object(entry, place.item(index))
 
 
 def _partitions_of(entry: JsonObject, place: Place) -> Iterator[tuple[Place, TopicPartition]]:
@@ -170,10 +94,10 @@ def _topic(entry: JsonObject, place: Place) -> str:
         raise place.error('has no "topic"; add the name of the topic')
     name, where = entry["topic"], place.at("topic")
     if not isinstance(name, str):
-        raise where.error(f"must be the name of a topic in double quotes, not {_shown(name)}")
+        raise where.error(f"must be the name of a topic in double quotes, not {shown(name)}")
     if not _TOPIC.fullmatch(name) or name in (".", ".."):
         raise where.error(
-            f"{_shown(name)} is not a legal topic name; "
+            f"{shown(name)} is not a legal topic name; "
             'it has 1 to 249 of a-z A-Z 0-9 . _ - and is not "." or ".."'
         )
     return name
@@ -182,33 +106,15 @@ def _topic(entry: JsonObject, place: Place) -> str:
 def _number(value: object, place: Place, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         fix = "; remove the quotes" if isinstance(value, str) and value.isdecimal() else ""
-        raise place.error(f"must be a {what}, a whole number, not {_shown(value)}{fix}")
+        raise place.error(f"must be a {what}, a whole number, not {shown(value)}{fix}")
     if not 0 <= value <= _INT32_MAX:
-        raise place.error(f"must be a {what} from 0 to {_INT32_MAX}, not {_shown(value)}")
-    return value
-
-
-def _as_object(value: object, place: Place) -> JsonObject:
-    if not isinstance(value, JsonObject):
-        raise place.error(f"must be an object {{...}}, not {_shown(value)}")
-    if value.repeated is not None:
-        raise place.error(f"has {_shown(value.repeated)} twice; remove one of the two")
+        raise place.error(f"must be a {what} from 0 to {_INT32_MAX}, not {shown(value)}")
     return value
 
 
 def _as_list(value: object, place: Place) -> list[object]:
     if not isinstance(value, list):
-        raise place.error(f"must be a list [...], not {_shown(value)}")
+        raise place.error(f"must be a list [...], not {shown(value)}")
     if not value:
         raise place.error("is an empty list; name at least one partition")
     return value
-
-
-def _shown(value: object) -> str:
-    """`value` as the file has it, short; what it holds is not followed, however deep."""
-    if isinstance(value, list):
-        return "a list"
-    if isinstance(value, dict):
-        return "an object"
-    text = json.dumps(value)
-    return text if len(text) <= 60 else f"{text[:60]}..."

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable, Mapping
 
 from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.json_text import load_object
 from kafka_unclean_recovery.model import (
     Candidate,
     Cluster,
@@ -20,7 +21,6 @@ from kafka_unclean_recovery.model import (
     ReplicaLog,
     Scanned,
 )
-from kafka_unclean_recovery.partitions_file import load_object
 
 FORMAT_VERSION = 1
 

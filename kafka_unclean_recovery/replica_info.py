@@ -10,8 +10,10 @@ import re
 from datetime import datetime
 from itertools import pairwise
 
+from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.json_fields import Fields
+from kafka_unclean_recovery.json_text import Place, load_object
 from kafka_unclean_recovery.model import (
     EpochLineage,
     EpochSpan,
@@ -20,12 +22,10 @@ from kafka_unclean_recovery.model import (
     PartitionState,
     ReplicaInfo,
     ReplicaLog,
-    ScanMode,
     Scanned,
     Severity,
     TopicPartition,
 )
-from kafka_unclean_recovery.partitions_file import Place, load_object
 from kafka_unclean_recovery.plan_file import (
     Json,
     finding_json,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.model import (
     Candidate,
     OutcomeKind,
@@ -11,7 +12,6 @@ from kafka_unclean_recovery.model import (
     PartitionReport,
     ReplicaLog,
     Report,
-    ScanMode,
 )
 from kafka_unclean_recovery.plan_file import loss_under
 from kafka_unclean_recovery.report import Summary, elected_leader, summarize

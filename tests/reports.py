@@ -7,6 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.model import (
     Candidate,
     Cluster,
@@ -21,7 +22,6 @@ from kafka_unclean_recovery.model import (
     PartitionState,
     ReplicaLog,
     Report,
-    ScanMode,
     Scanned,
     Severity,
     TopicPartition,

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 
+from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.disks import add_disks, merge_infos
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.model import (
@@ -17,7 +18,6 @@ from kafka_unclean_recovery.model import (
     PartitionState,
     ReplicaInfo,
     ReplicaLog,
-    ScanMode,
     Scanned,
     Severity,
     TopicPartition,

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.model import (
     NO_LEADER,
     EpochSpan,
@@ -22,7 +23,6 @@ from kafka_unclean_recovery.model import (
     PartitionPlan,
     PartitionState,
     ReplicaLog,
-    ScanMode,
     Scanned,
 )
 from kafka_unclean_recovery.plan import plan_partition

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 
 from kafka_unclean_recovery import replica_info
+from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.model import (
     EpochSpan,
@@ -20,7 +21,6 @@ from kafka_unclean_recovery.model import (
     PartitionState,
     ReplicaInfo,
     ReplicaLog,
-    ScanMode,
     Scanned,
     Severity,
     TopicPartition,

@@ -11,6 +11,7 @@ import jsonschema
 from hypothesis import given
 
 from kafka_unclean_recovery import report as report_module
+from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.model import (
     Loss,
     Outcome,
@@ -18,7 +19,6 @@ from kafka_unclean_recovery.model import (
     PartitionReport,
     ReplicaLog,
     Report,
-    ScanMode,
     Scanned,
 )
 from kafka_unclean_recovery.report import render_json, report_document

@@ -9,14 +9,8 @@ from typing import Any
 
 from hypothesis import given
 
-from kafka_unclean_recovery.model import (
-    EpochSpan,
-    Outcome,
-    OutcomeKind,
-    Report,
-    ScanMode,
-    Scanned,
-)
+from kafka_unclean_recovery.choices import ScanMode
+from kafka_unclean_recovery.model import EpochSpan, Outcome, OutcomeKind, Report, Scanned
 from kafka_unclean_recovery.report_table import render_outcomes, render_replicas, render_table
 from tests.reports import any_reports, elected, log, plan, report, row, state
 

@@ -7,13 +7,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_unclean_recovery.model import (
-    EpochSpan,
-    PartitionState,
-    ReplicaLog,
-    ScanMode,
-    Scanned,
-)
+from kafka_unclean_recovery.choices import ScanMode
+from kafka_unclean_recovery.model import EpochSpan, PartitionState, ReplicaLog, Scanned
 from kafka_unclean_recovery.trust import cross_check
 from tests.reports import logs as any_logs
 from tests.reports import states as any_states

@@ -112,8 +112,11 @@ def read_input(path: Path, flag: str) -> str:
         raise usage(f"{flag} {path}: {error.strerror}") from None
 
 
-def check_new(path: Path | None, flag: str) -> None:
-    """Fail early, before anything is asked of the cluster. Raises Exit(2)."""
+def check_output(path: Path | None, flag: str) -> None:
+    """A new file outside of log directories; before anything is asked of the cluster.
+
+    Raises Exit(2).
+    """
     if path is None:
         return
     try:
@@ -126,6 +129,7 @@ def check_new(path: Path | None, flag: str) -> None:
         raise usage(f"{flag} {path}: the file exists and is never overwritten; name a new one")
     if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
         raise usage(f"{flag} {path}: {path.parent} is no directory that can be written to")
+    check_outside_log_directories(path, flag)
 
 
 def check_outside_log_directories(path: Path | None, flag: str) -> None:

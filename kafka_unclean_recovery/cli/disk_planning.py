@@ -6,19 +6,17 @@ import itertools
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
+from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.cli.complaints import count_and_first
 from kafka_unclean_recovery.cli.console import (
     Console,
-    check_new,
-    check_outside_log_directories,
-    write_new,
 )
 from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
-from kafka_unclean_recovery.cli.selection import Selection, selection
+from kafka_unclean_recovery.cli.plan_outputs import PlanOutputs
+from kafka_unclean_recovery.cli.selection import Selection, broker_ids, selection
 from kafka_unclean_recovery.disk_plan import plan_from_disks
 from kafka_unclean_recovery.model import (
     Cluster,
@@ -27,12 +25,6 @@ from kafka_unclean_recovery.model import (
     PartitionReport,
     ReplicaInfo,
     Report,
-    ScanMode,
-)
-from kafka_unclean_recovery.plan_file import (
-    STOCK_SCRIPT_WARNING,
-    manual_recovery_json,
-    plan_json,
 )
 from kafka_unclean_recovery.report import render_json
 from kafka_unclean_recovery.report_table import render_table
@@ -43,17 +35,21 @@ NAME = "kafka-unclean-recovery"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The flags of the command, by their names; mode is a word of ScanMode."""
+    """The flags of the command, by their names."""
 
     replica_info_files: tuple[Path, ...]
     log_dirs: tuple[Path, ...]
-    mode: str
+    mode: ScanMode
     exclude_brokers: str | None
     manual_recovery_output_file: Path
     plan_output_file: Path | None
     as_json: bool
     topics: str | None
     path_to_json_file: Path | None
+
+    @property
+    def outputs(self) -> PlanOutputs:
+        return PlanOutputs(self.manual_recovery_output_file, self.plan_output_file)
 
 
 def plan(options: Options) -> int:
@@ -67,16 +63,17 @@ def plan(options: Options) -> int:
 
 
 def _plan(console: Console, options: Options) -> int:
-    sources = Sources(options.replica_info_files, options.log_dirs, ScanMode(options.mode))
+    sources = Sources(options.replica_info_files, options.log_dirs, options.mode)
     _check_flags(options, sources)
-    excluded = _broker_ids(options.exclude_brokers)
+    excluded = broker_ids(options.exclude_brokers, "--exclude-brokers")
     chosen = selection(options.topics, options.path_to_json_file)
     info = read_sources(console, sources, chosen)
     _check_known(excluded, info)
     _check_cluster_id(options, info)
     report = _report(info, excluded, chosen)
     try:
-        _write_files(console, options, report)
+        plans = [row.plan for row in report.partitions if row.plan is not None]
+        options.outputs.write(console, report.cluster, plans)
     finally:
         console.artefact(render_json(report) if options.as_json else render_table(report))
     for leftover in _leftovers(report):
@@ -93,22 +90,7 @@ def _check_flags(options: Options, sources: Sources) -> None:
     """Raises Exit(2)."""
     if not sources.any:
         raise usage("give at least one of --replica-info-file and --log-dirs")
-    new_files = {
-        "--manual-recovery-output-file": options.manual_recovery_output_file,
-        "--plan-output-file": options.plan_output_file,
-    }
-    for flag, path in new_files.items():
-        check_new(path, flag)
-        check_outside_log_directories(path, flag)
-    if options.manual_recovery_output_file == options.plan_output_file:
-        raise usage("--manual-recovery-output-file and --plan-output-file name the same file")
-
-
-def _broker_ids(text: str | None) -> frozenset[int]:
-    try:
-        return frozenset(int(part) for part in text.split(",")) if text is not None else frozenset()
-    except ValueError:
-        raise usage(f"--exclude-brokers {text}: give broker ids as in 1,2") from None
+    options.outputs.check()
 
 
 def _check_known(excluded: frozenset[int], info: ReplicaInfo) -> None:
@@ -148,17 +130,6 @@ def _report(info: ReplicaInfo, excluded: frozenset[int], chosen: Selection) -> R
         tuple(sorted(rows, key=lambda row: row.topic_partition)),
         info.problems,
     )
-
-
-def _write_files(console: Console, options: Options, report: Report) -> None:
-    plans = [row.plan for row in report.partitions if row.plan is not None]
-    if options.plan_output_file is not None:
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        text = plan_json(report.cluster, plans, now)
-        write_new(options.plan_output_file, text, "--plan-output-file")
-    manual = options.manual_recovery_output_file
-    write_new(manual, manual_recovery_json(plans), "--manual-recovery-output-file")
-    console.say(f"{manual}: {STOCK_SCRIPT_WARNING}")
 
 
 def _unplanned(report: Report) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.cli.complaints import scan_complaints
 from kafka_unclean_recovery.cli.console import Console, read_input
 from kafka_unclean_recovery.cli.exits import Exit, usage
@@ -13,7 +14,7 @@ from kafka_unclean_recovery.cli.scan_watch import ScanWatch
 from kafka_unclean_recovery.cli.selection import Selection
 from kafka_unclean_recovery.disks import merge_infos
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.model import ReplicaInfo, ScanMode
+from kafka_unclean_recovery.model import ReplicaInfo
 from kafka_unclean_recovery.replica_info import parse_replica_info
 
 _FILE_FLAG = "--replica-info-file"
@@ -54,15 +55,6 @@ def read_sources(console: Console, sources: Sources, chosen: Selection) -> Repli
     for complaint in scan_complaints(merged):
         console.say(complaint)
     return merged
-
-
-def check_cluster(info: ReplicaInfo, cluster_id: str) -> None:
-    """Raises Exit(2) for disks of another cluster than that of the brokers."""
-    if info.cluster_id not in (None, cluster_id):
-        raise usage(
-            f"{_FILE_FLAG} and {_DIRECTORY_FLAG} are of cluster {info.cluster_id}, the brokers of"
-            f" cluster {cluster_id}; give disks of the cluster that is to be recovered"
-        )
 
 
 def _read(path: Path, chosen: Selection) -> ReplicaInfo:

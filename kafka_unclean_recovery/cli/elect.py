@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from kafka_unclean_recovery.choices import Dialect, ElectionMethod, Transport, Wishes
 from kafka_unclean_recovery.cli.console import Console, read_input
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
-from kafka_unclean_recovery.cli.flags import Dialect, ElectionMethod, Transport
 from kafka_unclean_recovery.cli.mechanisms import wishes_of
 from kafka_unclean_recovery.cli.output import exit_code_of, print_report, say_failures, say_silent
 from kafka_unclean_recovery.cli.session import Session, journal_of, run
@@ -34,7 +34,6 @@ from kafka_unclean_recovery.recovery import (
     settled_before,
     verify,
 )
-from kafka_unclean_recovery.transport.choosing import Wishes
 
 NAME = "kafka-elect-leaders"
 

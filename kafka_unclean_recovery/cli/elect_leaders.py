@@ -12,17 +12,16 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery import __version__
+from kafka_unclean_recovery.choices import ElectionMethod, Transport
 from kafka_unclean_recovery.cli.flags import (
     BootstrapServer,
     ElectionAttempts,
-    ElectionMethod,
     Format,
     HowElected,
     HowSeen,
     JournalFile,
     OutputFormat,
     ReplicaLogInfoDialect,
-    Transport,
 )
 
 NAME = "kafka-elect-leaders"

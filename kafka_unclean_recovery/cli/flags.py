@@ -8,42 +8,12 @@ from typing import Annotated
 
 import typer
 
+from kafka_unclean_recovery.choices import Dialect, ElectionMethod, ScanMode, Transport
+
 
 class Format(StrEnum):
     TABLE = "table"
     JSON = "json"
-
-
-class Mode(StrEnum):
-    """The words of model.ScanMode, which takes too long to import for --help."""
-
-    FAST = "fast"
-    RECOVER = "recover"
-    DEEP = "deep"
-
-
-class Transport(StrEnum):
-    """The words of transport.choosing.Transport, which takes too long to import, too."""
-
-    AUTO = "auto"
-    REPLICA_LOG_INFO = "replica-log-info"
-    LIST_OFFSETS = "list-offsets"
-
-
-class ElectionMethod(StrEnum):
-    """The words of transport.choosing.ElectionMethod."""
-
-    AUTO = "auto"
-    DESIGNATED = "designated"
-    REORDER = "reorder"
-
-
-class Dialect(StrEnum):
-    """The words of messages.dialects.Dialect."""
-
-    KIP_966 = "kip-966"
-    REVERTED = "reverted"
-    KIP_1275 = "kip-1275"
 
 
 BootstrapServer = Annotated[
@@ -102,7 +72,7 @@ Topics = Annotated[
     typer.Option(metavar="REGEX", help="Only topics whose whole name matches (Python's re)."),
 ]
 HowMuch = Annotated[
-    Mode,
+    ScanMode,
     typer.Option(
         help="How much is read. fast: checkpoints and the last headers; no loss is told from it."
         " recover: with CRCs, as a broker does after an unclean stop. deep: CRCs of everything."

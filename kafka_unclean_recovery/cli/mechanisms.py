@@ -1,26 +1,18 @@
-"""The flags that name mechanisms, as the wishes of transport/choosing.py and back."""
+"""The flags that name mechanisms, as wishes and back."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kafka_unclean_recovery.cli import flags
+from kafka_unclean_recovery.choices import Dialect, ElectionMethod, Transport, Wishes
 from kafka_unclean_recovery.cli.exits import usage
-from kafka_unclean_recovery.messages.dialects import Dialect
-from kafka_unclean_recovery.transport.choosing import ElectionMethod, Transport, Wishes
 
 
-def wishes_of(
-    transport: flags.Transport, method: flags.ElectionMethod, dialect: flags.Dialect | None
-) -> Wishes:
+def wishes_of(transport: Transport, method: ElectionMethod, dialect: Dialect | None) -> Wishes:
     """Raises Exit(2)."""
-    if dialect is not None and transport is flags.Transport.LIST_OFFSETS:
+    if dialect is not None and transport is Transport.LIST_OFFSETS:
         raise usage("--replica-log-info-dialect and --transport list-offsets exclude each other")
-    return Wishes(
-        Transport(transport.value),
-        ElectionMethod(method.value),
-        None if dialect is None else Dialect(dialect.value),
-    )
+    return Wishes(transport, method, dialect)
 
 
 def mechanism_flags(wishes: Wishes) -> Iterator[str]:

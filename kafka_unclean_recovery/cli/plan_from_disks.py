@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
+from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.cli.flags import (
     Format,
     HowMuch,
     LogDirs,
-    Mode,
     OutputFormat,
     PartitionsFile,
     PlanFile,
@@ -31,7 +31,7 @@ def plan_from_disks(
     ],
     replica_info_file: ReplicaInfoFiles = None,
     log_dirs: LogDirs = None,
-    mode: HowMuch = Mode.RECOVER,
+    mode: HowMuch = ScanMode.RECOVER,
     exclude_brokers: Annotated[
         str | None,
         typer.Option(
@@ -53,7 +53,7 @@ def plan_from_disks(
     options = Options(
         replica_info_files=tuple(replica_info_file or ()),
         log_dirs=tuple(log_dirs or ()),
-        mode=mode.value,
+        mode=mode,
         exclude_brokers=exclude_brokers,
         manual_recovery_output_file=manual_recovery_output_file,
         plan_output_file=plan_output_file,

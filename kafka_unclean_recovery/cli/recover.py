@@ -6,23 +6,21 @@ import asyncio
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 
+from kafka_unclean_recovery.choices import Dialect, ElectionMethod, Transport, Wishes
 from kafka_unclean_recovery.cli.console import (
     Console,
-    check_new,
     check_outside_log_directories,
     confirm,
     is_terminal,
-    write_new,
 )
-from kafka_unclean_recovery.cli.disk_sources import Sources, check_cluster, read_sources
+from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, USAGE, Exit, usage
-from kafka_unclean_recovery.cli.flags import Dialect, ElectionMethod, Transport
 from kafka_unclean_recovery.cli.mechanisms import mechanism_flags, wishes_of
 from kafka_unclean_recovery.cli.output import exit_code_of, print_report, say_failures, say_silent
-from kafka_unclean_recovery.cli.selection import Selection, read_partitions
+from kafka_unclean_recovery.cli.plan_outputs import PlanOutputs
+from kafka_unclean_recovery.cli.selection import Selection, broker_ids, read_partitions
 from kafka_unclean_recovery.cli.session import (
     Session,
     check_connection,
@@ -33,14 +31,11 @@ from kafka_unclean_recovery.cli.session import (
 )
 from kafka_unclean_recovery.consent import render_consent
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.disks import check_cluster
+from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.journal import Journal
 from kafka_unclean_recovery.model import PartitionPlan, ReplicaInfo, Report, TopicPartition
 from kafka_unclean_recovery.observation import Observation, Wanted
-from kafka_unclean_recovery.plan_file import (
-    STOCK_SCRIPT_WARNING,
-    manual_recovery_json,
-    plan_json,
-)
 from kafka_unclean_recovery.recovery import (
     Outcomes,
     Plans,
@@ -53,7 +48,6 @@ from kafka_unclean_recovery.recovery import (
 )
 from kafka_unclean_recovery.stopping import Interrupted
 from kafka_unclean_recovery.transport import Elections
-from kafka_unclean_recovery.transport.choosing import Wishes
 
 NAME = "kafka-unclean-recovery"
 
@@ -92,6 +86,10 @@ class Options:
         return Sources(self.replica_info_files, self.log_dirs)
 
     @property
+    def outputs(self) -> PlanOutputs:
+        return PlanOutputs(self.manual_recovery_output_file, self.plan_output_file)
+
+    @property
     def wishes(self) -> Wishes:
         """Raises Exit(2)."""
         return wishes_of(self.transport, self.election_method, self.replica_log_info_dialect)
@@ -121,7 +119,7 @@ def resume_journal(options: Options, path: Path) -> int:
     """Finish what the run of a journal left, and nothing else."""
     console = Console(NAME)
     chosen = (options.all_offline_partitions, options.path_to_json_file, options.automated_recovery)
-    if any(chosen) or options.sources.any:
+    if any(chosen) or options.sources.any or options.wishes != Wishes():
         console.say("--resume stands alone: it only finishes what the journal's run left")
         return USAGE
     if not path.is_file():
@@ -150,13 +148,8 @@ def _check_flags(options: Options) -> None:
         )
     if manual is not None and options.automated_recovery:
         raise usage("--manual-recovery-output-file and --automated-recovery exclude each other")
-    check_new(manual, "--manual-recovery-output-file")
-    check_new(options.plan_output_file, "--plan-output-file")
-    check_outside_log_directories(manual, "--manual-recovery-output-file")
-    check_outside_log_directories(options.plan_output_file, "--plan-output-file")
+    options.outputs.check()
     check_outside_log_directories(options.journal, "--journal")
-    if manual is not None and manual == options.plan_output_file:
-        raise usage("--manual-recovery-output-file and --plan-output-file name the same file")
 
 
 def _wanted(options: Options) -> Wanted:
@@ -164,24 +157,14 @@ def _wanted(options: Options) -> Wanted:
     path = options.path_to_json_file
     if path is not None:
         partitions = tuple(sorted(read_partitions(path)))
-    wait_for_all = options.wait_for_brokers == "all"
+    waited_for, flag = options.wait_for_brokers, "--wait-for-brokers"
+    wait_for_all = waited_for == "all"
     return Wanted(
         partitions,
-        frozenset() if wait_for_all else _broker_ids(options.wait_for_brokers),
+        frozenset() if wait_for_all else broker_ids(waited_for, flag, " or the word all"),
         wait_for_all,
         options.automated_recovery,
     )
-
-
-def _broker_ids(text: str | None) -> frozenset[int]:
-    if text is None:
-        return frozenset()
-    try:
-        return frozenset(int(part) for part in text.split(","))
-    except ValueError:
-        raise usage(
-            f"--wait-for-brokers {text}: give broker ids as in 1,2 or the word all"
-        ) from None
 
 
 def _disks(console: Console, options: Options, wanted: Wanted) -> ReplicaInfo | None:
@@ -198,7 +181,7 @@ async def _recover(
 ) -> int:
     cluster, _ = await session.stop.unless(session.reader.cluster())
     if disks is not None:
-        check_cluster(disks, cluster.cluster_id)
+        _check_cluster(disks, cluster.cluster_id)
     if not options.automated_recovery:
         warn_of_unfinished(session, cluster.cluster_id)
         return await _only_plan(session, options, wanted, disks)
@@ -206,6 +189,14 @@ async def _recover(
         code = await _automated(session, options, wanted, disks, journal)
         journal.note("end", exit_code=code)
         return code
+
+
+def _check_cluster(disks: ReplicaInfo, cluster_id: str) -> None:
+    """Raises Exit(2)."""
+    try:
+        check_cluster(disks, cluster_id)
+    except InputError as error:
+        raise usage(str(error)) from None
 
 
 def _with_problems(report: Report, disks: ReplicaInfo | None) -> Report:
@@ -224,7 +215,7 @@ async def _only_plan(
     say_silent(session.console, seen)
     seen = seen if disks is None else with_disks(seen, disks)
     plans = plan_recovery(seen)
-    _write_files(session, options, seen, plans)
+    options.outputs.write(session.console, seen.cluster, plans.values())
     report = _marked(report_on(seen, plans, _nothing_to_elect(seen, plans)), session)
     shown = _with_problems(report, disks)
     print_report(session.console, shown, options.as_json, options.show_replica_info)
@@ -264,7 +255,7 @@ async def _automated(
     say_silent(session.console, seen)
     seen = seen if disks is None else with_disks(seen, disks)
     plans = plan_recovery(seen)
-    _write_files(session, options, seen, plans)
+    options.outputs.write(session.console, seen.cluster, plans.values())
     elector = await session.elector(journal, options.recovery_election_attempts)
     outcomes = settled_before(seen, plans, elector.choose)
     electable = [plan for tp, plan in plans.items() if tp not in outcomes]
@@ -305,18 +296,6 @@ async def _may_elect(session: Session, options: Options, plans: Sequence[Partiti
 def _nothing_to_elect(seen: Observation, plans: Plans) -> Outcomes:
     """Of a run that elects nothing: only what is online or missing has an outcome."""
     return {tp: o for tp, o in settled_before(seen, plans).items() if tp not in plans}
-
-
-def _write_files(session: Session, options: Options, seen: Observation, plans: Plans) -> None:
-    if options.plan_output_file is not None:
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        text = plan_json(seen.cluster, list(plans.values()), now)
-        write_new(options.plan_output_file, text, "--plan-output-file")
-    manual = options.manual_recovery_output_file
-    if manual is not None:
-        text = manual_recovery_json(plans.values())
-        write_new(manual, text, "--manual-recovery-output-file")
-        session.console.say(f"{manual}: {STOCK_SCRIPT_WARNING}")
 
 
 def _marked(report: Report, session: Session) -> Report:

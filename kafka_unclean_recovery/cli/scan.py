@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.cli.complaints import count_and_first, scan_complaints
 from kafka_unclean_recovery.cli.console import (
     Console,
-    check_new,
-    check_outside_log_directories,
+    check_output,
     write_new,
 )
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
@@ -19,7 +19,7 @@ from kafka_unclean_recovery.cli.scan_watch import ScanWatch
 from kafka_unclean_recovery.cli.selection import Selection, selection
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
-from kafka_unclean_recovery.model import ReplicaInfo, ScanMode
+from kafka_unclean_recovery.model import ReplicaInfo
 from kafka_unclean_recovery.replica_info import replica_info_json
 from kafka_unclean_recovery.replica_info_table import render_replica_info
 
@@ -30,10 +30,10 @@ _MOST_WORKERS = 4
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The flags of the command, by their names; mode is a word of ScanMode."""
+    """The flags of the command, by their names."""
 
     directories: tuple[Path, ...]
-    mode: str
+    mode: ScanMode
     workers: int | None
     output: Path | None
     as_json: bool
@@ -45,13 +45,10 @@ def scan(options: Options) -> int:
     """The exit code of one run."""
     console = Console(NAME)
     try:
-        check_new(options.output, "--output")
-        check_outside_log_directories(options.output, "--output")
+        check_output(options.output, "--output")
         chosen = selection(options.topics, options.path_to_json_file)
         watch = ScanWatch(console)
-        info = scan_directories(
-            options.directories, ScanMode(options.mode), chosen, options.workers, watch
-        )
+        info = scan_directories(options.directories, options.mode, chosen, options.workers, watch)
         _give(console, options, info)
     except Exit as error:
         console.say(str(error))

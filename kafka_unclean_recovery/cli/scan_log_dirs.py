@@ -7,14 +7,8 @@ from typing import Annotated
 
 import typer
 
-from kafka_unclean_recovery.cli.flags import (
-    Format,
-    HowMuch,
-    Mode,
-    OutputFormat,
-    PartitionsFile,
-    Topics,
-)
+from kafka_unclean_recovery.choices import ScanMode
+from kafka_unclean_recovery.cli.flags import Format, HowMuch, OutputFormat, PartitionsFile, Topics
 
 NAME = "scan-log-dirs"
 
@@ -27,7 +21,7 @@ def scan_log_dirs(
             help="A log directory, or one that holds several, of one broker or many.",
         ),
     ],
-    mode: HowMuch = Mode.RECOVER,
+    mode: HowMuch = ScanMode.RECOVER,
     workers: Annotated[
         int | None,
         typer.Option(
@@ -54,7 +48,7 @@ def scan_log_dirs(
 
     options = Options(
         directories=tuple(directories),
-        mode=mode.value,
+        mode=mode,
         workers=workers,
         output=output,
         as_json=format is Format.JSON,

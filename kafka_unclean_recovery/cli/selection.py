@@ -1,4 +1,4 @@
-"""Which partitions a command looks at, when it need not be all."""
+"""Which partitions a command looks at, when it need not be all, and which brokers it means."""
 
 from __future__ import annotations
 
@@ -50,6 +50,17 @@ def read_partitions(path: Path) -> tuple[TopicPartition, ...]:
         return parse_partitions(read_input(path, "--path-to-json-file"), str(path))
     except InputError as error:
         raise usage(str(error)) from None
+
+
+def broker_ids(text: str | None, flag: str, alternative: str = "") -> frozenset[int]:
+    """Of a flag as 1,2; none without it. `alternative`: what else it takes, for the error.
+
+    Raises Exit(2).
+    """
+    try:
+        return frozenset(int(part) for part in text.split(",")) if text is not None else frozenset()
+    except ValueError:
+        raise usage(f"{flag} {text}: give broker ids as in 1,2{alternative}") from None
 
 
 def _pattern(text: str) -> re.Pattern[str]:

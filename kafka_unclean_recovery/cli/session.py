@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kafka_unclean_recovery import __version__
+from kafka_unclean_recovery.choices import Wishes
 from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.exits import NOT_ALL, UNREACHABLE, USAGE, Exit, usage
 from kafka_unclean_recovery.cluster.bootstrap import parse_bootstrap
@@ -44,7 +45,6 @@ from kafka_unclean_recovery.transport import Elector
 from kafka_unclean_recovery.transport.choosing import (
     ChosenSource,
     NotOffered,
-    Wishes,
     elector_for,
     method_for,
 )

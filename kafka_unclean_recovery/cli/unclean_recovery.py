@@ -11,10 +11,10 @@ import typer
 from typer.core import TyperGroup
 
 from kafka_unclean_recovery import __version__
+from kafka_unclean_recovery.choices import ElectionMethod, Transport
 from kafka_unclean_recovery.cli import plan_from_disks, scan_log_dirs
 from kafka_unclean_recovery.cli.flags import (
     ElectionAttempts,
-    ElectionMethod,
     Format,
     HowElected,
     HowSeen,
@@ -26,7 +26,6 @@ from kafka_unclean_recovery.cli.flags import (
     PlanFile,
     ReplicaInfoFiles,
     ReplicaLogInfoDialect,
-    Transport,
 )
 
 NAME = "kafka-unclean-recovery"

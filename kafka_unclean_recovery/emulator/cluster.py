@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
+from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.emulator.apis.api import Api, Context
 from kafka_unclean_recovery.emulator.apis.table import apis
 from kafka_unclean_recovery.emulator.broker import Broker, Process
@@ -20,7 +21,6 @@ from kafka_unclean_recovery.emulator.controller.state import ControllerFault
 from kafka_unclean_recovery.emulator.data_directory import open_cluster
 from kafka_unclean_recovery.emulator.emulation import Emulation, Settings
 from kafka_unclean_recovery.emulator.server import Listener
-from kafka_unclean_recovery.messages.dialects import Dialect
 
 T = TypeVar("T")
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.log_dir.batch_log import (
     BatchLog,
     Doubt,
@@ -38,13 +39,7 @@ from kafka_unclean_recovery.log_dir.segment_reads import SegmentReads
 from kafka_unclean_recovery.log_dir.tree import Unreadable, read_whole
 from kafka_unclean_recovery.log_dir.walk import End
 from kafka_unclean_recovery.log_dir.watching import Meter
-from kafka_unclean_recovery.model import (
-    EpochLineage,
-    ReplicaLog,
-    ScanMode,
-    Scanned,
-    TopicPartition,
-)
+from kafka_unclean_recovery.model import EpochLineage, ReplicaLog, Scanned, TopicPartition
 
 SOURCE = "log-dirs"
 _NEVER_WROTE = -1

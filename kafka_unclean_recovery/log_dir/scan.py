@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
 
+from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.cluster_metadata_image import MetadataImage
 from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
@@ -28,7 +29,7 @@ from kafka_unclean_recovery.log_dir.tree import (
     printable,
 )
 from kafka_unclean_recovery.log_dir.watching import Unwatched, Watch
-from kafka_unclean_recovery.model import ReplicaInfo, ScanMode, TopicPartition
+from kafka_unclean_recovery.model import ReplicaInfo, TopicPartition
 
 # A job is so much at least, unless it is that many replicas.
 _JOB_BYTES = 64 << 20

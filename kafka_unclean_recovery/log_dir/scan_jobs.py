@@ -19,10 +19,11 @@ from multiprocessing.connection import wait as wait_for_end
 from pathlib import Path
 from typing import Any
 
+from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.log_dir.replica_scan import Replica, scan_replica, unreadable
 from kafka_unclean_recovery.log_dir.tree import Unreadable, open_directory
 from kafka_unclean_recovery.log_dir.watching import Meter, Progress, Stopped, Watch, WatchedMeter
-from kafka_unclean_recovery.model import ReplicaLog, ScanMode
+from kafka_unclean_recovery.model import ReplicaLog
 
 KILLED = "a process of the scan was killed before it had read this; use fewer --workers"
 _EVERY_SECONDS = 0.2

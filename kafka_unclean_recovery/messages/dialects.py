@@ -6,9 +6,9 @@ A key proves nothing: what it means on a node is known from its user, or from th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
 from typing import Any
 
+from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.messages.get_replica_log_info import (
     GetReplicaLogInfoKip966Request,
     GetReplicaLogInfoKip1275Request,
@@ -18,14 +18,6 @@ from kafka_unclean_recovery.messages.get_replica_log_info import (
 EMULATOR_FEATURE = "kafka.unclean.recovery.emulator"
 """Among the supported features of an emulated broker's ApiVersions, versions 1 to 1: up to version
 3 of that answer Kafka leaves out features whose lowest version is 0."""
-
-
-class Dialect(StrEnum):
-    """Best first: those that tell the epoch of the last record before the one that does not."""
-
-    KIP_966 = "kip-966"
-    REVERTED = "reverted"
-    KIP_1275 = "kip-1275"
 
 
 REQUESTS: Mapping[Dialect, Any] = {

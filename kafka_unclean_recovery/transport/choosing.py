@@ -7,16 +7,15 @@ is our emulator: a key or version that a node advertises may mean something else
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 
+from kafka_unclean_recovery.choices import Dialect, ElectionMethod, Transport, Wishes
 from kafka_unclean_recovery.cluster.connection import Connection
 from kafka_unclean_recovery.cluster.controller_requests import offers_designated
 from kafka_unclean_recovery.cluster.errors import NoBrokerReachable
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.replica_log_info import speaks
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.messages.dialects import EMULATOR_FEATURE, Dialect
+from kafka_unclean_recovery.messages.dialects import EMULATOR_FEATURE
 from kafka_unclean_recovery.model import Broker, PartitionState, ReplicaLog, TopicPartition
 from kafka_unclean_recovery.transport import Elector, ReplicaLogSource
 from kafka_unclean_recovery.transport.designated_elector import DesignatedElector
@@ -24,27 +23,6 @@ from kafka_unclean_recovery.transport.electing import Means
 from kafka_unclean_recovery.transport.list_offsets import ListOffsetsSource
 from kafka_unclean_recovery.transport.reorder_elector import ReorderElector
 from kafka_unclean_recovery.transport.replica_log_info import ReplicaLogInfoSource
-
-
-class Transport(StrEnum):
-    AUTO = "auto"
-    REPLICA_LOG_INFO = "replica-log-info"
-    LIST_OFFSETS = "list-offsets"
-
-
-class ElectionMethod(StrEnum):
-    AUTO = "auto"
-    DESIGNATED = "designated"
-    REORDER = "reorder"
-
-
-@dataclass(frozen=True, slots=True)
-class Wishes:
-    """What the user asked for; `dialect` is None unless it was named."""
-
-    transport: Transport = Transport.AUTO
-    election_method: ElectionMethod = ElectionMethod.AUTO
-    dialect: Dialect | None = None
 
 
 class NotOffered(Exception):

@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.model import (
     EpochSpan,
     PartitionInfo,
     PartitionState,
     ReplicaInfo,
     ReplicaLog,
-    ScanMode,
     Scanned,
 )
 from kafka_unclean_recovery.replica_info import replica_info_json

@@ -8,10 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from kafka_unclean_recovery.cli.console import Console
-from kafka_unclean_recovery.cli.flags import Mode
 from kafka_unclean_recovery.cli.scan_watch import ScanWatch, progress_text
 from kafka_unclean_recovery.log_dir.watching import Progress
-from kafka_unclean_recovery.model import ScanMode
 
 MIB, GIB = 1 << 20, 1 << 30
 
@@ -90,7 +88,3 @@ def test_a_signal_stops_the_scan_and_is_told_on(
     assert watch.exit_code == code
     assert signal.getsignal(number) is before
     assert capfd.readouterr().err.startswith("test: stopping: what was scanned is reported")
-
-
-def test_the_modes_of_the_flag_are_those_of_a_scan() -> None:
-    assert [mode.value for mode in Mode] == [mode.value for mode in ScanMode]

@@ -11,10 +11,10 @@ from contextlib import closing, suppress
 import pytest
 from kafka.protocol.metadata import ApiVersionsRequest
 
+from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.emulator import Cluster
 from kafka_unclean_recovery.emulator.apis.table import apis
 from kafka_unclean_recovery.emulator.controller.releases import KIP_966
-from kafka_unclean_recovery.messages.dialects import Dialect
 from tests.fidelity.wire import Wire
 
 Address = tuple[str, int]

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
+from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
-from kafka_unclean_recovery.model import ScanMode
 from kafka_unclean_recovery.replica_info import parse_replica_info, replica_info_json
 from tests.cli.disks import SEGMENT, log_directory
 from tests.cli.run import RECOVERY, command_line

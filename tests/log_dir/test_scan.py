@@ -19,11 +19,12 @@ from uuid import UUID
 
 import pytest
 
+from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
 from kafka_unclean_recovery.log_dir.scan_jobs import KILLED
 from kafka_unclean_recovery.log_dir.watching import Progress
-from kafka_unclean_recovery.model import ReplicaInfo, ReplicaLog, ScanMode, TopicPartition
+from kafka_unclean_recovery.model import ReplicaInfo, ReplicaLog, TopicPartition
 from tests.log_dir.segments import checkpoint, v2
 
 TOPIC_ID = UUID(int=7)

@@ -21,12 +21,13 @@ from kafka.protocol.admin.topics import (
 )
 from kafka.protocol.consumer.fetch import FetchRequest, FetchResponse
 
+from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.quorum import Controller, Patience
 from kafka_unclean_recovery.cluster.reading import Reader
 from kafka_unclean_recovery.cluster.security import ClientConfig
 from kafka_unclean_recovery.messages import elect_leaders, get_replica_log_info
-from kafka_unclean_recovery.messages.dialects import REQUESTS, Dialect
+from kafka_unclean_recovery.messages.dialects import REQUESTS
 from kafka_unclean_recovery.model import NO_LEADER, Broker, PartitionState, TopicPartition
 from tests.cluster import fake_node
 from tests.cluster.fake_node import Kafka, Received, listening

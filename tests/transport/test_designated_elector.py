@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.cluster.quorum import Patience
 from kafka_unclean_recovery.election_rules import designate
 from kafka_unclean_recovery.journal import Journal, unfinished
-from kafka_unclean_recovery.messages.dialects import Dialect
 from kafka_unclean_recovery.model import (
     Outcome,
     OutcomeKind,

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.messages.dialects import REQUESTS, Dialect
+from kafka_unclean_recovery.messages.dialects import REQUESTS
 from kafka_unclean_recovery.model import EpochSpan, PartitionState, ReplicaLog
 from kafka_unclean_recovery.transport.replica_log_info import ReplicaLogInfoSource
 from tests.cluster.fake_node import ample, in_loop

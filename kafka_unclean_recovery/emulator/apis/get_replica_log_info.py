@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.controller.events import Errors
 from kafka_unclean_recovery.emulator.error_codes import (
@@ -16,7 +17,7 @@ from kafka_unclean_recovery.emulator.error_codes import (
     UNKNOWN_TOPIC_ID,
     UNKNOWN_TOPIC_OR_PARTITION,
 )
-from kafka_unclean_recovery.messages.dialects import REQUESTS, Dialect
+from kafka_unclean_recovery.messages.dialects import REQUESTS
 
 _LIMIT = 1000
 _OF_DIALECT = {

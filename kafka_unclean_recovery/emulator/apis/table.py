@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.emulator.apis import (
     alter_partition_reassignments,
     api_versions,
@@ -28,7 +29,6 @@ from kafka_unclean_recovery.emulator.apis import (
 )
 from kafka_unclean_recovery.emulator.apis.api import Api
 from kafka_unclean_recovery.emulator.controller.releases import Release
-from kafka_unclean_recovery.messages.dialects import Dialect
 
 MODULES = (
     alter_partition_reassignments,

@@ -1,0 +1,44 @@
+"""The files that a plan is written to: for kafka-elect-leaders, and with all that it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from kafka_unclean_recovery.cli.console import Console, check_output, write_new
+from kafka_unclean_recovery.cli.exits import usage
+from kafka_unclean_recovery.model import Cluster, PartitionPlan
+from kafka_unclean_recovery.plan_file import (
+    STOCK_SCRIPT_WARNING,
+    manual_recovery_json,
+    plan_json,
+)
+
+MANUAL = "--manual-recovery-output-file"
+PLAN = "--plan-output-file"
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOutputs:
+    """None is not wanted."""
+
+    manual: Path | None
+    plan: Path | None
+
+    def check(self) -> None:
+        """Before anything is done. Raises Exit(2)."""
+        check_output(self.manual, MANUAL)
+        check_output(self.plan, PLAN)
+        if self.manual is not None and self.manual == self.plan:
+            raise usage(f"{MANUAL} and {PLAN} name the same file")
+
+    def write(self, console: Console, cluster: Cluster, plans: Collection[PartitionPlan]) -> None:
+        """Raises Exit(2)."""
+        if self.plan is not None:
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            write_new(self.plan, plan_json(cluster, list(plans), now), PLAN)
+        if self.manual is not None:
+            write_new(self.manual, manual_recovery_json(plans), MANUAL)
+            console.say(f"{self.manual}: {STOCK_SCRIPT_WARNING}")
