@@ -23,7 +23,8 @@ $(VENV)/.complete: pyproject.toml
 jars: venv ## Kafka's jars in .cache, by Maven
 	$(BIN)/python -m tests.real.jars $(KAFKA_VERSIONS)
 
-demo: demo-kafka ## The main job end to end (on a real cluster, until there is an emulator)
+demo: venv ## The main job end to end in seconds, on an emulated cluster
+	$(BIN)/python -m examples.demo
 
 demo-kafka: venv ## The main job end to end on a real cluster
 	$(BIN)/python -m examples.demo_kafka
