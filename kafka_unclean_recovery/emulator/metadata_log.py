@@ -28,6 +28,7 @@ _CLASSES: dict[str, type[Record]] = {
         rec.PartitionChangeRecord,
         rec.ConfigRecord,
         rec.ClearElrRecord,
+        rec.FeatureLevelRecord,
     )
 }
 

@@ -1,4 +1,4 @@
-"""What brokers, and one admin request, say to the controller: keys 56, 62, 63 and 64.
+"""What brokers, and one admin request, say to the controller: keys 56, 62, 63, 64 and 73.
 
 Offsets and epochs are int64, a uuid of zeros reads as None.
 """
@@ -32,6 +32,14 @@ class BrokerHeartbeatRequest(ApiMessage, load_json=messages):
 
 class BrokerHeartbeatResponse(ApiMessage, load_json=messages):
     """Whether it is fenced, and whether it may go."""
+
+
+class AssignReplicasToDirsRequest(ApiMessage, load_json=messages):
+    """Where a broker has put its replicas."""
+
+
+class AssignReplicasToDirsResponse(ApiMessage, load_json=messages):
+    """Each replica with an error, or none."""
 
 
 class UnregisterBrokerRequest(ApiMessage, load_json=messages):

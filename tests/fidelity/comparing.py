@@ -47,6 +47,8 @@ class Difference:
         both = self.states
         yield from _differing(self.before.partitions, both[0].partitions, both[1].partitions)
         yield from _differing(self.before.brokers, both[0].brokers, both[1].brokers)
+        if both[0].elr_version != both[1].elr_version:
+            yield f"  ELR version: real {both[0].elr_version}, ours {both[1].elr_version}"
         if both[0].end_offset != both[1].end_offset:
             written = [state.end_offset - self.before.end_offset for state in both]
             yield f"  records written: real {written[0]}, ours {written[1]}"
@@ -95,7 +97,7 @@ def _of_topic(state: ClusterState, topic: str) -> dict[int, Any]:
 
 def _topic_of(event: ev.Event) -> str | None:
     """The topic that an event is about; None when it is about brokers or all topics."""
-    if isinstance(event, ev.AlterPartition | ev.AlterReassignment):
+    if isinstance(event, ev.AlterPartition | ev.AlterReassignment | ev.AssignReplicaToDir):
         return event.topic
     if isinstance(event, ev.CreateTopic | ev.DeleteTopic | ev.AlterTopicConfig):
         return event.name

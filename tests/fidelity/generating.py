@@ -18,7 +18,7 @@ from tests.fidelity.choosing import places
 
 Make = Callable[[Random, MetadataImage], ev.Event | None]
 
-WEIGHTS: Sequence[tuple[int, Make]] = (
+WEIGHTS: Sequence[tuple[float, Make]] = (
     (60, random_brokers.register),
     (4, random_brokers.register_again),
     (1, random_brokers.register_wrongly),
@@ -29,7 +29,9 @@ WEIGHTS: Sequence[tuple[int, Make]] = (
     (5, random_brokers.shut_down),
     (1, random_brokers.lose_log_dir),
     (1, random_brokers.beat_stale),
+    (4, random_brokers.assign_to_dir),
     (60, random_partitions.alter_partition),
+    (8, random_partitions.alter_partitions),
     (10, random_partitions.elect),
     (10, random_partitions.reassign),
     (4, random_partitions.cancel),
@@ -38,6 +40,9 @@ WEIGHTS: Sequence[tuple[int, Make]] = (
     (3, random_topics.delete),
     (2, random_topics.alter_topic_config),
     (1, random_topics.alter_cluster_config),
+    (1, random_topics.switch_elr_off),
+    (6, random_topics.switch_elr_on),
+    (0.2, random_topics.switch_elr_somehow),
 )
 _WEIGHTS, _MAKES = zip(*WEIGHTS, strict=True)
 
@@ -104,6 +109,8 @@ class Generator:
                 deletion = ev.DeleteTopic(place.topic)
                 if not self._dangerous(deletion, image):
                     return deletion
+                if not random_topics.elr_version(image):
+                    return ev.UpdateElrVersion(1, ev.UPGRADE)
                 # Only a value that is another one clears.
                 now = image.configs.get((TOPIC_RESOURCE, place.topic), {}).get(MIN_INSYNC_REPLICAS)
                 value = "1" if now == "2" else "2"

@@ -22,9 +22,10 @@ def broken(before: ClusterState, after: ClusterState, image: MetadataImage) -> I
         for name, holds in _OF_A_STATE.items():
             if not holds(now, after):
                 yield f"{name}: {place} is {now}"
-        if now.elr and len(now.isr) >= _min_isr(place[0], image.configs):
-            yield f"ValidControllerIsrAndElr: {place} has an ELR beside a whole ISR: {now}"
         was = before.partitions.get(place)
+        min_isr = _min_isr(place[0], image.configs)
+        if now.elr and len(now.isr) >= min_isr and not _elr_was_stale(was, after, min_isr):
+            yield f"ValidControllerIsrAndElr: {place} has an ELR beside a whole ISR: {now}"
         for name, follows in _OF_A_STEP.items():
             if was is not None and not follows(was, now):
                 yield f"{name}: {place} was {was} and is {now}"
@@ -33,6 +34,12 @@ def broken(before: ClusterState, after: ClusterState, image: MetadataImage) -> I
 def _min_isr(topic: str, configs: Mapping[tuple[int, str], Mapping[str, str]]) -> int:
     of_cluster = configs.get((BROKER_RESOURCE, ""), {}).get(MIN_INSYNC_REPLICAS, "1")
     return int(configs.get((TOPIC_RESOURCE, topic), {}).get(MIN_INSYNC_REPLICAS, of_cluster))
+
+
+def _elr_was_stale(was: PartitionView | None, after: ClusterState, min_isr: int) -> bool:
+    """ELR is off, or a min ISR that was lowered while it was is about to be seen."""
+    left = was is not None and was.elr and (not was.isr or len(was.isr) >= min_isr)
+    return not after.elr_version or bool(left)
 
 
 def _apart(now: PartitionView, _: ClusterState) -> bool:

@@ -44,6 +44,7 @@ class OurSide:
                     found.replicas,
                     found.adding_replicas,
                     found.removing_replicas,
+                    found.directories,
                 )
                 for topic in state.topics.values()
                 for number, found in topic.partitions.items()
@@ -53,4 +54,5 @@ class OurSide:
                 for broker, found in state.brokers.items()
             },
             state.end_offset,
+            int(state.release.elr),
         )

@@ -7,8 +7,16 @@ from dataclasses import replace
 from random import Random
 
 from kafka_unclean_recovery.emulator.controller import events as ev
+from kafka_unclean_recovery.emulator.controller.state import UNASSIGNED
 from kafka_unclean_recovery.log_dir.cluster_metadata_image import MetadataImage
-from tests.fidelity.choosing import BROKERS, STRANGER, any_broker, log_dirs
+from tests.fidelity.choosing import (
+    BROKERS,
+    NO_TOPIC,
+    STRANGER,
+    any_broker,
+    any_place,
+    log_dirs,
+)
 from tests.fidelity.relative import (
     AT_REGISTRATION,
     BEHIND_REGISTRATION,
@@ -17,6 +25,8 @@ from tests.fidelity.relative import (
     OWN,
 )
 
+NOWHERE = uuid.UUID(int=3_000)
+"""A directory that no broker ever has."""
 CLEAN = ev.NO_PREVIOUS_REGISTRATION
 UNCLEAN = ev.UNKNOWN_BROKER_EPOCH
 
@@ -85,6 +95,24 @@ def lose_log_dir(chance: Random, image: MetadataImage) -> ev.Event | None:
         return None
     lost = chance.choice(log_dirs(found.id))
     return ev.Heartbeat(found.id, NOW, CAUGHT_UP, offline_log_dirs=(lost,))
+
+
+def assign_to_dir(chance: Random, image: MetadataImage) -> ev.Event | None:
+    """A replica of its own mostly, to a directory that it may or may not have registered."""
+    found = any_broker(chance, image)
+    if found is None:
+        return None
+    its_own = chance.random() < 0.9
+    place = any_place(chance, image, lambda now: not its_own or found.id in now.replicas)
+    if place is None:
+        return None
+    return ev.AssignReplicaToDir(
+        broker=found.id,
+        broker_epoch=chance.choices((NOW, -1, 1), (40, 1, 1))[0],
+        topic=NO_TOPIC if chance.random() < 0.02 else place.topic,
+        partition=7 if chance.random() < 0.02 else place.partition,
+        log_dir=chance.choices((*log_dirs(found.id), UNASSIGNED, NOWHERE), (10, 10, 2, 1))[0],
+    )
 
 
 def beat_stale(chance: Random, _: MetadataImage) -> ev.Event:

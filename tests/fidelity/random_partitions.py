@@ -15,6 +15,7 @@ from tests.fidelity.choosing import (
     BROKERS,
     NO_TOPIC,
     STRANGER,
+    Place,
     active,
     any_place,
     places,
@@ -30,8 +31,32 @@ def alter_partition(chance: Random, image: MetadataImage) -> ev.Event | None:
     place = any_place(chance, image, lambda found: found.leader >= 0)
     if place is None:
         return None
+    event = _alteration(chance, image, place)
+    return _made_wrong(chance, event) if chance.random() < WRONG else event
+
+
+def alter_partitions(chance: Random, image: MetadataImage) -> ev.Event | None:
+    """Up to three in one request, of one leader mostly.
+
+    None comes twice: where the first completes a reassignment, the second brings back whom it has
+    removed, and the next reassignment fails.
+    """
+    led = [place for place in places(image) if place.now.leader >= 0]
+    if not led:
+        return None
+    sender = chance.choice(led).now.leader
+    if chance.random() < 0.9:
+        led = [place for place in led if place.now.leader == sender]
+    epoch = chance.choices((NOW, -1, 1), (40, 1, 1))[0]
+    events = [_alteration(chance, image, place) for place in chance.sample(led, min(len(led), 3))]
+    return ev.AlterPartitions(
+        tuple(replace(event, broker=sender, broker_epoch=epoch) for event in events)
+    )
+
+
+def _alteration(chance: Random, image: MetadataImage, place: Place) -> ev.AlterPartition:
     recovering = place.now.leader_recovery_state == 1 and chance.random() < 0.3
-    event = ev.AlterPartition(
+    return ev.AlterPartition(
         broker=place.now.leader,
         broker_epoch=NOW,
         topic=place.topic,
@@ -41,7 +66,6 @@ def alter_partition(chance: Random, image: MetadataImage) -> ev.Event | None:
         new_isr=tuple((broker, NOW) for broker in _new_isr(chance, image, place.now)),
         leader_recovery_state=int(recovering),
     )
-    return _made_wrong(chance, event) if chance.random() < WRONG else event
 
 
 def _new_isr(chance: Random, image: MetadataImage, now: PartitionRegistration) -> Sequence[int]:

@@ -7,6 +7,7 @@ from random import Random
 
 from kafka_unclean_recovery.emulator.controller import events as ev
 from kafka_unclean_recovery.emulator.controller.state import (
+    ELR_VERSION,
     MIN_INSYNC_REPLICAS,
     UNCLEAN_LEADER_ELECTION_ENABLE,
 )
@@ -69,6 +70,22 @@ def alter_topic_config(chance: Random, image: MetadataImage) -> ev.Event | None:
 
 def alter_cluster_config(chance: Random, _: MetadataImage) -> ev.Event:
     return ev.AlterClusterConfig(*_config(chance))
+
+
+def switch_elr_off(_: Random, image: MetadataImage) -> ev.Event | None:
+    return ev.UpdateElrVersion(0, ev.SAFE_DOWNGRADE) if elr_version(image) else None
+
+
+def switch_elr_on(_: Random, image: MetadataImage) -> ev.Event | None:
+    return None if elr_version(image) else ev.UpdateElrVersion(1, ev.UPGRADE)
+
+
+def switch_elr_somehow(chance: Random, _: MetadataImage) -> ev.Event:
+    return ev.UpdateElrVersion(chance.choice((-1, 0, 1, 2)), chance.choice((0, 1, 2, 3, 9)))
+
+
+def elr_version(image: MetadataImage) -> int:
+    return image.features.get(ELR_VERSION, 0)
 
 
 def _config(chance: Random) -> tuple[str, str | None]:

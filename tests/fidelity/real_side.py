@@ -6,14 +6,17 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
+from kafka.protocol.admin.cluster import UpdateFeaturesRequest
+
 from kafka_unclean_recovery.emulator.controller import events as ev
 from kafka_unclean_recovery.log_dir.cluster_metadata_image import MetadataImage
 from tests.fidelity.metadata_tail import MetadataTail
 from tests.fidelity.real_controller import RealController, real_controller
 from tests.fidelity.relative import absolute
-from tests.fidelity.requests import REQUESTS, Context
+from tests.fidelity.requests import REQUESTS, Context, update_feature, updated
 from tests.fidelity.states import FAILED, ClusterState, state_of
 from tests.fidelity.wire import Wire
+from tests.messages.building import build
 from tests.real.waiting import wait_until
 
 START_TIMEOUT = 30.0
@@ -28,6 +31,8 @@ class RealSide:
         self._tail = tail
         # Which a controller writes soon after it begins to answer.
         wait_until(self._has_registered, START_TIMEOUT, lambda: "no RegisterControllerRecord")
+        # A broker knows what its software knows, whatever is switched off meanwhile.
+        self._known_features = dict(self.image.features)
 
     @property
     def image(self) -> MetadataImage:
@@ -36,14 +41,21 @@ class RealSide:
     def happen(self, event: ev.Event) -> tuple[ev.Event, ev.AnyResponse]:
         """Let a relative event happen. It comes back as it was sent, a new topic with its id."""
         sent = absolute(event, self)
-        build, version, read = REQUESTS[type(event)]
+        make, version, read = REQUESTS[type(event)]
         context = self._context()
-        response = self._wire.ask(build(sent, context), version)
+        response = self._wire.ask(make(sent, context), version)
         self._tail.catch_up()
         answer = read(response)
         if ev.Errors.UNKNOWN_SERVER_ERROR in _errors(answer):
             answer = FAILED
         return self._as_happened(sent), answer
+
+    def update_feature(self, name: str, level: int, upgrade_type: int) -> ev.Errors:
+        """What no event stands for: another feature than ELR."""
+        request = build(UpdateFeaturesRequest, update_feature(name, level, upgrade_type))
+        response = self._wire.ask(request, 1)
+        self._tail.catch_up()
+        return updated(response).error
 
     def catch_up(self) -> None:
         """See what happened without a request."""
@@ -73,7 +85,7 @@ class RealSide:
 
     def _context(self) -> Context:
         topic_ids = {name: topic_id for topic_id, name in self.image.topics.items()}
-        return Context(self._controller.cluster_id, self.image.features, topic_ids)
+        return Context(self._controller.cluster_id, self._known_features, topic_ids)
 
     def _as_happened(self, event: ev.Event) -> ev.Event:
         if not isinstance(event, ev.CreateTopic):
@@ -88,6 +100,8 @@ def _errors(answer: ev.AnyResponse) -> Iterator[ev.Errors]:
         yield answer.partition_error
     if isinstance(answer, ev.ElectLeadersResponse):
         yield from (error for _, _, error in answer.results)
+    if isinstance(answer, ev.AlterPartitionsResponse):
+        yield from (each.partition_error for each in answer.results)
 
 
 @contextmanager

@@ -39,6 +39,10 @@ def absolute(event: ev.Event, now: Present) -> ev.Event:
         return _heartbeat(event, now)
     if isinstance(event, ev.AlterPartition):
         return _alter_partition(event, now)
+    if isinstance(event, ev.AlterPartitions):
+        return replace(event, changes=tuple(_alter_partition(e, now) for e in event.changes))
+    if isinstance(event, ev.AssignReplicaToDir):
+        return replace(event, broker_epoch=_epoch(event.broker, event.broker_epoch, now))
     return event
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from kafka.protocol.admin.cluster import UpdateFeaturesRequest
 from kafka.protocol.admin.configs import IncrementalAlterConfigsRequest
 from kafka.protocol.admin.topics import (
     AlterPartitionReassignmentsRequest,
@@ -20,8 +21,10 @@ from kafka.protocol.admin.topics import (
 )
 
 from kafka_unclean_recovery.emulator.controller import events as ev
+from kafka_unclean_recovery.emulator.controller.state import ELR_VERSION
 from kafka_unclean_recovery.messages.controller import (
     AlterPartitionRequest,
+    AssignReplicasToDirsRequest,
     BrokerHeartbeatRequest,
     BrokerRegistrationRequest,
     UnregisterBrokerRequest,
@@ -47,7 +50,8 @@ Sending = tuple[Callable[[Any, "Context"], Any], int, Callable[[Any], ev.AnyResp
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a request needs and its event does not say. `topic_ids` by name."""
+    """What a request needs and its event does not say: the levels of features that every broker
+    knows, and the topics' ids by name."""
 
     cluster_id: str
     features: Mapping[str, int]
@@ -87,6 +91,20 @@ def _heartbeat(event: ev.Heartbeat, _: Context) -> Fields:
 
 
 def _alter_partition(event: ev.AlterPartition, context: Context) -> Fields:
+    return _alter_partitions(ev.AlterPartitions((event,)), context)
+
+
+def _alter_partitions(event: ev.AlterPartitions, context: Context) -> Fields:
+    """A topic for each, so that the answers are in the same order."""
+    sender = event.changes[0]
+    return {
+        "broker_id": sender.broker,
+        "broker_epoch": sender.broker_epoch,
+        "topics": [_altered_topic(change, context) for change in event.changes],
+    }
+
+
+def _altered_topic(event: ev.AlterPartition, context: Context) -> Fields:
     partition = {
         "partition_index": event.partition,
         "leader_epoch": event.leader_epoch,
@@ -97,10 +115,16 @@ def _alter_partition(event: ev.AlterPartition, context: Context) -> Fields:
         "partition_epoch": event.partition_epoch,
     }
     topic_id = context.topic_ids.get(event.topic, NO_TOPIC_ID)
+    return {"topic_id": topic_id, "partitions": [partition]}
+
+
+def _assign_replica(event: ev.AssignReplicaToDir, context: Context) -> Fields:
+    topic_id = context.topic_ids.get(event.topic, NO_TOPIC_ID)
+    topic = {"topic_id": topic_id, "partitions": [{"partition_index": event.partition}]}
     return {
         "broker_id": event.broker,
         "broker_epoch": event.broker_epoch,
-        "topics": [{"topic_id": topic_id, "partitions": [partition]}],
+        "directories": [{"id": event.log_dir, "topics": [topic]}],
     }
 
 
@@ -148,6 +172,15 @@ def _elect_leaders(event: ev.ElectLeaders, _: Context) -> Fields:
     return {"election_type": ELECTION_TYPES[event.kind], "topic_partitions": named}
 
 
+def _update_elr_version(event: ev.UpdateElrVersion, _: Context) -> Fields:
+    return update_feature(ELR_VERSION, event.level, event.upgrade_type)
+
+
+def update_feature(name: str, level: int, upgrade_type: int) -> Fields:
+    update = {"feature": name, "max_version_level": level, "upgrade_type": upgrade_type}
+    return {"feature_updates": [update], "validate_only": False}
+
+
 def _done(response: Any) -> ev.Response:
     return ev.Response(ev.Errors(response.error_code))
 
@@ -158,6 +191,16 @@ def _created(response: Any) -> ev.Response:
 
 def _first_done(response: Any) -> ev.Response:
     return _done(response.responses[0])
+
+
+def updated(response: Any) -> ev.Response:
+    """3.9 answers for each feature, 4.x for all of them when one fails."""
+    return _done(response if response.error_code else response.results[0])
+
+
+def _assigned(response: Any) -> ev.Response:
+    found = response if response.error_code else response.directories[0].topics[0].partitions[0]
+    return _done(found)
 
 
 def _reassigned(response: Any) -> ev.Response:
@@ -180,7 +223,15 @@ def _heard(response: Any) -> ev.HeartbeatResponse:
 def _altered(response: Any) -> ev.AlterPartitionResponse:
     if response.error_code:
         return ev.AlterPartitionResponse(ev.Errors(response.error_code))
-    found = response.topics[0].partitions[0]
+    return _altered_partition(response.topics[0].partitions[0])
+
+
+def _all_altered(response: Any) -> ev.AlterPartitionsResponse:
+    results = (_altered_partition(topic.partitions[0]) for topic in response.topics)
+    return ev.AlterPartitionsResponse(ev.Errors(response.error_code), tuple(results))
+
+
+def _altered_partition(found: Any) -> ev.AlterPartitionResponse:
     return ev.AlterPartitionResponse(
         partition_error=ev.Errors(found.error_code),
         leader=found.leader_id,
@@ -210,6 +261,8 @@ REQUESTS: Mapping[type, Sending] = {
     ev.UnregisterBroker: _sent_as(_unregister, UnregisterBrokerRequest, 0, _done),
     ev.Heartbeat: _sent_as(_heartbeat, BrokerHeartbeatRequest, 1, _heard),
     ev.AlterPartition: _sent_as(_alter_partition, AlterPartitionRequest, 3, _altered),
+    ev.AlterPartitions: _sent_as(_alter_partitions, AlterPartitionRequest, 3, _all_altered),
+    ev.AssignReplicaToDir: _sent_as(_assign_replica, AssignReplicasToDirsRequest, 0, _assigned),
     ev.CreateTopic: _sent_as(_create_topic, CreateTopicsRequest, 7, _created),
     ev.DeleteTopic: _sent_as(_delete_topic, DeleteTopicsRequest, 6, _first_done),
     ev.AlterTopicConfig: _sent_as(
@@ -223,5 +276,6 @@ REQUESTS: Mapping[type, Sending] = {
         _alter_reassignment, AlterPartitionReassignmentsRequest, 0, _reassigned
     ),
     ev.ElectLeaders: _sent_as(_elect_leaders, ElectLeadersRequest, 2, _elected),
+    ev.UpdateElrVersion: _sent_as(_update_elr_version, UpdateFeaturesRequest, 1, updated),
 }
 """By event; the version is one that both 3.9 and 4.3 take."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import NamedTuple
+from uuid import UUID
 
 from kafka_unclean_recovery.emulator.controller import events as ev
+from kafka_unclean_recovery.emulator.controller.state import ELR_VERSION
 from kafka_unclean_recovery.log_dir.cluster_metadata_image import MetadataImage
 
 FAILED = ev.Response(ev.Errors.UNKNOWN_SERVER_ERROR)
@@ -25,6 +27,7 @@ class PartitionView(NamedTuple):
     replicas: tuple[int, ...]
     adding_replicas: tuple[int, ...]
     removing_replicas: tuple[int, ...]
+    directories: tuple[UUID, ...]
 
 
 class BrokerView(NamedTuple):
@@ -34,11 +37,13 @@ class BrokerView(NamedTuple):
 
 
 class ClusterState(NamedTuple):
-    """`partitions` by (topic, partition), `brokers` by id; the offset says how much was written."""
+    """`partitions` by (topic, partition), `brokers` by id; the offset says how much was written.
+    `elr_version` is the level of eligible.leader.replicas.version."""
 
     partitions: Mapping[tuple[str, int], PartitionView]
     brokers: Mapping[int, BrokerView]
     end_offset: int
+    elr_version: int
 
 
 def state_of(image: MetadataImage, end_offset: int) -> ClusterState:
@@ -55,6 +60,7 @@ def state_of(image: MetadataImage, end_offset: int) -> ClusterState:
                 found.replicas,
                 found.adding_replicas,
                 found.removing_replicas,
+                found.directories,
             )
             for topic_id, name in image.topics.items()
             for number, found in image.partitions[topic_id].items()
@@ -64,4 +70,5 @@ def state_of(image: MetadataImage, end_offset: int) -> ClusterState:
             for broker, found in image.brokers.items()
         },
         end_offset,
+        image.features.get(ELR_VERSION, 0),
     )

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 import pytest
 
 from kafka_unclean_recovery.emulator.controller import events as ev
-from kafka_unclean_recovery.emulator.controller.state import UNCLEAN_LEADER_ELECTION_ENABLE
+from kafka_unclean_recovery.emulator.controller.state import (
+    MIN_INSYNC_REPLICAS,
+    UNCLEAN_LEADER_ELECTION_ENABLE,
+)
 from tests.fidelity.choosing import log_dirs
 from tests.fidelity.comparing import first_difference
 from tests.fidelity.generating import Generator
@@ -44,11 +47,13 @@ def test_random_steps_reach_the_states_that_matter(version: str) -> None:
             real.happen(generator.next(real.image))
             after = real.state()
             assert list(broken(before, after, real.image)) == []
+            if not after.elr_version:
+                seen |= {"left by ELR" for found in after.partitions.values() if found.elr}
             for found in after.partitions.values():
                 seen |= {name for name in found._fields if getattr(found, name)}
                 seen |= {"no leader"} if found.leader < 0 else set()
             before = after
-    of_elr = {"elr", "last_known_elr"}
+    of_elr = {"elr", "last_known_elr", "left by ELR"}
     assert {"no leader", "leader_recovery_state", "adding_replicas", "removing_replicas"} <= seen
     assert seen & of_elr == (of_elr if version == "4.3.1" else set())
 
@@ -69,6 +74,43 @@ def test_a_broker_that_is_unfenced_leads_again() -> None:
         real.happen(ev.Heartbeat(1, 0, 0))
         back = real.state().partitions["t", 0]
         assert (back.leader, back.leader_epoch, back.isr, back.elr) == (1, 2, (1,), ())
+
+
+def test_metadata_version_can_not_go_down() -> None:
+    """So that nothing is to be modelled of a 4.3.1 controller with an older metadata.version."""
+    with real_side("4.3.1") as real:
+        now = real.image.features["metadata.version"]
+        for kind in (ev.SAFE_DOWNGRADE, ev.UNSAFE_DOWNGRADE):
+            for level in range(1, now):
+                error = real.update_feature("metadata.version", level, kind)
+                assert (level, error) == (level, ev.Errors.INVALID_UPDATE_VERSION)
+        assert real.update_feature("metadata.version", now, ev.SAFE_DOWNGRADE) is ev.Errors.NONE
+
+
+def test_what_random_steps_seldom_come_by_ends_as_on_ours() -> None:
+    """A partition that comes twice in one request is judged by what was before, each time. All
+    brokers have a min ISR as soon as ELR is on."""
+    both = ev.AlterPartition(1, NOW, "t", 0, NOW, NOW, ((1, NOW), (2, NOW)))
+    twice = ev.AlterPartitions((both, replace(both, new_isr=((1, NOW),)), both))
+    no_min_isr = ev.AlterClusterConfig(MIN_INSYNC_REPLICAS, None)
+    switched = (
+        no_min_isr,
+        ev.UpdateElrVersion(0, ev.SAFE_DOWNGRADE),
+        no_min_isr,
+        ev.UpdateElrVersion(1, ev.UPGRADE),
+        no_min_isr,
+    )
+    with real_side("4.3.1") as real:
+        ours = OurSide("4.3.1", real.image, real.last_offset + 1)
+        before = [*_one_of_two_falls_behind(), twice]
+        assert first_difference(before, real, ours) is None
+        # The second of them changes nothing.
+        found = real.state().partitions["t", 0]
+        assert (found.isr, found.partition_epoch) == ((1, 2), 3)
+        end = real.last_offset
+        assert first_difference(switched, real, ours) is None
+        # The first removal and the last are refused; the upgrade is two records.
+        assert real.last_offset - end == 4
 
 
 @pytest.mark.parametrize("previous_epoch", [OWN, ev.UNKNOWN_BROKER_EPOCH])

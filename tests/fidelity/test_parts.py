@@ -10,6 +10,7 @@ from typing import Any, get_args
 import pytest
 
 from kafka_unclean_recovery.emulator.controller import events as ev
+from kafka_unclean_recovery.emulator.controller.state import ELR_VERSION
 from kafka_unclean_recovery.emulator.controller.state import MIN_INSYNC_REPLICAS as MIN_ISR
 from kafka_unclean_recovery.log_dir.cluster_metadata_image import (
     BrokerRegistration,
@@ -33,6 +34,7 @@ LED = PartitionRegistration(
 
 def image(partition: PartitionRegistration = LED) -> MetadataImage:
     found = MetadataImage(topics={TOPIC_ID: "t"}, partitions={TOPIC_ID: {0: partition}})
+    found.features[ELR_VERSION] = 1
     for broker in (1, 2, 3):
         incarnation = uuid.UUID(int=broker)
         found.brokers[broker] = BrokerRegistration(

@@ -32,6 +32,7 @@ VERSIONS = {
     "broker_registration": (controller, "BrokerRegistration", range(5)),
     "broker_heartbeat": (controller, "BrokerHeartbeat", range(3)),
     "unregister_broker": (controller, "UnregisterBroker", range(1)),
+    "assign_replicas_to_dirs": (controller, "AssignReplicasToDirs", range(1)),
     "elect_leaders": (elect_leaders, "ElectLeaders", range(3)),
 }
 CASES = [
@@ -125,7 +126,10 @@ def _as_ours(entity: Any) -> dict[str, Any]:
 
 
 def _our_name(field: dataclasses.Field[Any]) -> str:
-    return field.name + ("_ms" if field.metadata.get("kafka_type") == "timedelta_i32" else "")
+    # Python's own names have an underscore behind them there.
+    return field.name.rstrip("_") + (
+        "_ms" if field.metadata.get("kafka_type") == "timedelta_i32" else ""
+    )
 
 
 def _our_value(value: Any) -> Any:

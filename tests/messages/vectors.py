@@ -162,6 +162,21 @@ def unregister_broker() -> Iterator[Vector]:
     yield _vector(c.UnregisterBrokerResponse, 0, answer, "00000001 0066 03 6e6f", NO_TAGS)
 
 
+def assign_replicas_to_dirs() -> Iterator[Vector]:
+    def directories(**partition: int) -> list[dict[str, Any]]:
+        topic = {"topic_id": TOPIC_ID, "partitions": [{"partition_index": 7} | partition]}
+        return [{"id": DIRECTORY, "topics": [topic]}]
+
+    before, after = f"02 {DIRECTORY_HEX} 02 {TOPIC_ID_HEX} 02 00000007", " ".join([NO_TAGS] * 4)
+    sender = {"broker_id": 4, "broker_epoch": 17}
+    asked = sender | {"directories": directories()}
+    head = "00000004 0000000000000011"
+    yield _vector(c.AssignReplicasToDirsRequest, 0, asked, head, before, after)
+    answer = {"throttle_time_ms": 1, "error_code": 77, "directories": directories(error_code=6)}
+    words = ("00000001 004d", before, "0006", after)
+    yield _vector(c.AssignReplicasToDirsResponse, 0, answer, *words)
+
+
 def get_replica_log_info() -> Iterator[Vector]:
     wanted = {"topic_partitions": [{"topic_id": TOPIC_ID, "partitions": [0, 9]}]}
     wanted_hex = f"02 {TOPIC_ID_HEX} 03 00000000 00000009 {NO_TAGS} {NO_TAGS}"
@@ -248,6 +263,7 @@ VECTORS = (
     *broker_registration(),
     *broker_heartbeat(),
     *unregister_broker(),
+    *assign_replicas_to_dirs(),
     *get_replica_log_info(),
     *elect_leaders(),
 )

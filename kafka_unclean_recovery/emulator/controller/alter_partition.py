@@ -10,6 +10,8 @@ from kafka_unclean_recovery.emulator.controller.events import (
     UNKNOWN_BROKER_EPOCH,
     AlterPartition,
     AlterPartitionResponse,
+    AlterPartitions,
+    AlterPartitionsResponse,
     Errors,
 )
 from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration, merge
@@ -56,6 +58,21 @@ def alter_partition(
         # It has completed a reassignment, and the sender leads no more: an error, yet applied.
         return [change], AlterPartitionResponse(partition_error=Errors.NEW_LEADER_ELECTED)
     return [change], _applied(merge(partition, change))
+
+
+def alter_partitions(
+    state: State, event: AlterPartitions
+) -> tuple[list[Record], AlterPartitionsResponse]:
+    """Only a stale sender makes the whole of it fail."""
+    records: list[Record] = []
+    results = []
+    for change in event.changes:
+        made, response = alter_partition(state, change)
+        if response.error is not Errors.NONE:
+            return [], AlterPartitionsResponse(response.error)
+        records += made
+        results.append(response)
+    return records, AlterPartitionsResponse(results=tuple(results))
 
 
 def _refusal(state: State, partition: PartitionRegistration, event: AlterPartition) -> Errors:

@@ -69,7 +69,7 @@ def alter_cluster_config(state: State, event: AlterClusterConfig) -> tuple[list[
     """Written even when it is so already: brokers reload what they read by it (KAFKA-14136)."""
     release = state.release
     removes_min_isr = event.key == MIN_INSYNC_REPLICAS and event.value is None
-    if removes_min_isr and release.cluster_min_isr_stays:
+    if removes_min_isr and release.elr and release.cluster_min_isr_stays:
         return [], Response(Errors.INVALID_CONFIG)
     records: list[Record] = [ConfigRecord(None, event.key, event.value)]
     if clears_elr(state, event.key):

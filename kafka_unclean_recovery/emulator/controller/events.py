@@ -19,6 +19,10 @@ NO_PREVIOUS_REGISTRATION = -2
 (ClusterControlManager): a registration that says the same has shut down cleanly."""
 
 
+UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
+"""Types of a feature's update (FeatureUpdate.UpgradeType)."""
+
+
 class Errors(IntEnum):
     """Kafka's error codes that a controller of this kind answers (class Errors)."""
 
@@ -118,6 +122,14 @@ class AlterPartition:
     leader_recovery_state: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class AlterPartitions:
+    """AlterPartition of several partitions in one request. They name the same sender, and each is
+    judged by what was before it, even where a partition comes twice."""
+
+    changes: tuple[AlterPartition, ...]
+
+
 # Events of admins.
 
 
@@ -171,6 +183,17 @@ class ElectLeaders:
     designated: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class UpdateElrVersion:
+    """UpdateFeatures of eligible.leader.replicas.version alone; level 0 is off.
+
+    upgrade_type: FeatureUpdate.UpgradeType, see the constants; others are refused.
+    """
+
+    level: int
+    upgrade_type: int
+
+
 # The controller's own tasks, each of which a timer starts.
 
 
@@ -191,12 +214,14 @@ Event = (
     | SessionExpired
     | AssignReplicaToDir
     | AlterPartition
+    | AlterPartitions
     | CreateTopic
     | DeleteTopic
     | AlterTopicConfig
     | AlterClusterConfig
     | AlterReassignment
     | ElectLeaders
+    | UpdateElrVersion
     | ElectUncleanLeaders
     | BalanceLeaders
 )
@@ -245,6 +270,14 @@ class AlterPartitionResponse:
 
 
 @dataclass(frozen=True, slots=True)
+class AlterPartitionsResponse:
+    """`error` is the request's, and then there are no `results`: one a change, in order."""
+
+    error: Errors = Errors.NONE
+    results: tuple[AlterPartitionResponse, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ElectLeadersResponse:
     """`results`: topic, partition, error. Asked for all, it leaves out ELECTION_NOT_NEEDED."""
 
@@ -257,5 +290,6 @@ AnyResponse = (
     | RegisterBrokerResponse
     | HeartbeatResponse
     | AlterPartitionResponse
+    | AlterPartitionsResponse
     | ElectLeadersResponse
 )

@@ -10,7 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 from kafka_unclean_recovery.emulator.controller import events as ev
-from kafka_unclean_recovery.emulator.controller.alter_partition import alter_partition
+from kafka_unclean_recovery.emulator.controller.alter_partition import (
+    alter_partition,
+    alter_partitions,
+)
 from kafka_unclean_recovery.emulator.controller.configs import (
     alter_cluster_config,
     alter_topic_config,
@@ -20,6 +23,7 @@ from kafka_unclean_recovery.emulator.controller.elections import (
     elect_leaders,
     elect_unclean_leaders,
 )
+from kafka_unclean_recovery.emulator.controller.features import update_elr_version
 from kafka_unclean_recovery.emulator.controller.heartbeats import heartbeat
 from kafka_unclean_recovery.emulator.controller.log_dirs import assign_replica
 from kafka_unclean_recovery.emulator.controller.reassignments import alter_reassignment
@@ -40,12 +44,14 @@ _HANDLERS: dict[type[ev.Event], Callable[[State, Any], tuple[list[Record], Any]]
     ev.SessionExpired: expire_session,
     ev.AssignReplicaToDir: assign_replica,
     ev.AlterPartition: alter_partition,
+    ev.AlterPartitions: alter_partitions,
     ev.CreateTopic: create_topic,
     ev.DeleteTopic: delete_topic,
     ev.AlterTopicConfig: alter_topic_config,
     ev.AlterClusterConfig: alter_cluster_config,
     ev.AlterReassignment: alter_reassignment,
     ev.ElectLeaders: elect_leaders,
+    ev.UpdateElrVersion: update_elr_version,
     ev.ElectUncleanLeaders: elect_unclean_leaders,
     ev.BalanceLeaders: balance_leaders,
 }

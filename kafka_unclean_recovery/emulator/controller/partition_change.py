@@ -89,12 +89,12 @@ def change_partition(
     elected = _elect(partition, target, proposal, rules)
     moved = elected.leader != partition.leader
     unclean = moved and elected.unclean
-    isr, elr, last_known_elr = _candidates(target, elected.leader, moved, unclean)
+    isr, elr, last_known_elr = _candidates(target, elected.leader, moved, unclean, rules)
     leader = _leader_field(partition, target, elected.leader, moved)
     release = rules.release
-    if not isr and not release.elr:
+    if not release.elr:
         # Without ELR the last member stays, dead or not (KIP-903's notable exception).
-        isr = partition.isr
+        isr, elr = isr or partition.isr, ()
     record = PartitionChangeRecord(
         key,
         _changed(isr, partition.isr),
@@ -169,18 +169,27 @@ def _with_elr(
 ) -> Target:
     """With ISR >= min ISR there is no ELR. Below, ISR members that leave join it, who enters the
     ISR leaves it, and so does the replica that has shut down uncleanly."""
-    if not rules.release.elr or len(target.isr) >= rules.min_isr(target.replicas):
+    isr, release = target.isr, rules.release
+    if not release.elr:
+        return target if release.elr_ends_when_off else _with_elr_as_it_was(partition, target)
+    if len(isr) >= rules.min_isr(target.replicas):
         return target
-    isr = target.isr
     if isr == partition.isr and not (partition.elr or partition.last_known_elr):
         return target
     candidates = _in_hash_order(partition.elr, partition.isr)
     elr = tuple(r for r in candidates if r not in isr and r != proposal.unclean_shutdown)
     former = (*candidates, *partition.last_known_elr)
     last_known_elr: Ids = ()
-    if rules.release.last_known is LastKnown.ELR:
+    if release.last_known is LastKnown.ELR:
         last_known_elr = tuple(sorted({r for r in former if r not in isr and r not in elr}))
     return Target(isr, target.replicas, target.removing, target.adding, elr, last_known_elr)
+
+
+def _with_elr_as_it_was(partition: PartitionRegistration, target: Target) -> Target:
+    """ELR was switched off: this partition still has one, which elects and then is gone."""
+    if not partition.elr:
+        return target
+    return Target(target.isr, target.replicas, target.removing, target.adding, partition.elr)
 
 
 def _in_hash_order(ids: Ids, more: Ids) -> Ids:
@@ -228,11 +237,15 @@ def _last_known_leader(partition: PartitionRegistration, release: Release) -> in
     return partition.last_known_elr[0] if len(partition.last_known_elr) == 1 else None
 
 
-def _candidates(target: Target, leader: int, moved: bool, unclean: bool) -> tuple[Ids, Ids, Ids]:
+def _candidates(
+    target: Target, leader: int, moved: bool, unclean: bool, rules: Rules
+) -> tuple[Ids, Ids, Ids]:
     """ISR, ELR and last known ELR after the election."""
     if unclean:
         return (leader,), (), ()
     if moved and leader in target.elr:
+        if rules.release.election_may_end_elr and rules.min_isr(target.replicas) <= 1:
+            return (leader,), (), ()
         return (leader,), without(target.elr, (leader,)), target.last_known_elr
     return target.isr, target.elr, target.last_known_elr
 
@@ -299,8 +312,9 @@ def _last_known_leader_field(
     known leader will be tracked")."""
     if release.last_known is LastKnown.LEADER:
         return None
-    if leader == NO_LEADER and partition.leader != NO_LEADER:
+    if release.elr and leader == NO_LEADER and partition.leader != NO_LEADER:
         return partition.leader
-    if leader >= 0 and partition.last_known_leader != NO_LEADER:
+    ended = leader >= 0 or not release.elr
+    if ended and partition.last_known_leader != NO_LEADER:
         return NO_LEADER
     return None

@@ -108,6 +108,13 @@ class ClearElrRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class FeatureLevelRecord:
+    """The level of eligible.leader.replicas.version from now on, 0 being off."""
+
+    level: int
+
+
+@dataclass(frozen=True, slots=True)
 class BrokerContact:
     """The broker has been heard of in this epoch; None: not any more."""
 
@@ -142,6 +149,7 @@ Record = (
     | PartitionChangeRecord
     | ConfigRecord
     | ClearElrRecord
+    | FeatureLevelRecord
     | BrokerContact
     | BrokerTouch
     | ControlledShutdownOffset

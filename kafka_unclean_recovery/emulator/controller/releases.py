@@ -24,7 +24,14 @@ class LastKnown(Enum):
 @dataclass(frozen=True, slots=True)
 class Release:
     """
-    elr: eligible.leader.replicas.version is 1; without it the last member stays in the ISR.
+    elr: eligible.leader.replicas.version is 1; without it the last member stays in the ISR. This
+        is what a cluster begins with; UpdateFeatures switches it where there is another level.
+    highest_elr_version: of which eligible.leader.replicas.version knows levels from 0 on.
+    elr_ends_when_off: ELR, last known ELR and last known leader elect nobody any more, and go with
+        the next change of the partition; else the ELR still elects and the last known leader
+        stays where it is.
+    election_may_end_elr: when a member of the ELR is elected and is all that min ISR asks for, the
+        others leave the ELR.
     last_known: see LastKnown.
     new_incarnation_is_fenced: a registration ends what the old incarnation led, ELR or not.
     session_outlives_fencing: a fenced broker that was heard of can't be registered anew.
@@ -37,12 +44,16 @@ class Release:
         in the index of directories; the failure of one is then the end of the controller.
     min_isr_of_partition_0: min ISR is at most the number of replicas that partition 0 has; else
         that the partition itself is to have.
-    cluster_min_isr_stays: min.insync.replicas of all brokers can't be removed.
+    cluster_min_isr_stays: with ELR, min.insync.replicas of all brokers has a value: it is set when
+        ELR is switched on, and can't be removed.
     designated_elections: ElectLeaders knows the type DESIGNATED.
     """
 
     name: str
     elr: bool
+    highest_elr_version: int = 1
+    elr_ends_when_off: bool = False
+    election_may_end_elr: bool = False
     last_known: LastKnown = LastKnown.LEADER
     new_incarnation_is_fenced: bool = True
     session_outlives_fencing: bool = True
@@ -60,15 +71,17 @@ KAFKA_4_3_1 = Release("4.3.1", elr=True, leaderless_topic_stays_in_directories=T
 KAFKA_3_9_1 = Release(
     "3.9.1",
     elr=False,
+    highest_elr_version=0,
     new_incarnation_is_fenced=False,
     session_outlives_fencing=False,
     reassignment_awaits_target=True,
-    cluster_min_isr_stays=False,
 )
 
 KIP_966 = Release(
     "kip-966",
     elr=True,
+    elr_ends_when_off=True,
+    election_may_end_elr=True,
     last_known=LastKnown.ELR,
     reassignment_needs_min_isr=True,
     min_isr_change_clears_elr=False,

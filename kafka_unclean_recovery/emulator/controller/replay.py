@@ -143,6 +143,11 @@ def _clear_elr(state: State, record: rec.ClearElrRecord) -> None:
                 topic.partitions[number] = merge(old, change)
 
 
+def _feature_level(state: State, record: rec.FeatureLevelRecord) -> None:
+    """ELRs that there are stay until their partitions change."""
+    state.release = replace(state.release, elr=record.level > 0)
+
+
 _REPLAY: dict[type[Record], Callable[[State, Any], None]] = {
     rec.PartitionChangeRecord: _change_partition,
     rec.RegisterBrokerRecord: _register_broker,
@@ -153,6 +158,7 @@ _REPLAY: dict[type[Record], Callable[[State, Any], None]] = {
     rec.PartitionRecord: _partition,
     rec.ConfigRecord: _config,
     rec.ClearElrRecord: _clear_elr,
+    rec.FeatureLevelRecord: _feature_level,
     rec.BrokerContact: _contact,
     rec.BrokerTouch: _touch,
     rec.ControlledShutdownOffset: _shut_down,

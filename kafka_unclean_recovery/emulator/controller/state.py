@@ -15,6 +15,7 @@ from kafka_unclean_recovery.emulator.controller.releases import Release
 
 MIN_INSYNC_REPLICAS = "min.insync.replicas"
 UNCLEAN_LEADER_ELECTION_ENABLE = "unclean.leader.election.enable"
+ELR_VERSION = "eligible.leader.replicas.version"
 DEFAULTS = {MIN_INSYNC_REPLICAS: "1", UNCLEAN_LEADER_ELECTION_ENABLE: "false"}
 
 # Where a replica is until its broker says (DirectoryId); the first hundred ids name no directory.

@@ -37,8 +37,9 @@ def check_step(
     """AssertionError with what may not come of a state; `line` is what has happened."""
     for key, now in partitions(state).items():
         if key in before:
-            broken = list(_broken_by_step(state, before[key], now, line))
-            assert not broken, f"{line}: {broken}: {before[key]} then {now}"
+            was = before[key]
+            broken = [*_broken_by_step(state, was, now, line), *_broken_elr(state, key, was, now)]
+            assert not broken, f"{line}: {broken}: {was} then {now}"
 
 
 def _broken_by_step(
@@ -60,10 +61,38 @@ def _broken_by_step(
             yield "ISR and ELR don't drop below min ISR unless a replica has lost data"
 
 
+def _broken_elr(
+    state: State, key: TopicIdPartition, was: PartitionRegistration, now: PartitionRegistration
+) -> Iterator[str]:
+    if state.release.elr and now.elr:
+        min_isr = int(state.config(state.topics[key.topic_id], MIN_INSYNC_REPLICAS))
+        if len(now.isr) >= min_isr and not _elr_was_stale(state, was, min_isr):
+            yield "ValidControllerIsrAndElr: an ELR only while the ISR is below min ISR"
+    if not state.release.elr and not set(now.elr) <= set(was.elr):
+        yield "without ELR none gets longer"
+    if not state.release.elr and was.isr and not now.isr:
+        yield "without ELR the ISR is never emptied"
+
+
+def _elr_was_stale(state: State, was: PartitionRegistration, min_isr: int) -> bool:
+    """In the releases, where min ISR was lowered while ELR was off."""
+    if state.release.election_may_end_elr:
+        return was.elr != () and len(was.isr) >= min_isr
+    return was.elr != () and (not was.isr or len(was.isr) >= min_isr)
+
+
 def _gives_up(was: PartitionRegistration, now: PartitionRegistration, line: str) -> bool:
     """Whether it is an unclean shutdown or election, a change of config, or of replicas."""
     elected = now.leader_recovery_state > was.leader_recovery_state
-    return elected or line.split()[0] in ("restart", "set", "cluster", "reassign", "elect", "timer")
+    return elected or line.split()[0] in (
+        "restart",
+        "register",
+        "set",
+        "cluster",
+        "reassign",
+        "elect",
+        "timer",
+    )
 
 
 def _min_isr(state: State, now: PartitionRegistration) -> int:
@@ -74,12 +103,6 @@ def _min_isr(state: State, now: PartitionRegistration) -> int:
 def _broken(state: State, topic: Topic, number: int, now: PartitionRegistration) -> Iterator[str]:
     if set(now.isr) & set(now.elr):
         yield "ISR and ELR are disjoint"
-    if not state.release.elr and (now.elr or now.last_known_elr):
-        yield "without ELR there is none"
-    if not state.release.elr and not now.isr:
-        yield "without ELR the ISR is never empty"
-    if now.elr and len(now.isr) >= int(state.config(topic, MIN_INSYNC_REPLICAS)):
-        yield "ValidControllerIsrAndElr: an ELR only while the ISR is below min ISR"
     if not set(now.isr) <= set(now.replicas):
         yield "the ISR are replicas"
     if state.release.reassignment_needs_min_isr and not set(now.elr) <= set(now.replicas):

@@ -5,6 +5,8 @@
     topic foo 1,2,3;2,3,1 min.insync.replicas=2
     isr 1,2@-1 [partition=1] [by=2] [leader_epoch=3] [partition_epoch=4] [broker_epoch=5]
         [recovering]                      by the leader, with its epochs, unless it says otherwise
+    isrs 1,2;1 by=1                       of partitions 0 and 1, in one request
+    elr on, elr off [type=1]              eligible.leader.replicas.version, with its upgrade type
     fence 1, unfence 1, expire 1, heartbeat 1 [offset=0], fail 1 0 (its directory 0)
     shutdown 1 (controlled), stop 1 (at once)
     assign 1 0                            the replica on 1 to its directory 0
@@ -70,6 +72,8 @@ def answer(response: ev.AnyResponse) -> str:
     said = [] if response.error is ev.Errors.NONE else [response.error.name]
     if isinstance(response, ev.AlterPartitionResponse) and response.partition_error:
         said.append(response.partition_error.name)
+    if isinstance(response, ev.AlterPartitionsResponse):
+        said += [f"{n} {each.partition_error.name}" for n, each in enumerate(response.results)]
     if isinstance(response, ev.ElectLeadersResponse):
         said += [f"{n}-{p} {error.name}" for n, p, error in response.results if error]
     if isinstance(response, ev.HeartbeatResponse) and not response.error:
@@ -206,6 +210,19 @@ def _isr(script: Script, args: list[str], given: Given) -> list[ev.Event]:
     ]
 
 
+def _isrs(script: Script, args: list[str], given: Given) -> list[ev.Event]:
+    changes = []
+    for number, isr in enumerate(args[0].split(";")):
+        changes += _isr(script, [isr], {"partition": str(number), **given})
+    return [ev.AlterPartitions(tuple(c for c in changes if isinstance(c, ev.AlterPartition)))]
+
+
+def _elr(_: Script, args: list[str], given: Given) -> list[ev.Event]:
+    level = ("off", "on").index(args[0])
+    kind = ev.UPGRADE if level else ev.SAFE_DOWNGRADE
+    return [ev.UpdateElrVersion(level, int(given.get("type", kind)))]
+
+
 def _config(args: list[str], given: Given) -> tuple[str, str | None]:
     return next(iter(given.items())) if given else (args[0], None)
 
@@ -258,6 +275,8 @@ _WORDS: Mapping[str, Words] = {
     "topic": _topic,
     "delete": _delete,
     "isr": _isr,
+    "isrs": _isrs,
+    "elr": _elr,
     "set": _set,
     "unset": _set,
     "cluster": _cluster,

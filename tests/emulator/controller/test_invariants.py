@@ -22,11 +22,14 @@ STEPS = 500
 SEEDS = range(8)
 
 
+def _members(chance: Random) -> str:
+    return ",".join(map(str, chance.sample(BROKERS[:4], chance.randint(1, 4))))
+
+
 def _isr(chance: Random) -> str:
-    members = chance.sample(BROKERS[:4], chance.randint(1, 4))
     stale = "@-1" if chance.random() < 0.1 else ""
     recovering = " recovering" if chance.random() < 0.2 else ""
-    return f"isr {','.join(map(str, members))}{stale} partition={chance.randint(0, 1)}{recovering}"
+    return f"isr {_members(chance)}{stale} partition={chance.randint(0, 1)}{recovering}"
 
 
 def _reassign(chance: Random) -> str:
@@ -68,6 +71,8 @@ _LINES: tuple[tuple[int, Callable[[Random], str]], ...] = (
     (2, lambda _: "timer unclean"),
     (2, lambda _: "timer balance"),
     (1, lambda _: "delete"),
+    (2, lambda chance: f"elr {chance.choice(('on', 'on', 'off'))}"),
+    (4, lambda chance: f"isrs {_members(chance)};{_members(chance)} by={chance.choice(BROKERS)}"),
 )
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from kafka_unclean_recovery.emulator.controller.releases import RELEASES
 from kafka_unclean_recovery.emulator.controller.state import ControllerFault, State
-from tests.emulator.controller.invariants import check_invariants
+from tests.emulator.controller.invariants import check_invariants, check_step, partitions
 from tests.emulator.controller.script import Script, show
 from tests.transcript import check, scenarios
 
@@ -36,11 +36,13 @@ def _run(given: str) -> str:
 
 
 def _played(script: Script, line: str) -> list[str]:
+    before = partitions(script.state)
     try:
         answered = script.play(line)
     except ControllerFault as fault:
         return [line, f"  ControllerFault: {fault}"]
     check_invariants(script.state)
+    check_step(script.state, before, line)
     return [
         line,
         *([f"  {answered}"] if answered else []),

@@ -1,0 +1,54 @@
+"""The feature eligible.leader.replicas.version, while the cluster runs (FeatureControlManager).
+
+metadata.version is not here: 4.3.1 refuses every downgrade of the one that it is formatted with,
+and down to 3.7, which is as far as 3.9.1 goes, it decides nothing about leaders.
+"""
+
+from __future__ import annotations
+
+from kafka_unclean_recovery.emulator.controller.events import (
+    SAFE_DOWNGRADE,
+    UNSAFE_DOWNGRADE,
+    UPGRADE,
+    Errors,
+    Response,
+    UpdateElrVersion,
+)
+from kafka_unclean_recovery.emulator.controller.records import (
+    ConfigRecord,
+    FeatureLevelRecord,
+    Record,
+)
+from kafka_unclean_recovery.emulator.controller.state import DEFAULTS, MIN_INSYNC_REPLICAS, State
+
+
+def update_elr_version(state: State, event: UpdateElrVersion) -> tuple[list[Record], Response]:
+    """Written even when it is so already.
+
+    To switch ELR on gives min.insync.replicas a value for all brokers, so that brokers with other
+    defaults can't disagree with the controller (maybeGenerateElrSafetyRecords).
+    """
+    if not _allowed(state, event):
+        return [], Response(Errors.INVALID_UPDATE_VERSION)
+    records: list[Record] = []
+    on = event.level > 0
+    if (
+        on
+        and state.release.cluster_min_isr_stays
+        and MIN_INSYNC_REPLICAS not in state.cluster_configs
+    ):
+        default = DEFAULTS[MIN_INSYNC_REPLICAS]
+        records.append(ConfigRecord(None, MIN_INSYNC_REPLICAS, default))
+    return [*records, FeatureLevelRecord(event.level)], Response()
+
+
+def _allowed(state: State, event: UpdateElrVersion) -> bool:
+    """Up is an upgrade, down is a downgrade, safe or not; to stay may be called any of them."""
+    now = int(state.release.elr)
+    if not 0 <= event.level <= state.release.highest_elr_version:
+        return False
+    if event.level < now:
+        return event.upgrade_type in (SAFE_DOWNGRADE, UNSAFE_DOWNGRADE)
+    if event.level > now:
+        return event.upgrade_type == UPGRADE
+    return event.upgrade_type in (UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE)
