@@ -67,7 +67,7 @@ THIRD_PARTIES = {
     "typer": {"cli"},
     "tabulate": {"report_table"},
     "tenacity": {"gather"},
-    "crc32c": {"log_dir"},
+    "crc32c": {"emulator", "log_dir"},
     "pyspark": {"spark"},
     "pyarrow": {"spark"},
 }

@@ -1,6 +1,7 @@
 """Where a cluster lives on disk: the controller's records, and a log directory for each broker.
 
 <data directory>/controller/metadata.jsonl
+<data directory>/controller/__cluster_metadata-0/    the same, as Kafka writes it
 <data directory>/broker-<id>/                as a broker of Kafka's has it
 """
 
@@ -19,6 +20,11 @@ from kafka_unclean_recovery.emulator.controller.state import State
 from kafka_unclean_recovery.emulator.emulation import Emulation, Settings
 from kafka_unclean_recovery.emulator.log_files import format_directory, uuid_text
 from kafka_unclean_recovery.emulator.metadata_log import MetadataLog
+from kafka_unclean_recovery.emulator.metadata_replicas import (
+    CONTROLLER_ID,
+    MetadataReplicas,
+    first_offset,
+)
 
 
 def open_cluster(
@@ -36,13 +42,17 @@ def open_cluster(
         log.create(header["cluster_id"], release)
     elif header["release"] != release:
         raise ValueError(f"{directory} holds a cluster of {header['release']}, not of {release}")
-    state = State(RELEASES[release])
-    for record in log.records():
+    state = State(RELEASES[release], end_offset=first_offset(RELEASES[release]))
+    records = list(log.records())
+    for record in records:
         replay(state, record)
     if missing := state.brokers.keys() - set(brokers):
         raise ValueError(f"{directory} holds a cluster that has brokers {sorted(missing)} too")
     opened = [_broker(directory / f"broker-{id_}", id_, header["cluster_id"]) for id_ in brokers]
-    emulation = Emulation(state, log, header["cluster_id"], opened, settings)
+    format_directory(directory / "controller", CONTROLLER_ID, header["cluster_id"])
+    metadata = MetadataReplicas(directory / "controller", state.release)
+    metadata.open(records)
+    emulation = Emulation(state, log, metadata, header["cluster_id"], opened, settings)
     _end_sessions(emulation)
     return emulation
 

@@ -24,6 +24,7 @@ from kafka_unclean_recovery.emulator.controller.state import (
     number,
 )
 from kafka_unclean_recovery.emulator.metadata_log import MetadataLog
+from kafka_unclean_recovery.emulator.metadata_replicas import MetadataReplicas
 from kafka_unclean_recovery.emulator.replica import Replica, lagging
 from kafka_unclean_recovery.emulator.replication import advance, fetch_once, joining
 
@@ -48,6 +49,7 @@ class Emulation:
         self,
         state: State,
         log: MetadataLog,
+        metadata: MetadataReplicas,
         cluster_id: str,
         brokers: Iterable[Broker],
         settings: Settings,
@@ -59,6 +61,7 @@ class Emulation:
         self.now = 0.0
         self._producer_ids = count()
         self._log = log
+        self._metadata = metadata
         self.settled: Callable[[], None] = lambda: None
         self._heard: dict[int, float] = {}
         self._shrunk = 0.0
@@ -81,6 +84,7 @@ class Emulation:
     def _commit(self, event: ev.Event) -> ev.AnyResponse:
         records, response = handle(self.state, event)
         self._log.append(records)
+        self._metadata.note(records)
         for record in records:
             self._publish(record)
         return response
@@ -157,6 +161,7 @@ class Emulation:
 
     def _resume(self, broker: Broker) -> None:
         broker.process = Process.RUNNING
+        self._metadata.catch_up(broker.directory)
         for key in self._partitions(None):
             self._tell(broker, key)
         self._unsettled |= dict.fromkeys(broker.replicas)
@@ -266,13 +271,14 @@ class Emulation:
         self._settle()
 
     def _settle(self) -> None:
-        if not self._unsettled:
-            return
+        moved = bool(self._unsettled)
         while self._unsettled:
             key = next(iter(self._unsettled))
             del self._unsettled[key]
             self._replicate(key)
-        self.settled()
+        self._metadata.write(b.directory for b in self.brokers.values() if b.running)
+        if moved:
+            self.settled()
 
     def _replicate(self, key: TopicIdPartition) -> None:
         topic = self.state.topics.get(key.topic_id)

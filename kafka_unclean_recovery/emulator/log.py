@@ -32,6 +32,11 @@ class Batch:
     length: int
     max_timestamp: int
 
+    @property
+    def end(self) -> int:
+        """Where the next one begins, in bytes."""
+        return self.position + self.length
+
 
 @dataclass(frozen=True, slots=True)
 class EpochEnd:
@@ -56,7 +61,7 @@ class Log:
     @property
     def size(self) -> int:
         """In bytes."""
-        return self.batches[-1].position + self.batches[-1].length if self.batches else 0
+        return self.batches[-1].end if self.batches else 0
 
     @property
     def last_written_epoch(self) -> int:
@@ -119,23 +124,43 @@ def batches_in(data: bytes, position: int = 0) -> list[Batch]:
     found = []
     at = 0
     while at < len(data):
-        header = parse_header(data, at)
-        if header.magic != _MAGIC or header.base_offset is None or header.leader_epoch is None:
-            raise BadFormat(Reason.MAGIC, f"{header.magic} is not {_MAGIC}")
-        if not check_crc(header, data, at):
-            raise BadFormat(Reason.CRC, f"at byte {at}")
-        found.append(
-            Batch(
-                header.base_offset,
-                header.last_offset,
-                header.leader_epoch,
-                position + at,
-                header.length,
-                header.max_timestamp,
-            )
-        )
-        at += header.length
+        batch = _batch(data, at, position)
+        found.append(batch)
+        at += batch.length
     return found
+
+
+def sound_batches(data: bytes, *, whole: bool = True) -> list[Batch]:
+    """Those at the beginning of a file, up to the first that is not one; `whole`: whose CRC does
+    not hold is none, which recovery looks at and an ordinary start does not."""
+    found: list[Batch] = []
+    at = 0
+    while at < len(data):
+        try:
+            batch = _batch(data, at, 0, check=whole)
+        except BadFormat:
+            break
+        found.append(batch)
+        at = batch.end
+    return found
+
+
+def _batch(data: bytes, at: int, position: int, *, check: bool = True) -> Batch:
+    header = parse_header(data, at)
+    if header.magic != _MAGIC or header.base_offset is None or header.leader_epoch is None:
+        raise BadFormat(Reason.MAGIC, f"{header.magic} is not {_MAGIC}")
+    if at + header.length > len(data):
+        raise BadFormat(Reason.TRUNCATED, f"{at + header.length - len(data)} bytes are missing")
+    if check and not check_crc(header, data, at):
+        raise BadFormat(Reason.CRC, f"at byte {at}")
+    return Batch(
+        header.base_offset,
+        header.last_offset,
+        header.leader_epoch,
+        position + at,
+        header.length,
+        header.max_timestamp,
+    )
 
 
 def assigned(data: bytes, base_offset: int, leader_epoch: int) -> bytes:

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from uuid import UUID, uuid4
 
-from kafka_unclean_recovery.emulator.log import Log, batches_in
-from kafka_unclean_recovery.log_dir.batches import parse_header
+from kafka_unclean_recovery.emulator.log import Log, sound_batches
 from kafka_unclean_recovery.log_dir.checkpoints import (
     HIGH_WATERMARKS,
     LEADER_EPOCHS,
@@ -20,6 +19,7 @@ from kafka_unclean_recovery.log_dir.checkpoints import (
     parse_offsets,
 )
 from kafka_unclean_recovery.log_dir.clean_shutdown import CLEAN_SHUTDOWN, parse_clean_shutdown
+from kafka_unclean_recovery.log_dir.directory_names import CLUSTER_METADATA_TOPIC
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 from kafka_unclean_recovery.log_dir.properties_files import (
     META_PROPERTIES,
@@ -125,11 +125,11 @@ def take_clean_shutdown(directory: Path) -> int | None:
 
 
 def replica_directories(directory: Path) -> list[tuple[str, int, Path]]:
-    """(topic, partition, where) of every replica."""
+    """(topic, partition, where) of every replica of a topic."""
     found = []
     for path in directory.iterdir():
         topic, _, number = path.name.rpartition("-")
-        if path.is_dir() and topic and number.isdecimal():
+        if path.is_dir() and topic != CLUSTER_METADATA_TOPIC and topic and number.isdecimal():
             found.append((topic, int(number), path))
     return sorted(found)
 
@@ -164,7 +164,7 @@ def load_replica(directory: Path) -> Log:
     """What recovery finds: sound batches up to the first that is not, which is cut off with all
     that follows, and the epochs that begin below the end."""
     data = (directory / SEGMENT).read_bytes()
-    log = Log(batches_in(data[: _sound_bytes(data)]))
+    log = Log(sound_batches(data))
     os.truncate(directory / SEGMENT, log.size)
     try:
         epochs = parse_leader_epochs((directory / LEADER_EPOCHS).read_bytes())
@@ -174,18 +174,6 @@ def load_replica(directory: Path) -> Log:
     for batch in log.batches if not log.epochs else ():
         log.assign_epoch(batch.leader_epoch, batch.base_offset)
     return log
-
-
-def _sound_bytes(data: bytes) -> int:
-    at = 0
-    while at < len(data):
-        try:
-            length = parse_header(data, at).length
-            batches_in(data[at : at + length])
-        except BadFormat:
-            break
-        at += length
-    return at
 
 
 def append(directory: Path, data: bytes) -> None:

@@ -9,8 +9,8 @@ from kafka.protocol.admin.cluster import DescribeQuorumRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.error_codes import UNKNOWN_TOPIC_OR_PARTITION
+from kafka_unclean_recovery.emulator.metadata_replicas import CONTROLLER_ID, EPOCH
 
-CONTROLLER_ID = 3000
 _TOPIC = "__cluster_metadata"
 
 
@@ -35,7 +35,7 @@ def _partition(context: Context, topic: str, number: int) -> Fields:
     brokers = context.emulation.brokers.values()
     return fields | {
         "leader_id": CONTROLLER_ID,
-        "leader_epoch": 1,
+        "leader_epoch": EPOCH,
         "high_watermark": context.emulation.state.end_offset,
         "current_voters": [_state(context, CONTROLLER_ID)],
         "observers": [_state(context, broker.id) for broker in brokers if broker.running],

@@ -1,0 +1,124 @@
+"""`__cluster_metadata-0` on the disks: the controller's, and a copy for each broker.
+
+What the controller decides is encoded once, kept until the step is over, and then appended to the
+files of all that are running: a dead broker's ends when it died. One epoch of the quorum, one
+segment, no snapshot. The controller's own is at <controller>/__cluster_metadata-0.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from kafka_unclean_recovery.emulator.controller.records import IN_MEMORY, Record
+from kafka_unclean_recovery.emulator.controller.releases import Release
+from kafka_unclean_recovery.emulator.log import sound_batches
+from kafka_unclean_recovery.emulator.metadata_batches import batches, control_batch
+from kafka_unclean_recovery.emulator.metadata_records import bootstrap, lasting, leader_change
+from kafka_unclean_recovery.log_dir.directory_names import CLUSTER_METADATA_TOPIC
+
+CONTROLLER_ID = 3000
+EPOCH = 1
+DIRECTORY = f"{CLUSTER_METADATA_TOPIC}-0"
+SEGMENT = f"{0:020}.log"
+# Uuid.METADATA_TOPIC_ID
+_PARTITION_METADATA = "version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ"
+_EPOCHS = f"0\n1\n{EPOCH} 0\n"
+
+
+def first_offset(release: Release) -> int:
+    """Of the first record that the controller decides on."""
+    return 1 + len(bootstrap(release))
+
+
+class MetadataReplicas:
+    """`end_offset`: of what was noted, exclusive."""
+
+    def __init__(self, controller: Path, release: Release) -> None:
+        self._controller = controller
+        self._release = release
+        self._noted: list[bytes] = []
+        self.end_offset = 0
+
+    def open(self, decided: Sequence[Record]) -> None:
+        """The controller's own as `decided` has it, whatever a controller that was interrupted
+        left there: one record for each offset from the first on."""
+        _create(self._controller)
+        path = _segment(self._controller)
+        last = first_offset(self._release) + _offsets(decided)
+        size, self.end_offset = _whole_batches(path, last)
+        os.truncate(path, size)
+        if not self.end_offset:
+            self._begin(path)
+        self.note(_from_offset(decided, self.end_offset - first_offset(self._release)))
+        self.write(())
+
+    def _begin(self, path: Path) -> None:
+        now = _now_ms()
+        values = bootstrap(self._release)
+        begun = control_batch(*leader_change(CONTROLLER_ID), 0, EPOCH, now)
+        _append(path, b"".join((begun, *batches(values, 1, EPOCH, now))))
+        self.end_offset = first_offset(self._release)
+
+    def note(self, records: Iterable[Record]) -> None:
+        self._noted += lasting(records, self._release)
+
+    def write(self, log_directories: Iterable[Path]) -> None:
+        """What was noted, to the controller's and to the copies in these."""
+        if not self._noted:
+            return
+        data = b"".join(batches(self._noted, self.end_offset, EPOCH, _now_ms()))
+        self.end_offset += len(self._noted)
+        self._noted = []
+        for directory in (self._controller, *log_directories):
+            _append(_segment(directory), data)
+
+    def catch_up(self, log_directory: Path) -> None:
+        """The copy becomes what the controller's is: a beginning of it goes on, and one that is
+        torn or another's is written anew."""
+        _create(log_directory)
+        whole, path = _segment(self._controller).read_bytes(), _segment(log_directory)
+        copied = path.read_bytes()
+        if not whole.startswith(copied):
+            copied = b""
+            os.truncate(path, 0)
+        _append(path, whole[len(copied) :])
+
+
+def _segment(log_directory: Path) -> Path:
+    return log_directory / DIRECTORY / SEGMENT
+
+
+def _create(log_directory: Path) -> None:
+    directory = log_directory / DIRECTORY
+    if (directory / SEGMENT).exists():
+        return
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "partition.metadata").write_text(_PARTITION_METADATA)
+    (directory / "leader-epoch-checkpoint").write_text(_EPOCHS)
+    (directory / SEGMENT).touch()
+
+
+def _append(path: Path, data: bytes) -> None:
+    with path.open("ab") as segment:
+        segment.write(data)
+
+
+def _whole_batches(path: Path, last: int) -> tuple[int, int]:
+    """(bytes, end offset) of the sound batches that end at or before the offset `last`."""
+    sound = [batch for batch in sound_batches(path.read_bytes()) if batch.last_offset < last]
+    return (sound[-1].end, sound[-1].last_offset + 1) if sound else (0, 0)
+
+
+def _offsets(records: Iterable[Record]) -> int:
+    return sum(not isinstance(record, IN_MEMORY) for record in records)
+
+
+def _from_offset(records: Iterable[Record], first: int) -> Sequence[Record]:
+    return [record for record in records if not isinstance(record, IN_MEMORY)][first:]
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
