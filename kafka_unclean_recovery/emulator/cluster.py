@@ -18,6 +18,7 @@ from kafka_unclean_recovery.emulator.apis.table import apis
 from kafka_unclean_recovery.emulator.broker import Broker, Process
 from kafka_unclean_recovery.emulator.controller.releases import RELEASES
 from kafka_unclean_recovery.emulator.controller.state import ControllerFault
+from kafka_unclean_recovery.emulator.damage import Damage, Damaged, corrupt
 from kafka_unclean_recovery.emulator.data_directory import open_cluster
 from kafka_unclean_recovery.emulator.emulation import Emulation, Settings
 from kafka_unclean_recovery.emulator.server import Listener
@@ -33,6 +34,7 @@ _TICKS_A_SESSION = 5
 @dataclass(frozen=True, slots=True)
 class Options:
     """What a cluster is. `running`: the brokers that are started with it, None for all.
+    `log_directories`: disks a broker.
 
     A data directory that holds a cluster goes on with it; without one, a temporary directory is
     used and removed.
@@ -43,6 +45,7 @@ class Options:
     data_dir: Path | None = None
     running: tuple[int, ...] | None = None
     dialect: Dialect | None = None
+    log_directories: int = 1
     settings: Settings = _DEFAULT_SETTINGS
 
 
@@ -87,6 +90,10 @@ class Cluster:
         """Where its replicas are, whether it lives or not."""
         return self._running_core.broker(broker).directory
 
+    def log_directories(self, broker: int) -> list[Path]:
+        """All of them; the first holds the metadata log too."""
+        return [each.path for each in self._running_core.broker(broker).directories]
+
     def kill(self, broker: int) -> None:
         """SIGKILL: an unclean shutdown, after which all that was written is on the disk."""
         self._call(self._running_core.kill(broker))
@@ -121,6 +128,30 @@ class Cluster:
     def flush(self, broker: int) -> None:
         """Its records are synced and its offsets are checkpointed."""
         self._call(self._running_core.flush(broker))
+
+    def lose_disk(self, broker: int, index: int = 0) -> None:
+        """A log directory fails with all that is on it, whether the broker runs or is down. Without
+        the first, where the metadata log is, a broker dies, and starts only when that is wiped."""
+        self._call(self._running_core.lose_disk(broker, index))
+
+    def wipe(self, broker: int, index: int = 0) -> None:
+        """A new, empty disk in the place of one of a broker that is down."""
+        self._call(self._running_core.wipe(broker, index))
+
+    def corrupt_disk(
+        self,
+        broker: int,
+        topic: str | None = None,
+        partition: int = 0,
+        *,
+        damage: Damage = Damage.FLIP,
+        seed: int = 0,
+    ) -> Damaged:
+        """One bit is flipped, or the end is cut off, in the segment of a replica of a broker that
+        is down: of any that holds records, if no topic is named. The seed chooses, and what was
+        done comes back. After an unclean stop the broker that starts cuts the log there."""
+        only = None if topic is None else (topic, partition)
+        return self._call(self._running_core.corrupt_disk(broker, damage, seed, only))
 
     def look(self, question: Callable[[Emulation], T]) -> T:
         """What `question` says of the emulation, asked in its own thread."""
@@ -169,7 +200,9 @@ class _Core:
     @classmethod
     async def open(cls, options: Options, directory: Path) -> _Core:
         ids = range(1, options.brokers + 1)
-        emulation = open_cluster(directory, ids, options.release, options.settings)
+        emulation = open_cluster(
+            directory, ids, options.release, options.settings, options.log_directories
+        )
         emulation.tick(time.monotonic())
         table = apis(RELEASES[options.release], options.dialect)
         core = cls(emulation, {id_: Listener(HOST, 0) for id_ in ids}, table)
@@ -244,6 +277,31 @@ class _Core:
     async def flush(self, id_: int) -> None:
         self.broker(id_).flush()
         self.broker(id_).checkpoint()
+
+    async def lose_disk(self, id_: int, index: int) -> None:
+        broker = self._broker_with_disk(id_, index)
+        if broker.process is Process.PAUSED:
+            raise ValueError(f"broker {id_} is paused, and would not notice")
+        self.emulation.lose_disk(broker, index)
+        if not broker.running:
+            await self._listeners[id_].close()
+
+    async def wipe(self, id_: int, index: int) -> None:
+        self._broker_that_is(Process.DEAD, id_)
+        self.emulation.wipe(self._broker_with_disk(id_, index), index)
+
+    async def corrupt_disk(
+        self, id_: int, damage: Damage, seed: int, only: tuple[str, int] | None
+    ) -> Damaged:
+        broker = self._broker_that_is(Process.DEAD, id_)
+        paths = [each.path for each in broker.directories if each.path.is_dir()]
+        return corrupt(paths, damage, seed, only)
+
+    def _broker_with_disk(self, id_: int, index: int) -> Broker:
+        broker = self.broker(id_)
+        if not 0 <= index < len(broker.directories):
+            raise ValueError(f"broker {id_} has no log directory {index}, counted from 0")
+        return broker
 
     def _announce(self) -> None:
         moved, self._moved = self._moved, asyncio.Event()

@@ -2,14 +2,14 @@
 
 <data directory>/controller/metadata.jsonl
 <data directory>/controller/__cluster_metadata-0/    the same, as Kafka writes it
-<data directory>/broker-<id>/                as a broker of Kafka's has it
+<data directory>/broker-<id>/                as a broker of Kafka's has it; log_directories has more
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from kafka_unclean_recovery.emulator.broker import Broker
 from kafka_unclean_recovery.emulator.controller import events as ev
@@ -18,6 +18,7 @@ from kafka_unclean_recovery.emulator.controller.releases import RELEASES
 from kafka_unclean_recovery.emulator.controller.replay import replay
 from kafka_unclean_recovery.emulator.controller.state import State
 from kafka_unclean_recovery.emulator.emulation import Emulation, Settings
+from kafka_unclean_recovery.emulator.log_directories import log_directories
 from kafka_unclean_recovery.emulator.log_files import format_directory, uuid_text
 from kafka_unclean_recovery.emulator.metadata_log import MetadataLog
 from kafka_unclean_recovery.emulator.metadata_replicas import (
@@ -28,12 +29,12 @@ from kafka_unclean_recovery.emulator.metadata_replicas import (
 
 
 def open_cluster(
-    directory: Path, brokers: Sequence[int], release: str, settings: Settings
+    directory: Path, brokers: Sequence[int], release: str, settings: Settings, disks: int = 1
 ) -> Emulation:
     """The cluster that is there, or a new one, with no broker running.
 
-    `brokers` and `release` are those of a new one, and have to be those of an old one. Raises
-    ValueError.
+    `disks`: log directories a broker, which may become more. `brokers` and `release` are those of
+    a new one, and have to be those of an old one. Raises ValueError.
     """
     log = MetadataLog(directory / "controller" / "metadata.jsonl")
     header = log.header()
@@ -48,20 +49,14 @@ def open_cluster(
         replay(state, record)
     if missing := state.brokers.keys() - set(brokers):
         raise ValueError(f"{directory} holds a cluster that has brokers {sorted(missing)} too")
-    opened = [_broker(directory / f"broker-{id_}", id_, header["cluster_id"]) for id_ in brokers]
-    format_directory(directory / "controller", CONTROLLER_ID, header["cluster_id"])
+    cluster_id = header["cluster_id"]
+    opened = [Broker(id_, log_directories(directory, id_, disks, cluster_id)) for id_ in brokers]
+    format_directory(directory / "controller", CONTROLLER_ID, cluster_id)
     metadata = MetadataReplicas(directory / "controller", state.release)
     metadata.open(records)
-    emulation = Emulation(state, log, metadata, header["cluster_id"], opened, settings)
+    emulation = Emulation(state, log, metadata, cluster_id, opened, settings)
     _end_sessions(emulation)
     return emulation
-
-
-def _broker(directory: Path, id_: int, cluster_id: str) -> Broker:
-    found = format_directory(directory, id_, cluster_id)
-    if found.node_id != id_ or found.cluster_id != cluster_id or found.directory_id is None:
-        raise ValueError(f"{directory} is not that of broker {id_} of this cluster")
-    return Broker(id_, directory, UUID(found.directory_id))
 
 
 def _end_sessions(emulation: Emulation) -> None:

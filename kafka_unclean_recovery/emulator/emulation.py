@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
+from uuid import UUID
 
 from kafka_unclean_recovery.emulator.broker import Broker, Process
 from kafka_unclean_recovery.emulator.controller import events as ev
 from kafka_unclean_recovery.emulator.controller import records as rec
 from kafka_unclean_recovery.emulator.controller.machine import handle
+from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
 from kafka_unclean_recovery.emulator.controller.records import Record, TopicIdPartition
 from kafka_unclean_recovery.emulator.controller.replay import replay
 from kafka_unclean_recovery.emulator.controller.state import (
@@ -23,6 +25,7 @@ from kafka_unclean_recovery.emulator.controller.state import (
     Topic,
     number,
 )
+from kafka_unclean_recovery.emulator.log_directories import wiped
 from kafka_unclean_recovery.emulator.metadata_log import MetadataLog
 from kafka_unclean_recovery.emulator.metadata_replicas import MetadataReplicas
 from kafka_unclean_recovery.emulator.replica import Replica, lagging
@@ -68,6 +71,7 @@ class Emulation:
         self._checkpointed = 0.0
         self._elected = 0.0
         self._unsettled: dict[TopicIdPartition, None] = {}
+        self._elsewhere: dict[tuple[int, TopicIdPartition], UUID] = {}
 
     # The controller.
 
@@ -123,6 +127,21 @@ class Emulation:
         partition = topic.partitions[key.partition]
         if broker.running and (broker.id in partition.replicas or key in broker.replicas):
             broker.take(key, topic.name, partition, self.now)
+            self._compare_directory(broker, key, partition)
+
+    def _compare_directory(
+        self, broker: Broker, key: TopicIdPartition, partition: PartitionRegistration
+    ) -> None:
+        """A replica that is elsewhere than the controller thinks is told (AssignmentsManager)."""
+        replica = broker.replicas.get(key)
+        if replica is None:
+            return
+        found = broker.log_directory_of(replica).id
+        if (
+            found is not None
+            and found != partition.directories[partition.replicas.index(broker.id)]
+        ):
+            self._elsewhere[broker.id, key] = found
 
     def min_isr(self, topic: Topic) -> int:
         """As it is configured: what a leader goes by, whose own replicas bound it further."""
@@ -140,8 +159,13 @@ class Emulation:
         a real broker waits for that.
         """
         previous = broker.boot()
+        if not broker.directories[0].online:
+            raise ValueError(
+                f"broker {broker.id} can't start without {broker.directory}, which was lost and"
+                " holds its metadata log: wipe it first"
+            )
         registration = ev.RegisterBroker(
-            broker.id, broker.incarnation_id, previous, (broker.directory_id,)
+            broker.id, broker.incarnation_id, previous, broker.online_directory_ids()
         )
         response = self.happen(registration)
         if response.error == ev.Errors.DUPLICATE_BROKER_REGISTRATION:
@@ -180,6 +204,16 @@ class Emulation:
         broker.lose_unflushed()
         broker.die()
 
+    def lose_disk(self, broker: Broker, index: int) -> None:
+        """A log directory fails, and the controller hears of it by the next heartbeat."""
+        broker.lose_directory(index)
+        if broker.running:
+            self._heartbeat(broker)
+
+    def wipe(self, broker: Broker, index: int) -> None:
+        """An empty disk in the place of one of a broker that is down."""
+        broker.directories[index] = wiped(broker.directories[index], broker.id, self.cluster_id)
+
     def stop(self, broker: Broker) -> None:
         """A controlled shutdown. It awaits the others, unless one of them is stuck: then it gives
         up waiting as a broker does, only sooner."""
@@ -211,6 +245,7 @@ class Emulation:
                 self.state.end_offset - 1,
                 broker.want_fence,
                 want_shut_down,
+                broker.failed_directory_ids(),
             )
         )
         assert isinstance(response, ev.HeartbeatResponse)
@@ -271,14 +306,26 @@ class Emulation:
         self._settle()
 
     def _settle(self) -> None:
+        self._tell_directories()
         moved = bool(self._unsettled)
         while self._unsettled:
             key = next(iter(self._unsettled))
             del self._unsettled[key]
             self._replicate(key)
+            self._tell_directories()
         self._metadata.write(b.directory for b in self.brokers.values() if b.running)
         if moved:
             self.settled()
+
+    def _tell_directories(self) -> None:
+        while self._elsewhere:
+            (id_, key), directory = self._elsewhere.popitem()
+            topic = self.state.topics.get(key.topic_id)
+            if topic is not None:
+                epoch = self.brokers[id_].epoch
+                self._commit(
+                    ev.AssignReplicaToDir(id_, epoch, topic.name, key.partition, directory)
+                )
 
     def _replicate(self, key: TopicIdPartition) -> None:
         topic = self.state.topics.get(key.topic_id)

@@ -9,13 +9,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from uuid import UUID, uuid4
 
-from kafka_unclean_recovery.emulator.log import Log, sound_batches
+from kafka_unclean_recovery.emulator.indexes import Entries
 from kafka_unclean_recovery.log_dir.checkpoints import (
     HIGH_WATERMARKS,
     LEADER_EPOCHS,
     LOG_STARTS,
     RECOVERY_POINTS,
-    parse_leader_epochs,
     parse_offsets,
 )
 from kafka_unclean_recovery.log_dir.clean_shutdown import CLEAN_SHUTDOWN, parse_clean_shutdown
@@ -31,7 +30,9 @@ from kafka_unclean_recovery.log_dir.properties_files import (
 
 # The one segment: logs neither roll nor lose their beginning.
 _FIRST = f"{0:020}"
+BASE_OFFSET = 0
 SEGMENT = f"{_FIRST}.log"
+INDEX, TIME_INDEX = f"{_FIRST}.index", f"{_FIRST}.timeindex"
 
 Offsets = Mapping[tuple[str, int], int]
 """By topic and partition."""
@@ -110,6 +111,11 @@ def write_clean_shutdown(directory: Path, broker_epoch: int) -> None:
     _replace(directory / CLEAN_SHUTDOWN, f'{{"version":0,"brokerEpoch":{broker_epoch}}}')
 
 
+def stopped_clean(directory: Path) -> bool:
+    """By the mere existence of the file, whatever is in it."""
+    return (directory / CLEAN_SHUTDOWN).exists()
+
+
 def take_clean_shutdown(directory: Path) -> int | None:
     """The broker epoch that the last clean shutdown left, once; None if there was none."""
     path = directory / CLEAN_SHUTDOWN
@@ -137,8 +143,8 @@ def replica_directories(directory: Path) -> list[tuple[str, int, Path]]:
 def create_replica(directory: Path, topic_id: UUID) -> None:
     directory.mkdir(parents=True)
     (directory / SEGMENT).touch()
-    (directory / f"{_FIRST}.index").touch()
-    (directory / f"{_FIRST}.timeindex").touch()
+    (directory / INDEX).touch()
+    (directory / TIME_INDEX).touch()
     write_epochs(directory, ())
     _replace(directory / PARTITION_METADATA, f"version: 0\ntopic_id: {uuid_text(topic_id)}")
 
@@ -160,25 +166,29 @@ def set_aside(directory: Path) -> None:
     directory.rename(directory.with_name(f"{directory.name}.{uuid4().hex}-stray"))
 
 
-def load_replica(directory: Path) -> Log:
-    """What recovery finds: sound batches up to the first that is not, which is cut off with all
-    that follows, and the epochs that begin below the end."""
-    data = (directory / SEGMENT).read_bytes()
-    log = Log(sound_batches(data))
-    os.truncate(directory / SEGMENT, log.size)
-    try:
-        epochs = parse_leader_epochs((directory / LEADER_EPOCHS).read_bytes())
-    except (FileNotFoundError, BadFormat):
-        epochs = ()
-    log.epochs = [(epoch, start) for epoch, start in epochs if start < log.end_offset]
-    for batch in log.batches if not log.epochs else ():
-        log.assign_epoch(batch.leader_epoch, batch.base_offset)
-    return log
+def append(directory: Path, data: bytes, entries: Entries) -> None:
+    _append(directory / SEGMENT, data)
+    append_entries(directory, entries)
 
 
-def append(directory: Path, data: bytes) -> None:
-    with (directory / SEGMENT).open("ab") as segment:
-        segment.write(data)
+def append_entries(directory: Path, entries: Entries) -> None:
+    """To the two indexes of the segment."""
+    for name, added in ((INDEX, entries.offsets), (TIME_INDEX, entries.times)):
+        if added:
+            _append(directory / name, added)
+
+
+def replace_entries(directory: Path, entries: Entries) -> None:
+    """All of the two indexes; what they hold already is not written again."""
+    for name, wanted in ((INDEX, entries.offsets), (TIME_INDEX, entries.times)):
+        path = directory / name
+        if not path.exists() or path.read_bytes() != wanted:
+            path.write_bytes(wanted)
+
+
+def _append(path: Path, data: bytes) -> None:
+    with path.open("ab") as file:
+        file.write(data)
 
 
 def read(directory: Path, position: int, length: int) -> bytes:

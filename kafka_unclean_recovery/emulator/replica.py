@@ -17,6 +17,7 @@ from kafka_unclean_recovery.emulator.error_codes import (
     OFFSET_OUT_OF_RANGE,
     UNKNOWN_LEADER_EPOCH,
 )
+from kafka_unclean_recovery.emulator.indexes import NOTHING_INDEXED, Indexed
 from kafka_unclean_recovery.emulator.log import NO_EPOCH, EpochEnd, Log
 
 _UNKNOWN = -1
@@ -44,6 +45,7 @@ class Replica:
     log: Log
     high_watermark: int = 0
     flushed: int = 0
+    indexed: Indexed = NOTHING_INDEXED
     leader: int = NO_LEADER
     leader_epoch: int = NO_EPOCH
     partition_epoch: int = -1

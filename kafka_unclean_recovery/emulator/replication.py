@@ -16,6 +16,7 @@ from kafka_unclean_recovery.emulator.replica import (
     note_fetch,
     read,
 )
+from kafka_unclean_recovery.log_dir.errors import BadFormat
 
 # replica.fetch.max.bytes
 _MAX_BYTES = 1 << 20
@@ -44,11 +45,20 @@ def _take(
         follower.truncate(copy, min(copy.log.end_offset, replica.log.end_offset))
     else:
         records = leader.records(replica, reading)
-        if records:
-            follower.append(copy, records)
+        if records and not _appended(follower, copy, records):
+            return
         copy.high_watermark = max(
             copy.high_watermark, min(replica.high_watermark, copy.log.end_offset)
         )
+
+
+def _appended(follower: Broker, copy: Replica, records: bytes) -> bool:
+    """A follower that is sent damaged records takes none, and asks for them again and again."""
+    try:
+        follower.append(copy, records)
+    except BadFormat:
+        return False
+    return True
 
 
 def joining(replica: Replica, follower: int) -> bool:

@@ -11,6 +11,7 @@ from uuid import UUID
 
 import pytest
 
+from kafka_unclean_recovery.emulator.apis.table import NOT_EMULATED
 from kafka_unclean_recovery.emulator.controller import events as ev
 from kafka_unclean_recovery.emulator.controller import records as rec
 from kafka_unclean_recovery.emulator.controller.machine import handle
@@ -249,6 +250,14 @@ def test_no_broker_takes_it_for_a_topic_s_replica(tmp_path: Path) -> None:
     assert [*tmp_path.rglob("*-stray")] == []
     create(emulation, (1, 2))
     assert partition(emulation).leader == 1
+
+
+def test_what_kafka_has_beside_the_records_is_not_there(tmp_path: Path) -> None:
+    assert {"the rest of the metadata log", "endpoints in the metadata log"} <= NOT_EMULATED.keys()
+    directory = opened(tmp_path).brokers[1].directory
+    names = {path.name for path in (directory / SEGMENT).parent.iterdir()}
+    assert names == {f"{0:020}.log", "partition.metadata", "leader-epoch-checkpoint"}
+    assert {broker.endpoints for broker in _read(directory).image.brokers.values()} == {()}
 
 
 def test_the_controller_s_directory_is_a_log_directory_too(tmp_path: Path) -> None:

@@ -43,6 +43,10 @@ class Context:
         """This broker's."""
         return self.broker.replicas.get(TopicIdPartition(topic.topic_id, partition))
 
+    def no_replica(self, topic: Topic, partition: int, otherwise: int) -> int:
+        """The error where this broker has none: that of a disk which failed, or `otherwise`."""
+        return self.broker.absent.get(TopicIdPartition(topic.topic_id, partition), otherwise)
+
     def live(self) -> list[int]:
         """Unfenced brokers, shutting down or not: those that Kafka's metadata lists."""
         registrations = self.emulation.state.brokers

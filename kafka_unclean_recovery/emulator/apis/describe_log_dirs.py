@@ -1,4 +1,4 @@
-"""DescribeLogDirs (35): the broker's log directory and the bytes of each replica in it."""
+"""DescribeLogDirs (35): the broker's log directories and the bytes of each replica in them."""
 
 from __future__ import annotations
 
@@ -10,18 +10,28 @@ from typing import Any
 from kafka.protocol.admin.cluster import DescribeLogDirsRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
+from kafka_unclean_recovery.emulator.broker import Broker
+from kafka_unclean_recovery.emulator.error_codes import KAFKA_STORAGE_ERROR
+from kafka_unclean_recovery.emulator.log_directories import LogDirectory
 from kafka_unclean_recovery.emulator.replica import Replica
 
 
 async def answer(context: Context, request: Any) -> Fields:
-    usage = shutil.disk_usage(context.broker.directory)
-    result = {
-        "log_dir": str(context.broker.directory),
-        "topics": _topics(_wanted(context, request)),
+    wanted = list(_wanted(context, request))
+    directories = context.broker.directories
+    return {"results": [_result(context.broker, each, wanted) for each in directories]}
+
+
+def _result(broker: Broker, directory: LogDirectory, wanted: Iterable[Replica]) -> Fields:
+    if not directory.online:
+        return {"log_dir": str(directory.path), "error_code": KAFKA_STORAGE_ERROR, "topics": []}
+    usage = shutil.disk_usage(directory.path)
+    return {
+        "log_dir": str(directory.path),
+        "topics": _topics(r for r in wanted if broker.log_directory_of(r) is directory),
         "total_bytes": usage.total,
         "usable_bytes": usage.free,
     }
-    return {"results": [result]}
 
 
 def _wanted(context: Context, request: Any) -> Iterable[Replica]:

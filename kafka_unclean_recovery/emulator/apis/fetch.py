@@ -63,7 +63,9 @@ def _partition(context: Context, request: Any, topic: Any, wanted: Any, left: in
         return _error(UNKNOWN_TOPIC_OR_PARTITION)
     replica = context.replica(known, wanted.partition)
     asker = _asker(request)
-    if replica is None or (_needs_leader(asker, request.version) and not replica.leads):
+    if replica is None:
+        return _error(context.no_replica(known, wanted.partition, NOT_LEADER_OR_FOLLOWER))
+    if _needs_leader(asker, request.version) and not replica.leads:
         return _error(NOT_LEADER_OR_FOLLOWER)
     if error := epoch_error(replica, wanted.current_leader_epoch if request.version >= 9 else -1):
         return _error(error)

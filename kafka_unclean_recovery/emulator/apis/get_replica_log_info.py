@@ -66,7 +66,7 @@ def _info(context: Context, topic_id: Any, number: int) -> Fields:
         return _failed(number, UNKNOWN_TOPIC_OR_PARTITION)
     replica = context.replica(topic, number)
     if replica is None:
-        return _failed(number, NOT_LEADER_OR_FOLLOWER)
+        return _failed(number, context.no_replica(topic, number, NOT_LEADER_OR_FOLLOWER))
     return {
         "partition": number,
         "last_written_leader_epoch": replica.log.last_written_epoch,

@@ -42,8 +42,11 @@ async def answer(context: Context, request: Any) -> Fields:
 def _partition(context: Context, request: Any, name: str, wanted: Any) -> Fields:
     topic = context.topic(name, None)
     replica = None if topic is None else context.replica(topic, wanted.partition_index)
-    if replica is None:
+    if topic is None:
         return {"error_code": UNKNOWN_TOPIC_OR_PARTITION}
+    if replica is None:
+        unknown = UNKNOWN_TOPIC_OR_PARTITION
+        return {"error_code": context.no_replica(topic, wanted.partition_index, unknown)}
     epoch = wanted.current_leader_epoch if request.version >= 4 else -1
     if error := epoch_error(replica, epoch):
         return {"error_code": error}

@@ -67,7 +67,9 @@ def _write(context: Context, request: Any, topic: Any, data: Any) -> Written:
     replica = context.replica(known, data.index)
     if error := _refusal(request):
         return Written(None, error)
-    if replica is None or not replica.leads:
+    if replica is None:
+        return Written(None, context.no_replica(known, data.index, NOT_LEADER_OR_FOLLOWER))
+    if not replica.leads:
         return Written(None, NOT_LEADER_OR_FOLLOWER)
     if request.acks == _ALL and below_min_isr(replica, context.emulation.min_isr(known)):
         return Written(replica.key, NOT_ENOUGH_REPLICAS)
