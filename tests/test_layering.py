@@ -42,7 +42,7 @@ RIM = {
     "journal": {"model"},
     "log_dir": {"choices", "model", "errors", "trust"},
     "messages": {"choices"},
-    "emulator": {"choices", "log_dir", "messages"},
+    "emulator": {"choices", "deadline", "log_dir", "messages"},
     "stopping": set(),
     "cluster": {"choices", "model", "deadline", "messages"},
     "transport": {

@@ -7,21 +7,38 @@ import contextlib
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from kafka_unclean_recovery.choices import Dialect
+from kafka_unclean_recovery.emulator import administration
 from kafka_unclean_recovery.emulator.apis.api import Api, Context
 from kafka_unclean_recovery.emulator.apis.table import apis
 from kafka_unclean_recovery.emulator.broker import Broker, Process
+from kafka_unclean_recovery.emulator.control import Control
+from kafka_unclean_recovery.emulator.controller.events import ElectionType
 from kafka_unclean_recovery.emulator.controller.releases import RELEASES
 from kafka_unclean_recovery.emulator.controller.state import ControllerFault
 from kafka_unclean_recovery.emulator.damage import Damage, Damaged, corrupt
 from kafka_unclean_recovery.emulator.data_directory import open_cluster
 from kafka_unclean_recovery.emulator.emulation import Emulation, Settings
+from kafka_unclean_recovery.emulator.faults import CLIENTS, STOPPED, Drop, link
+from kafka_unclean_recovery.emulator.intercepts import (
+    Action,
+    Decide,
+    Interception,
+    Interceptions,
+)
+from kafka_unclean_recovery.emulator.links import Links
 from kafka_unclean_recovery.emulator.server import Listener
+from kafka_unclean_recovery.emulator.status import (
+    PartitionStatus,
+    Status,
+    partition_status,
+    status,
+)
 
 T = TypeVar("T")
 
@@ -29,6 +46,8 @@ HOST = "127.0.0.1"
 _DEFAULT_SETTINGS = Settings()
 # So many ticks a session, as a broker sends heartbeats.
 _TICKS_A_SESSION = 5
+_RECORDS_A_BATCH = 100
+_TIMEOUT = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +72,8 @@ class Cluster:
     """A context manager. Methods may be called from any thread, and return when it is done.
 
     Brokers are numbered from 1. What is still running at the end is stopped in order. What a
-    broker can't do as it is, or one that is not there, raises ValueError.
+    broker can't do as it is, or one that is not there, raises ValueError, and so does what the
+    cluster refuses. Times are seconds.
     """
 
     def __init__(self, options: Options | None = None) -> None:
@@ -153,6 +173,144 @@ class Cluster:
         only = None if topic is None else (topic, partition)
         return self._call(self._running_core.corrupt_disk(broker, damage, seed, only))
 
+    # Topics, records and elections.
+
+    def create_topic(
+        self,
+        name: str,
+        partitions: int | None = None,
+        replication_factor: int | None = None,
+        *,
+        assignment: Sequence[Sequence[int]] | None = None,
+        configs: Mapping[str, str] | None = None,
+    ) -> None:
+        """One partition on one broker if nothing else is said. `assignment`: the replicas of each
+        partition, the preferred leader first, instead of the two numbers."""
+        numbers = (partitions, replication_factor)
+        core = self._running_core
+        self._call(
+            administration.create_topic(
+                core.control.anyone(), name, *numbers, assignment, configs or {}
+            )
+        )
+
+    def delete_topic(self, name: str) -> None:
+        self._call(administration.delete_topic(self._running_core.control.anyone(), name))
+
+    def alter_configs(self, topic: str | None, configs: Mapping[str, str | None]) -> None:
+        """Of a topic, or with None of all brokers. None as a value removes the config."""
+        self._call(
+            administration.alter_configs(self._running_core.control.anyone(), topic, configs)
+        )
+
+    def produce(
+        self,
+        topic: str,
+        partition: int,
+        records: int | Sequence[bytes],
+        *,
+        acks: str = "all",
+        batch: int = _RECORDS_A_BATCH,
+        broker: int | None = None,
+        timeout: float = _TIMEOUT,
+    ) -> int:
+        """Write values through the leader, `batch` at a time; the first offset.
+
+        A number stands for values that say their offset and who led: b"7 led by 1". acks: all, 1 or
+        0. `broker` takes itself for the leader, though the controller may have another.
+        """
+        wanted = self._running_core.control.produce(
+            topic, partition, records, acks, batch, broker, timeout
+        )
+        return self._call(wanted)
+
+    def elect_leaders(
+        self,
+        kind: ElectionType | str,
+        topic: str | None = None,
+        partition: int = 0,
+        *,
+        designated_leader: int | None = None,
+    ) -> None:
+        """kind: preferred, unclean or designated. Without a topic, every partition in need."""
+        which = None if topic is None else (topic, partition)
+        context = self._running_core.control.anyone()
+        chosen = ElectionType(kind)
+        self._call(administration.elect(context, chosen, which, designated_leader))
+
+    # Faults. CONTROLLER and CLIENTS of the module faults are ends of links, too.
+
+    def drop_link(self, one: int, other: int, how: Drop = Drop.SILENCE) -> None:
+        """Nothing passes, either way, between two brokers, or a broker and CONTROLLER or CLIENTS;
+        only links to clients can be reset. A broker without the controller is fenced when its
+        session ends, and goes by the metadata that it had."""
+        self._call(self._running_core.links.drop(one, other, how))
+
+    def delay_link(self, one: int, other: int, seconds: float) -> None:
+        """Fetches between brokers, metadata from the CONTROLLER and what is forwarded to it, or
+        answers to CLIENTS take that much longer."""
+        self._call(self._running_core.links.delay(one, other, seconds))
+
+    def restore_link(self, one: int, other: int) -> None:
+        self._call(self._running_core.links.restore(one, other))
+
+    def restore_links(self) -> None:
+        """All of them."""
+        self._call(self._running_core.links.restore_all())
+
+    def pause_controller(self) -> None:
+        """As when its quorum is lost: what is forwarded to it waits for a minute, then times
+        out; nobody is fenced, and no ISR changes."""
+        self._call(self._running_core.links.controller_down(True))
+
+    def resume_controller(self) -> None:
+        self._call(self._running_core.links.controller_down(False))
+
+    def lag(
+        self,
+        broker: int,
+        records: int | None = STOPPED,
+        topic: str | None = None,
+        partition: int = 0,
+    ) -> None:
+        """Its followers stay at least so many records behind, in whole batches: 0 ends it, STOPPED
+        fetches nothing at all. Those of one partition if a topic is named."""
+        self._call(self._running_core.control.lag(broker, records, topic, partition))
+
+    def intercept(
+        self,
+        api: str | int,
+        action: Action | Decide,
+        *,
+        broker: int | None = None,
+        times: int = 1,
+    ) -> Interception:
+        """What happens to the next requests of an API, by its name ("ElectLeaders") or key.
+
+        `action` is a value of the module intercepts, or a function that sees the request and
+        returns one, or None to let it pass. The `requests` that it took are in what is returned.
+        """
+        wanted = self._running_core.control.intercept(api, action, broker, times)
+        return self._call(wanted)
+
+    def clear_intercepts(self) -> None:
+        self._call(self._running_core.control.clear_intercepts())
+
+    # Looking.
+
+    def status(self) -> Status:
+        """Everything, at one moment."""
+        core = self._running_core
+        return self.look(lambda e: status(e, core.addresses, core.interceptions.open()))
+
+    def partition(self, topic: str, partition: int) -> PartitionStatus:
+        return self.look(lambda emulation: partition_status(emulation, topic, partition))
+
+    def wait_until(self, question: Callable[[Emulation], T], timeout: float = _TIMEOUT) -> T:
+        """The first answer to `question` that is true, asked whenever something has moved. Raises
+        TimeoutError."""
+        return self._call(self._running_core.control.wait_until(question, timeout))
+
     def look(self, question: Callable[[Emulation], T]) -> T:
         """What `question` says of the emulation, asked in its own thread."""
 
@@ -192,9 +350,20 @@ class _Core:
     ) -> None:
         self.emulation = emulation
         self.addresses = {id_: listener.address for id_, listener in listeners.items()}
+        self.interceptions = Interceptions()
+        self.links = Links(emulation, self._listen)
         self._listeners = listeners
         self._table = table
         self._moved = asyncio.Event()
+        self._contexts = {id_: self._context(broker) for id_, broker in emulation.brokers.items()}
+        self.control = Control(
+            emulation,
+            self._contexts,
+            table,
+            self.interceptions,
+            self.links,
+            self._await_move,
+        )
         self._ticking = asyncio.create_task(self._tick())
 
     @classmethod
@@ -207,6 +376,7 @@ class _Core:
         table = apis(RELEASES[options.release], options.dialect)
         core = cls(emulation, {id_: Listener(HOST, 0) for id_ in ids}, table)
         emulation.settled = core._announce
+        emulation.later = core._later
         for id_ in ids if options.running is None else options.running:
             await core.start(id_)
         return core
@@ -232,47 +402,69 @@ class _Core:
             raise ValueError(f"broker {id_} is {broker.process.value}, not {process.value}")
         return broker
 
-    async def start(self, id_: int) -> None:
-        broker = self._broker_that_is(Process.DEAD, id_)
-        self.emulation.start(broker)
-        context = Context(
+    def _context(self, broker: Broker) -> Context:
+        versions = {key: (api.lowest, api.highest) for key, api in self._table.items()}
+        return Context(
             broker,
             self.emulation,
             self.addresses,
-            {key: (api.lowest, api.highest) for key, api in self._table.items()},
+            versions,
             self._await_move,
+            self.interceptions,
         )
-        self._listeners[id_].open(context, self._table)
+
+    async def _listen(self, id_: int) -> None:
+        """The listener becomes what the process and the link to clients let it be."""
+        broker, listener = self.broker(id_), self._listeners[id_]
+        dropped = self.emulation.faults.dropped.get(link(id_, CLIENTS))
+        listener.delay = self.emulation.faults.delays.get(link(id_, CLIENTS), 0.0)
+        if broker.running and dropped is None:
+            listener.resumed.set()
+        else:
+            listener.resumed.clear()
+        if broker.process is Process.DEAD or dropped is Drop.RESET:
+            await listener.close()
+        elif not listener.listening:
+            listener.open(self._contexts[id_], self._table)
+
+    async def start(self, id_: int) -> None:
+        self.emulation.start(self._broker_that_is(Process.DEAD, id_))
+        await self._listen(id_)
 
     async def kill(self, id_: int) -> None:
         self.emulation.kill(self.broker(id_))
-        await self._listeners[id_].close()
+        await self._listen(id_)
 
     async def power_off(self, id_: int) -> None:
         self.emulation.power_off(self.broker(id_))
-        await self._listeners[id_].close()
+        await self._listen(id_)
 
     async def stop(self, id_: int) -> None:
         self.emulation.stop(self._broker_that_is(Process.RUNNING, id_))
-        await self._listeners[id_].close()
+        await self._listen(id_)
 
     async def pause(self, id_: int) -> None:
         self.emulation.pause(self._broker_that_is(Process.RUNNING, id_))
-        self._listeners[id_].resumed.clear()
+        await self._listen(id_)
 
     async def resume(self, id_: int) -> None:
         self.emulation.resume(self._broker_that_is(Process.PAUSED, id_))
-        self._listeners[id_].resumed.set()
+        await self._listen(id_)
 
     async def fence(self, id_: int) -> None:
         broker = self.broker(id_)
-        if broker.running:
+        if self.emulation.faults.controller_down:
+            raise ValueError(f"broker {id_} can't be fenced: the controller is paused")
+        if broker.running and self.emulation.faults.reaches_controller(id_):
             self.emulation.fence(broker)
         else:
             self.emulation.expire(id_)
 
     async def unfence(self, id_: int) -> None:
-        self.emulation.unfence(self._broker_that_is(Process.RUNNING, id_))
+        broker = self._broker_that_is(Process.RUNNING, id_)
+        if not self.emulation.faults.reaches_controller(id_):
+            raise ValueError(f"broker {id_} can't be unfenced: it reaches no controller")
+        self.emulation.unfence(broker)
 
     async def flush(self, id_: int) -> None:
         self.broker(id_).flush()
@@ -302,6 +494,13 @@ class _Core:
         if not 0 <= index < len(broker.directories):
             raise ValueError(f"broker {id_} has no log directory {index}, counted from 0")
         return broker
+
+    def _later(self, seconds: float, do: Callable[[], None]) -> None:
+        def then() -> None:
+            with contextlib.suppress(ControllerFault):
+                do()
+
+        asyncio.get_running_loop().call_later(seconds, then)
 
     def _announce(self) -> None:
         moved, self._moved = self._moved, asyncio.Event()

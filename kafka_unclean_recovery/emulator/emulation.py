@@ -1,14 +1,15 @@
 """The cluster as one thing that happens step by step: a controller, its brokers, no socket.
 
 Metadata reaches every running broker at once, and a step ends only when followers have fetched
-all that they can. So whatever was done is seen by whoever asks next. Times are seconds of a clock
-that the caller reads.
+all that they can. So whatever was done is seen by whoever asks next, but for what `faults` keep
+apart. Times are seconds of a clock that the caller reads.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from uuid import UUID
 
@@ -24,7 +25,9 @@ from kafka_unclean_recovery.emulator.controller.state import (
     State,
     Topic,
     number,
+    snapshot,
 )
+from kafka_unclean_recovery.emulator.faults import STOPPED, Faults, Fetch, link
 from kafka_unclean_recovery.emulator.log_directories import wiped
 from kafka_unclean_recovery.emulator.metadata_log import MetadataLog
 from kafka_unclean_recovery.emulator.metadata_replicas import MetadataReplicas
@@ -46,7 +49,8 @@ class Settings:
 
 class Emulation:
     """Not thread-safe: one thread owns it. `now` is that of the last `tick`. `settled` is called
-    when records or metadata may have moved."""
+    when records or metadata may have moved. `later` has what is delayed done after so many seconds;
+    whoever delays a link sets it."""
 
     def __init__(
         self,
@@ -72,6 +76,10 @@ class Emulation:
         self._elected = 0.0
         self._unsettled: dict[TopicIdPartition, None] = {}
         self._elsewhere: dict[tuple[int, TopicIdPartition], UUID] = {}
+        self.faults = Faults()
+        self.later: Callable[[float, Callable[[], None]], None] = _no_clock
+        # The metadata that a broker goes by while what the controller says does not reach it.
+        self._stale: dict[int, State] = {}
 
     # The controller.
 
@@ -87,6 +95,8 @@ class Emulation:
 
     def _commit(self, event: ev.Event) -> ev.AnyResponse:
         records, response = handle(self.state, event)
+        if self.faults.delays and any(not isinstance(r, rec.IN_MEMORY) for r in records):
+            self._hold_back()
         self._log.append(records)
         self._metadata.note(records)
         for record in records:
@@ -111,7 +121,7 @@ class Emulation:
     def _remove(self, partitions: Iterable[int], record: rec.RemoveTopicRecord) -> None:
         keys = [TopicIdPartition(record.topic_id, number) for number in partitions]
         for broker in self.brokers.values():
-            if broker.running:
+            if broker.running and broker.id not in self._stale:
                 broker.forget(keys)
 
     def _partitions(self, topic: str | None) -> list[TopicIdPartition]:
@@ -125,7 +135,9 @@ class Emulation:
     def _tell(self, broker: Broker, key: TopicIdPartition) -> None:
         topic = self.state.topics[key.topic_id]
         partition = topic.partitions[key.partition]
-        if broker.running and (broker.id in partition.replicas or key in broker.replicas):
+        if not broker.running or broker.id in self._stale:
+            return
+        if broker.id in partition.replicas or key in broker.replicas:
             broker.take(key, topic.name, partition, self.now)
             self._compare_directory(broker, key, partition)
 
@@ -158,6 +170,9 @@ class Emulation:
         Where the controller still takes the last incarnation for alive, its session ends first;
         a real broker waits for that.
         """
+        if not self.faults.reaches_controller(broker.id):
+            raise ValueError(f"broker {broker.id} can't register: it reaches no controller")
+        self._stale.pop(broker.id, None)
         previous = broker.boot()
         if not broker.directories[0].online:
             raise ValueError(
@@ -179,18 +194,23 @@ class Emulation:
 
     def resume(self, broker: Broker) -> None:
         """SIGCONT: it catches up on what it missed."""
-        gone = [key for key in broker.replicas if key.topic_id not in self.state.topics]
-        broker.forget(gone)
         self._resume(broker)
 
     def _resume(self, broker: Broker) -> None:
         broker.process = Process.RUNNING
+        self._catch_up(broker)
+        self._heartbeat(broker)
+        self._settle()
+
+    def _catch_up(self, broker: Broker) -> None:
+        """It applies all metadata that it has missed, if it is not kept from it."""
+        if broker.id in self._stale:
+            return
         self._metadata.catch_up(broker.directory)
+        broker.forget([key for key in broker.replicas if key.topic_id not in self.state.topics])
         for key in self._partitions(None):
             self._tell(broker, key)
         self._unsettled |= dict.fromkeys(broker.replicas)
-        self._heartbeat(broker)
-        self._settle()
 
     def pause(self, broker: Broker) -> None:
         broker.process = Process.PAUSED
@@ -216,7 +236,7 @@ class Emulation:
 
     def stop(self, broker: Broker) -> None:
         """A controlled shutdown. It awaits the others, unless one of them is stuck: then it gives
-        up waiting as a broker does, only sooner."""
+        up waiting as a broker does, only sooner. Without a controller its leaders don't move."""
         for _ in range(2):
             response = self._heartbeat(broker, want_shut_down=True)
             if response.should_shut_down:
@@ -237,12 +257,15 @@ class Emulation:
         self._heartbeat(broker)
 
     def _heartbeat(self, broker: Broker, *, want_shut_down: bool = False) -> ev.HeartbeatResponse:
+        """One that does not reach the controller is answered with an error, as by nobody."""
+        if not self.faults.reaches_controller(broker.id):
+            return ev.HeartbeatResponse(ev.Errors.NOT_CONTROLLER)
         self._heard[broker.id] = self.now
         response = self.happen(
             ev.Heartbeat(
                 broker.id,
                 broker.epoch,
-                self.state.end_offset - 1,
+                self.seen_by(broker.id).end_offset - 1,
                 broker.want_fence,
                 want_shut_down,
                 broker.failed_directory_ids(),
@@ -261,6 +284,13 @@ class Emulation:
     def tick(self, now: float) -> None:
         """Everything that happens because time passes. To be called some times a session."""
         self.now = now
+        if now - self._checkpointed >= self.settings.checkpoint_interval:
+            self._checkpointed = now
+            self.checkpoint()
+        if self.faults.controller_down:
+            # Sessions begin anew when it is back.
+            self._heard = dict.fromkeys(self._heard, now)
+            return
         for broker in self.brokers.values():
             if broker.running:
                 self._heartbeat(broker)
@@ -270,9 +300,6 @@ class Emulation:
         if now - self._shrunk >= self.settings.replica_lag_time_max / 2:
             self._shrunk = now
             self._shrink_isrs()
-        if now - self._checkpointed >= self.settings.checkpoint_interval:
-            self._checkpointed = now
-            self.checkpoint()
         if now - self._elected >= self.settings.election_interval:
             self._elected = now
             self.happen(ev.ElectUncleanLeaders())
@@ -298,6 +325,39 @@ class Emulation:
                 self._propose(broker, replica, isr)
                 self._settle()
 
+    # What a broker hears of the controller.
+
+    def seen_by(self, broker: int) -> State:
+        """The metadata that it goes by."""
+        return self._stale.get(broker, self.state)
+
+    def _hold_back(self) -> None:
+        """Brokers behind a slow link learn later of what is about to be committed."""
+        for broker in self.brokers.values():
+            seconds = self.faults.controller_delay(broker.id)
+            if seconds and broker.running and broker.id not in self._stale:
+                self._stale[broker.id] = snapshot(self.state)
+                self.later(seconds, partial(self.hear, broker))
+
+    def lose_sight(self, broker: Broker) -> None:
+        """From now on it hears nothing of the controller."""
+        self._stale.setdefault(broker.id, snapshot(self.state))
+
+    def hear(self, broker: Broker) -> None:
+        """It catches up, if what it missed reaches it now."""
+        if not self.faults.reaches_controller(broker.id):
+            return
+        self._stale.pop(broker.id, None)
+        if broker.running:
+            self._catch_up(broker)
+            self._heartbeat(broker)
+            self._settle()
+
+    def settle_all(self) -> None:
+        """Followers fetch what they can, of every partition: something else may pass now."""
+        self._unsettled |= dict.fromkeys(self._partitions(None))
+        self._settle()
+
     # Replication.
 
     def replicate(self, key: TopicIdPartition) -> None:
@@ -313,7 +373,8 @@ class Emulation:
             del self._unsettled[key]
             self._replicate(key)
             self._tell_directories()
-        self._metadata.write(b.directory for b in self.brokers.values() if b.running)
+        reached = (b for b in self.brokers.values() if b.running and b.id not in self._stale)
+        self._metadata.write(broker.directory for broker in reached)
         if moved:
             self.settled()
 
@@ -331,27 +392,62 @@ class Emulation:
         topic = self.state.topics.get(key.topic_id)
         if topic is None:
             return
-        leader = self.brokers.get(topic.partitions[key.partition].leader)
-        replica = None if leader is None else leader.replicas.get(key)
-        if leader is None or replica is None or not (leader.running and replica.leads):
-            return
-        min_isr = self.min_isr(topic)
+        # Who has not heard of a new leader may still take itself for the leader.
+        for id_ in dict.fromkeys((topic.partitions[key.partition].leader, *self._stale)):
+            leader = self.brokers.get(id_)
+            replica = None if leader is None else leader.replicas.get(key)
+            if leader is not None and replica is not None and leader.running and replica.leads:
+                self._replicate_from(leader, replica, self.min_isr(topic))
+
+    def _replicate_from(self, leader: Broker, replica: Replica, min_isr: int) -> None:
         progress = True
         while progress:
             progress = advance(replica, min_isr)
             for id_ in replica.followers:
                 follower = self.brokers[id_]
-                if not follower.running or key not in follower.replicas:
+                if not self._fetches(leader, replica, follower):
                     continue
-                progress |= fetch_once(leader, replica, follower, self.now)
+                lag = self.faults.lag(id_, replica.key) or 0
+                progress |= fetch_once(leader, replica, follower, self.now, lag)
                 if joining(replica, id_) and self.state.active(id_):
                     before = replica.partition_epoch
                     self._propose(leader, replica, [*replica.isr, id_])
                     if replica.partition_epoch != before:
                         return  # It is unsettled again, and may have another leader.
 
+    def _fetches(self, leader: Broker, replica: Replica, follower: Broker) -> bool:
+        """Whether a fetch of the follower gets through now, and finds the leader it looks for."""
+        copy = follower.replicas.get(replica.key)
+        if copy is None or not follower.running:
+            return False
+        if (copy.leader, copy.leader_epoch) != (leader.id, replica.leader_epoch):
+            return False
+        if self.faults.lag(follower.id, replica.key) is STOPPED:
+            return False
+        return self._passes(Fetch(follower.id, leader.id, replica.key))
+
+    def _passes(self, fetch: Fetch) -> bool:
+        """Over a slow link, only when it has been on its way for that long."""
+        faults, between = self.faults, link(fetch.follower, fetch.leader)
+        if between in faults.dropped:
+            return False
+        if between not in faults.delays or fetch in faults.arrived:
+            faults.arrived.discard(fetch)
+            return True
+        if fetch not in faults.in_flight:
+            faults.in_flight.add(fetch)
+            self.later(faults.delays[between], partial(self._arrive, fetch))
+        return False
+
+    def _arrive(self, fetch: Fetch) -> None:
+        self.faults.in_flight.discard(fetch)
+        self.faults.arrived.add(fetch)
+        self.replicate(fetch.key)
+
     def _propose(self, leader: Broker, replica: Replica, isr: Sequence[int]) -> None:
         """AlterPartition. After an error the ISR is as it was, and a later fetch proposes again."""
+        if not self.faults.reaches_controller(leader.id):
+            return
         members = tuple((id_, self.brokers[id_].epoch) for id_ in isr)
         self._commit(
             ev.AlterPartition(
@@ -364,3 +460,7 @@ class Emulation:
                 members,
             )
         )
+
+
+def _no_clock(_: float, __: Callable[[], None]) -> None:
+    raise RuntimeError("something is delayed, and nobody has said how to wait")

@@ -22,13 +22,17 @@ from kafka_unclean_recovery.log_dir.errors import BadFormat
 _MAX_BYTES = 1 << 20
 
 
-def fetch_once(leader: Broker, replica: Replica, follower: Broker, now: float) -> bool:
-    """`replica` is the leader's. Whether anything is new on either side."""
+def fetch_once(
+    leader: Broker, replica: Replica, follower: Broker, now: float, lag: int = 0
+) -> bool:
+    """`replica` is the leader's. Whether anything is new on either side. A follower with a lag
+    leaves so many records at the end, at least, where they are."""
     copy = follower.replicas[replica.key]
     log, known = copy.log, replica.followers[follower.id]
     before = (known.end_offset, log.end_offset, log.epochs[-1:], copy.high_watermark)
     offset = log.end_offset
-    reading = read(replica, offset, log.latest_epoch, replica.log.end_offset, _MAX_BYTES)
+    end = replica.log.end_offset - lag
+    reading = read(replica, offset, log.latest_epoch, end, _MAX_BYTES)
     if not reading.error and reading.diverging is None:
         note_fetch(replica, follower.id, offset, now)
     _take(follower, copy, leader, replica, reading)

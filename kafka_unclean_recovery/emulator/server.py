@@ -14,10 +14,12 @@ from collections.abc import Mapping
 from kafka_unclean_recovery.emulator import wire
 from kafka_unclean_recovery.emulator.apis import api_versions
 from kafka_unclean_recovery.emulator.apis.api import Api, Context
+from kafka_unclean_recovery.emulator.carrying_out import HangUp, Silence, carry_out
 from kafka_unclean_recovery.emulator.controller.state import ControllerFault
 
 _LENGTH = struct.Struct(">i")
 _BACKLOG = 1024
+_CHUNK = 64 << 10
 
 
 class NotAsked(Exception):
@@ -27,19 +29,23 @@ class NotAsked(Exception):
 class Listener:
     """A port of the loopback that stays this broker's while it is down.
 
-    `resumed` is set while the broker runs; while it is paused, connections are accepted and
-    nothing is read.
+    `resumed` is set while the broker runs and its clients reach it; otherwise connections are
+    accepted, and nothing is read or answered. Answers come `delay` seconds late.
     """
 
     def __init__(self, host: str, port: int) -> None:
         self._reserved = _bound(host, port)
         self.address: tuple[str, int] = self._reserved.getsockname()[:2]
         self.resumed = asyncio.Event()
+        self.delay = 0.0
         self._listening: socket.socket | None = None
         self._connections: dict[asyncio.Task[None], socket.socket] = {}
 
+    @property
+    def listening(self) -> bool:
+        return self._listening is not None
+
     def open(self, context: Context, apis: Mapping[int, Api]) -> None:
-        self.resumed.set()
         self._listening = _bound(*self.address)
         self._listening.listen(_BACKLOG)
         asyncio.get_running_loop().add_reader(
@@ -79,12 +85,16 @@ class Listener:
             while True:
                 frame = await _frame(reader)
                 await self.resumed.wait()
+                if self.delay:
+                    await asyncio.sleep(self.delay)
                 answer = await answer_to(frame, context, apis)
                 await self.resumed.wait()
                 if answer is not None:
                     writer.write(answer)
                     await writer.drain()
-        except (OSError, EOFError, NotAsked, ControllerFault):
+        except Silence:
+            await _until_closed(reader)
+        except (OSError, EOFError, NotAsked, HangUp, ControllerFault):
             # A controller that fails resigns, and the client asks the next one.
             writer.close()
         finally:
@@ -108,8 +118,15 @@ async def _frame(reader: asyncio.StreamReader) -> bytes:
     return await reader.readexactly(length)
 
 
+async def _until_closed(reader: asyncio.StreamReader) -> None:
+    """Until the client gives up. What it sends meanwhile is for nobody."""
+    with contextlib.suppress(OSError):
+        while await reader.read(_CHUNK):
+            pass
+
+
 async def answer_to(frame: bytes, context: Context, apis: Mapping[int, Api]) -> bytes | None:
-    """The framed answer, None where none is wanted. Raises NotAsked."""
+    """The framed answer, None where none is wanted. Raises NotAsked, HangUp and Silence."""
     key, version, correlation_id = wire.header_of(frame)
     api = apis.get(key)
     if api is None:
@@ -123,5 +140,5 @@ async def answer_to(frame: bytes, context: Context, apis: Mapping[int, Api]) -> 
         request = wire.decode(api.request, version, frame)
     except wire.DECODE_ERRORS as error:
         raise NotAsked(f"{error!r} in a request of api key {key}") from error
-    answer = await api.answer(context, request)
+    answer = await carry_out(context, api, request)
     return None if answer is None else wire.encode(api.request, version, correlation_id, answer)

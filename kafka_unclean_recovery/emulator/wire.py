@@ -45,12 +45,12 @@ def encode(
         sys.modules[request_class.__module__],
         request_class.__name__.removesuffix("Request") + "Response",
     )
-    response = _build(response_class, version, values)
+    response = build(response_class, version, values)
     response.with_header(correlation_id)
     return bytes(response.encode(header=True, framed=True))
 
 
-def _build(container: Any, version: int, values: Mapping[str, Any]) -> Any:
+def build(container: Any, version: int, values: Mapping[str, Any]) -> Any:
     fields = container.fields
     built = {name: _value(fields[name], version, value) for name, value in values.items()}
     return container(version=version, **built)
@@ -60,7 +60,7 @@ def _value(field: Any, version: int, value: Any) -> Any:
     if value is None:
         return None
     if field.is_struct_array():
-        return [_build(field.data_class, version, each) for each in value]
+        return [build(field.data_class, version, each) for each in value]
     if field.is_struct():
-        return _build(field.data_class, version, value)
+        return build(field.data_class, version, value)
     return list(value) if isinstance(value, tuple) else value

@@ -9,8 +9,9 @@ from uuid import UUID
 
 from kafka_unclean_recovery.emulator.broker import Broker
 from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
-from kafka_unclean_recovery.emulator.controller.state import Topic
+from kafka_unclean_recovery.emulator.controller.state import State, Topic
 from kafka_unclean_recovery.emulator.emulation import Emulation
+from kafka_unclean_recovery.emulator.intercepts import Interceptions
 from kafka_unclean_recovery.emulator.replica import Replica
 
 Fields = dict[str, Any]
@@ -24,7 +25,7 @@ class Context:
     """The broker that is asked, the cluster it is in, and where the brokers listen.
 
     `moved` waits, at most so many seconds, for records or metadata to move. `versions`: the lowest
-    and highest of each API key that is advertised.
+    and highest of each API key that is advertised. `interceptions`: of this cluster's requests.
     """
 
     broker: Broker
@@ -32,12 +33,18 @@ class Context:
     addresses: Mapping[int, tuple[str, int]]
     versions: Mapping[int, tuple[int, int]]
     moved: Callable[[float], Awaitable[None]]
+    interceptions: Interceptions
+
+    @property
+    def state(self) -> State:
+        """Metadata as this broker knows it, which may lag behind the controller's."""
+        return self.emulation.seen_by(self.broker.id)
 
     def topic(self, name: str | None, topic_id: UUID | None) -> Topic | None:
         """By name, or by id where the version has no name; kafka-python reads zeros as None."""
         if name:
-            return self.emulation.state.topic(name)
-        return self.emulation.state.topics.get(topic_id or NO_TOPIC_ID)
+            return self.state.topic(name)
+        return self.state.topics.get(topic_id or NO_TOPIC_ID)
 
     def replica(self, topic: Topic, partition: int) -> Replica | None:
         """This broker's."""
@@ -49,7 +56,7 @@ class Context:
 
     def live(self) -> list[int]:
         """Unfenced brokers, shutting down or not: those that Kafka's metadata lists."""
-        registrations = self.emulation.state.brokers
+        registrations = self.state.brokers
         return sorted(id_ for id_, found in registrations.items() if not found.fenced)
 
 

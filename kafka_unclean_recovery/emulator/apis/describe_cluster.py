@@ -18,7 +18,7 @@ async def answer(context: Context, request: Any) -> Fields:
         return {"error_code": MISMATCHED_ENDPOINT_TYPE, "cluster_id": "", "brokers": []}
     live = context.live()
     fenced = request.version >= 2 and request.include_fenced_brokers
-    listed = sorted(context.emulation.state.brokers) if fenced else live
+    listed = sorted(context.state.brokers) if fenced else live
     fields: Fields = {
         "cluster_id": context.emulation.cluster_id,
         "controller_id": live[0] if live else -1,

@@ -35,7 +35,7 @@ def _resource(context: Context, resource: Any) -> Fields:
         "error_message": None,
         "configs": [],
     }
-    state = context.emulation.state
+    state = context.state
     if resource.resource_type == BROKER:
         return fields | {"configs": _wanted(resource, _of_brokers(state))}
     if resource.resource_type != TOPIC:

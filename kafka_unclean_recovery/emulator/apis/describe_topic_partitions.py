@@ -41,7 +41,7 @@ async def answer(context: Context, request: Any) -> Fields:
 
 def _from_cursor(context: Context, request: Any) -> Iterator[tuple[str, int]]:
     """(topic, first partition)."""
-    wanted = {topic.name for topic in request.topics} or set(context.emulation.state.topic_ids)
+    wanted = {topic.name for topic in request.topics} or set(context.state.topic_ids)
     cursor = request.cursor
     for name in sorted(wanted):
         if cursor is None or name > cursor.topic_name:
@@ -69,7 +69,7 @@ def _partition(context: Context, topic: Topic, number: int) -> Fields:
         "eligible_leader_replicas": partition.elr,
         "last_known_elr": partition.last_known_elr,
     }
-    return partition_fields(context.emulation.state, topic, number) | elr
+    return partition_fields(context.state, topic, number) | elr
 
 
 API = Api(DescribeTopicPartitionsRequest, 0, 0, answer)

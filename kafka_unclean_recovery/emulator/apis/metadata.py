@@ -36,7 +36,7 @@ async def answer(context: Context, request: Any) -> Fields:
 def _topics(context: Context, request: Any) -> list[Fields]:
     every = request.topics is None or (request.version == 0 and not request.topics)
     if every:
-        found = context.emulation.state.topics.values()
+        found = context.state.topics.values()
         return [_topic(context, request, topic) for topic in found]
     return [_named(context, request, wanted) for wanted in request.topics]
 
@@ -56,7 +56,7 @@ def _topic(context: Context, request: Any, topic: Topic) -> Fields:
         "name": topic.name,
         "topic_id": topic.topic_id,
         "partitions": [
-            partition_fields(context.emulation.state, topic, number) for number in topic.partitions
+            partition_fields(context.state, topic, number) for number in topic.partitions
         ],
     }
     if request.version >= 8 and request.include_topic_authorized_operations:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
@@ -146,3 +146,18 @@ class State:
         if registration is None or len(registration.log_dirs) != 1:
             return UNASSIGNED
         return registration.log_dirs[0]
+
+
+def snapshot(state: State) -> State:
+    """What brokers read of it as it is now; what only a controller needs is not held apart."""
+    topics = {
+        topic_id: replace(topic, partitions=dict(topic.partitions), configs=dict(topic.configs))
+        for topic_id, topic in state.topics.items()
+    }
+    return replace(
+        state,
+        brokers=dict(state.brokers),
+        topics=topics,
+        topic_ids=dict(state.topic_ids),
+        cluster_configs=dict(state.cluster_configs),
+    )
