@@ -1,9 +1,30 @@
-"""An emulated Kafka cluster. Its controller never imports what it is the judge of: the planner."""
+"""An emulated Kafka cluster. Its controller never imports what it is the judge of: the planner.
+
+`Cluster` and its like are imported when they are asked for: Kafka's codec takes 0.2 s, and the
+language of commands needs none of it.
+"""
 
 from __future__ import annotations
 
-from kafka_unclean_recovery.emulator.cluster import Cluster, Options
-from kafka_unclean_recovery.emulator.damage import Damage
-from kafka_unclean_recovery.emulator.emulation import Settings
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kafka_unclean_recovery.emulator.cluster import Cluster, Options
+    from kafka_unclean_recovery.emulator.damage import Damage
+    from kafka_unclean_recovery.emulator.emulation import Settings
 
 __all__ = ["Cluster", "Damage", "Options", "Settings"]
+
+_HOMES = {
+    "Cluster": "cluster",
+    "Options": "cluster",
+    "Damage": "damage",
+    "Settings": "emulation",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

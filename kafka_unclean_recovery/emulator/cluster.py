@@ -304,6 +304,7 @@ class Cluster:
         return self.look(lambda e: status(e, core.addresses, core.interceptions.open()))
 
     def partition(self, topic: str, partition: int) -> PartitionStatus:
+        """As the controller has it, and how far the logs of its live replicas go."""
         return self.look(lambda emulation: partition_status(emulation, topic, partition))
 
     def wait_until(self, question: Callable[[Emulation], T], timeout: float = _TIMEOUT) -> T:

@@ -1,0 +1,243 @@
+"""The language of commands: what is understood, what is refused and with which words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kafka_unclean_recovery.emulator import Cluster, Options
+from kafka_unclean_recovery.emulator.command_values import error_code
+from kafka_unclean_recovery.emulator.commands import (
+    FORMS,
+    BadCommand,
+    Command,
+    parse_line,
+    parse_scenario,
+    usage,
+)
+from kafka_unclean_recovery.emulator.controller.events import ElectionType
+from kafka_unclean_recovery.emulator.executing import commands_done, execute, run
+from kafka_unclean_recovery.emulator.faults import CLIENTS, CONTROLLER, STOPPED, Drop
+
+# What other means give: the life of the context manager, and looking by Python.
+NOT_COMMANDS = {"look", "log_directory", "partition", "bootstrap_servers"}
+OTHERWISE_NAMED = {
+    "elect_leaders": "elect-leaders",
+    "alter_configs": "alter-configs",
+    "pause_controller": "pause",
+    "resume_controller": "resume",
+}
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "values"),
+    [
+        (
+            "create-topic orders partitions=3 replication-factor=2 min.insync.replicas=2",
+            "create-topic",
+            {
+                "TOPIC": "orders",
+                "partitions": 3,
+                "replication-factor": 2,
+                "configs": {"min.insync.replicas": "2"},
+            },
+        ),
+        (
+            "create-topic a replica-assignment=1:2:4,2:4:1",
+            "create-topic",
+            {"TOPIC": "a", "replica-assignment": [(1, 2, 4), (2, 4, 1)], "configs": {}},
+        ),
+        (
+            "alter-configs a retention.ms=",
+            "alter-configs",
+            {"TOPIC": "a", "configs": {"retention.ms": ""}},
+        ),
+        (
+            "produce a-b-0 10 acks=1 timeout-ms=1500  # through the leader",
+            "produce",
+            {"TOPIC-PARTITION": ("a-b", 0), "COUNT": 10, "acks": "1", "timeout-ms": 1.5},
+        ),
+        (
+            "elect-leaders designated a-0 designated-leader=3",
+            "elect-leaders",
+            {
+                "preferred|unclean|designated": ElectionType.DESIGNATED,
+                "TOPIC-PARTITION": ("a", 0),
+                "designated-leader": 3,
+            },
+        ),
+        ("kill 4 3", "kill", {"BROKER": (4, 3)}),
+        ("pause controller 2", "pause", {"BROKER|controller": (CONTROLLER, 2)}),
+        (
+            "drop-link 1 clients how=reset",
+            "drop-link",
+            {"BROKER": 1, "BROKER|controller|clients": CLIENTS, "how": Drop.RESET},
+        ),
+        (
+            "delay-link 1 controller ms=250",
+            "delay-link",
+            {"BROKER": 1, "BROKER|controller|clients": CONTROLLER, "ms": 0.25},
+        ),
+        ("lag 2 records=all", "lag", {"BROKER": 2, "records": STOPPED}),
+        (
+            "intercept 'ElectLeaders' no-answer=after times=2",
+            "intercept",
+            {"API": "ElectLeaders", "no-answer": True, "times": 2},
+        ),
+        (
+            "intercept 43 error=NOT_CONTROLLER broker=2",
+            "intercept",
+            {"API": "43", "error": 41, "broker": 2},
+        ),
+        (
+            "wait-until a-0 leader=none isr= elr=2,1",
+            "wait-until",
+            {"TOPIC-PARTITION": ("a", 0), "leader": -1, "isr": (), "elr": (2, 1)},
+        ),
+        ("status", "status", {}),
+    ],
+)
+def test_a_line_is_a_command_with_its_values(line: str, name: str, values: Any) -> None:
+    assert parse_line(line) == Command(name, values)
+
+
+@pytest.mark.parametrize("line", ["", "   ", "# kill 1", "\t# kill 1"])
+def test_comments_and_empty_lines_are_nothing(line: str) -> None:
+    assert parse_line(line) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("smash 1", "'smash' is no command; there are create-topic, "),
+        ("kill", "BROKER is missing; it is written: kill BROKER..."),
+        ("kill one", "'one' is no broker"),
+        ("kill 0", "'0' is no broker"),
+        ("kill 1 now=yes", "now= is not among its keys: none"),
+        ("produce a-0", "COUNT is missing"),
+        ("produce a 5", "'a' is no partition: TOPIC-NUMBER"),
+        ("produce a/b-0 5", "'a/b' is no name of a topic"),
+        ("produce a-0 0", "'0' is not 1 or more"),
+        ("produce a-0 5 6", "'6' is one word too many"),
+        ("produce a-0 5 acks=2", "acks=2: '2' is none of all, 1, 0"),
+        ("produce a-0 5 batch=1 batch=2", "batch= is given twice"),
+        ("produce a-0 99999999999999", "is no whole number"),
+        ("create-topic a min_isr=2", "min_isr= is not among its keys: partitions, "),
+        ("create-topic ..", "'..' is no name of a topic"),
+        ("create-topic a replica-assignment=1:x", "replica-assignment=1:x: 'x' is no broker"),
+        ("drop-link 1 moon", "'moon' is no end of a link"),
+        ("delay-link 1 2", "give one of ms="),
+        ("lag 1", "give one of records="),
+        ("intercept Fetch", "give one of error=, no-answer=, close=, delay-ms="),
+        ("intercept Fetch error=6 close=after", "give one of"),
+        ("intercept Fetch error=OOPS", "'OOPS' is no error known here; give its number"),
+        ("intercept Fetch close=never", "'never' is none of before, after"),
+        ("elect-leaders clean", "'clean' is none of preferred, unclean, designated"),
+        ("status 'all", "No closing quotation"),
+    ],
+)
+def test_a_wrong_line_says_what_is_wrong_and_what_is_allowed(line: str, says: str) -> None:
+    with pytest.raises(BadCommand) as raised:
+        parse_line(line)
+    assert says in str(raised.value)
+
+
+def test_a_wrong_line_of_a_scenario_is_named() -> None:
+    with pytest.raises(BadCommand, match=r"^a\.scenario, line 3: 'oops' is no command"):
+        list(parse_scenario("# one\nstatus\noops\n", "a.scenario"))
+
+
+def test_a_command_that_is_refused_names_its_line_and_ends_the_scenario() -> None:
+    content = "kill 1\n\nkill 9\nkill 2\n"
+    with Cluster() as cluster:
+        with pytest.raises(BadCommand, match=r"^s, line 3: kill: there is no broker 9$"):
+            run(cluster, parse_scenario(content, "s"))
+        assert [b.process for b in cluster.status().brokers[:2]] == ["dead", "running"]
+
+
+def test_every_error_is_known_by_name_and_by_number() -> None:
+    assert (error_code("-1"), error_code("41"), error_code("NOT_CONTROLLER")) == (-1, 41, 41)
+
+
+def test_every_command_is_written_as_its_usage_says_and_done() -> None:
+    assert set(FORMS) == commands_done()
+    assert usage("intercept") == (
+        "intercept API error=|no-answer=|close=|delay-ms= [broker=] [times=]"
+    )
+    assert usage("create-topic").endswith("[replica-assignment=] [CONFIG=]...")
+
+
+def test_what_a_cluster_can_do_there_is_a_command_for() -> None:
+    methods = {name for name in vars(Cluster) if not name.startswith("_")} - NOT_COMMANDS
+    commands = {OTHERWISE_NAMED.get(name, name.replace("_", "-")) for name in methods}
+    assert commands <= set(FORMS)
+
+
+# Each of them once, on one cluster, and what the cluster is like then.
+EVERYTHING = """
+create-topic orders replica-assignment=1:2:3 min.insync.replicas=2
+create-topic other partitions=2 replication-factor=3
+create-topic brief
+delete-topic brief
+alter-configs orders min.insync.replicas=1
+alter-broker-configs min.insync.replicas=2
+produce orders-0 10 batch=3
+flush 1
+kill 4
+fence 4
+start 4
+pause 3
+resume 3
+pause controller
+resume controller
+fence 3
+wait-until orders-0 isr=2,1
+unfence 3
+stop 1
+wait-until orders-0 leader=2 timeout-ms=10000
+start 1
+elect-leaders preferred orders-0
+wait-until orders-0 leader=1
+power-off 4
+drop-link 1 2
+delay-link 2 3 ms=5
+drop-link 3 clients how=reset
+restore-link 2 1
+lag 2 records=5 partition=orders-0
+intercept Fetch error=6 times=3
+"""
+
+
+def test_every_command_does_something_to_a_cluster() -> None:
+    with Cluster() as cluster:
+        scenario = list(parse_scenario(EVERYTHING, "everything"))
+        run(cluster, scenario)
+        assert cluster.status().faults == (
+            "link 3 clients dropped how=reset",
+            "link 3 2 delayed ms=5",
+            "broker 2 lags records=5 partition=orders-0",
+            "intercept Fetch times=3: Fail(error=6)",
+        )
+        assert cluster.status().brokers[3].process == "dead"
+        topics = cluster.look(lambda e: {t.name: dict(t.configs) for t in e.state.topics.values()})
+        assert topics == {"orders": {"min.insync.replicas": "1"}, "other": {}}
+        assert cluster.look(lambda e: e.state.cluster_configs) == {"min.insync.replicas": "2"}
+        assert cluster.partition("orders", 0).leader == 1
+        said = execute(cluster, Command("status"))
+        assert "orders-0 leader=1 leader-epoch=2 replicas=1,2,3 isr=" in said
+        assert "log-end-offsets=1:10,2:10,3:10\n" in said
+        for name in ("restore-links", "clear-intercepts"):
+            execute(cluster, Command(name))
+        assert len(cluster.status().faults) == 1
+        last = execute(cluster, parse_line("produce orders-0 1 acks=1") or Command(""))
+        assert last == "orders-0: 1 records from offset 10 on\n"
+    done = {command.name for _, command in scenario}
+    assert done | {"status", "restore-links", "clear-intercepts"} == set(FORMS)
+
+
+def test_what_does_not_come_is_waited_for_until_its_deadline() -> None:
+    with Cluster(Options(brokers=1)) as cluster:
+        execute(cluster, Command("create-topic", {"TOPIC": "a", "configs": {}}))
+        with pytest.raises(BadCommand, match=r"wait-until: not within 0\.05 s"):
+            execute(cluster, parse_line("wait-until a-0 leader=2 timeout-ms=50") or Command(""))
