@@ -5,7 +5,7 @@ Static, so that pressing TAB starts no Python. `make completions` writes them; a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -15,10 +15,12 @@ from typer.models import ArgumentInfo
 
 from kafka_unclean_recovery.cli import (
     elect_leaders,
+    emulator,
     plan_from_disks,
     scan_log_dirs,
     unclean_recovery,
 )
+from kafka_unclean_recovery.emulator.commands import FORMS
 
 HERE = Path(__file__).parent
 Declaration = Callable[..., None]
@@ -52,20 +54,25 @@ class Flag:
     repeatable: bool = False
 
 
+# What an argument is, by its metavar: the words that it takes, or else directories.
+_ARGUMENT_WORDS = {"COMMAND": tuple(FORMS)}
+
+
 @dataclass(frozen=True)
 class Command:
     """A declaration for Typer, and its subcommands by name, which come right after its own name."""
 
     declaration: Declaration
-    subcommands: Mapping[str, Declaration] = field(default_factory=dict)
+    subcommands: Mapping[str, Command] = field(default_factory=dict)
 
 
 COMMANDS = {
     unclean_recovery.NAME: Command(
         unclean_recovery.unclean_recovery,
         {
-            scan_log_dirs.NAME: scan_log_dirs.scan_log_dirs,
-            plan_from_disks.NAME: plan_from_disks.plan_from_disks,
+            scan_log_dirs.NAME: Command(scan_log_dirs.scan_log_dirs),
+            plan_from_disks.NAME: Command(plan_from_disks.plan_from_disks),
+            emulator.NAME: Command(emulator.emulator, {emulator.CTL_NAME: Command(emulator.ctl)}),
         },
     ),
     elect_leaders.NAME: Command(elect_leaders.elect_leaders),
@@ -82,9 +89,12 @@ def flags(declaration: Declaration) -> list[Flag]:
     return [*found, Flag(("--help",), "Show this message and exit", Takes.NOTHING)]
 
 
-def takes_directories(declaration: Declaration) -> bool:
-    """Whether it has directories as arguments."""
-    return any(isinstance(option, ArgumentInfo) for _, _, option in _parameters(declaration))
+def argument(declaration: Declaration) -> tuple[str, ...] | None:
+    """The words that its arguments may be, none at all for directories; None without arguments."""
+    for _, _, option in _parameters(declaration):
+        if isinstance(option, ArgumentInfo):
+            return _ARGUMENT_WORDS.get(option.metavar or "", ())
+    return None
 
 
 def _parameters(declaration: Declaration) -> Iterator[tuple[str, Any, Any]]:
@@ -110,16 +120,21 @@ def _flag(name: str, kind: Any, option: Any) -> Flag:
 
 def bash(name: str, command: Command) -> str:
     function = _function(name)
+    parts = [*_bash_functions(function, command, 1), f"complete -o filenames -F {function} {name}"]
+    return "\n".join([*parts, ""])
+
+
+def _bash_functions(function: str, command: Command, place: int) -> Iterator[str]:
+    """`place`: of its subcommand among the words."""
     called = {sub: f"{function}_{sub.replace('-', '_')}" for sub in command.subcommands}
-    parts = [
-        _bash_function(called[sub], declaration, {})
-        for sub, declaration in command.subcommands.items()
-    ]
-    parts.append(_bash_function(function, command.declaration, called))
-    return "\n".join([*parts, f"complete -o filenames -F {function} {name}", ""])
+    for sub, nested in command.subcommands.items():
+        yield from _bash_functions(called[sub], nested, place + 1)
+    yield _bash_function(function, command.declaration, called, place)
 
 
-def _bash_function(function: str, declaration: Declaration, called: Mapping[str, str]) -> str:
+def _bash_function(
+    function: str, declaration: Declaration, called: Mapping[str, str], place: int
+) -> str:
     """`called`: the function of each subcommand."""
     every = " ".join(n for flag in flags(declaration) for n in flag.names)
     lines = [
@@ -128,17 +143,23 @@ def _bash_function(function: str, declaration: Declaration, called: Mapping[str,
     ]
     if called:
         lines += [
-            '    if ((COMP_CWORD > 1)); then case "${COMP_WORDS[1]}" in',
+            f'    if ((COMP_CWORD > {place})); then case "${{COMP_WORDS[{place}]}}" in',
             *(f"        {sub}) {other}; return ;;" for sub, other in called.items()),
             "    esac; fi",
         ]
     lines += ['    case "$prev" in', *_bash_cases(declaration), "    esac"]
-    if takes_directories(declaration):
-        lines.append(f'    if [[ "$cur" != -* ]]; then {_BASH[Takes.DIRECTORY]}; return; fi')
+    if (words := argument(declaration)) is not None:
+        reply = _bash_words(words) if words else _BASH[Takes.DIRECTORY]
+        lines.append(f'    if [[ "$cur" != -* ]]; then {reply}; return; fi')
     if called:
-        lines.append(f'    local commands=""; ((COMP_CWORD > 1)) || commands="{" ".join(called)}"')
+        names = " ".join(called)
+        lines.append(f'    local commands=""; ((COMP_CWORD > {place})) || commands="{names}"')
         every = f"$commands {every}"
     return "\n".join([*lines, f'    COMPREPLY=($(compgen -W "{every}" -- "$cur"))', "}"])
+
+
+def _bash_words(words: Iterable[str]) -> str:
+    return f'COMPREPLY=($(compgen -W "{" ".join(words)}" -- "$cur"))'
 
 
 _BASH = {
@@ -154,24 +175,28 @@ def _bash_cases(declaration: Declaration) -> Iterator[str]:
             continue
         reply = _BASH[flag.takes]
         if flag.choices:
-            reply = f'COMPREPLY=($(compgen -W "{" ".join(flag.choices)}" -- "$cur"))'
+            reply = _bash_words(flag.choices)
         yield f"        {'|'.join(flag.names)}) {reply}; return ;;"
 
 
 def zsh(name: str, command: Command) -> str:
+    return "\n".join([f"#compdef {name}", *_zsh_lines(command), ""])
+
+
+def _zsh_lines(command: Command) -> Iterator[str]:
     if not command.subcommands:
-        return "\n".join([f"#compdef {name}", _zsh_arguments(command.declaration, []), ""])
-    lines = [f"#compdef {name}", 'if ((CURRENT > 2)); then case "$words[2]" in']
-    for sub, declaration in command.subcommands.items():
+        yield _zsh_arguments(command.declaration, [])
+        return
+    yield 'if ((CURRENT > 2)); then case "$words[2]" in'
+    for sub, nested in command.subcommands.items():
         # Of a subcommand the words begin with its own name.
-        lines += [
-            f"{sub})",
-            "shift words; ((CURRENT--))",
-            _zsh_arguments(declaration, []),
-            "return ;;",
-        ]
-    first = [f"1:command:({' '.join(command.subcommands)})"]
-    return "\n".join([*lines, "esac; fi", _zsh_arguments(command.declaration, first), ""])
+        yield f"{sub})"
+        yield "shift words; ((CURRENT--))"
+        yield from _zsh_lines(nested)
+        yield "return ;;"
+    yield "esac; fi"
+    first = f"1:command:({' '.join(command.subcommands)})"
+    yield _zsh_arguments(command.declaration, [first])
 
 
 _ZSH = {
@@ -191,23 +216,27 @@ def _zsh_arguments(declaration: Declaration, more: list[str]) -> str:
         value = f":value:({' '.join(flag.choices)})" if flag.choices else _ZSH[flag.takes]
         again = "*" if flag.repeatable else ""
         specs += [f"{alone}{again}{option}[{text}]{value}" for option in flag.names]
-    if takes_directories(declaration):
-        specs.append("*:directory:_files -/")
+    if (words := argument(declaration)) is not None:
+        specs.append(f"*:command:({' '.join(words)})" if words else "*:directory:_files -/")
     return " \\\n".join(["_arguments", *(f"    '{spec}'" for spec in specs)])
 
 
 def fish(name: str, command: Command) -> str:
-    lines = [f"complete -c {name} -f"]
-    subcommands = " ".join(command.subcommands)
-    if subcommands:
-        first = "test (count (commandline -opc)) -eq 1"
-        lines.append(f"complete -c {name} -n '{first}' -a '{subcommands}'")
-    own = f" -n 'not __fish_seen_subcommand_from {subcommands}'" if subcommands else ""
-    lines += _fish_lines(f"complete -c {name}{own}", command.declaration)
-    for sub, declaration in command.subcommands.items():
-        where = f"complete -c {name} -n '__fish_seen_subcommand_from {sub}'"
-        lines += _fish_lines(where, declaration)
-    return "\n".join([*lines, ""])
+    return "\n".join([f"complete -c {name} -f", *_fish_command(name, command, ()), ""])
+
+
+def _fish_command(name: str, command: Command, path: tuple[str, ...]) -> Iterator[str]:
+    """`path`: the names of the commands around it, and its own."""
+    seen = [f"__fish_seen_subcommand_from {each}" for each in path]
+    if command.subcommands:
+        subcommands = " ".join(command.subcommands)
+        first = "; and ".join([*seen, f"test (count (commandline -opc)) -eq {len(path) + 1}"])
+        yield f"complete -c {name} -n '{first}' -a '{subcommands}'"
+        seen.append(f"not __fish_seen_subcommand_from {subcommands}")
+    where = f" -n '{'; and '.join(seen)}'" if seen else ""
+    yield from _fish_lines(f"complete -c {name}{where}", command.declaration)
+    for sub, nested in command.subcommands.items():
+        yield from _fish_command(name, nested, (*path, sub))
 
 
 _FISH_DIRECTORIES = "-a '(__fish_complete_directories)'"
@@ -225,8 +254,8 @@ def _fish_lines(start: str, declaration: Declaration) -> Iterator[str]:
         value = f" -x -a '{' '.join(flag.choices)}'" if flag.choices else _FISH[flag.takes]
         for option in flag.names:
             yield f"{start} -l {option.removeprefix('--')} -d '{text}'{value}"
-    if takes_directories(declaration):
-        yield f"{start} {_FISH_DIRECTORIES}"
+    if (words := argument(declaration)) is not None:
+        yield f"{start} " + (f"-a '{' '.join(words)}'" if words else _FISH_DIRECTORIES)
 
 
 def _function(name: str) -> str:

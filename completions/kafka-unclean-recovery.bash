@@ -26,11 +26,38 @@ _kafka_unclean_recovery_plan() {
     esac
     COMPREPLY=($(compgen -W "--manual-recovery-output-file --replica-info-file --log-dirs --mode --exclude-brokers --plan-output-file --format --topics --path-to-json-file --help" -- "$cur"))
 }
+_kafka_unclean_recovery_emulator_ctl() {
+    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
+    case "$prev" in
+        --data-dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
+        --socket) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+    esac
+    if [[ "$cur" != -* ]]; then COMPREPLY=($(compgen -W "create-topic delete-topic alter-configs alter-broker-configs produce elect-leaders kill power-off stop start pause resume fence unfence flush drop-link delay-link restore-link restore-links lag intercept clear-intercepts wait-until status" -- "$cur")); return; fi
+    COMPREPLY=($(compgen -W "--data-dir --socket --help" -- "$cur"))
+}
+_kafka_unclean_recovery_emulator() {
+    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
+    if ((COMP_CWORD > 2)); then case "${COMP_WORDS[2]}" in
+        ctl) _kafka_unclean_recovery_emulator_ctl; return ;;
+    esac; fi
+    case "$prev" in
+        --brokers) COMPREPLY=(); return ;;
+        --scenario) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --data-dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
+        --release) COMPREPLY=($(compgen -W "4.3.1 3.9.1 kip-966" -- "$cur")); return ;;
+        --dialect) COMPREPLY=(); return ;;
+        --broker-session-timeout-ms) COMPREPLY=(); return ;;
+        --replica-lag-time-max-ms) COMPREPLY=(); return ;;
+    esac
+    local commands=""; ((COMP_CWORD > 2)) || commands="ctl"
+    COMPREPLY=($(compgen -W "$commands --brokers --scenario --data-dir --release --dialect --broker-session-timeout-ms --replica-lag-time-max-ms --help" -- "$cur"))
+}
 _kafka_unclean_recovery() {
     local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
     if ((COMP_CWORD > 1)); then case "${COMP_WORDS[1]}" in
         scan-log-dirs) _kafka_unclean_recovery_scan_log_dirs; return ;;
         plan) _kafka_unclean_recovery_plan; return ;;
+        emulator) _kafka_unclean_recovery_emulator; return ;;
     esac; fi
     case "$prev" in
         --bootstrap-server) COMPREPLY=(); return ;;
@@ -50,7 +77,7 @@ _kafka_unclean_recovery() {
         --election-method) COMPREPLY=($(compgen -W "auto designated reorder" -- "$cur")); return ;;
         --replica-log-info-dialect) COMPREPLY=(); return ;;
     esac
-    local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan"
+    local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan emulator"
     COMPREPLY=($(compgen -W "$commands --bootstrap-server --command-config --all-offline-partitions --path-to-json-file --show-replica-info --manual-recovery-output-file --automated-recovery --recovery-duration-ms --recovery-election-attempts --wait-for-brokers --format --yes --journal --resume --plan-output-file --replica-info-file --log-dirs --transport --election-method --replica-log-info-dialect --version --help" -- "$cur"))
 }
 complete -o filenames -F _kafka_unclean_recovery kafka-unclean-recovery

@@ -26,9 +26,32 @@ _arguments \
     '--path-to-json-file[The partitions, as {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
     '--help[Show this message and exit]'
 return ;;
+emulator)
+shift words; ((CURRENT--))
+if ((CURRENT > 2)); then case "$words[2]" in
+ctl)
+shift words; ((CURRENT--))
+_arguments \
+    '--data-dir[The --data-dir of the emulator]:directory:_files -/' \
+    '--socket[The control.socket that it printed]:file:_files' \
+    '--help[Show this message and exit]' \
+    '*:command:(create-topic delete-topic alter-configs alter-broker-configs produce elect-leaders kill power-off stop start pause resume fence unfence flush drop-link delay-link restore-link restore-links lag intercept clear-intercepts wait-until status)'
+return ;;
 esac; fi
 _arguments \
-    '1:command:(scan-log-dirs plan)' \
+    '1:command:(ctl)' \
+    '(1)--brokers[How many]:value: ' \
+    '(1)--scenario[Commands to carry out first, one a line, as for ctl]:file:_files' \
+    '(1)--data-dir[Where the cluster is kept]:directory:_files -/' \
+    '(1)--release[Whose controller it has]:value:(4.3.1 3.9.1 kip-966)' \
+    '(1)--dialect[The dialect of GetReplicaLogInfo that brokers speak; by default none]:value: ' \
+    '(1)--broker-session-timeout-ms[After which a silent broker is fenced]:value: ' \
+    '(1)--replica-lag-time-max-ms[After which a lagging replica leaves the ISR]:value: ' \
+    '(1)--help[Show this message and exit]'
+return ;;
+esac; fi
+_arguments \
+    '1:command:(scan-log-dirs plan emulator)' \
     '(1)--bootstrap-server[Brokers to connect to first; required without a command]:value: ' \
     '(1)--command-config[Java client properties  TLS, SASL, client.id]:file:_files' \
     '(1)--all-offline-partitions[Every partition without a leader]' \

@@ -38,6 +38,13 @@ def test_scripts_are_up_to_date(path: Path) -> None:
         (["plan", "--man"], ["--manual-recovery-output-file"]),
         (["plan", "--log-dirs", ""], ["disks"]),
         (["plan", "--exclude-brokers", ""], []),
+        (["em"], ["emulator"]),
+        (["emulator", "--sc"], ["--scenario"]),
+        (["emulator", "--release", ""], ["4.3.1", "3.9.1", "kip-966"]),
+        (["emulator", "ct"], ["ctl"]),
+        (["emulator", "ctl", "ki"], ["kill"]),
+        (["emulator", "ctl", "--data-dir", "d"], ["disks"]),
+        (["emulator", "ctl", "--br"], []),
     ],
 )
 def test_bash_completes(words: list[str], expected: list[str], tmp_path: Path) -> None:
@@ -58,11 +65,15 @@ def test_bash_completes(words: list[str], expected: list[str], tmp_path: Path) -
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_every_subcommand_and_its_flags_are_there(shell: str) -> None:
     command = COMMANDS["kafka-unclean-recovery"]
-    assert set(command.subcommands) == {registered.name for registered in app.registered_commands}
+    commands = {registered.name for registered in app.registered_commands}
+    commands |= {registered.name for registered in app.registered_groups}
+    assert set(command.subcommands) == commands
+    nested = {**command.subcommands, **command.subcommands["emulator"].subcommands}
+    assert "ctl" in nested
     script = (HERE / f"kafka-unclean-recovery.{shell}").read_text()
-    for name, declaration in command.subcommands.items():
+    for name, subcommand in nested.items():
         assert name in script
-        for flag in flags(declaration):
+        for flag in flags(subcommand.declaration):
             long = flag.names[0].removeprefix("--")
             assert f"-l {long} " in script if shell == "fish" else f"--{long}" in script
 

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from typer.core import TyperGroup
 
 from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.choices import ElectionMethod, Transport
-from kafka_unclean_recovery.cli import plan_from_disks, scan_log_dirs
+from kafka_unclean_recovery.cli import emulator, plan_from_disks, scan_log_dirs
 from kafka_unclean_recovery.cli.flags import (
     ElectionAttempts,
     Format,
@@ -27,6 +26,7 @@ from kafka_unclean_recovery.cli.flags import (
     ReplicaInfoFiles,
     ReplicaLogInfoDialect,
 )
+from kafka_unclean_recovery.cli.group_flags import refuse_flags_before
 
 NAME = "kafka-unclean-recovery"
 
@@ -104,7 +104,7 @@ def unclean_recovery(
     below need no cluster.
     """
     if context.invoked_subcommand is not None:
-        _refuse_flags_before(context, context.invoked_subcommand)
+        refuse_flags_before(context, context.invoked_subcommand)
         return
     if bootstrap_server is None:
         context.fail("Missing option '--bootstrap-server'.")
@@ -136,29 +136,13 @@ def unclean_recovery(
     raise typer.Exit(code)
 
 
-def _refuse_flags_before(context: typer.Context, command: str) -> None:
-    """A flag before the command would be dropped in silence."""
-    group = context.command
-    assert isinstance(group, TyperGroup)
-    chosen = group.get_command(context, command)
-    assert chosen is not None
-    its_own = {flag for param in chosen.params for flag in param.opts}
-    for param in group.params:
-        source = context.get_parameter_source(param.name or "")
-        if source is None or source.name != "COMMANDLINE":
-            continue
-        flag = param.opts[0]
-        if flag in its_own:
-            context.fail(f"{flag} goes after the command: {NAME} {command} {flag} ...")
-        context.fail(f"{flag} is no flag of {command}; it goes with {NAME} without a command.")
-
-
 app.command(scan_log_dirs.NAME, short_help="How far the replicas in log directories go.")(
     scan_log_dirs.scan_log_dirs
 )
 app.command(plan_from_disks.NAME, short_help="Choose leaders out of log directories alone.")(
     plan_from_disks.plan_from_disks
 )
+app.add_typer(emulator.app, name=emulator.NAME)
 
 
 def main() -> None:

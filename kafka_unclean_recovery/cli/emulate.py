@@ -1,0 +1,174 @@
+"""What kafka-unclean-recovery emulator does once its flags are parsed."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kafka_unclean_recovery.choices import Dialect
+from kafka_unclean_recovery.cli.console import Console, read_input
+from kafka_unclean_recovery.cli.exits import OK, Exit, usage
+from kafka_unclean_recovery.emulator.cluster import Cluster
+from kafka_unclean_recovery.emulator.cluster import Options as ClusterOptions
+from kafka_unclean_recovery.emulator.commands import (
+    BadCommand,
+    Command,
+    parse_line,
+    parse_scenario,
+)
+from kafka_unclean_recovery.emulator.control_socket import serving
+from kafka_unclean_recovery.emulator.data_dir_claim import claimed, tell_socket
+from kafka_unclean_recovery.emulator.emulation import Settings
+from kafka_unclean_recovery.emulator.executing import execute, run
+
+_NAME = "kafka-unclean-recovery emulator"
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+# How often it is looked whether a scenario is over, in seconds.
+_SOON = 0.01
+
+Scenario = Sequence[tuple[str, Command]]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The flags of the command, by their names; times in seconds."""
+
+    brokers: int
+    scenario: Path | None
+    data_dir: Path | None
+    release: str
+    dialect: Dialect | None
+    session_timeout: float
+    replica_lag_time_max: float
+
+
+def emulate(options: Options) -> int:
+    """0 when it was stopped by a signal; 130 or 143 if that was before it was ready."""
+    console = Console(_NAME)
+    try:
+        scenario = _scenario(options.scenario)
+        with ExitStack() as stack:
+            signals = stack.enter_context(_signals())
+            if options.data_dir is not None:
+                _claim(stack, options.data_dir)
+            cluster = _start(stack, options)
+            if (stopped := _rehearse(cluster, scenario, signals)) is not None:
+                return 128 + stopped
+            path = stack.enter_context(serving(lambda line: _do(cluster, line)))
+            if options.data_dir is not None:
+                tell_socket(options.data_dir, path)
+            console.artefact(
+                f"bootstrap.servers={cluster.bootstrap_servers}\ncontrol.socket={path}\n"
+            )
+            signals.wait(None)
+            return OK
+    except Exit as error:
+        console.say(str(error))
+        return error.code
+
+
+def _scenario(path: Path | None) -> Scenario:
+    """All of it, for nothing to be started for one that has a slip in it. Raises Exit(2)."""
+    if path is None:
+        return ()
+    try:
+        return list(parse_scenario(read_input(path, "--scenario"), str(path)))
+    except BadCommand as error:
+        raise usage(f"--scenario {error}") from None
+
+
+def _claim(stack: ExitStack, data_dir: Path) -> None:
+    """Raises Exit(2)."""
+    try:
+        stack.enter_context(claimed(data_dir))
+    except ValueError as error:
+        raise usage(f"--data-dir {error}; name another directory") from None
+    except OSError as error:
+        raise usage(f"--data-dir {data_dir}: {error.strerror}") from None
+
+
+def _start(stack: ExitStack, options: Options) -> Cluster:
+    """Raises Exit(2)."""
+    settings = replace(
+        Settings(),
+        session_timeout=options.session_timeout,
+        replica_lag_time_max=options.replica_lag_time_max,
+    )
+    chosen = ClusterOptions(
+        brokers=options.brokers,
+        release=options.release,
+        data_dir=options.data_dir,
+        dialect=options.dialect,
+        settings=settings,
+    )
+    try:
+        return stack.enter_context(Cluster(chosen))
+    except ValueError as error:
+        raise usage(f"--data-dir {error}; start it as it was, or name another") from None
+
+
+def _do(cluster: Cluster, line: str) -> str:
+    command = parse_line(line)
+    return "" if command is None else execute(cluster, command)
+
+
+def _rehearse(cluster: Cluster, scenario: Scenario, signals: _Signals) -> int | None:
+    """Carry out the scenario; the signal that came meanwhile. Raises Exit(2).
+
+    In a thread of its own: a command may wait for long, and a signal is not to wait for it.
+    """
+    failed: list[BadCommand] = []
+
+    def rehearse() -> None:
+        try:
+            run(cluster, scenario)
+        except BadCommand as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=rehearse, daemon=True)
+    thread.start()
+    while thread.is_alive():
+        if (number := signals.wait(_SOON)) is not None:
+            return number
+    if failed:
+        raise usage(f"--scenario {failed[0]}")
+    return signals.wait(0)
+
+
+class _Signals:
+    """The first of SIGINT and SIGTERM is kept; a second one ends the process at once."""
+
+    def __init__(self, readable: int) -> None:
+        self._readable = readable
+
+    def wait(self, seconds: float | None) -> int | None:
+        """The number of the signal, None if none came; None as a time is for ever."""
+        found, _, _ = select.select([self._readable], [], [], seconds)
+        return os.read(self._readable, 1)[0] if found else None
+
+
+@contextmanager
+def _signals() -> Iterator[_Signals]:
+    readable, writable = os.pipe()
+    os.set_blocking(writable, False)
+    signal.set_wakeup_fd(writable)
+    before = {number: signal.signal(number, _next_one_kills) for number in _SIGNALS}
+    try:
+        yield _Signals(readable)
+    finally:
+        signal.set_wakeup_fd(-1)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        os.close(readable)
+        os.close(writable)
+
+
+def _next_one_kills(*_: object) -> None:
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_DFL)

@@ -1,0 +1,50 @@
+"""What kafka-unclean-recovery emulator ctl does once its flags are parsed."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from kafka_unclean_recovery.cli.console import Console
+from kafka_unclean_recovery.cli.exits import OK, Exit, usage
+from kafka_unclean_recovery.emulator.commands import BadCommand, Command, parse_words
+from kafka_unclean_recovery.emulator.control_socket import ask
+from kafka_unclean_recovery.emulator.data_dir_claim import socket_of
+
+_NAME = "kafka-unclean-recovery emulator ctl"
+# Beyond the time that a command itself may wait.
+_PATIENCE = 60.0
+
+
+def control(words: Sequence[str], data_dir: Path | None, socket: Path | None) -> int:
+    """The exit code: 2 for whatever did not happen."""
+    console = Console(_NAME)
+    try:
+        # Checked here, for a wrong one to be told without an emulator.
+        command = parse_words(words)
+        console.artefact(_answer(_socket(data_dir, socket), words, command))
+    except (Exit, BadCommand) as error:
+        console.say(str(error))
+        return usage("").code
+    return OK
+
+
+def _socket(data_dir: Path | None, socket: Path | None) -> Path:
+    if (data_dir is None) == (socket is None):
+        raise usage("exactly one of --data-dir and --socket says which emulator")
+    if socket is not None:
+        return socket
+    assert data_dir is not None
+    try:
+        return socket_of(data_dir)
+    except ValueError as error:
+        raise usage(f"--data-dir {error}") from None
+
+
+def _answer(path: Path, words: Sequence[str], command: Command) -> str:
+    try:
+        timeout = _PATIENCE + command.values.get("timeout-ms", 0.0)
+        return ask(path, shlex.join(words), timeout)
+    except OSError as error:
+        raise usage(f"no emulator answers at {path}: {error.strerror or error}") from None

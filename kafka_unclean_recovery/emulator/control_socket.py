@@ -1,0 +1,113 @@
+"""The Unix-domain socket by which `emulator ctl` talks to a running emulator.
+
+One command a connection: a line of the language of commands.py, and back one JSON object, "error"
+with a sentence or "answer" with text. The socket has mode 0600 in a directory of mode 0700.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import socketserver
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.emulator.commands import BadCommand
+
+# A path of sockaddr_un, with the zero that ends it, has 104 bytes on some systems, 108 on Linux.
+_LONGEST_PATH = 103
+_LONGEST_LINE = 1 << 16
+# For a client to send its line, in seconds.
+_PATIENCE = 10.0
+
+Answer = Callable[[str], str]
+"""A line to what is said about it. Raises BadCommand."""
+
+
+class _Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, path: Path, answer: Answer) -> None:
+        super().__init__(str(path), _Handler)
+        path.chmod(0o600)
+        self.answer = answer
+
+
+class _Handler(socketserver.StreamRequestHandler):
+    timeout = _PATIENCE
+
+    def handle(self) -> None:
+        try:
+            line = self.rfile.readline(_LONGEST_LINE)
+            if line:
+                self.wfile.write(json.dumps(self._reply(line)).encode() + b"\n")
+        except OSError:
+            pass  # Whoever asked is gone.
+
+    def _reply(self, line: bytes) -> dict[str, str]:
+        assert isinstance(self.server, _Server)
+        if not line.endswith(b"\n"):
+            return {"error": f"a command has at most {_LONGEST_LINE - 1} bytes"}
+        try:
+            return {"answer": self.server.answer(line.decode())}
+        except (BadCommand, UnicodeDecodeError) as error:
+            return {"error": str(error)}
+        except RuntimeError:
+            return {"error": "the emulator is stopping"}
+
+
+@contextmanager
+def serving(answer: Answer) -> Iterator[Path]:
+    """Where it listens, until the end of the block."""
+    with tempfile.TemporaryDirectory(prefix="kafka-emulator-ctl-", dir=_short_place()) as directory:
+        path = Path(directory) / "socket"
+        with _Server(path, answer) as server:
+            thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+            thread.start()
+            try:
+                yield path
+            finally:
+                server.shutdown()
+                thread.join()
+
+
+def _short_place() -> str:
+    """A directory that leaves room for the name in it."""
+    for place in (os.environ.get("XDG_RUNTIME_DIR", ""), tempfile.gettempdir()):
+        room = _LONGEST_PATH - len(os.fsencode(place)) - len("/kafka-emulator-ctl-12345678/socket")
+        if place and room >= 0 and os.access(place, os.W_OK | os.X_OK):
+            return place
+    return "/tmp"  # noqa: S108 - the directory made in it is nobody else's
+
+
+def ask(path: Path, line: str, timeout: float) -> str:
+    """The answer to one line. Raises BadCommand, OSError, and TimeoutError which is one."""
+    deadline = Deadline.after(timeout)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
+        sock.settimeout(_remaining(deadline))
+        sock.connect(str(path))
+        sock.sendall(line.encode() + b"\n")
+        received = bytearray()
+        while not received.endswith(b"\n"):
+            sock.settimeout(_remaining(deadline))
+            chunk = sock.recv(_LONGEST_LINE)
+            if not chunk:
+                raise ConnectionResetError("it ended before it answered")
+            received += chunk
+    reply: dict[str, Any] = json.loads(received)
+    if "error" in reply:
+        raise BadCommand(reply["error"])
+    return str(reply["answer"])
+
+
+def _remaining(deadline: Deadline) -> float:
+    if deadline.expired:
+        raise TimeoutError("it did not answer in time")
+    return deadline.remaining()

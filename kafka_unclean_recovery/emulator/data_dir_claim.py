@@ -1,0 +1,52 @@
+"""One emulator at a time on a data directory, and where it is found from there.
+
+The file `control-socket` in it is locked while an emulator runs, and holds the path of its socket.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_FILE = "control-socket"
+
+
+@contextmanager
+def claimed(data_dir: Path) -> Iterator[None]:
+    """Make the directory if it is not there, and keep it until the end of the block. Raises
+    ValueError if another emulator has it, or it holds something else."""
+    data_dir.mkdir(parents=True, exist_ok=True)
+    content = {path.name for path in data_dir.iterdir()} - {_FILE}
+    if content and "controller" not in content:
+        raise ValueError(f"{data_dir} is not empty, and holds no emulated cluster")
+    file = os.open(data_dir / _FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(file)
+        raise ValueError(f"another emulator runs on {data_dir}") from None
+    try:
+        os.truncate(file, 0)
+        yield
+    finally:
+        os.truncate(file, 0)
+        os.close(file)
+
+
+def tell_socket(data_dir: Path, path: Path) -> None:
+    """For whoever knows the directory."""
+    (data_dir / _FILE).write_text(f"{path}\n")
+
+
+def socket_of(data_dir: Path) -> Path:
+    """Of the emulator that runs on it. Raises ValueError."""
+    try:
+        path = (data_dir / _FILE).read_text().strip()
+    except OSError as error:
+        raise ValueError(f"{data_dir} is the directory of no emulator: {error.strerror}") from None
+    if not path:
+        raise ValueError(f"no emulator runs on {data_dir}")
+    return Path(path)

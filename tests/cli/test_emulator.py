@@ -1,0 +1,232 @@
+"""emulator and emulator ctl as processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import stat
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kafka.protocol.metadata import MetadataRequest
+from typer.testing import CliRunner
+
+from kafka_unclean_recovery.cli.emulator import Release
+from kafka_unclean_recovery.cli.unclean_recovery import app
+from kafka_unclean_recovery.emulator.commands import BadCommand
+from kafka_unclean_recovery.emulator.control_socket import ask, serving
+from kafka_unclean_recovery.emulator.controller.releases import RELEASES
+from tests.cli.run import RECOVERY, command_line, run
+from tests.fidelity.wire import Wire
+from tests.messages.building import build
+from tests.real.waiting import wait_until
+
+TIMEOUT = 60.0
+
+
+class Running:
+    """An emulator that has printed its two lines."""
+
+    def __init__(self, *args: str, env: dict[str, str] | None = None) -> None:
+        self.process = subprocess.Popen(
+            command_line(RECOVERY, "emulator", *args),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **(env or {})},
+        )
+        assert self.process.stdout is not None
+        self.first = self.process.stdout.readline()
+        self.second = self.process.stdout.readline()
+
+    @property
+    def addresses(self) -> list[tuple[str, int]]:
+        parted = (a.rpartition(":") for a in self.first.strip().partition("=")[2].split(","))
+        return [(host, int(port)) for host, _, port in parted]
+
+    @property
+    def socket(self) -> Path:
+        return Path(self.second.strip().partition("=")[2])
+
+    def ctl(self, *words: str) -> str:
+        return ask(self.socket, " ".join(words), TIMEOUT)
+
+    def end(self, number: int) -> tuple[int, str]:
+        """The exit code and stderr."""
+        self.process.send_signal(number)
+        _, said = self.process.communicate(timeout=TIMEOUT)
+        return self.process.returncode, said
+
+
+@contextmanager
+def running(*args: str, env: dict[str, str] | None = None) -> Iterator[Running]:
+    emulator = Running(*args, env=env)
+    try:
+        yield emulator
+    finally:
+        if emulator.process.poll() is None:
+            emulator.process.kill()
+        emulator.process.communicate()
+
+
+def test_every_release_can_be_named() -> None:
+    assert [release.value for release in Release] == list(RELEASES)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_says_where_the_brokers_are_serves_clients_and_ends_with_0_on_a_signal(
+    number: int,
+) -> None:
+    with running("--brokers", "3", "--release", "kip-966", "--dialect", "kip-966") as emulator:
+        assert emulator.first.startswith("bootstrap.servers=127.0.0.1:")
+        assert emulator.second == f"control.socket={emulator.socket}\n"
+        assert len(emulator.addresses) == 3
+        with Wire(*emulator.addresses[1]) as wire:
+            answer = wire.ask(build(MetadataRequest, {"topics": None}), 9)
+        assert {(b.host, b.port) for b in answer.brokers} == set(emulator.addresses)
+        assert emulator.end(number) == (0, "")
+        assert not emulator.socket.exists()
+
+
+def test_a_scenario_is_over_before_the_first_line(tmp_path: Path) -> None:
+    scenario = tmp_path / "one.scenario"
+    scenario.write_text("create-topic a replica-assignment=2:1\nproduce a-0 7\nkill 1\n")
+    with running("--scenario", str(scenario)) as emulator:
+        said = emulator.ctl("status")
+    assert "broker 1 dead" in said
+    assert "a-0 leader=2" in said
+    assert "log-end-offsets=2:7,1:?" in said
+
+
+def _ctl(*args: str) -> Any:
+    return CliRunner().invoke(app, ["emulator", "ctl", *args])
+
+
+def test_ctl_finds_it_by_its_socket_and_by_its_data_dir_and_the_cluster_is_kept(
+    tmp_path: Path,
+) -> None:
+    # Longer than any socket's path may be.
+    data_dir = tmp_path / ("d" * 120)
+    by_dir = ("--data-dir", str(data_dir))
+    with running(*by_dir) as emulator:
+        assert stat.S_IMODE(emulator.socket.stat().st_mode) == 0o600
+        assert stat.S_IMODE(emulator.socket.parent.stat().st_mode) == 0o700
+        by_socket = ("--socket", str(emulator.socket))
+        done = run(RECOVERY, "emulator", "ctl", *by_socket, "create-topic", "a")
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        found = _ctl(*by_dir, "produce", "a-0", "5", "acks=1")
+        assert (found.exit_code, found.stdout) == (0, "a-0: 5 records from offset 0 on\n")
+        wrong = _ctl(*by_dir, "kill", "9")
+        said = "kafka-unclean-recovery emulator ctl: kill: there is no broker 9\n"
+        assert (wrong.exit_code, wrong.stdout, wrong.stderr) == (2, "", said)
+        second = CliRunner().invoke(app, ["emulator", *by_dir])
+        assert second.exit_code == 2
+        assert f"another emulator runs on {data_dir}" in second.stderr
+        assert emulator.end(signal.SIGTERM) == (0, "")
+    gone = _ctl(*by_dir, "status")
+    assert (gone.exit_code, "no emulator runs on" in gone.stderr) == (2, True)
+    with running(*by_dir) as again:
+        assert "log-end-offsets=1:5" in again.ctl("status")
+    other = CliRunner().invoke(app, ["emulator", *by_dir, "--release", "3.9.1"])
+    assert other.exit_code == 2
+    assert "holds a cluster of 4.3.1" in other.stderr
+
+
+def test_a_killed_emulator_leaves_its_directory_to_the_next(tmp_path: Path) -> None:
+    args = ("--brokers", "1", "--data-dir", str(tmp_path))
+    with running(*args) as emulator:
+        emulator.ctl("create-topic", "a")
+        emulator.process.kill()
+        emulator.process.wait(TIMEOUT)
+        asked = _ctl("--data-dir", str(tmp_path), "status")
+        assert asked.exit_code == 2
+        assert "no emulator answers at" in asked.stderr
+        emulator.socket.unlink()
+        emulator.socket.parent.rmdir()
+    with running(*args) as again:
+        assert "a-0 leader=1" in again.ctl("status")
+
+
+def test_a_signal_in_the_middle_of_a_scenario_ends_it_at_once_with_143(tmp_path: Path) -> None:
+    scenario = tmp_path / "slow.scenario"
+    data_dir = tmp_path / "data"
+    scenario.write_text("create-topic a\nwait-until a-0 leader=2 timeout-ms=600000\n")
+    args = ("--scenario", str(scenario), "--data-dir", str(data_dir))
+    process = subprocess.Popen(
+        command_line(RECOVERY, "emulator", *args),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    metadata = data_dir / "controller" / "metadata.jsonl"
+
+    wait_until(
+        lambda: metadata.exists() and "TopicRecord" in metadata.read_text(),
+        TIMEOUT,
+        lambda: "topic",
+    )
+    process.send_signal(signal.SIGTERM)
+    out, said = process.communicate(timeout=TIMEOUT)
+    assert (process.returncode, out, said) == (143, "", "")
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        ("--scenario no.scenario", "--scenario no.scenario: No such file"),
+        ("--scenario slip.scenario", "--scenario slip.scenario, line 2: 'kil' is no command"),
+        ("--scenario wrong.scenario", "--scenario wrong.scenario, line 1: kill: there is no"),
+        ("--data-dir .", "--data-dir . is not empty, and holds no emulated cluster"),
+        ("--data-dir slip.scenario", "--data-dir slip.scenario: File exists"),
+        ("--brokers 0", "--brokers"),
+        ("--release 9", "--release"),
+        ("--brokers 3 ctl status", "--brokers is no flag of ctl; it goes with"),
+        ("--data-dir d ctl status", "--data-dir goes after the command: "),
+        ("ctl status", "exactly one of --data-dir and --socket"),
+        ("ctl --data-dir d --socket s status", "exactly one of --data-dir and --socket"),
+        ("ctl --socket s", "COMMAND"),
+        ("ctl --socket s help", "'help' is no command; there are create-topic, "),
+        ("ctl --socket s kill", "BROKER is missing"),
+        ("ctl --socket s status", "no emulator answers at s: "),
+        ("ctl --data-dir d status", "--data-dir d is the directory of no emulator"),
+    ],
+)
+def test_it_says_what_is_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: str, says: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "slip.scenario").write_text("status\nkil 1\n")
+    (tmp_path / "wrong.scenario").write_text("kill 9\n")
+    done = CliRunner().invoke(app, ["emulator", *args.split()])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert says in done.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"slip.scenario", "wrong.scenario"}
+
+
+def test_what_is_no_command_is_answered_and_ends_nothing() -> None:
+    def answer(line: str) -> str:
+        if line.strip() == "no":
+            raise BadCommand("not that")
+        return f"heard {line}"
+
+    with serving(answer) as path:
+        with pytest.raises(BadCommand, match="not that"):
+            ask(path, "no", TIMEOUT)
+        for sent, error in ((b"\xff\n", "utf-8"), (b"x" * (1 << 16), "at most 65535 bytes")):
+            with socket.socket(socket.AF_UNIX) as sock:
+                sock.settimeout(TIMEOUT)
+                sock.connect(str(path))
+                sock.sendall(sent)
+                assert error in json.loads(sock.makefile().readline())["error"]
+        with socket.socket(socket.AF_UNIX) as gone:
+            gone.connect(str(path))
+        assert ask(path, "yes", TIMEOUT) == "heard yes\n"
+    with pytest.raises(OSError):
+        ask(path, "yes", TIMEOUT)
+    assert not path.parent.exists()
