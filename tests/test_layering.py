@@ -43,6 +43,7 @@ RIM = {
     "log_dir": {"choices", "model", "errors", "trust"},
     "messages": {"choices"},
     "emulator": {"choices", "deadline", "log_dir", "messages"},
+    "pytest_plugin": {"emulator"},
     "stopping": set(),
     "cluster": {"choices", "model", "deadline", "messages"},
     "transport": {
@@ -132,11 +133,24 @@ def test_only_the_command_line_prints_or_exits() -> None:
         assert not calls & {"print", "input", "exit"}, module.name
 
 
-def test_help_imports_no_codec() -> None:
-    code = (
-        "import sys, kafka_unclean_recovery.cli.unclean_recovery,"
-        " kafka_unclean_recovery.cli.elect_leaders;"
-        "print(*sorted({'kafka', 'tabulate', 'tenacity', 'asyncio', 'pyspark'} & set(sys.modules)))"
-    )
+HEAVY = {"kafka", "tabulate", "tenacity", "asyncio", "pyspark"}
+
+
+def _heavy(*modules: str) -> set[str]:
+    """What a fresh process imports with these."""
+    code = f"import sys, {', '.join(modules)}; print(*{HEAVY} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == ""
+    return set(done.stdout.split())
+
+
+def test_help_imports_no_codec() -> None:
+    assert _heavy(f"{NAME}.cli.unclean_recovery", f"{NAME}.cli.elect_leaders") == set()
+
+
+def test_every_pytest_run_on_the_machine_imports_no_codec() -> None:
+    # Its entry point is loaded whether a test uses the fixture or not.
+    assert _heavy(f"{NAME}.pytest_plugin") <= _heavy("pytest")
+
+
+def test_ctl_imports_no_codec() -> None:
+    assert _heavy(f"{NAME}.cli.emulator_ctl", f"{NAME}.emulator.commands") <= {"asyncio"}

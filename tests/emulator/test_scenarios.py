@@ -1,0 +1,90 @@
+"""The scenarios of examples/: each comes to what its name says, and our command mends it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_unclean_recovery.emulator import Cluster
+from kafka_unclean_recovery.messages.elect_leaders import ElectLeadersRequest
+from tests.cli.run import RECOVERY, command_line
+from tests.emulator.asking import ask
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "scenarios"
+OUTAGE = EXAMPLES / "the_last_replica_standing_does_not_come_back.scenario"
+STALE_TAIL = EXAMPLES / "the_longest_log_has_a_stale_tail.scenario"
+PARTED = EXAMPLES / "a_leader_is_parted_from_the_controller_and_loses_what_it_took.scenario"
+GHOST = EXAMPLES / "an_election_is_carried_out_and_its_answer_never_comes.scenario"
+
+
+def test_every_scenario_is_tested_here() -> None:
+    assert {OUTAGE, STALE_TAIL, PARTED, GHOST} == set(EXAMPLES.glob("*"))
+
+
+def _ends(cluster: Cluster, partition: int = 0) -> Mapping[int, int]:
+    return {log.broker: log.log_end_offset for log in cluster.partition("orders", partition).logs}
+
+
+def _recover(cluster: Cluster, tmp_path: Path) -> dict[int, Any]:
+    """Rows of the report by partition."""
+    flags = ("--all-offline-partitions", "--automated-recovery", "--yes", "--format", "json")
+    done = subprocess.run(
+        command_line(RECOVERY, "--bootstrap-server", cluster.bootstrap_servers, *flags),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={**os.environ, "XDG_STATE_HOME": str(tmp_path)},
+    )
+    assert done.returncode == 0, done.stderr
+    return {row["partition"]: row for row in json.loads(done.stdout)["partitions"]}
+
+
+@pytest.mark.kafka_cluster(scenario=OUTAGE)
+def test_the_outage_is_recovered_by_electing_3_everywhere(
+    kafka_cluster: Cluster, tmp_path: Path
+) -> None:
+    assert [_ends(kafka_cluster, number) for number in range(3)] == [{4: 1000, 3: 1500}] * 3
+    rows = _recover(kafka_cluster, tmp_path)
+    assert {n: row["leader"] for n, row in rows.items()} == {0: 3, 1: 3, 2: 3}
+    assert [_ends(kafka_cluster, number) for number in range(3)] == [{4: 1500, 3: 1500}] * 3
+
+
+@pytest.mark.kafka_cluster(scenario=OUTAGE)
+def test_in_the_outage_a_blind_election_loses_500_records(kafka_cluster: Cluster) -> None:
+    kafka_cluster.elect_leaders("unclean")
+    assert [kafka_cluster.partition("orders", n).leader for n in range(3)] == [4, 4, 3]
+    assert _ends(kafka_cluster) == {4: 1000, 3: 1000}
+
+
+@pytest.mark.kafka_cluster(scenario=STALE_TAIL)
+def test_the_newer_epoch_is_elected_over_the_longer_log(
+    kafka_cluster: Cluster, tmp_path: Path
+) -> None:
+    logs = {log.broker: log for log in kafka_cluster.partition("orders", 0).logs}
+    written = {b: (log.log_end_offset, log.last_written_leader_epoch) for b, log in logs.items()}
+    assert written == {1: (1200, 0), 4: (1100, 2)}
+    row = _recover(kafka_cluster, tmp_path)[0]
+    assert (row["leader"], row["loss"]["certain"]) == (4, 200)
+    assert _ends(kafka_cluster) == {1: 1100, 4: 1100}
+
+
+@pytest.mark.kafka_cluster(scenario=PARTED)
+def test_a_parted_leader_loses_what_it_took(kafka_cluster: Cluster) -> None:
+    assert _ends(kafka_cluster) == {1: 1010, 2: 1010, 3: 1010}
+    assert kafka_cluster.partition("orders", 0).leader == 2
+
+
+@pytest.mark.kafka_cluster(scenario=GHOST)
+def test_an_election_without_an_answer_is_done_all_the_same(kafka_cluster: Cluster) -> None:
+    values = {"election_type": 1, "topic_partitions": None}
+    with pytest.raises(ConnectionResetError):
+        ask(kafka_cluster, 3, ElectLeadersRequest, 2, values)
+    assert kafka_cluster.partition("orders", 0).leader == 2
+    assert ask(kafka_cluster, 3, ElectLeadersRequest, 2, values).error_code == 0
