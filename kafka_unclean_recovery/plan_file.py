@@ -142,6 +142,7 @@ def replica_log_json(log: ReplicaLog) -> Json:
         "suspect": log.suspect,
         "certain_end_offset": log.certain_end_offset,
         "scanned": None if log.scanned is None else _scanned_json(log.scanned),
+        "broker_epoch": log.broker_epoch,
     }
 
 

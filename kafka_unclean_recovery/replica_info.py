@@ -72,6 +72,7 @@ _LOG_KEYS = (
     "suspect",
     "certain_end_offset",
     "scanned",
+    "broker_epoch",
 )
 _SCANNED_KEYS = (
     "mode",
@@ -250,6 +251,8 @@ def _replica_log(fields: Fields) -> ReplicaLog:
     fields.only(_LOG_KEYS)
     if fields.flag("live"):
         raise fields.place.at("live").error("must be false: a scan of disks sees no live broker")
+    # Files that were written before it was told are without.
+    told = "broker_epoch" in fields.values
     log = ReplicaLog(
         broker=fields.int32("broker"),
         live=False,
@@ -263,6 +266,7 @@ def _replica_log(fields: Fields) -> ReplicaLog:
         suspect=fields.text_or_unknown("suspect"),
         certain_end_offset=fields.int64_or_unknown("certain_end_offset"),
         scanned=_scanned(fields.object_at("scanned")) if fields.known("scanned") else None,
+        broker_epoch=fields.int64_or_unknown("broker_epoch") if told else None,
     )
     _check_offsets(log, fields.place)
     return log

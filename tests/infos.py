@@ -54,6 +54,7 @@ def _logs(draw: st.DrawFn, broker: int) -> ReplicaLog:
         suspect=draw(st.none() | texts),
         certain_end_offset=draw(unknown),
         scanned=draw(st.none() | scans),
+        broker_epoch=draw(unknown),
     )
 
 

@@ -110,6 +110,7 @@ logs = st.builds(
     st.none() | texts,
     unknown,
     st.none() | scans,
+    unknown,
 )
 losses = st.builds(Loss, unknown, unknown)
 divergences = st.builds(Divergence, broker, count, count)

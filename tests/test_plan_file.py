@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +127,14 @@ def test_the_plan_holds_preconditions_ranking_and_logs() -> None:
         "log_end_offset": 1000,
     }
     assert [log["broker"] for log in row["replica_logs"]] == [1, 4, 3]
+
+
+def test_the_plan_holds_the_epoch_of_the_brokers_process_where_it_is_told() -> None:
+    given = replace(plan(), replica_logs=(replace(log(3, 1500), broker_epoch=17), log(4, 1000)))
+    document = json.loads(plan_json(CLUSTER, [given], CREATED_AT))
+    jsonschema.validate(document, schema("plan-1"))
+    (row,) = document["partitions"]
+    assert {log["broker"]: log["broker_epoch"] for log in row["replica_logs"]} == {3: 17, 4: None}
 
 
 def test_a_refused_plan_has_no_loss_but_its_candidates_have() -> None:

@@ -22,7 +22,7 @@ from kafka_unclean_recovery.model import (
     Scanned,
 )
 from kafka_unclean_recovery.report import render_json, report_document
-from tests.reports import any_reports, elected, plan, report, row, state
+from tests.reports import any_reports, elected, log, plan, report, row, state
 
 SCHEMAS = Path(report_module.__file__).parent / "schemas"
 REPORT_SCHEMA = jsonschema.Draft202012Validator(
@@ -97,6 +97,7 @@ def test_an_elected_partition_in_json() -> None:
         "suspect": None,
         "certain_end_offset": None,
         "scanned": None,
+        "broker_epoch": None,
     }
 
 
@@ -112,7 +113,23 @@ def test_what_was_not_seen_of_a_replica_is_null_and_not_zero() -> None:
         "suspect",
         "certain_end_offset",
         "scanned",
+        "broker_epoch",
     ]
+
+
+def test_the_epoch_of_the_brokers_process_is_in_json_where_it_is_told() -> None:
+    logs = (replace(log(3, 1500), broker_epoch=17), log(4, 1000))
+    given = row(plan=replace(plan(), replica_logs=logs))
+    (found,) = document_of(report(given))["partitions"]
+    epochs = {found["broker"]: found["broker_epoch"] for found in found["replica_logs"]}
+    assert epochs == {3: 17, 4: None}
+
+
+def test_a_report_that_was_written_before_broker_epochs_is_still_one() -> None:
+    document = document_of(report(elected()))
+    for found in document["partitions"][0]["replica_logs"]:
+        del found["broker_epoch"]
+    REPORT_SCHEMA.validate(document)
 
 
 def test_what_a_disk_says_of_a_replica_is_in_json() -> None:

@@ -108,8 +108,9 @@ def _told(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _without_source(value: Any) -> Any:
+    left_out = ("source", "topic_id", "broker_epoch")
     if isinstance(value, dict):
-        return {k: _without_source(v) for k, v in value.items() if k not in ("source", "topic_id")}
+        return {k: _without_source(v) for k, v in value.items() if k not in left_out}
     return [_without_source(v) for v in value] if isinstance(value, list) else value
 
 
@@ -120,6 +121,12 @@ def _sources(rows: list[dict[str, Any]]) -> set[str]:
         for log in row["replica_logs"]
         if log["broker"] in (BEST, SHORTER)
     }
+
+
+def _broker_epochs(rows: list[dict[str, Any]]) -> dict[int, int]:
+    """Of the brokers' processes, where the report has them."""
+    logs = [log for row in rows for log in row["replica_logs"]]
+    return {log["broker"]: log["broker_epoch"] for log in logs if log["broker_epoch"] is not None}
 
 
 def _events(tmp_path: Path) -> list[dict[str, Any]]:
@@ -145,6 +152,7 @@ def test_every_mechanism_recovers_the_best_replica_and_tells_the_same(
     by_the_probes: list[dict[str, Any]], dialect: Dialect, flags: tuple[str, ...]
 ) -> None:
     with last_replica_standing(dialect) as cluster:
+        told = cluster.look(lambda e: {id_: e.brokers[id_].epoch for id_ in (BEST, SHORTER)})
         code, report = _recover(cluster, "--automated-recovery", *flags)
         assert code == 0
         assert _told(report["partitions"]) == _told(by_the_probes)
@@ -152,6 +160,7 @@ def test_every_mechanism_recovers_the_best_replica_and_tells_the_same(
         assert consume_all(cluster.bootstrap_servers, TOPIC, 1) == list(map(numbered, range(1500)))
     seen = {"list-offsets"} if "list-offsets" in flags else {"replica-log-info"}
     assert _sources(report["partitions"]) == seen
+    assert _broker_epochs(report["partitions"]) == (told if seen == {"replica-log-info"} else {})
     for row in report["partitions"]:
         assert (row["outcome"], row["leader"]) == ("elected", BEST)
         assert row["loss"] == {"certain": 0, "possible": None}
