@@ -27,4 +27,5 @@ UNKNOWN_TOPIC_ID = 100
 MISMATCHED_ENDPOINT_TYPE = 114
 
 REQUEST_LIMIT_REACHED = 1966
-"""KIP-966 gives it no number, nor does Kafka; this one is nobody's."""
+"""KIP-966 names it and gives it no number; Kafka's Errors and kafka-python have none either. This
+one is nobody's, far from those that Kafka gives out one by one: it is never taken for another."""

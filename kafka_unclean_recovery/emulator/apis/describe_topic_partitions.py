@@ -10,33 +10,48 @@ from kafka.protocol.admin.topics import DescribeTopicPartitionsRequest
 from kafka_unclean_recovery.emulator import rights
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.controller.state import Topic
-from kafka_unclean_recovery.emulator.error_codes import UNKNOWN_TOPIC_OR_PARTITION
+from kafka_unclean_recovery.emulator.error_codes import (
+    INVALID_REQUEST,
+    UNKNOWN_TOPIC_OR_PARTITION,
+)
 from kafka_unclean_recovery.emulator.partition_metadata import partition_fields
-
-# max.request.partition.size.limit
-_LIMIT = 2000
+from kafka_unclean_recovery.emulator.request_limits import partition_limit
 
 
 async def answer(context: Context, request: Any) -> Fields:
     """Topics in the order of their names, partitions in that of their numbers, from the cursor on;
     at most as many partitions as the limit, and a cursor to what is left."""
-    left = max(1, min(request.response_partition_limit, _LIMIT))
+    if not _sound(request):
+        return {"topics": [_failed(t.name, INVALID_REQUEST) for t in request.topics]}
+    left = partition_limit(context.emulation.state, request.response_partition_limit)
     topics: list[Fields] = []
     for name, first in _from_cursor(context, request):
+        if not left:
+            # To a topic that need not exist, as in Kafka.
+            return {"topics": topics, "next_cursor": _cursor(name, first)}
         topic = context.topic(name, None)
         if topic is None:
-            topics.append(
-                {"name": name, "error_code": UNKNOWN_TOPIC_OR_PARTITION, "partitions": []}
-            )
+            topics.append(_failed(name, UNKNOWN_TOPIC_OR_PARTITION))
             continue
         numbers = [number for number in sorted(topic.partitions) if number >= first]
-        if not left:
-            return {"topics": topics, "next_cursor": _cursor(name, first)}
         topics.append(_topic(context, topic, numbers[:left]))
         if len(numbers) > left:
             return {"topics": topics, "next_cursor": _cursor(name, numbers[left])}
         left -= len(numbers)
     return {"topics": topics, "next_cursor": None}
+
+
+def _sound(request: Any) -> bool:
+    """A cursor is at a partition, of a topic that is asked for."""
+    cursor = request.cursor
+    if cursor is None:
+        return True
+    named = not request.topics or cursor.topic_name in {topic.name for topic in request.topics}
+    return named and cursor.partition_index >= 0
+
+
+def _failed(name: str, error: int) -> Fields:
+    return {"name": name, "error_code": error, "partitions": []}
 
 
 def _from_cursor(context: Context, request: Any) -> Iterator[tuple[str, int]]:

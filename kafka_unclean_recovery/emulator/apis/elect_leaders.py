@@ -1,16 +1,18 @@
 """ElectLeaders (43): preferred, unclean and, in version 3, designated leaders (KIP-460, KIP-1275).
 
-Version 3 is spoken only where the release has designated elections.
+Version 3 is spoken only where the release has designated elections. With it comes a limit: what is
+beyond gets REQUEST_LIMIT_REACHED (KIP-966, "ElectLeadersRequest").
 """
 
 from __future__ import annotations
 
-from itertools import groupby
+from dataclasses import replace
 from typing import Any
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.controller import events as ev
-from kafka_unclean_recovery.emulator.error_codes import INVALID_REQUEST
+from kafka_unclean_recovery.emulator.error_codes import INVALID_REQUEST, REQUEST_LIMIT_REACHED
+from kafka_unclean_recovery.emulator.request_limits import SERVED_AT_ONCE
 from kafka_unclean_recovery.messages.elect_leaders import DESIGNATED, ElectLeadersRequest
 
 HIGHEST_WITHOUT_DESIGNATION = 2
@@ -25,25 +27,33 @@ async def answer(context: Context, request: Any) -> Fields:
     event = _event(request)
     if event is None:
         return {"error_code": INVALID_REQUEST, "replica_election_results": []}
+    event, beyond = _within_limit(event, request.version)
     response = context.emulation.happen(event)
     assert isinstance(response, ev.ElectLeadersResponse)
-    return {
-        "error_code": response.error,
-        "replica_election_results": [
-            {
-                "topic": topic,
-                "partition_result": [
-                    {
-                        "partition_id": number,
-                        "error_code": error,
-                        "error_message": error.name if error else None,
-                    }
-                    for _, number, error in results
-                ],
-            }
-            for topic, results in groupby(response.results, key=lambda result: result[0])
-        ],
-    }
+    topics: dict[str, list[Fields]] = {}
+    for topic, number, error in response.results:
+        result = _result(number, error, error.name if error else None)
+        topics.setdefault(topic, []).append(result)
+    for topic, number in beyond:
+        result = _result(number, REQUEST_LIMIT_REACHED, "REQUEST_LIMIT_REACHED")
+        topics.setdefault(topic, []).append(result)
+    results = [{"topic": topic, "partition_result": found} for topic, found in topics.items()]
+    return {"error_code": response.error, "replica_election_results": results}
+
+
+def _result(number: int, error: int, message: str | None) -> Fields:
+    return {"partition_id": number, "error_code": error, "error_message": message}
+
+
+def _within_limit(
+    event: ev.ElectLeaders, version: int
+) -> tuple[ev.ElectLeaders, tuple[tuple[str, int], ...]]:
+    """(what is served, the partitions that are not). All partitions can be asked for as before."""
+    if version < 3 or event.partitions is None:
+        return event, ()
+    served, beyond = event.partitions[:SERVED_AT_ONCE], event.partitions[SERVED_AT_ONCE:]
+    designated = event.designated[:SERVED_AT_ONCE]
+    return replace(event, partitions=served, designated=designated), beyond
 
 
 def _event(request: Any) -> ev.ElectLeaders | None:

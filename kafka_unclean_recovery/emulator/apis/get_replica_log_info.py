@@ -17,9 +17,9 @@ from kafka_unclean_recovery.emulator.error_codes import (
     UNKNOWN_TOPIC_ID,
     UNKNOWN_TOPIC_OR_PARTITION,
 )
+from kafka_unclean_recovery.emulator.request_limits import SERVED_AT_ONCE
 from kafka_unclean_recovery.messages.dialects import REQUESTS
 
-_LIMIT = 1000
 _OF_DIALECT = {
     Dialect.KIP_966: ("last_written_leader_epoch", "current_leader_epoch", "error_message"),
     Dialect.REVERTED: ("last_written_leader_epoch", "current_leader_epoch"),
@@ -38,7 +38,7 @@ def api(dialect: Dialect) -> Api:
 def _answer(context: Context, request: Any, dialect: Dialect) -> Fields:
     topics = request.topic_partitions or []
     wanted = [(topic.topic_id, number) for topic in topics for number in topic.partitions]
-    served, beyond = wanted[:_LIMIT], wanted[_LIMIT:]
+    served, beyond = wanted[:SERVED_AT_ONCE], wanted[SERVED_AT_ONCE:]
     infos = [(topic_id, _info(context, topic_id, number)) for topic_id, number in served]
     if dialect is Dialect.KIP_966:
         limit = REQUEST_LIMIT_REACHED

@@ -10,6 +10,7 @@ from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.apis.describe_configs import BROKER, TOPIC
 from kafka_unclean_recovery.emulator.controller import events as ev
 from kafka_unclean_recovery.emulator.error_codes import INVALID_CONFIG, INVALID_REQUEST, NONE
+from kafka_unclean_recovery.emulator.request_limits import PARTITION_LIMIT, is_partition_limit
 
 _SET, _DELETE = 0, 1
 _ALL_BROKERS = ""
@@ -34,6 +35,8 @@ def _alter(context: Context, resource: Any, validate_only: bool) -> int:
     """All keys of a resource, or none."""
     if any(config.config_operation not in (_SET, _DELETE) for config in resource.configs):
         return INVALID_CONFIG
+    if not all(_valid(resource, config) for config in resource.configs):
+        return INVALID_CONFIG
     events = [_event(resource, config) for config in resource.configs]
     for event in events:
         if event is None:
@@ -45,6 +48,13 @@ def _alter(context: Context, resource: Any, validate_only: bool) -> int:
         assert event is not None
         context.emulation.happen(event)
     return NONE
+
+
+def _valid(resource: Any, config: Any) -> bool:
+    """What brokers look at themselves; the controller looks at the rest."""
+    if (resource.resource_type, config.name) != (BROKER, PARTITION_LIMIT):
+        return True
+    return config.config_operation == _DELETE or is_partition_limit(config.value or "")
 
 
 def _event(resource: Any, config: Any) -> ev.Event | None:

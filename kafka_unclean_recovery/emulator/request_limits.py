@@ -1,0 +1,31 @@
+"""How many partitions one request is about (KIP-966, "Config changes" and the limits that the texts
+of GetReplicaLogInfo and ElectLeaders name).
+
+What is over the limit is told, never dropped: DescribeTopicPartitions gives a cursor, the others
+answer REQUEST_LIMIT_REACHED for each partition that they did not serve.
+"""
+
+from __future__ import annotations
+
+from kafka_unclean_recovery.emulator.controller.state import State
+
+PARTITION_LIMIT = "max.request.partition.size.limit"
+"""Of DescribeTopicPartitions. Here it can be altered while the brokers run; a broker of Kafka reads
+it when it starts."""
+_DEFAULT = "2000"
+_INT_MAX = 2**31 - 1
+
+SERVED_AT_ONCE = 1000
+"""Of GetReplicaLogInfo and ElectLeaders 3. For the first the KIP says 2000, and in its
+next sentence that 1000 are served."""
+
+
+def is_partition_limit(value: str) -> bool:
+    """As ServerConfigs defines it: an int, at least 1."""
+    return value.isascii() and value.isdigit() and 1 <= int(value) <= _INT_MAX
+
+
+def partition_limit(state: State, asked: int) -> int:
+    """Partitions in one answer: what the client asked for, within the config, at least one
+    (DescribeTopicPartitionsRequestHandler)."""
+    return max(1, min(asked, int(state.cluster_configs.get(PARTITION_LIMIT, _DEFAULT))))
