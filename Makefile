@@ -48,6 +48,8 @@ bench: venv jars ## Each benchmark, one JSON object a line
 	$(BIN)/python -m benchmarks.election
 	$(BIN)/python -m benchmarks.startup
 	$(BIN)/python -m benchmarks.scan
+	$(BIN)/python -m benchmarks.emulator
+	$(BIN)/python -m benchmarks.model_check
 
 fidelity: venv jars ## Our controller and real ones, step by step; FIDELITY_STEPS of them
 	$(BIN)/python -m tests.fidelity --version 4.3.1 --steps $(FIDELITY_STEPS)
