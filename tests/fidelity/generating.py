@@ -37,6 +37,7 @@ WEIGHTS: Sequence[tuple[float, Make]] = (
     (4, random_partitions.cancel),
     (10, random_topics.create),
     (1, random_topics.create_wrongly),
+    (1, random_topics.create_partitions),
     (3, random_topics.delete),
     (2, random_topics.alter_topic_config),
     (1, random_topics.alter_cluster_config),

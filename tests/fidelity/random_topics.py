@@ -15,6 +15,7 @@ from kafka_unclean_recovery.log_dir.cluster_metadata_image import MetadataImage
 from tests.fidelity.choosing import BROKERS, NO_TOPIC, STRANGER, any_topic
 
 MOST_TOPICS = 6
+MOST_PARTITIONS = 5
 NO_ID = uuid.UUID(int=0)
 """The real controller gives a topic its id; the event carries it afterwards."""
 
@@ -51,6 +52,22 @@ def create_wrongly(chance: Random, image: MetadataImage) -> ev.Event | None:
         ev.CreateTopic("wrong", NO_ID, {0: (1,)}, {MIN_INSYNC_REPLICAS: "0"}),
     )
     return chance.choice(wrongs)
+
+
+def create_partitions(chance: Random, image: MetadataImage) -> ev.Event | None:
+    """One or two more; now and then not more, or with replicas that can't be."""
+    topics = [
+        (id_, found) for id_, found in image.partitions.items() if len(found) < MOST_PARTITIONS
+    ]
+    if not topics:
+        return None
+    topic_id, partitions = chance.choice(sorted(topics, key=lambda item: image.topics[item[0]]))
+    count = len(partitions) + chance.choice((0, 1, 1, 1, 2))
+    brokers = BROKERS if chance.random() < 0.2 else sorted(image.brokers)
+    factor = len(partitions[0].replicas) + (chance.random() < 0.05)
+    new = max(0, count - len(partitions) - (chance.random() < 0.05))
+    replicas = tuple(tuple(chance.sample(brokers, min(factor, len(brokers)))) for _ in range(new))
+    return ev.CreatePartitions(image.topics[topic_id], count, replicas)
 
 
 def delete(chance: Random, image: MetadataImage) -> ev.Event | None:

@@ -15,6 +15,7 @@ from kafka.protocol.admin.cluster import UpdateFeaturesRequest
 from kafka.protocol.admin.configs import IncrementalAlterConfigsRequest
 from kafka.protocol.admin.topics import (
     AlterPartitionReassignmentsRequest,
+    CreatePartitionsRequest,
     CreateTopicsRequest,
     DeleteTopicsRequest,
     ElectLeadersRequest,
@@ -142,6 +143,12 @@ def _create_topic(event: ev.CreateTopic, _: Context) -> Fields:
     return {"topics": [topic]}
 
 
+def _create_partitions(event: ev.CreatePartitions, _: Context) -> Fields:
+    assignments = [{"broker_ids": replicas} for replicas in event.assignment]
+    topic = {"name": event.name, "count": event.count, "assignments": assignments}
+    return {"topics": [topic], "timeout_ms": 60_000, "validate_only": False}
+
+
 def _delete_topic(event: ev.DeleteTopic, _: Context) -> Fields:
     return {"topics": [{"name": event.name, "topic_id": None}], "timeout_ms": 60_000}
 
@@ -187,6 +194,10 @@ def _done(response: Any) -> ev.Response:
 
 def _created(response: Any) -> ev.Response:
     return _done(response.topics[0])
+
+
+def _first_result(response: Any) -> ev.Response:
+    return _done(response.results[0])
 
 
 def _first_done(response: Any) -> ev.Response:
@@ -264,6 +275,7 @@ REQUESTS: Mapping[type, Sending] = {
     ev.AlterPartitions: _sent_as(_alter_partitions, AlterPartitionRequest, 3, _all_altered),
     ev.AssignReplicaToDir: _sent_as(_assign_replica, AssignReplicasToDirsRequest, 0, _assigned),
     ev.CreateTopic: _sent_as(_create_topic, CreateTopicsRequest, 7, _created),
+    ev.CreatePartitions: _sent_as(_create_partitions, CreatePartitionsRequest, 3, _first_result),
     ev.DeleteTopic: _sent_as(_delete_topic, DeleteTopicsRequest, 6, _first_done),
     ev.AlterTopicConfig: _sent_as(
         _alter_topic_config, IncrementalAlterConfigsRequest, 1, _first_done

@@ -8,6 +8,7 @@ come through, so that nonsense sent straight to a controller is accepted, and it
 from __future__ import annotations
 
 from kafka_unclean_recovery.emulator.controller.events import (
+    AlterBrokerConfig,
     AlterClusterConfig,
     AlterTopicConfig,
     Errors,
@@ -28,16 +29,37 @@ from kafka_unclean_recovery.emulator.controller.state import (
     Topic,
     number,
 )
+from kafka_unclean_recovery.emulator.controller.topic_configs import (
+    KIP_966_TOPIC_CONFIGS,
+    TOPIC_CONFIGS,
+)
 
 _INT_MAX = 2**31 - 1
 
 
 def valid_config(key: str, value: str) -> bool:
+    """Of a topic."""
+    return config_problem(key, value) is None
+
+
+def config_problem(key: str, value: str) -> str | None:
+    """What is wrong with a topic's config, in Kafka's words (ConfigDef); None if nothing is. Of
+    those that the controller does not act upon, the values are not looked at."""
+    invalid = f"Invalid value {value} for configuration {key}"
     if key == MIN_INSYNC_REPLICAS:
-        return value.isascii() and value.isdigit() and 1 <= int(value) <= _INT_MAX
+        if not _is_int(value):
+            return f"{invalid}: Not a number of type INT"
+        return None if int(value) >= 1 else f"{invalid}: Value must be at least 1"
     if key == UNCLEAN_LEADER_ELECTION_ENABLE:
-        return value.lower() in ("true", "false")
-    return True
+        boolean = value.lower() in ("true", "false")
+        return None if boolean else f"{invalid}: Expected value to be either true or false"
+    known = key in TOPIC_CONFIGS or key in KIP_966_TOPIC_CONFIGS
+    return None if known else f"Unknown topic config name: {key}"
+
+
+def _is_int(value: str) -> bool:
+    digits = value.removeprefix("-")
+    return digits.isascii() and digits.isdigit() and abs(int(value)) <= _INT_MAX
 
 
 def clears_elr(state: State, key: str) -> bool:
@@ -80,6 +102,14 @@ def alter_cluster_config(state: State, event: AlterClusterConfig) -> tuple[list[
                 new = number(event.value or DEFAULTS[MIN_INSYNC_REPLICAS])
                 records += _elrs_not_needed(topic, new)
     return records, Response()
+
+
+def alter_broker_config(state: State, event: AlterBrokerConfig) -> tuple[list[Record], Response]:
+    """Kept, and acted upon by no controller, which goes by what all brokers have. With ELR they
+    can't differ in min.insync.replicas."""
+    if event.key == MIN_INSYNC_REPLICAS and state.release.elr:
+        return [], Response(Errors.INVALID_CONFIG)
+    return [ConfigRecord(None, event.key, event.value, event.broker)], Response()
 
 
 def _elrs_not_needed(topic: Topic, min_isr: int) -> list[Record]:

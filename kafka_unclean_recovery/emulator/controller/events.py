@@ -32,6 +32,7 @@ class Errors(IntEnum):
     NOT_LEADER_OR_FOLLOWER = 6
     INVALID_TOPIC_EXCEPTION = 17
     TOPIC_ALREADY_EXISTS = 36
+    INVALID_PARTITIONS = 37
     INVALID_REPLICATION_FACTOR = 38
     INVALID_REPLICA_ASSIGNMENT = 39
     INVALID_CONFIG = 40
@@ -144,6 +145,15 @@ class CreateTopic:
 
 
 @dataclass(frozen=True, slots=True)
+class CreatePartitions:
+    """CreatePartitions of one topic: `count` in all, and the replicas of those that are new."""
+
+    name: str
+    count: int
+    assignment: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class DeleteTopic:
     name: str
 
@@ -161,6 +171,15 @@ class AlterTopicConfig:
 class AlterClusterConfig:
     """IncrementalAlterConfigs of one key for all brokers (the resource with the empty name)."""
 
+    key: str
+    value: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AlterBrokerConfig:
+    """IncrementalAlterConfigs of one key of one broker, be it registered or not."""
+
+    broker: int
     key: str
     value: str | None
 
@@ -216,9 +235,11 @@ Event = (
     | AlterPartition
     | AlterPartitions
     | CreateTopic
+    | CreatePartitions
     | DeleteTopic
     | AlterTopicConfig
     | AlterClusterConfig
+    | AlterBrokerConfig
     | AlterReassignment
     | ElectLeaders
     | UpdateElrVersion

@@ -15,6 +15,7 @@ from kafka_unclean_recovery.emulator.controller.alter_partition import (
     alter_partitions,
 )
 from kafka_unclean_recovery.emulator.controller.configs import (
+    alter_broker_config,
     alter_cluster_config,
     alter_topic_config,
 )
@@ -35,7 +36,11 @@ from kafka_unclean_recovery.emulator.controller.registrations import (
 )
 from kafka_unclean_recovery.emulator.controller.replay import replay
 from kafka_unclean_recovery.emulator.controller.state import State
-from kafka_unclean_recovery.emulator.controller.topics import create_topic, delete_topic
+from kafka_unclean_recovery.emulator.controller.topics import (
+    create_partitions,
+    create_topic,
+    delete_topic,
+)
 
 _HANDLERS: dict[type[ev.Event], Callable[[State, Any], tuple[list[Record], Any]]] = {
     ev.RegisterBroker: register,
@@ -46,9 +51,11 @@ _HANDLERS: dict[type[ev.Event], Callable[[State, Any], tuple[list[Record], Any]]
     ev.AlterPartition: alter_partition,
     ev.AlterPartitions: alter_partitions,
     ev.CreateTopic: create_topic,
+    ev.CreatePartitions: create_partitions,
     ev.DeleteTopic: delete_topic,
     ev.AlterTopicConfig: alter_topic_config,
     ev.AlterClusterConfig: alter_cluster_config,
+    ev.AlterBrokerConfig: alter_broker_config,
     ev.AlterReassignment: alter_reassignment,
     ev.ElectLeaders: elect_leaders,
     ev.UpdateElrVersion: update_elr_version,

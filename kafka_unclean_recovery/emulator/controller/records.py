@@ -93,11 +93,12 @@ class PartitionChangeRecord:
 
 @dataclass(frozen=True, slots=True)
 class ConfigRecord:
-    """Of a topic, or of all brokers when `topic` is None. A value of None removes the key."""
+    """Of a topic, else of a broker, else of all brokers. A value of None removes the key."""
 
     topic: str | None
     key: str
     value: str | None
+    broker: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,15 +116,19 @@ def _change_partition(state: State, record: rec.PartitionChangeRecord) -> None:
 
 
 def _config(state: State, record: rec.ConfigRecord) -> None:
-    configs = (
-        state.cluster_configs
-        if record.topic is None
-        else state.topics[state.topic_ids[record.topic]].configs
-    )
+    configs = _configs(state, record)
     if record.value is None:
         configs.pop(record.key, None)
     else:
         configs[record.key] = record.value
+
+
+def _configs(state: State, record: rec.ConfigRecord) -> dict[str, str]:
+    if record.topic is not None:
+        return state.topics[state.topic_ids[record.topic]].configs
+    if record.broker is not None:
+        return state.broker_configs.setdefault(record.broker, {})
+    return state.cluster_configs
 
 
 def _clear_elr(state: State, record: rec.ClearElrRecord) -> None:

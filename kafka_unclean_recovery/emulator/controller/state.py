@@ -96,6 +96,7 @@ class State:
     topics: dict[UUID, Topic] = field(default_factory=dict)
     topic_ids: dict[str, UUID] = field(default_factory=dict)
     cluster_configs: dict[str, str] = field(default_factory=dict)
+    broker_configs: dict[int, dict[str, str]] = field(default_factory=dict)
     isrs: PartitionIndex[int] = field(default_factory=PartitionIndex)
     leaders: PartitionIndex[int] = field(default_factory=PartitionIndex)
     directories: PartitionIndex[UUID] = field(default_factory=PartitionIndex)

@@ -7,6 +7,7 @@ from collections.abc import Collection
 
 from kafka_unclean_recovery.emulator.controller.configs import clears_elr, valid_config
 from kafka_unclean_recovery.emulator.controller.events import (
+    CreatePartitions,
     CreateTopic,
     DeleteTopic,
     Errors,
@@ -24,6 +25,9 @@ from kafka_unclean_recovery.emulator.controller.records import (
 )
 from kafka_unclean_recovery.emulator.controller.state import State
 
+# BaseHashTable.MAX_LOAD_FACTOR and findSlot
+_MAX_LOAD_FACTOR = 0.75
+_FIBONACCI_HASH = -7046029254386353131
 _NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
 
@@ -61,9 +65,8 @@ def _refusal(state: State, event: CreateTopic) -> Errors:
     consecutive = set(event.assignment) == set(range(len(event.assignment)))
     if len(factors) != 1 or not consecutive:
         return Errors.INVALID_REPLICA_ASSIGNMENT
-    for replicas in event.assignment.values():
-        if not assignment_valid(state, replicas) or not any(map(state.active, replicas)):
-            return Errors.INVALID_REPLICA_ASSIGNMENT
+    if not all(_can_begin(state, replicas) for replicas in event.assignment.values()):
+        return Errors.INVALID_REPLICA_ASSIGNMENT
     return Errors.NONE
 
 
@@ -73,6 +76,40 @@ def _name_valid(state: State, name: str) -> bool:
         return False
     alike = name.replace(".", "_")
     return "_" not in alike or all(alike != n.replace(".", "_") for n in state.topic_ids)
+
+
+def create_partitions(state: State, event: CreatePartitions) -> tuple[list[Record], Response]:
+    """More of a topic that is there (ReplicationControlManager.createPartitions)."""
+    topic_id = state.topic_ids.get(event.name)
+    if topic_id is None:
+        return [], Response(Errors.UNKNOWN_TOPIC_OR_PARTITION)
+    existing = state.topics[topic_id].partitions
+    if event.count <= len(existing):
+        return [], Response(Errors.INVALID_PARTITIONS)
+    factor = len(existing[_listed_first(len(existing))].replicas)
+    if len(event.assignment) != event.count - len(existing) or not all(
+        len(replicas) == factor and _can_begin(state, replicas) for replicas in event.assignment
+    ):
+        return [], Response(Errors.INVALID_REPLICA_ASSIGNMENT)
+    return [
+        _partition(state, TopicIdPartition(topic_id, number), replicas)
+        for number, replicas in enumerate(event.assignment, len(existing))
+    ], Response()
+
+
+def _listed_first(partitions: int) -> int:
+    """The number of the partition that Kafka takes for an example of its topic: the one that its
+    hash table lists first (TimelineHashMap). 0 always is in the first slot, and the last that came
+    into a slot is listed first."""
+    slots = 2
+    while partitions * _MAX_LOAD_FACTOR > slots:
+        slots *= 2
+    shift = 65 - slots.bit_length()
+    return max(n for n in range(partitions) if n * _FIBONACCI_HASH % 2**64 >> shift == 0)
+
+
+def _can_begin(state: State, replicas: Collection[int]) -> bool:
+    return assignment_valid(state, replicas) and any(map(state.active, replicas))
 
 
 def assignment_valid(state: State, replicas: Collection[int]) -> bool:

@@ -3,6 +3,7 @@
     release kip-966                       4.3.1 where there is no such line
     brokers 1 2 3 [dirs=2]                registered and unfenced
     topic foo 1,2,3;2,3,1 min.insync.replicas=2
+    partitions 4 1,2,3;2,3,1              so many in all, and the replicas of the new ones
     isr 1,2@-1 [partition=1] [by=2] [leader_epoch=3] [partition_epoch=4] [broker_epoch=5]
         [recovering]                      by the leader, with its epochs, unless it says otherwise
     isrs 1,2;1 by=1                       of partitions 0 and 1, in one request
@@ -11,7 +12,7 @@
     shutdown 1 (controlled), stop 1 (at once)
     assign 1 0                            the replica on 1 to its directory 0
     unregister 1, register 1 [previous=-1] [same] [dirs=2], restart 1 clean|unclean
-    set key=value, unset key, cluster key=value, cluster key
+    set key=value, unset key, cluster key=value, cluster key, broker 1 key=value
     elect preferred|unclean [all], elect designated 4
     reassign 2,3,4, cancel, delete
     timer unclean, timer balance
@@ -189,6 +190,11 @@ def _topic(script: Script, args: list[str], given: Given) -> list[ev.Event]:
     return [ev.CreateTopic(name, script.unique(), replicas, given)]
 
 
+def _partitions(_: Script, args: list[str], given: Given) -> list[ev.Event]:
+    replicas = tuple(map(ids, args[1].split(";"))) if args[1:] else ()
+    return [ev.CreatePartitions(given.get("topic", TOPIC), int(args[0]), replicas)]
+
+
 def _isr(script: Script, args: list[str], given: Given) -> list[ev.Event]:
     name = given.get("topic", TOPIC)
     number = int(given.get("partition", 0))
@@ -235,6 +241,10 @@ def _cluster(_: Script, args: list[str], given: Given) -> list[ev.Event]:
     return [ev.AlterClusterConfig(*_config(args, given))]
 
 
+def _broker(_: Script, args: list[str], given: Given) -> list[ev.Event]:
+    return [ev.AlterBrokerConfig(int(args[0]), *_config(args[1:], given))]
+
+
 def _elect(_: Script, args: list[str], given: Given) -> list[ev.Event]:
     kind = ev.ElectionType(args[0])
     number = int(given.get("partition", 0))
@@ -273,6 +283,7 @@ _WORDS: Mapping[str, Words] = {
     "fail": _fail,
     "assign": _assign,
     "topic": _topic,
+    "partitions": _partitions,
     "delete": _delete,
     "isr": _isr,
     "isrs": _isrs,
@@ -280,6 +291,7 @@ _WORDS: Mapping[str, Words] = {
     "set": _set,
     "unset": _set,
     "cluster": _cluster,
+    "broker": _broker,
     "elect": _elect,
     "reassign": _reassign,
     "cancel": _cancel,
