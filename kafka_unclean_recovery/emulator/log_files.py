@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Literal
 from uuid import UUID, uuid4
 
 from kafka_unclean_recovery.emulator.indexes import Entries
@@ -45,9 +46,16 @@ def uuid_text(value: UUID) -> str:
 
 def _replace(path: Path, content: str) -> None:
     """All of it or nothing is there afterwards."""
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.write_text(content)
-    temporary.replace(path)
+    temporary = f"{path}.tmp"
+    _write(temporary, content, "wb")
+    os.replace(temporary, path)  # noqa: PTH105 - see _write
+
+
+def _write(path: str, content: str, mode: Literal["wb", "xb"]) -> None:
+    # A cluster may be tens of thousands of replicas of five files each: Path objects would take
+    # longer than the system.
+    with open(path, mode) as file:  # noqa: PTH123
+        file.write(content.encode())
 
 
 def _checkpoint(lines: Iterable[str]) -> str:
@@ -141,12 +149,13 @@ def replica_directories(directory: Path) -> list[tuple[str, int, Path]]:
 
 
 def create_replica(directory: Path, topic_id: UUID) -> None:
+    """An empty one. Who dies meanwhile leaves one without a topic id, which is set aside."""
     directory.mkdir(parents=True)
-    (directory / SEGMENT).touch()
-    (directory / INDEX).touch()
-    (directory / TIME_INDEX).touch()
-    write_epochs(directory, ())
-    _replace(directory / PARTITION_METADATA, f"version: 0\ntopic_id: {uuid_text(topic_id)}")
+    for name in (SEGMENT, INDEX, TIME_INDEX):
+        _write(f"{directory}/{name}", "", "xb")
+    _write(f"{directory}/{LEADER_EPOCHS}", _checkpoint(()), "xb")
+    metadata = f"version: 0\ntopic_id: {uuid_text(topic_id)}"
+    _write(f"{directory}/{PARTITION_METADATA}", metadata, "xb")
 
 
 def topic_id_of(directory: Path) -> UUID | None:

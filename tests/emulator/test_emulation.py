@@ -216,6 +216,20 @@ def test_a_deleted_topic_is_gone_and_one_that_came_back_under_its_name_is_anothe
     assert not (emulation.brokers[2].directory / f"{TOPIC}-0").exists()
 
 
+def test_a_replica_that_was_being_created_when_the_emulator_died_begins_anew(
+    tmp_path: Path,
+) -> None:
+    emulation = opened(tmp_path, brokers=2)
+    create(emulation, (1, 2))
+    lose(emulation, 2)
+    directory = emulation.brokers[2].directory
+    (directory / f"{TOPIC}-0" / "partition.metadata").unlink()
+    emulation.start(emulation.brokers[2])
+    write(emulation, 4)
+    assert replica(emulation, 2).log.end_offset == 4
+    assert len(list(directory.glob("*-stray"))) == 1
+
+
 def test_a_reassignment_moves_the_records_and_deletes_the_replica_that_leaves(
     tmp_path: Path,
 ) -> None:
