@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import gc
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
@@ -55,6 +56,16 @@ def _three(disturbances: int = 2, behind: int = 0, release: Release = KAFKA_4_3_
 
 # Two brokers and min ISR 1, each of which may be behind; none shuts down uncleanly.
 _TWO = Configuration(KAFKA_4_3_1, 1, initial(2, 2), 2, Bounds(1, 0, 2))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_collections() -> Iterator[None]:
+    """States are tuples and in no cycle: collections would go through all of them for nothing. What
+    is remembered of them would be gone through by those of all later tests."""
+    gc.disable()
+    yield
+    gc.enable()
+    canonical.cache_clear()
 
 
 # Guards: what each is replaced by to be gone.
