@@ -2,8 +2,9 @@
 
     python -m benchmarks.emulator [startup|partitions|steps ...]
 
-One JSON object a line, with the load of the machine before and after: a busy machine makes JVMs,
-which have many threads, slower than ours, which has one.
+One JSON object a line, with the load of the machine before and after. Where that is more than what
+is measured here, times mean little: JVMs have many threads, which get more of a busy machine than
+the emulator's one. Seconds of the processor stay true.
 """
 
 from __future__ import annotations
