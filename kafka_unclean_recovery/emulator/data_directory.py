@@ -52,7 +52,7 @@ def open_cluster(
     cluster_id = header["cluster_id"]
     opened = [Broker(id_, log_directories(directory, id_, disks, cluster_id)) for id_ in brokers]
     format_directory(directory / "controller", CONTROLLER_ID, cluster_id)
-    metadata = MetadataReplicas(directory / "controller", state.release)
+    metadata = MetadataReplicas(directory / "controller", RELEASES[release])
     metadata.open(records)
     emulation = Emulation(state, log, metadata, cluster_id, opened, settings)
     _end_sessions(emulation)

@@ -137,7 +137,8 @@ def _remove_topic(record: rec.RemoveTopicRecord, _: Release) -> bytes:
 
 
 def _partition_version(release: Release) -> int:
-    """1 has the directories, 2 the ELR."""
+    """1 has the directories, 2 the ELR. It goes by the metadata.version that a cluster begins with,
+    and so does `release`, whatever is switched off since."""
     return 2 if release.elr else 1
 
 
@@ -194,6 +195,10 @@ def _clear_elr(record: rec.ClearElrRecord, _: Release) -> bytes:
     return _record(keys.CLEAR_ELR, 0, _string(record.topic or ""))
 
 
+def _feature_level(record: rec.FeatureLevelRecord, _: Release) -> bytes:
+    return _record(keys.FEATURE_LEVEL, 0, _string(ELR_VERSION), _INT16(record.level))
+
+
 _ENCODERS: Mapping[type[Record], Callable[[Any, Release], bytes]] = {
     rec.RegisterBrokerRecord: _register_broker,
     rec.UnregisterBrokerRecord: _unregister_broker,
@@ -204,6 +209,7 @@ _ENCODERS: Mapping[type[Record], Callable[[Any, Release], bytes]] = {
     rec.PartitionChangeRecord: _change_partition,
     rec.ConfigRecord: _config,
     rec.ClearElrRecord: _clear_elr,
+    rec.FeatureLevelRecord: _feature_level,
 }
 
 

@@ -294,3 +294,15 @@ def test_a_directory_of_another_cluster_is_refused(
     with pytest.raises(ValueError) as raised:
         opened(tmp_path, brokers, release=release)
     assert said in str(raised.value)
+
+
+def test_elr_stays_off_after_a_restart_from_the_directory(tmp_path: Path) -> None:
+    emulation = opened(tmp_path, brokers=2)
+    emulation.happen(ev.UpdateElrVersion(0, ev.SAFE_DOWNGRADE))
+    create(emulation, (1, 2), min_isr=2)
+    lose(emulation, 2)
+    again = opened(tmp_path, brokers=2, start=())
+    assert not again.state.release.elr
+    assert (partition(again).isr, partition(again).elr) == ((1,), ())
+    again.start(again.brokers[1])
+    assert partition(again).leader == 1

@@ -21,7 +21,7 @@ from kafka_unclean_recovery.emulator.controller.replay import replay
 from kafka_unclean_recovery.emulator.controller.state import ControllerFault, State
 from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.emulator.log import sound_batches
-from kafka_unclean_recovery.emulator.metadata_records import _ENCODERS, encode, lasting
+from kafka_unclean_recovery.emulator.metadata_records import _ENCODERS, bootstrap, encode, lasting
 from kafka_unclean_recovery.emulator.metadata_replicas import MetadataReplicas, first_offset
 from kafka_unclean_recovery.log_dir.cluster_metadata import ClusterMetadata, read_metadata
 from kafka_unclean_recovery.log_dir.cluster_metadata_batches import MetadataFile
@@ -65,8 +65,11 @@ class _Present:
     """Our controller in the place of a real one: the generator sees what is in the records."""
 
     def __init__(self, release: str) -> None:
-        self.state = State(RELEASES[release], first_offset(RELEASES[release]))
+        self.release = RELEASES[release]
+        self.state = State(self.release, first_offset(self.release))
         self.image = MetadataImage()
+        for value in bootstrap(self.release):
+            self.image.replay(decode_record(value))
         self.faults = 0
 
     @property
@@ -93,7 +96,7 @@ class _Present:
             return []
         for record in records:
             replay(self.state, record)
-        for value in lasting(records, self.state.release):
+        for value in lasting(records, self.release):
             self.image.replay(decode_record(value))
         return records
 
@@ -127,6 +130,10 @@ EVERY_FIELD: tuple[tuple[Record, dict[str, object]], ...] = (
         {"fenced": -1, "in_controlled_shutdown": 1, "log_dirs": DIRECTORIES},
     ),
     (rec.ClearElrRecord(None), {"topic_name": ""}),
+    (
+        rec.FeatureLevelRecord(0),
+        {"name": "eligible.leader.replicas.version", "feature_level": 0},
+    ),
     (
         rec.ConfigRecord(None, "k", None),
         {"resource_type": 4, "resource_name": "", "value": None},
