@@ -31,6 +31,7 @@ from kafka_unclean_recovery.emulator.faults import STOPPED, Faults, Fetch, link
 from kafka_unclean_recovery.emulator.log_directories import wiped
 from kafka_unclean_recovery.emulator.metadata_log import MetadataLog
 from kafka_unclean_recovery.emulator.metadata_replicas import MetadataReplicas
+from kafka_unclean_recovery.emulator.recoveries import Recoveries
 from kafka_unclean_recovery.emulator.replica import Replica, lagging
 from kafka_unclean_recovery.emulator.replication import advance, fetch_once, joining
 
@@ -80,12 +81,15 @@ class Emulation:
         self.later: Callable[[float, Callable[[], None]], None] = _no_clock
         # The metadata that a broker goes by while what the controller says does not reach it.
         self._stale: dict[int, State] = {}
+        reaches = self.faults.reaches_controller
+        self._recoveries = Recoveries(state, self.brokers, self._commit, reaches)
 
     # The controller.
 
     def happen(self, event: ev.Event) -> ev.AnyResponse:
         """The answer, when the brokers have done what follows from it. Raises ControllerFault."""
         response = self._commit(event)
+        self._recoveries.go_on()
         self._settle()
         return response
 
@@ -304,6 +308,8 @@ class Emulation:
             self._elected = now
             self.happen(ev.ElectUncleanLeaders())
             self.happen(ev.BalanceLeaders())
+        self._recoveries.tick(now)
+        self._settle()
 
     def checkpoint(self) -> None:
         for broker in self.brokers.values():

@@ -57,6 +57,10 @@ def lose(emulation: Emulation, broker: int) -> None:
     emulation.expire(broker)
 
 
+def restart(emulation: Emulation, broker: int) -> None:
+    emulation.start(emulation.brokers[broker])
+
+
 def elect_unclean(emulation: Emulation) -> None:
     emulation.happen(ev.ElectLeaders(ev.ElectionType.UNCLEAN, None))
 

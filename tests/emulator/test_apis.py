@@ -425,6 +425,31 @@ def test_configs_are_altered_and_described(cluster: Cluster) -> None:
     assert described()["min.insync.replicas"] == "2"
 
 
+@pytest.mark.parametrize(
+    ("name", "wrong", "right"),
+    [
+        ("unclean.recovery.strategy", "Random", "aggressive"),
+        ("unclean.recovery.manager.enabled", "maybe", "true"),
+        ("unclean.recovery.timeout.ms", "5m", "300000"),
+        ("min.insync.replicas", "none", "2"),
+    ],
+)
+def test_what_all_brokers_go_by_is_looked_at_first(
+    cluster: Cluster, name: str, wrong: str, right: str
+) -> None:
+    """The controller would take anything, and fail whenever it reads it."""
+
+    def alter(value: str) -> int:
+        config = {"name": name, "config_operation": 0, "value": value}
+        resource = {"resource_type": 4, "resource_name": "", "configs": [config]}
+        values = {"resources": [resource], "validate_only": False}
+        answer = _ask(cluster, 1, IncrementalAlterConfigsRequest, 1, values)
+        return int(answer.responses[0].error_code)
+
+    assert (alter(wrong), alter(right)) == (40, 0)
+    assert cluster.look(lambda e: e.state.cluster_configs[name]) == right
+
+
 def test_a_topic_without_assignment_is_spread_over_the_live_brokers(cluster: Cluster) -> None:
     cluster.kill(2)
     cluster.fence(2)

@@ -109,8 +109,9 @@ def _made_wrong(chance: Random, event: ev.AlterPartition) -> ev.AlterPartition:
 
 def elect(chance: Random, image: MetadataImage) -> ev.Event:
     """All, one or two; an unclean election mostly of partitions without a leader."""
-    preferred, unclean, designated = ev.ElectionType
-    kind = chance.choices((preferred, unclean, designated), (10, 10, 1))[0]
+    unclean, designated = ev.ElectionType.UNCLEAN, ev.ElectionType.DESIGNATED
+    kinds = ev.ElectionType.PREFERRED, unclean, designated
+    kind = chance.choices(kinds, (10, 10, 1))[0]
     if chance.random() < 0.1:
         return ev.ElectLeaders(kind, None)
     found = list(places(image))

@@ -9,6 +9,7 @@ from kafka.protocol.admin.configs import IncrementalAlterConfigsRequest
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.apis.describe_configs import BROKER, TOPIC
 from kafka_unclean_recovery.emulator.controller import events as ev
+from kafka_unclean_recovery.emulator.controller.configs import valid_cluster_config
 from kafka_unclean_recovery.emulator.error_codes import INVALID_CONFIG, INVALID_REQUEST, NONE
 from kafka_unclean_recovery.emulator.request_limits import PARTITION_LIMIT, is_partition_limit
 
@@ -52,9 +53,11 @@ def _alter(context: Context, resource: Any, validate_only: bool) -> int:
 
 def _valid(resource: Any, config: Any) -> bool:
     """What brokers look at themselves; the controller looks at the rest."""
-    if (resource.resource_type, config.name) != (BROKER, PARTITION_LIMIT):
+    if resource.resource_type != BROKER or config.config_operation == _DELETE:
         return True
-    return config.config_operation == _DELETE or is_partition_limit(config.value or "")
+    if config.name == PARTITION_LIMIT:
+        return is_partition_limit(config.value or "")
+    return valid_cluster_config(config.name, config.value or "")
 
 
 def _event(resource: Any, config: Any) -> ev.Event | None:

@@ -69,7 +69,6 @@ NOT_EMULATED: Mapping[str, str] = {
     "topics by mention": "Metadata creates none",
     "security": "listeners are plaintext, and everyone may do everything",
     "older releases' versions": "the versions of requests are those of 4.3 whatever the release",
-    "unclean recovery": "no recovery strategy elects by itself",
 }
 
 

@@ -21,10 +21,14 @@ from kafka_unclean_recovery.emulator.controller.records import (
     Record,
     TopicIdPartition,
 )
+from kafka_unclean_recovery.emulator.controller.recovery import Strategy, strategy_named
 from kafka_unclean_recovery.emulator.controller.state import (
     DEFAULTS,
     MIN_INSYNC_REPLICAS,
     UNCLEAN_LEADER_ELECTION_ENABLE,
+    UNCLEAN_RECOVERY_MANAGER_ENABLED,
+    UNCLEAN_RECOVERY_STRATEGY,
+    UNCLEAN_RECOVERY_TIMEOUT_MS,
     State,
     Topic,
     number,
@@ -53,8 +57,22 @@ def config_problem(key: str, value: str) -> str | None:
     if key == UNCLEAN_LEADER_ELECTION_ENABLE:
         boolean = value.lower() in ("true", "false")
         return None if boolean else f"{invalid}: Expected value to be either true or false"
+    if key == UNCLEAN_RECOVERY_STRATEGY:
+        strategies = ", ".join(strategy.value for strategy in Strategy)
+        known = strategy_named(value) is not None
+        return None if known else f"{invalid}: String must be one of: {strategies}"
     known = key in TOPIC_CONFIGS or key in KIP_966_TOPIC_CONFIGS
     return None if known else f"Unknown topic config name: {key}"
+
+
+def valid_cluster_config(key: str, value: str) -> bool:
+    """Of all brokers: what a broker looks at before the controller gets it."""
+    if key == UNCLEAN_RECOVERY_MANAGER_ENABLED:
+        return value.lower() in ("true", "false")
+    if key == UNCLEAN_RECOVERY_TIMEOUT_MS:
+        return _is_int(value) and int(value) >= 0
+    acted_upon = (MIN_INSYNC_REPLICAS, UNCLEAN_LEADER_ELECTION_ENABLE, UNCLEAN_RECOVERY_STRATEGY)
+    return key not in acted_upon or valid_config(key, value)
 
 
 def _is_int(value: str) -> bool:

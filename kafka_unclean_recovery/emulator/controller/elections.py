@@ -23,10 +23,16 @@ from kafka_unclean_recovery.emulator.controller.records import (
     TopicIdPartition,
 )
 from kafka_unclean_recovery.emulator.controller.state import State, Topic
+from kafka_unclean_recovery.emulator.controller.unclean_recovery import (
+    LONGEST_LOG,
+    elect_longest_logs,
+)
 
 
 def elect_leaders(state: State, event: ElectLeaders) -> tuple[list[Record], ElectLeadersResponse]:
     """Raises ValueError when `designated` and `partitions` are not parallel."""
+    if event.kind in LONGEST_LOG:
+        return elect_longest_logs(state, event)
     designates = event.kind is ElectionType.DESIGNATED
     # Nobody can be designated for partitions that aren't named.
     if designates and (event.partitions is None or not state.release.designated_elections):
@@ -76,6 +82,8 @@ def elect_unclean_leaders(
 ) -> tuple[list[Record], Response]:
     """What has no leader gets one where the config allows it to be unclean."""
     records: list[Record] = []
+    if state.recovers_uncleanly:
+        return records, Response()
     for key in leaderless(state):
         topic = state.topics[key.topic_id]
         if state.unclean_elections(topic):

@@ -54,11 +54,14 @@ class Errors(IntEnum):
 
 
 class ElectionType(StrEnum):
-    """Of ElectLeaders; on the wire 0, 1 and 2. DESIGNATED is KIP-966's, in no release."""
+    """Of ElectLeaders; the first three are 0, 1 and 2 on the wire. DESIGNATED and LONGEST_LOG are
+    KIP-966's, in no release; LONGEST_LOG is in its script and has no number in its requests."""
 
     PREFERRED = "preferred"
     UNCLEAN = "unclean"
     DESIGNATED = "designated"
+    LONGEST_LOG_AGGRESSIVE = "longest_log_aggressive"
+    LONGEST_LOG_BALANCED = "longest_log_balanced"
 
 
 # Events of brokers.
@@ -213,6 +216,33 @@ class UpdateElrVersion:
     upgrade_type: int
 
 
+@dataclass(frozen=True, slots=True)
+class ReplicaLogInfo:
+    """A broker's answer to GetReplicaLogInfo about one replica (KIP-966). `current_leader_epoch`
+    is the one that it knows of, `log_end_offset` exclusive."""
+
+    broker: int
+    broker_epoch: int
+    topic_id: UUID
+    partition: int
+    current_leader_epoch: int
+    last_written_leader_epoch: int
+    log_end_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class RecoveryTimeout:
+    """unclean.recovery.timeout.ms have passed since the recovery of this partition began."""
+
+    topic_id: UUID
+    partition: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewRecoveries:
+    """The unclean recovery manager looks at what has changed."""
+
+
 # The controller's own tasks, each of which a timer starts.
 
 
@@ -243,6 +273,9 @@ Event = (
     | AlterReassignment
     | ElectLeaders
     | UpdateElrVersion
+    | ReplicaLogInfo
+    | RecoveryTimeout
+    | ReviewRecoveries
     | ElectUncleanLeaders
     | BalanceLeaders
 )

@@ -41,6 +41,11 @@ from kafka_unclean_recovery.emulator.controller.topics import (
     create_topic,
     delete_topic,
 )
+from kafka_unclean_recovery.emulator.controller.unclean_recovery import (
+    receive_log_info,
+    review_recoveries,
+    time_out,
+)
 
 _HANDLERS: dict[type[ev.Event], Callable[[State, Any], tuple[list[Record], Any]]] = {
     ev.RegisterBroker: register,
@@ -59,6 +64,9 @@ _HANDLERS: dict[type[ev.Event], Callable[[State, Any], tuple[list[Record], Any]]
     ev.AlterReassignment: alter_reassignment,
     ev.ElectLeaders: elect_leaders,
     ev.UpdateElrVersion: update_elr_version,
+    ev.ReplicaLogInfo: receive_log_info,
+    ev.RecoveryTimeout: time_out,
+    ev.ReviewRecoveries: review_recoveries,
     ev.ElectUncleanLeaders: elect_unclean_leaders,
     ev.BalanceLeaders: balance_leaders,
 }

@@ -55,12 +55,14 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What the rules need to know of the cluster. min_isr: the effective one, given replicas."""
+    """What the rules need to know of the cluster. min_isr: the effective one, given replicas.
+    recovers_uncleanly: the last known leader is no candidate, as logs are compared instead."""
 
     release: Release
     min_isr: Callable[[Ids], int]
     acceptable: Callable[[int], bool]
     default_dir: Callable[[int], UUID]
+    recovers_uncleanly: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +220,7 @@ def _elect(
     for replica in (first, partition.leader, *target.replicas):
         if replica in electable and rules.acceptable(replica):
             return Elected(replica)
-    known = _last_known_leader(partition, rules.release)
+    known = None if rules.recovers_uncleanly else _last_known_leader(partition, rules.release)
     if not target.isr and not target.elr and known is not None and rules.acceptable(known):
         return Elected(known, unclean=True)
     if proposal.election is Election.UNCLEAN:

@@ -39,8 +39,10 @@ def electable(state: State, topic: Topic, key: TopicIdPartition, replica: int) -
 
 
 def unclean_if_allowed(state: State, topic: Topic) -> Election:
-    """unclean.leader.election.enable lets any change of the partition elect uncleanly."""
-    return Election.UNCLEAN if state.unclean_elections(topic) else Election.ONLINE
+    """unclean.leader.election.enable lets any change of the partition elect uncleanly, unless that
+    is left to the unclean recovery manager."""
+    allowed = state.unclean_elections(topic) and not state.recovers_uncleanly
+    return Election.UNCLEAN if allowed else Election.ONLINE
 
 
 def broker_leaves(
@@ -105,7 +107,13 @@ def leaderless(state: State) -> Iterable[TopicIdPartition]:
 
 
 def _rules(state: State, topic: Topic, acceptable: Callable[[int], bool]) -> Rules:
-    return Rules(state.release, partial(state.min_isr, topic), acceptable, state.default_dir)
+    return Rules(
+        state.release,
+        partial(state.min_isr, topic),
+        acceptable,
+        state.default_dir,
+        state.recovers_uncleanly,
+    )
 
 
 def _acceptable(

@@ -1,7 +1,8 @@
 """What a controller writes: Kafka's metadata records, with the fields that it acts upon.
 
-The last three are not Kafka's: they stand for what only the active controller's memory holds
-(BrokerHeartbeatManager), are replayed like the others and take no offset in the metadata log.
+Those in IN_MEMORY are not Kafka's: they stand for what only the active controller's memory holds
+(BrokerHeartbeatManager, KIP-966's unclean recovery manager), are replayed like the others and take
+no offset in the metadata log.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
+
+from kafka_unclean_recovery.emulator.controller.recovery import LogInfo, Strategy
 
 NO_LEADER = -1
 NO_LEADER_CHANGE = -2
@@ -140,6 +143,35 @@ class ControlledShutdownOffset:
     offset: int
 
 
+@dataclass(frozen=True, slots=True)
+class RecoveryStarted:
+    """Or started anew, with nothing known of any log."""
+
+    key: TopicIdPartition
+    strategy: Strategy
+    requested: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaLogInfoReceived:
+    key: TopicIdPartition
+    broker: int
+    info: LogInfo
+
+
+@dataclass(frozen=True, slots=True)
+class RecoveryTimedOut:
+    key: TopicIdPartition
+
+
+@dataclass(frozen=True, slots=True)
+class RecoveryEnded:
+    """`elected`: it found a leader itself."""
+
+    key: TopicIdPartition
+    elected: bool = False
+
+
 Record = (
     RegisterBrokerRecord
     | UnregisterBrokerRecord
@@ -154,6 +186,18 @@ Record = (
     | BrokerContact
     | BrokerTouch
     | ControlledShutdownOffset
+    | RecoveryStarted
+    | ReplicaLogInfoReceived
+    | RecoveryTimedOut
+    | RecoveryEnded
 )
 
-IN_MEMORY = (BrokerContact, BrokerTouch, ControlledShutdownOffset)
+IN_MEMORY = (
+    BrokerContact,
+    BrokerTouch,
+    ControlledShutdownOffset,
+    RecoveryStarted,
+    ReplicaLogInfoReceived,
+    RecoveryTimedOut,
+    RecoveryEnded,
+)

@@ -47,6 +47,7 @@ class Release:
     cluster_min_isr_stays: with ELR, min.insync.replicas of all brokers has a value: it is set when
         ELR is switched on, and can't be removed.
     designated_elections: ElectLeaders knows the type DESIGNATED.
+    unclean_recovery: unclean.recovery.manager.enabled has an effect.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Release:
     min_isr_of_partition_0: bool = True
     cluster_min_isr_stays: bool = True
     designated_elections: bool = False
+    unclean_recovery: bool = False
 
 
 KAFKA_4_3_1 = Release("4.3.1", elr=True, leaderless_topic_stays_in_directories=True)
@@ -88,6 +90,7 @@ KIP_966 = Release(
     min_isr_of_partition_0=False,
     cluster_min_isr_stays=False,
     designated_elections=True,
+    unclean_recovery=True,
 )
 
 RELEASES = {release.name: release for release in (KAFKA_4_3_1, KAFKA_3_9_1, KIP_966)}

@@ -9,6 +9,7 @@ from typing import Any
 from kafka_unclean_recovery.emulator.controller import records as rec
 from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration, merge
 from kafka_unclean_recovery.emulator.controller.records import Record, TopicIdPartition
+from kafka_unclean_recovery.emulator.controller.recovery import Recovery
 from kafka_unclean_recovery.emulator.controller.state import (
     BrokerRegistration,
     HeartbeatState,
@@ -152,6 +153,25 @@ def _feature_level(state: State, record: rec.FeatureLevelRecord) -> None:
     state.release = replace(state.release, elr=record.level > 0)
 
 
+def _recovery_started(state: State, record: rec.RecoveryStarted) -> None:
+    state.recoveries[record.key] = Recovery(record.strategy, record.requested)
+
+
+def _log_info_received(state: State, record: rec.ReplicaLogInfoReceived) -> None:
+    old = state.recoveries[record.key]
+    answers = {**old.answers, record.broker: record.info}
+    state.recoveries[record.key] = replace(old, answers=answers)
+
+
+def _recovery_timed_out(state: State, record: rec.RecoveryTimedOut) -> None:
+    state.recoveries[record.key] = replace(state.recoveries[record.key], timed_out=True)
+
+
+def _recovery_ended(state: State, record: rec.RecoveryEnded) -> None:
+    del state.recoveries[record.key]
+    state.recoveries_finished += record.elected
+
+
 _REPLAY: dict[type[Record], Callable[[State, Any], None]] = {
     rec.PartitionChangeRecord: _change_partition,
     rec.RegisterBrokerRecord: _register_broker,
@@ -166,4 +186,8 @@ _REPLAY: dict[type[Record], Callable[[State, Any], None]] = {
     rec.BrokerContact: _contact,
     rec.BrokerTouch: _touch,
     rec.ControlledShutdownOffset: _shut_down,
+    rec.RecoveryStarted: _recovery_started,
+    rec.ReplicaLogInfoReceived: _log_info_received,
+    rec.RecoveryTimedOut: _recovery_timed_out,
+    rec.RecoveryEnded: _recovery_ended,
 }

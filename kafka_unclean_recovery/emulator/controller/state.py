@@ -11,12 +11,21 @@ from kafka_unclean_recovery.emulator.controller.partition_index import (
     PartitionIndex,
 )
 from kafka_unclean_recovery.emulator.controller.records import Ids, TopicIdPartition
+from kafka_unclean_recovery.emulator.controller.recovery import (
+    Recovery,
+    Strategy,
+    strategy_named,
+)
 from kafka_unclean_recovery.emulator.controller.releases import Release
 
 MIN_INSYNC_REPLICAS = "min.insync.replicas"
 UNCLEAN_LEADER_ELECTION_ENABLE = "unclean.leader.election.enable"
 ELR_VERSION = "eligible.leader.replicas.version"
+UNCLEAN_RECOVERY_STRATEGY = "unclean.recovery.strategy"
+UNCLEAN_RECOVERY_MANAGER_ENABLED = "unclean.recovery.manager.enabled"
+UNCLEAN_RECOVERY_TIMEOUT_MS = "unclean.recovery.timeout.ms"
 DEFAULTS = {MIN_INSYNC_REPLICAS: "1", UNCLEAN_LEADER_ELECTION_ENABLE: "false"}
+_RECOVERY_TIMEOUT_MS = 300_000
 
 # Where a replica is until its broker says (DirectoryId); the first hundred ids name no directory.
 UNASSIGNED = UUID(int=1)
@@ -32,7 +41,7 @@ def number(value: str) -> int:
     try:
         return int(value)
     except ValueError as error:
-        raise ControllerFault(f"{value!r} is no number of replicas") from error
+        raise ControllerFault(f"{value!r} is no number") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +94,8 @@ class State:
 
     end_offset: of the metadata log, exclusive, so that the next record gets it. Whoever keeps a
     log in which others write too sets it before an event. contacts: the epoch in which a broker
-    was last heard of.
+    was last heard of. recoveries: unclean ones that go on; recoveries_finished: how many of them
+    have elected a leader since this controller began.
     """
 
     release: Release
@@ -101,6 +111,8 @@ class State:
     leaders: PartitionIndex[int] = field(default_factory=PartitionIndex)
     directories: PartitionIndex[UUID] = field(default_factory=PartitionIndex)
     elrs: BrokersToElrs = field(default_factory=BrokersToElrs)
+    recoveries: dict[TopicIdPartition, Recovery] = field(default_factory=dict)
+    recoveries_finished: int = 0
 
     def topic(self, name: str) -> Topic | None:
         topic_id = self.topic_ids.get(name)
@@ -126,6 +138,33 @@ class State:
         if self.release.min_isr_of_partition_0:
             replicas = topic.partitions[0].replicas
         return min(number(self.config(topic, MIN_INSYNC_REPLICAS)), len(replicas))
+
+    @property
+    def recovers_uncleanly(self) -> bool:
+        """Whether the unclean recovery manager is there and enabled (KIP-966, "Config changes"):
+        unclean elections that no admin asks for are its own then."""
+        enabled = self.cluster_configs.get(UNCLEAN_RECOVERY_MANAGER_ENABLED, "false")
+        return self.release.unclean_recovery and enabled.lower() == "true"
+
+    def recovery_strategy(self, topic: Topic) -> Strategy:
+        """Of the topic, else of all brokers, else Balanced; where there is none, what
+        unclean.leader.election.enable maps to (KIP-966, "Compatibility")."""
+        for configs in (topic.configs, self.cluster_configs):
+            if UNCLEAN_RECOVERY_STRATEGY in configs:
+                found = strategy_named(configs[UNCLEAN_RECOVERY_STRATEGY])
+                if found is None:
+                    raise ControllerFault(f"{configs[UNCLEAN_RECOVERY_STRATEGY]!r} is no strategy")
+                return found
+            if UNCLEAN_LEADER_ELECTION_ENABLE in configs:
+                enabled = configs[UNCLEAN_LEADER_ELECTION_ENABLE].lower() == "true"
+                return Strategy.AGGRESSIVE if enabled else Strategy.BALANCED
+        return Strategy.BALANCED
+
+    @property
+    def recovery_timeout_ms(self) -> int:
+        return number(
+            self.cluster_configs.get(UNCLEAN_RECOVERY_TIMEOUT_MS, str(_RECOVERY_TIMEOUT_MS))
+        )
 
     def unclean_elections(self, topic: Topic) -> bool:
         return self.config(topic, UNCLEAN_LEADER_ELECTION_ENABLE).lower() == "true"

@@ -16,6 +16,12 @@
     elect preferred|unclean [all], elect designated 4
     reassign 2,3,4, cancel, delete
     timer unclean, timer balance
+    recover                               unclean.recovery.manager.enabled=true; from then on the
+                                          manager looks at what there is after each line
+    log 1 3:100 [leader_epoch=2] [broker_epoch=5]
+                                          1 says that its log ends at 100, in epoch 3
+    timeout                               unclean.recovery.timeout.ms have passed
+    elect longest_log_balanced, elect longest_log_aggressive
 
 Everything is about partition 0 of the topic foo, except where another is named.
 """
@@ -29,8 +35,16 @@ from uuid import UUID
 from kafka_unclean_recovery.emulator.controller import events as ev
 from kafka_unclean_recovery.emulator.controller.machine import step
 from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
-from kafka_unclean_recovery.emulator.controller.records import NO_LEADER, Ids
-from kafka_unclean_recovery.emulator.controller.state import State
+from kafka_unclean_recovery.emulator.controller.records import NO_LEADER, Ids, TopicIdPartition
+from kafka_unclean_recovery.emulator.controller.state import (
+    UNCLEAN_RECOVERY_MANAGER_ENABLED,
+    State,
+)
+from kafka_unclean_recovery.emulator.controller.unclean_recovery import (
+    awaits_last_known_elr,
+    left_to_users,
+    to_be_asked,
+)
 
 TOPIC = "foo"
 PREVIOUS = {"clean": ev.NO_PREVIOUS_REGISTRATION, "unclean": ev.UNKNOWN_BROKER_EPOCH}
@@ -51,6 +65,8 @@ class Script:
         said = ""
         for event in _WORDS[word](self, args, given):
             said = answer(step(self.state, event))
+        if self.state.recovers_uncleanly or self.state.recoveries:
+            step(self.state, ev.ReviewRecoveries())
         return said
 
     def unique(self) -> UUID:
@@ -90,6 +106,7 @@ def show(state: State) -> list[str]:
     """Every partition: leader, leader epoch/partition epoch, and whatever is not empty."""
     return [
         f"{topic.name}-{number} {show_partition(partition)}"
+        + show_recovery(state, TopicIdPartition(topic.topic_id, number))
         for topic in sorted(state.topics.values(), key=lambda topic: topic.name)
         for number, partition in sorted(topic.partitions.items())
     ]
@@ -115,6 +132,23 @@ def show_partition(partition: PartitionRegistration) -> str:
                 else []
             ),
             *(["recovering"] if partition.leader_recovery_state else []),
+        ]
+    )
+
+
+def show_recovery(state: State, key: TopicIdPartition) -> str:
+    """Its strategy, whom it can ask, who has answered."""
+    recovery = state.recoveries.get(key)
+    if recovery is None:
+        left = " left_to_users" if left_to_users(state, key) else ""
+        return left + (" awaits_last_known_elr" if awaits_last_known_elr(state, key) else "")
+    asked, answered = to_be_asked(state, key), tuple(sorted(recovery.answers))
+    return " ".join(
+        [
+            f" recovery={recovery.strategy.value}",
+            *([f"asked={_join(asked)}"] if asked else []),
+            *([f"answered={_join(answered)}"] if answered else []),
+            *(["timed_out"] if recovery.timed_out else []),
         ]
     )
 
@@ -253,6 +287,35 @@ def _elect(_: Script, args: list[str], given: Given) -> list[ev.Event]:
     return [ev.ElectLeaders(kind, partitions, designated)]
 
 
+def _recover(_: Script, args: list[str], given: Given) -> list[ev.Event]:
+    return [ev.AlterClusterConfig(UNCLEAN_RECOVERY_MANAGER_ENABLED, "true")]
+
+
+def _log(script: Script, args: list[str], given: Given) -> list[ev.Event]:
+    broker = int(args[0])
+    written, end = map(int, args[1].split(":"))
+    topic = script.state.topic(given.get("topic", TOPIC))
+    number = int(given.get("partition", 0))
+    now = None if topic is None else topic.partitions.get(number)
+    return [
+        ev.ReplicaLogInfo(
+            broker=broker,
+            broker_epoch=int(given.get("broker_epoch", script.epoch(broker))),
+            topic_id=UUID(int=0) if topic is None else topic.topic_id,
+            partition=number,
+            current_leader_epoch=int(given.get("leader_epoch", now.leader_epoch if now else 0)),
+            last_written_leader_epoch=written,
+            log_end_offset=end,
+        )
+    ]
+
+
+def _timeout(script: Script, args: list[str], given: Given) -> list[ev.Event]:
+    topic = script.state.topic(TOPIC)
+    topic_id = UUID(int=0) if topic is None else topic.topic_id
+    return [ev.RecoveryTimeout(topic_id, int(given.get("partition", 0)))]
+
+
 def _reassign(_: Script, args: list[str], given: Given) -> list[ev.Event]:
     return [ev.AlterReassignment(TOPIC, int(given.get("partition", 0)), ids(args[0]))]
 
@@ -296,4 +359,7 @@ _WORDS: Mapping[str, Words] = {
     "reassign": _reassign,
     "cancel": _cancel,
     "timer": _timer,
+    "recover": _recover,
+    "log": _log,
+    "timeout": _timeout,
 }

@@ -17,6 +17,7 @@ from kafka_unclean_recovery.emulator.controller.state import ControllerFault, St
 from tests.emulator.controller.invariants import check_invariants, check_step, partitions
 from tests.emulator.controller.script import Script
 
+_STRATEGIES = ("None", "Balanced", "Aggressive")
 BROKERS = (1, 2, 3, 4, 5)
 STEPS = 500
 SEEDS = range(8)
@@ -71,6 +72,12 @@ _LINES: tuple[tuple[int, Callable[[Random], str]], ...] = (
     (2, lambda _: "timer unclean"),
     (2, lambda _: "timer balance"),
     (1, lambda _: "delete"),
+    (2, lambda _: "recover"),
+    (1, lambda _: "cluster unclean.recovery.manager.enabled=false"),
+    (2, lambda chance: f"set unclean.recovery.strategy={chance.choice(_STRATEGIES)}"),
+    (6, lambda chance: f"log {chance.choice(BROKERS)} {chance.randint(0, 9)}:9"),
+    (3, lambda chance: f"timeout partition={chance.randint(0, 1)}"),
+    (2, lambda chance: f"elect longest_log_{chance.choice(('balanced', 'aggressive'))}"),
     (2, lambda chance: f"elr {chance.choice(('on', 'on', 'off'))}"),
     (4, lambda chance: f"isrs {_members(chance)};{_members(chance)} by={chance.choice(BROKERS)}"),
 )

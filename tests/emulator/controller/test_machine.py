@@ -72,6 +72,28 @@ def test_unknown_leader_recovery_state_is_the_end_of_the_controller() -> None:
     assert script.state == before
 
 
+@pytest.mark.parametrize(
+    "meanwhile", [ev.DeleteTopic("foo"), ev.ElectLeaders(ev.ElectionType.UNCLEAN, None)]
+)
+def test_answers_and_time_outs_of_a_recovery_that_is_over_change_nothing(
+    meanwhile: ev.Event,
+) -> None:
+    """What comes in before the manager has looked at what has happened."""
+    script = Script(State(KIP_966))
+    for line in ("recover", "brokers 1 2", "topic foo 1,2", "fence 2", "fence 1"):
+        script.play(line)
+    topic_id = script.state.topic_ids["foo"]
+    script.play("set unclean.recovery.strategy=Aggressive")
+    step(script.state, ev.Heartbeat(2, script.epoch(2), script.state.end_offset))
+    assert list(script.state.recoveries) == [(topic_id, 0)]
+    step(script.state, meanwhile)
+    for late in (
+        ev.ReplicaLogInfo(2, script.epoch(2), topic_id, 0, 1, 0, 9),
+        ev.RecoveryTimeout(topic_id, 0),
+    ):
+        assert handle(script.state, late) == ([], ev.Response(ev.Errors.ELECTION_NOT_NEEDED))
+
+
 def test_designated_leaders_must_be_parallel_to_the_partitions() -> None:
     script = _script("brokers 1", "topic foo 1")
     event = ev.ElectLeaders(ev.ElectionType.UNCLEAN, (("foo", 0),), (1, 2))
