@@ -45,6 +45,7 @@ from kafka_unclean_recovery.emulator.controller.unclean_recovery import (
     left_to_users,
     to_be_asked,
 )
+from tests.transcript import TESTDATA
 
 TOPIC = "foo"
 PREVIOUS = {"clean": ev.NO_PREVIOUS_REGISTRATION, "unclean": ev.UNKNOWN_BROKER_EPOCH}
@@ -76,6 +77,18 @@ class Script:
     def epoch(self, broker: int) -> int:
         registration = self.state.brokers.get(broker)
         return -1 if registration is None else registration.epoch
+
+
+def lines_of(given: str) -> tuple[str, list[str]]:
+    """The release that a transcript's input is for, and what happens there."""
+    lines = [line for line in given.splitlines() if line and not line.startswith("#")]
+    named = lines[0].startswith("release ")
+    return lines.pop(0).split()[1] if named else "4.3.1", lines
+
+
+def scenario(name: str) -> tuple[str, list[str]]:
+    """Those of the transcript with this name."""
+    return lines_of((TESTDATA / "controller" / name).read_text().partition("----\n")[0])
 
 
 Given = Mapping[str, str]

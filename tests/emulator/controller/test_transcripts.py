@@ -13,7 +13,7 @@ import pytest
 from kafka_unclean_recovery.emulator.controller.releases import RELEASES
 from kafka_unclean_recovery.emulator.controller.state import ControllerFault, State
 from tests.emulator.controller.invariants import check_invariants, check_step, partitions
-from tests.emulator.controller.script import Script, show
+from tests.emulator.controller.script import Script, lines_of, scenario, show
 from tests.transcript import check, scenarios
 
 
@@ -26,11 +26,26 @@ def test_there_are_enough_scenarios() -> None:
     assert len(scenarios("controller")) >= 95
 
 
+def test_the_analysis_holds_of_the_text_as_of_the_release() -> None:
+    """Cases A to G and "How it works": who leads, ISR and ELR are the same in both modes."""
+    names = [p.name for p in scenarios("controller") if p.name.startswith("case_")]
+    assert [name.split("_")[1] for name in names] == list("abcdefg")
+    for name in [*names, "how_elr_works_in_the_analysis"]:
+        release, lines = scenario(name)
+        assert release == "4.3.1"
+        both = [Script(State(RELEASES[mode])) for mode in ("4.3.1", "kip-966")]
+        for line in lines:
+            for script in both:
+                script.play(line)
+            found = [
+                [(now.leader, now.leader_epoch, now.isr, now.elr) for now in each.values()]
+                for each in (partitions(script.state) for script in both)
+            ]
+            assert found[0] == found[1], f"{name}: {line}"
+
+
 def _run(given: str) -> str:
-    lines = [line for line in given.splitlines() if line and not line.startswith("#")]
-    release = "4.3.1"
-    if lines[0].startswith("release "):
-        release = lines.pop(0).split()[1]
+    release, lines = lines_of(given)
     script = Script(State(RELEASES[release]))
     return "\n".join(said for line in lines for said in _played(script, line))
 
