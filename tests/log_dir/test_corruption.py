@@ -312,7 +312,7 @@ CONTENTS = st.binary(max_size=200) | st.lists(
 ).map(b"".join)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.dictionaries(NAMES, CONTENTS), st.sampled_from(ScanMode), st.none() | st.integers(0, 99))
 def test_any_files_at_all_give_a_row(
     tmp_path: Path, files: dict[str, bytes], mode: ScanMode, recovery_point: int | None
