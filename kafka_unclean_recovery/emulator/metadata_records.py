@@ -77,10 +77,11 @@ def bootstrap(release: Release) -> list[bytes]:
     levels = {METADATA_VERSION: _LEVEL_WITH_ELR if release.elr else _LEVEL_WITHOUT_ELR}
     if release.elr:
         levels[ELR_VERSION] = 1
-    return [
-        _record(keys.FEATURE_LEVEL, 0, _string(name), _INT16(level))
-        for name, level in levels.items()
-    ]
+    return [_level(name, level) for name, level in levels.items()]
+
+
+def _level(name: str, level: int) -> bytes:
+    return _record(keys.FEATURE_LEVEL, 0, _string(name), _INT16(level))
 
 
 def leader_change(controller: int) -> tuple[bytes, bytes]:
@@ -137,9 +138,8 @@ def _remove_topic(record: rec.RemoveTopicRecord, _: Release) -> bytes:
 
 
 def _partition_version(release: Release) -> int:
-    """1 has the directories, 2 the ELR. It goes by the metadata.version that a cluster begins with,
-    and so does `release`, whatever is switched off since."""
-    return 2 if release.elr else 1
+    """1 has the directories, 2 the ELR, be it on or off."""
+    return 2 if release.highest_elr_version else 1
 
 
 def _partition(record: rec.PartitionRecord, release: Release) -> bytes:
@@ -186,7 +186,7 @@ def _change_partition(record: rec.PartitionChangeRecord, release: Release) -> by
 
 def _config(record: rec.ConfigRecord, _: Release) -> bytes:
     kind = BROKER_RESOURCE if record.topic is None else TOPIC_RESOURCE
-    name = record.topic or ""
+    name = record.topic or ("" if record.broker is None else str(record.broker))
     fields = (_INT8(kind), _string(name), _string(record.key), _string(record.value))
     return _record(keys.CONFIG, 0, *fields)
 
@@ -196,7 +196,7 @@ def _clear_elr(record: rec.ClearElrRecord, _: Release) -> bytes:
 
 
 def _feature_level(record: rec.FeatureLevelRecord, _: Release) -> bytes:
-    return _record(keys.FEATURE_LEVEL, 0, _string(ELR_VERSION), _INT16(record.level))
+    return _level(ELR_VERSION, record.level)
 
 
 _ENCODERS: Mapping[type[Record], Callable[[Any, Release], bytes]] = {

@@ -130,13 +130,14 @@ EVERY_FIELD: tuple[tuple[Record, dict[str, object]], ...] = (
         {"fenced": -1, "in_controlled_shutdown": 1, "log_dirs": DIRECTORIES},
     ),
     (rec.ClearElrRecord(None), {"topic_name": ""}),
-    (
-        rec.FeatureLevelRecord(0),
-        {"name": "eligible.leader.replicas.version", "feature_level": 0},
-    ),
+    (rec.FeatureLevelRecord(0), {"name": "eligible.leader.replicas.version", "feature_level": 0}),
     (
         rec.ConfigRecord(None, "k", None),
         {"resource_type": 4, "resource_name": "", "value": None},
+    ),
+    (
+        rec.ConfigRecord(None, "k", "v", broker=3),
+        {"resource_type": 4, "resource_name": "3", "name": "k", "value": "v"},
     ),
     (
         rec.PartitionChangeRecord(
