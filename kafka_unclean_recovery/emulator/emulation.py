@@ -51,7 +51,8 @@ class Settings:
 class Emulation:
     """Not thread-safe: one thread owns it. `now` is that of the last `tick`. `settled` is called
     when records or metadata may have moved. `later` has what is delayed done after so many seconds;
-    whoever delays a link sets it."""
+    whoever delays a link sets it. `fetched`: when each broker was last seen to have the metadata,
+    and its end offset then, exclusive."""
 
     def __init__(
         self,
@@ -72,6 +73,7 @@ class Emulation:
         self._metadata = metadata
         self.settled: Callable[[], None] = lambda: None
         self._heard: dict[int, float] = {}
+        self.fetched: dict[int, tuple[float, int]] = {}
         self._shrunk = 0.0
         self._checkpointed = 0.0
         self._elected = 0.0
@@ -276,6 +278,7 @@ class Emulation:
             )
         )
         assert isinstance(response, ev.HeartbeatResponse)
+        self.fetched[broker.id] = self.now, self.seen_by(broker.id).end_offset
         return response
 
     def expire(self, broker: int) -> None:

@@ -1,4 +1,8 @@
-"""DescribeQuorum (55): one controller, always up to date, and every live broker behind it."""
+"""DescribeQuorum (55): one controller, and behind it every broker that was ever there.
+
+A broker that is dead, hangs or is cut off stays listed, with the time when it last fetched: sooner
+than anything else, that says that it is gone.
+"""
 
 from __future__ import annotations
 
@@ -32,23 +36,34 @@ def _partition(context: Context, topic: str, number: int) -> Fields:
     fields: Fields = {"partition_index": number, "error_message": None}
     if (topic, number) != (_TOPIC, 0):
         return fields | {"error_code": UNKNOWN_TOPIC_OR_PARTITION}
-    brokers = context.emulation.brokers.values()
     return fields | {
         "leader_id": CONTROLLER_ID,
         "leader_epoch": EPOCH,
         "high_watermark": context.emulation.state.end_offset,
-        "current_voters": [_state(context, CONTROLLER_ID)],
-        "observers": [_state(context, broker.id) for broker in brokers if broker.running],
+        "current_voters": [_up_to_date(context, CONTROLLER_ID)],
+        "observers": [_observer(context, id_) for id_ in sorted(context.emulation.fetched)],
     }
 
 
-def _state(context: Context, id_: int) -> Fields:
-    now = int(time.time() * 1000)
+def _observer(context: Context, id_: int) -> Fields:
+    emulation = context.emulation
+    if emulation.brokers[id_].running and emulation.seen_by(id_) is emulation.state:
+        return _up_to_date(context, id_)
+    fetched, end_offset = emulation.fetched[id_]
+    return _state(id_, end_offset, emulation.now - fetched)
+
+
+def _up_to_date(context: Context, id_: int) -> Fields:
+    return _state(id_, context.emulation.state.end_offset, 0.0)
+
+
+def _state(id_: int, end_offset: int, seconds_ago: float) -> Fields:
+    fetched = int((time.time() - seconds_ago) * 1000)
     return {
         "replica_id": id_,
-        "log_end_offset": context.emulation.state.end_offset,
-        "last_fetch_timestamp": now,
-        "last_caught_up_timestamp": now,
+        "log_end_offset": end_offset,
+        "last_fetch_timestamp": fetched,
+        "last_caught_up_timestamp": fetched,
     }
 
 

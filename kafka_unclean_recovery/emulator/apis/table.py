@@ -25,6 +25,7 @@ from kafka_unclean_recovery.emulator.apis import (
     list_offsets,
     list_partition_reassignments,
     metadata,
+    offset_for_leader_epoch,
     produce,
 )
 from kafka_unclean_recovery.emulator.apis.api import Api
@@ -48,6 +49,7 @@ MODULES = (
     list_offsets,
     list_partition_reassignments,
     metadata,
+    offset_for_leader_epoch,
     produce,
 )
 
