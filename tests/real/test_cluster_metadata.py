@@ -5,11 +5,9 @@ Everything here is found in files at rest: the clusters were made once and kille
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
@@ -24,22 +22,12 @@ from kafka_unclean_recovery.log_dir.cluster_metadata_image import (
     partition_epochs,
     partition_states,
 )
-from kafka_unclean_recovery.log_dir.cluster_metadata_records import (
-    UnknownRecord,
-    decode_control_record,
-    decode_record,
-)
-from tests.log_dir.cluster_metadata_json import as_dumped, dumped_type
 from tests.real.cluster_metadata_recipe import MetadataAtRest, metadata_at_rest
-from tests.real.tools import run_tool
+from tests.real.dumped_metadata import dumped, ours, records
 
 VERSIONS = ("4.3.1", "3.9.1", "3.6.2")
 CONTROLLER = 101
 LAST_ALIVE = 1
-DUMPING = re.compile(r"Dumping (.+)")
-RECORD = re.compile(r"\| offset: (\d+) .*? headerKeys: \[\] (.*)")
-PAYLOAD = re.compile(r"payload: ?(.*)")
-CONTROL = re.compile(r"(?:(\w+):? (\{.*\})|controlType: (\w+)\(\d+\))")
 
 
 @pytest.fixture(scope="module", params=VERSIONS)
@@ -61,27 +49,18 @@ def _read(directory: Path) -> ClusterMetadata:
     return read_metadata(_files(directory))
 
 
-class Dumped(NamedTuple):
-    """A record by kafka-dump-log: its kind, and what the kind's JSON says, as far as it says it."""
-
-    offset: int
-    kind: str
-    version: int | None
-    data: dict[str, Any] | None
-
-
 def test_every_record_is_as_kafka_dump_log_has_it(at_rest: MetadataAtRest) -> None:
     logs = [*at_rest.logs().values(), *at_rest.logs(before_deletion=True).values()]
     paths = [p for log in logs for p in sorted(log.iterdir()) if is_metadata_file(p.name)]
-    theirs = _dumped(at_rest.version, paths)
+    theirs = dumped(at_rest.version, paths)
     for path in paths:
-        assert list(_ours(path, theirs[path])) == theirs[path], path
+        assert list(ours(path, theirs[path])) == theirs[path], path
 
 
 def test_the_records_are_of_many_kinds(at_rest: MetadataAtRest) -> None:
     """What the test above would not notice, were it missing."""
     logs = [*at_rest.logs().values(), *at_rest.logs(before_deletion=True).values()]
-    kinds = {record.name for log in logs for file in _files(log) for record in _records(file)}
+    kinds = {record.name for log in logs for file in _files(log) for record in records(file)}
     expected = {
         "BeginTransactionRecord",
         "BrokerRegistrationChangeRecord",
@@ -203,60 +182,3 @@ def _until(segments: list[MetadataFile], end: int) -> Iterator[MetadataFile]:
 
 def _comparable(image: MetadataImage) -> list[Any]:
     return [image.brokers, image.topics, image.partitions, image.configs, image.features]
-
-
-def _records(file: MetadataFile) -> Iterator[Any]:
-    for batch in read_batches(file):
-        for found in batch.records():
-            assert found.value is not None
-            yield (
-                decode_control_record(found.key or b"", found.value)
-                if batch.control
-                else decode_record(found.value)
-            )
-
-
-def _ours(path: Path, theirs: list[Dumped]) -> Iterator[Dumped]:
-    """As far as that version of kafka-dump-log says anything of control records."""
-    file = MetadataFile.of(path.name, path.read_bytes())
-    offsets = [b.base_offset + n for b in read_batches(file) for n in range(b.count)]
-    for offset, record, said in zip(offsets, _records(file), theirs, strict=True):
-        assert not isinstance(record, UnknownRecord)
-        data = as_dumped(record.name, record.fields)
-        if said.version is not None:
-            yield Dumped(offset, dumped_type(record.name), record.version, data)
-        else:
-            kind = re.sub("Record$|Message$", "", record.name)
-            kind = kind if said.data is not None else dumped_type(kind)
-            yield Dumped(offset, kind, None, data if said.data is not None else None)
-
-
-def _dumped(version: str, paths: list[Path]) -> dict[Path, list[Dumped]]:
-    files = ("--files", ",".join(map(str, paths)))
-    done = run_tool(
-        version,
-        "kafka-dump-log",
-        "--cluster-metadata-decoder",
-        *files,
-        timeout=120.0,
-        check=True,
-    )
-    found: dict[Path, list[Dumped]] = {path: [] for path in paths}
-    current = paths[0]
-    for line in done.stdout.splitlines():
-        if dumping := DUMPING.fullmatch(line):
-            current = Path(dumping[1])
-        elif record := RECORD.fullmatch(line):
-            found[current].append(_dumped_record(int(record[1]), record[2]))
-    return found
-
-
-def _dumped_record(offset: int, text: str) -> Dumped:
-    if payload := PAYLOAD.fullmatch(text):
-        said = json.loads(payload[1])
-        return Dumped(offset, said["type"], said["version"], said["data"])
-    control = CONTROL.fullmatch(text)
-    assert control is not None, text
-    if control[3]:
-        return Dumped(offset, control[3], None, None)
-    return Dumped(offset, control[1], None, json.loads(control[2]))
