@@ -32,7 +32,7 @@ _kafka_unclean_recovery_emulator_ctl() {
         --data-dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
         --socket) COMPREPLY=($(compgen -f -- "$cur")); return ;;
     esac
-    if [[ "$cur" != -* ]]; then COMPREPLY=($(compgen -W "create-topic delete-topic alter-configs alter-broker-configs produce elect-leaders kill power-off stop start pause resume fence unfence flush drop-link delay-link restore-link restore-links lag intercept clear-intercepts wait-until status" -- "$cur")); return; fi
+    if [[ "$cur" != -* ]]; then COMPREPLY=($(compgen -W "create-topic delete-topic alter-configs alter-broker-configs produce elect-leaders kill power-off stop start pause resume fence unfence flush lose-disk wipe corrupt-disk drop-link delay-link restore-link restore-links lag intercept clear-intercepts wait-until status" -- "$cur")); return; fi
     COMPREPLY=($(compgen -W "--data-dir --socket --help" -- "$cur"))
 }
 _kafka_unclean_recovery_emulator() {
@@ -42,6 +42,7 @@ _kafka_unclean_recovery_emulator() {
     esac; fi
     case "$prev" in
         --brokers) COMPREPLY=(); return ;;
+        --log-directories) COMPREPLY=(); return ;;
         --scenario) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --data-dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
         --release) COMPREPLY=($(compgen -W "4.3.1 3.9.1 kip-966" -- "$cur")); return ;;
@@ -50,7 +51,7 @@ _kafka_unclean_recovery_emulator() {
         --replica-lag-time-max-ms) COMPREPLY=(); return ;;
     esac
     local commands=""; ((COMP_CWORD > 2)) || commands="ctl"
-    COMPREPLY=($(compgen -W "$commands --brokers --scenario --data-dir --release --dialect --broker-session-timeout-ms --replica-lag-time-max-ms --help" -- "$cur"))
+    COMPREPLY=($(compgen -W "$commands --brokers --log-directories --scenario --data-dir --release --dialect --broker-session-timeout-ms --replica-lag-time-max-ms --help" -- "$cur"))
 }
 _kafka_unclean_recovery() {
     local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"

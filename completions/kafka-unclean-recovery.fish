@@ -42,6 +42,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l path
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and test (count (commandline -opc)) -eq 2' -a 'ctl'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from ctl' -l brokers -d 'How many' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from ctl' -l log-directories -d 'How many disks a broker has' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from ctl' -l scenario -d 'Commands to carry out first, one a line, as for ctl' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from ctl' -l data-dir -d 'Where the cluster is kept' -x -a '(__fish_complete_directories)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from ctl' -l release -d 'Whose controller it has' -x -a '4.3.1 3.9.1 kip-966'
@@ -52,4 +53,4 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and __fish_seen_subcommand_from ctl' -l data-dir -d 'The --data-dir of the emulator' -x -a '(__fish_complete_directories)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and __fish_seen_subcommand_from ctl' -l socket -d 'The control.socket that it printed' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and __fish_seen_subcommand_from ctl' -l help -d 'Show this message and exit'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and __fish_seen_subcommand_from ctl' -a 'create-topic delete-topic alter-configs alter-broker-configs produce elect-leaders kill power-off stop start pause resume fence unfence flush drop-link delay-link restore-link restore-links lag intercept clear-intercepts wait-until status'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and __fish_seen_subcommand_from ctl' -a 'create-topic delete-topic alter-configs alter-broker-configs produce elect-leaders kill power-off stop start pause resume fence unfence flush lose-disk wipe corrupt-disk drop-link delay-link restore-link restore-links lag intercept clear-intercepts wait-until status'

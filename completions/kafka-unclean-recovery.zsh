@@ -35,12 +35,13 @@ _arguments \
     '--data-dir[The --data-dir of the emulator]:directory:_files -/' \
     '--socket[The control.socket that it printed]:file:_files' \
     '--help[Show this message and exit]' \
-    '*:command:(create-topic delete-topic alter-configs alter-broker-configs produce elect-leaders kill power-off stop start pause resume fence unfence flush drop-link delay-link restore-link restore-links lag intercept clear-intercepts wait-until status)'
+    '*:command:(create-topic delete-topic alter-configs alter-broker-configs produce elect-leaders kill power-off stop start pause resume fence unfence flush lose-disk wipe corrupt-disk drop-link delay-link restore-link restore-links lag intercept clear-intercepts wait-until status)'
 return ;;
 esac; fi
 _arguments \
     '1:command:(ctl)' \
     '(1)--brokers[How many]:value: ' \
+    '(1)--log-directories[How many disks a broker has]:value: ' \
     '(1)--scenario[Commands to carry out first, one a line, as for ctl]:file:_files' \
     '(1)--data-dir[Where the cluster is kept]:directory:_files -/' \
     '(1)--release[Whose controller it has]:value:(4.3.1 3.9.1 kip-966)' \

@@ -40,6 +40,7 @@ class Options:
     """The flags of the command, by their names; times in seconds."""
 
     brokers: int
+    log_directories: int
     scenario: Path | None
     data_dir: Path | None
     release: str
@@ -102,6 +103,7 @@ def _start(stack: ExitStack, options: Options) -> Cluster:
     )
     chosen = ClusterOptions(
         brokers=options.brokers,
+        log_directories=options.log_directories,
         release=options.release,
         data_dir=options.data_dir,
         dialect=options.dialect,

@@ -33,6 +33,9 @@ class Release(StrEnum):
 def emulator(
     context: typer.Context,
     brokers: Annotated[int, typer.Option(min=1, max=1000, metavar="N", help="How many.")] = 4,
+    log_directories: Annotated[
+        int, typer.Option(min=1, max=100, metavar="N", help="How many disks a broker has.")
+    ] = 1,
     scenario: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Commands to carry out first, one a line, as for ctl."),
@@ -72,6 +75,7 @@ def emulator(
 
     options = Options(
         brokers=brokers,
+        log_directories=log_directories,
         scenario=scenario,
         data_dir=data_dir,
         release=release.value,

@@ -6,6 +6,7 @@ import re
 
 from kafka_unclean_recovery.emulator.controller.events import ElectionType
 from kafka_unclean_recovery.emulator.controller.records import NO_LEADER
+from kafka_unclean_recovery.emulator.damage import Damage
 from kafka_unclean_recovery.emulator.error_names import ERROR_CODES
 from kafka_unclean_recovery.emulator.faults import CLIENTS, CONTROLLER, STOPPED, Drop
 
@@ -86,6 +87,10 @@ def lag(word: str) -> int | None:
 
 def drop(word: str) -> Drop:
     return Drop(_one_of(word, [each.value for each in Drop]))
+
+
+def damage(word: str) -> Damage:
+    return Damage(_one_of(word, [each.value for each in Damage]))
 
 
 def acks(word: str) -> str:

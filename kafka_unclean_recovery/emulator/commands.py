@@ -50,6 +50,7 @@ _PROCESSES = Form(many={"BROKER|controller": value.process})
 _ENDS = {"BROKER": value.link_end, "BROKER|controller|clients": value.link_end}
 _TOPIC = {"TOPIC": value.topic}
 _PARTITION = {"TOPIC-PARTITION": value.partition}
+_DISK = Form(words={"BROKER": value.broker}, keys={"index": value.whole})
 
 FORMS: Mapping[str, Form] = {
     # Topics, records, elections.
@@ -90,6 +91,13 @@ FORMS: Mapping[str, Form] = {
     "unfence": _BROKERS,
     # Disks.
     "flush": _BROKERS,
+    "lose-disk": _DISK,
+    "wipe": _DISK,
+    "corrupt-disk": Form(
+        words={"BROKER": value.broker},
+        optional=_PARTITION,
+        keys={"damage": value.damage, "seed": value.whole},
+    ),
     # Links and followers.
     "drop-link": Form(words=_ENDS, keys={"how": value.drop}),
     "delay-link": Form(words=_ENDS, keys={"ms": value.seconds}, one_of=("ms",)),

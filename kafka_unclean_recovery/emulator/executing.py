@@ -128,6 +128,13 @@ def _action(values: Values) -> Action:
     return Close(values["close"]) if "close" in values else Delay(values["delay-ms"])
 
 
+def _corrupt_disk(cluster: Cluster, values: Values) -> str:
+    topic, partition = values.get("TOPIC-PARTITION", (None, 0))
+    named = {key: values[key] for key in ("damage", "seed") if key in values}
+    done = cluster.corrupt_disk(values["BROKER"], topic, partition, **named)
+    return f"{done.topic}-{done.partition}: byte {done.position} of {done.segment}\n"
+
+
 def _wait_until(cluster: Cluster, values: Values) -> None:
     topic, partition = values["TOPIC-PARTITION"]
     wanted = {name: values[name] for name in ("leader", "isr", "elr") if name in values}
@@ -159,8 +166,10 @@ _DO: Mapping[str, Callable[[Cluster, Values], str | None]] = {
     "resume": _processes(Cluster.resume, Cluster.resume_controller),
     "fence": _each(Cluster.fence),
     "unfence": _each(Cluster.unfence),
-    # Methods that do something to disks go here.
     "flush": _each(Cluster.flush),
+    "lose-disk": lambda cluster, v: cluster.lose_disk(v["BROKER"], v.get("index", 0)),
+    "wipe": lambda cluster, v: cluster.wipe(v["BROKER"], v.get("index", 0)),
+    "corrupt-disk": _corrupt_disk,
     "drop-link": lambda cluster, v: cluster.drop_link(*_ends(v), v.get("how", Drop.SILENCE)),
     "delay-link": lambda cluster, v: cluster.delay_link(*_ends(v), v["ms"]),
     "restore-link": lambda cluster, v: cluster.restore_link(*_ends(v)),

@@ -104,6 +104,17 @@ def test_a_scenario_is_over_before_the_first_line(tmp_path: Path) -> None:
     assert "log-end-offsets=2:7,1:?" in said
 
 
+def test_brokers_get_as_many_disks_as_are_asked_for_and_never_fewer(tmp_path: Path) -> None:
+    directory = str(tmp_path / "cluster")
+    with running("--data-dir", directory, "--log-directories", "2") as emulator:
+        emulator.ctl("lose-disk 4 index=1")
+        assert emulator.end(signal.SIGTERM) == (0, "")
+    assert (tmp_path / "cluster" / "broker-3-disk-1" / "meta.properties").exists()
+    done = run(RECOVERY, "emulator", "--data-dir", directory)
+    assert done.returncode == 2
+    assert "holds a cluster with more log directories a broker" in done.stderr
+
+
 def _ctl(*args: str) -> Any:
     return CliRunner().invoke(app, ["emulator", "ctl", *args])
 

@@ -17,11 +17,12 @@ from kafka_unclean_recovery.emulator.commands import (
     usage,
 )
 from kafka_unclean_recovery.emulator.controller.events import ElectionType
+from kafka_unclean_recovery.emulator.damage import Damage
 from kafka_unclean_recovery.emulator.executing import commands_done, execute, run
 from kafka_unclean_recovery.emulator.faults import CLIENTS, CONTROLLER, STOPPED, Drop
 
 # What other means give: the life of the context manager, and looking by Python.
-NOT_COMMANDS = {"look", "log_directory", "partition", "bootstrap_servers"}
+NOT_COMMANDS = {"look", "log_directory", "log_directories", "partition", "bootstrap_servers"}
 OTHERWISE_NAMED = {
     "elect_leaders": "elect-leaders",
     "alter_configs": "alter-configs",
@@ -79,6 +80,12 @@ OTHERWISE_NAMED = {
             "delay-link",
             {"BROKER": 1, "BROKER|controller|clients": CONTROLLER, "ms": 0.25},
         ),
+        ("wipe 2 index=1", "wipe", {"BROKER": 2, "index": 1}),
+        (
+            "corrupt-disk 1 a-0 damage=cut",
+            "corrupt-disk",
+            {"BROKER": 1, "TOPIC-PARTITION": ("a", 0), "damage": Damage.CUT},
+        ),
         ("lag 2 records=all", "lag", {"BROKER": 2, "records": STOPPED}),
         (
             "intercept 'ElectLeaders' no-answer=after times=2",
@@ -134,6 +141,7 @@ def test_comments_and_empty_lines_are_nothing(line: str) -> None:
         ("intercept Fetch error=OOPS", "'OOPS' is no error known here; give its number"),
         ("intercept Fetch close=never", "'never' is none of before, after"),
         ("elect-leaders clean", "'clean' is none of preferred, unclean, designated"),
+        ("corrupt-disk 1 damage=fire", "damage=fire: 'fire' is none of flip, cut"),
         ("status 'all", "No closing quotation"),
     ],
 )
@@ -199,6 +207,13 @@ wait-until orders-0 leader=2 timeout-ms=10000
 start 1
 elect-leaders preferred orders-0
 wait-until orders-0 leader=1
+power-off 4
+start 4
+kill 3
+corrupt-disk 3 orders-0 damage=cut seed=1
+lose-disk 3
+wipe 3 index=0
+start 3
 power-off 4
 drop-link 1 2
 delay-link 2 3 ms=5
