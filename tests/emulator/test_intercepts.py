@@ -190,6 +190,7 @@ TELL_PARTITIONS = {
     "ProduceRequest",
     "FetchRequest",
     "ListOffsetsRequest",
+    "OffsetForLeaderEpochRequest",
     "ElectLeadersRequest",
     "AlterPartitionReassignmentsRequest",
     "DescribeQuorumRequest",
