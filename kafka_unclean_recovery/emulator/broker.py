@@ -54,6 +54,11 @@ class Broker:
         """The first, which holds the metadata log (metadata.log.dir)."""
         return self.directories[0].path
 
+    @property
+    def can_start(self) -> bool:
+        """It has the disk that the metadata log is on."""
+        return self.directories[0].online
+
     def online_directory_ids(self) -> tuple[UUID, ...]:
         return tuple(each.id for each in self.directories if each.online and each.id is not None)
 

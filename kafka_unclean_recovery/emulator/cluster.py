@@ -52,8 +52,8 @@ _TIMEOUT = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a cluster is. `running`: the brokers that are started with it, None for all.
-    `log_directories`: disks a broker.
+    """What a cluster is. `running`: the brokers that are started with it, None for all
+    that can start: the first disk of a broker may be lost. `log_directories`: disks a broker.
 
     A data directory that holds a cluster goes on with it; without one, a temporary directory is
     used and removed.
@@ -378,7 +378,8 @@ class _Core:
         core = cls(emulation, {id_: Listener(HOST, 0) for id_ in ids}, table)
         emulation.settled = core._announce
         emulation.later = core._later
-        for id_ in ids if options.running is None else options.running:
+        can_start = [id_ for id_ in ids if emulation.brokers[id_].can_start]
+        for id_ in can_start if options.running is None else options.running:
             await core.start(id_)
         return core
 

@@ -180,7 +180,7 @@ class Emulation:
             raise ValueError(f"broker {broker.id} can't register: it reaches no controller")
         self._stale.pop(broker.id, None)
         previous = broker.boot()
-        if not broker.directories[0].online:
+        if not broker.can_start:
             raise ValueError(
                 f"broker {broker.id} can't start without {broker.directory}, which was lost and"
                 " holds its metadata log: wipe it first"

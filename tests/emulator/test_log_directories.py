@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from kafka.protocol.admin.cluster import AlterReplicaLogDirsRequest
 
+from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.apis.table import NOT_EMULATED, apis
 from kafka_unclean_recovery.emulator.broker import Process
 from kafka_unclean_recovery.emulator.controller import events as ev
@@ -176,6 +177,21 @@ def test_without_the_disk_of_the_metadata_log_a_broker_dies(tmp_path: Path) -> N
     emulation.start(emulation.brokers[1])
     assert _ends(emulation, 1) == dict.fromkeys(PARTITIONS, 10)
     assert _known_right(emulation)
+
+
+def test_a_broker_whose_disk_was_lost_stays_down_when_its_cluster_is_opened_again(
+    tmp_path: Path,
+) -> None:
+    options = Options(brokers=2, data_dir=tmp_path)
+    with Cluster(options) as cluster:
+        cluster.lose_disk(1)
+    with Cluster(options) as again:
+        assert again.look(lambda e: [b.running for b in e.brokers.values()]) == [False, True]
+        with pytest.raises(ValueError):
+            again.start(1)
+        again.wipe(1)
+        again.start(1)
+        assert again.look(lambda e: e.state.active(1))
 
 
 def test_a_broker_that_starts_with_a_failed_disk_leaves_its_replicas_alone(
