@@ -43,8 +43,9 @@ async def carry_out(context: Context, api: Api, request: Any) -> Fields | None:
     action = context.interceptions.take(seen)
     if action is None:
         return await _answer(context, api, request)
-    context.emulation.settled()  # Somebody may await that it is seen.
     match action:
+        case Fail() if getattr(request, "acks", None) == 0:
+            raise HangUp  # As Kafka tells a producer that wants no answer.
         case Fail(error):
             return failed(api.request, request, error)
         case Delay(seconds):

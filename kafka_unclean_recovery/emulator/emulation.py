@@ -452,6 +452,7 @@ class Emulation:
         self.faults.in_flight.discard(fetch)
         self.faults.arrived.add(fetch)
         self.replicate(fetch.key)
+        self.faults.arrived.discard(fetch)  # Whoever waited for it may be gone.
 
     def _propose(self, leader: Broker, replica: Replica, isr: Sequence[int]) -> None:
         """AlterPartition. After an error the ISR is as it was, and a later fetch proposes again."""

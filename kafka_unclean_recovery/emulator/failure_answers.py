@@ -20,7 +20,7 @@ _NAMES = {
     *("name", "topic", "topic_name", "topic_id"),
     *("index", "partition", "partition_index", "partition_id"),
     *("key", "resource_type", "resource_name"),
-    *("group_id", "member_id", "group"),
+    *("group_id", "member_id", "user"),
 }
 """Fields that say what an entry is about, whichever of them a message has."""
 
@@ -82,7 +82,7 @@ def _entry(field: Any, source: Any, value: Any, error: int, version: int) -> Fie
     answered = _of(field.data_class, version)
     told = _with_error(answered, error)
     if not source.is_struct_array():
-        return {_plain(answered)[0]: value} | told
+        return dict.fromkeys(_plain(answered)[:1], value) | told
     asked = _of(source.data_class, version)
     return _names(answered, asked, value) | told | _arrays(answered, asked, value, error, version)
 
@@ -93,7 +93,7 @@ def _names(answered: Mapping[str, Any], asked: Mapping[str, Any], value: Any) ->
     same = [name for name in _plain(answered) if name in known]
     if same:
         return {name: getattr(value, name) for name in same}
-    return {_plain(answered)[0]: getattr(value, known[0])}
+    return {name: getattr(value, known[0]) for name in _plain(answered)[:1] if known}
 
 
 def _plain(fields: Mapping[str, Any]) -> list[str]:

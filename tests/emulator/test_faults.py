@@ -73,6 +73,30 @@ def test_a_leader_that_is_cut_off_from_the_controller_is_replaced_and_does_not_k
     assert set(cluster.partition(TOPIC, 0).isr) == {1, 2, 3}
 
 
+def test_who_has_not_heard_of_a_new_leader_goes_on_following_the_old_one(
+    cluster: Cluster,
+) -> None:
+    for broker in (1, 3):
+        cluster.drop_link(broker, CONTROLLER)
+    cluster.wait_until(_fenced(1))
+    cluster.produce(TOPIC, 0, 4, broker=1, acks="1")
+    assert (cluster.partition(TOPIC, 0).leader, _ends(cluster)) == (2, {1: 4, 2: 0, 3: 4})
+
+
+def test_sessions_begin_anew_when_the_controller_is_back(tmp_path: Path) -> None:
+    emulation = opened(tmp_path)
+    session = emulation.settings.session_timeout
+    emulation.tick(100.0)
+    emulation.faults.controller_down = True
+    emulation.kill(emulation.brokers[2])
+    emulation.tick(200.0)
+    emulation.faults.controller_down = False
+    emulation.tick(200.0 + session / 2)
+    assert not emulation.state.brokers[2].fenced
+    emulation.tick(200.0 + session * 2)
+    assert emulation.state.brokers[2].fenced
+
+
 def test_a_leader_without_the_controller_can_not_have_all_acknowledge(cluster: Cluster) -> None:
     cluster.drop_link(1, CONTROLLER)
     cluster.wait_until(_fenced(1))
@@ -179,11 +203,26 @@ def test_a_fetch_over_a_slow_link_brings_what_there_is_when_it_arrives(tmp_path:
     assert emulation.faults.in_flight == emulation.faults.arrived == set()
 
 
+def test_a_fetch_that_finds_its_follower_dead_lets_no_later_one_pass(tmp_path: Path) -> None:
+    emulation = opened(tmp_path)
+    create(emulation, (1, 2))
+    late: list[Callable[[], None]] = []
+    emulation.later = lambda _, do: late.append(do)
+    emulation.faults.delay(link(1, 2), 0.5)
+    write(emulation, 3)
+    emulation.kill(emulation.brokers[2])
+    late.pop()()
+    emulation.start(emulation.brokers[2])
+    assert replica(emulation, 2).log.end_offset == 0
+    late.pop()()
+    assert replica(emulation, 2).log.end_offset == 3
+
+
 def test_a_delay_is_as_long_as_it_says(cluster: Cluster) -> None:
-    cluster.delay_link(1, 2, 0.3)
+    # The first fetch is on its way from then on, and brings what was written meanwhile.
     begin = time.monotonic()
+    cluster.delay_link(1, 2, 0.3)
     cluster.produce(TOPIC, 0, 1, acks="1")
-    assert _ends(cluster)[2] == 0
     cluster.wait_until(lambda e: [r for r in e.brokers[2].replicas.values() if r.log.end_offset])
     assert time.monotonic() - begin >= 0.3
 

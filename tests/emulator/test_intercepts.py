@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
+from kafka.protocol.producer.produce import ProduceRequest
 
 from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.cluster import frames
 from kafka_unclean_recovery.emulator import Cluster, Options, wire
 from kafka_unclean_recovery.emulator.apis.table import apis
 from kafka_unclean_recovery.emulator.controller.releases import KIP_966
-from kafka_unclean_recovery.emulator.failure_answers import failed
+from kafka_unclean_recovery.emulator.failure_answers import failed, response_class
 from kafka_unclean_recovery.emulator.intercepts import Close, Delay, Fail, NoAnswer, Seen
 from kafka_unclean_recovery.messages.elect_leaders import ElectLeadersRequest
 from tests.emulator.asking import address, ask
@@ -63,6 +64,14 @@ def test_an_error_is_answered_and_nothing_is_carried_out_so_many_times(cluster: 
         assert _leader(cluster) == -1
     assert _elect(cluster).error_code == 0
     assert _leader(cluster) == 2
+
+
+def test_a_producer_that_wants_no_answer_is_hung_up_on_instead_of_an_error(
+    cluster: Cluster,
+) -> None:
+    cluster.intercept("Produce", Fail(6))
+    with pytest.raises(ConnectionResetError):
+        ask(cluster, 2, ProduceRequest, 9, {"acks": 0, "timeout_ms": 1, "topic_data": []})
 
 
 @pytest.mark.parametrize(("carried_out", "leader"), [(True, 2), (False, -1)])
@@ -166,10 +175,10 @@ def _entries(container: Any, version: int, depth: int = 0) -> dict[str, Any]:
         if field.is_struct_array():
             found[name] = [_entries(field.data_class, version, depth + 1)]
         elif field.is_array():
-            found[name] = ["t"] if name in ("coordinator_keys", "topic_names") else [NUMBER]
+            found[name] = ["t" if field.array_of.type_str == "string" else NUMBER]
         elif depth and field.type_str == "string":
             found[name] = "t"
-        elif depth and name in ("partition", "partition_index", "index"):
+        elif depth and name in PARTITION:
             found[name] = NUMBER
     return found
 
@@ -186,16 +195,18 @@ def _errors(value: Any) -> Iterator[int]:
 
 
 NUMBER = 4711
-TELL_PARTITIONS = {
-    "ProduceRequest",
-    "FetchRequest",
-    "ListOffsetsRequest",
-    "OffsetForLeaderEpochRequest",
-    "ElectLeadersRequest",
-    "AlterPartitionReassignmentsRequest",
-    "DescribeQuorumRequest",
-    "GetReplicaLogInfoRequest",
-}
+PARTITION = {"index", "partition", "partition_index", "partition_id"}
+
+
+def _tells_partitions(container: Any) -> bool:
+    """Whether an entry of the answer is about one partition, and has an error."""
+    names = container.fields.keys()
+    nested = [field for field in container.fields.values() if field.is_struct_array()]
+    return bool("error_code" in names and PARTITION & names) or any(
+        _tells_partitions(field.data_class) for field in nested
+    )
+
+
 # What has no error at the top in that version, and nothing in it that was asked for.
 TELL_NOTHING = {("DescribeLogDirsRequest", version) for version in (1, 2)}
 
@@ -213,8 +224,9 @@ def test_every_version_of_every_api_can_fail_with_any_error(key: int, version: i
     found = set(_errors(decoded))
     told = (request_class.name, version) not in TELL_NOTHING
     assert found == ({87} if told else set())
-    # Who asked for a partition hears of that one, but for answers that have no entry for it.
-    assert (str(NUMBER) in str(decoded)) == (request_class.name in TELL_PARTITIONS)
+    # Who asked for a partition hears of that one, where the answer has an error for it.
+    named = str(NUMBER) in str(asked) and _tells_partitions(response_class(request_class))
+    assert (str(NUMBER) in str(decoded)) == named
 
 
 def _decoded(request_class: Any, version: int, answer: bytes) -> Any:
