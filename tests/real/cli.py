@@ -59,6 +59,23 @@ class Finished:
 
 
 @dataclass(frozen=True, slots=True)
+class Mechanism:
+    """How replicas are seen and leaders elected: flags, and what the journal of an election has
+    between its "begin" and its "outcome"."""
+
+    flags: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ("reorder", "elect", "restored")
+
+    def flags_of(self, command: str, arguments: Sequence[str]) -> tuple[str, ...]:
+        """Whatever elects nobody in particular takes none, nor does --resume."""
+        recovers = command == RECOVERY and "--resume" not in arguments
+        return self.flags if recovers or "designated" in arguments else ()
+
+
+TODAYS = Mechanism()
+
+
+@dataclass(frozen=True, slots=True)
 class Running:
     """A run that is still under way."""
 
@@ -86,6 +103,7 @@ class Cli:
     """
 
     home: Path
+    mechanism: Mechanism = TODAYS
 
     @property
     def journals(self) -> list[Path]:
@@ -113,7 +131,8 @@ class Cli:
     ) -> Running:
         """Begin a run of a console script; `--bootstrap-server` names every broker."""
         servers = ("--bootstrap-server", cluster.bootstrap_servers)
-        return self._spawn(command, (*servers, *arguments), environment)
+        how = self.mechanism.flags_of(command, arguments)
+        return self._spawn(command, (*servers, *arguments, *how), environment)
 
     def _spawn(
         self, command: str, arguments: Sequence[str], environment: Mapping[str, str] = {}

@@ -5,6 +5,7 @@ Start it from the main thread: the JVMs die with the thread that started them.
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -26,6 +27,8 @@ from tests.real.waiting import wait_until
 # A broker with thousands of replicas to truncate took 50 s; one that ends is noticed at once.
 START_TIMEOUT = 180.0
 FENCE_TIMEOUT = 30.0
+# What a controller of 4.3.1 says when it takes over, and in which epoch.
+ACTIVE = re.compile(r"Becoming the active controller at epoch (\d+)")
 
 
 class KafkaCluster:
@@ -112,6 +115,12 @@ class KafkaCluster:
     def log_dirs(self, node: int) -> tuple[Path, ...]:
         return props.log_dirs(self.spec, self.directory, node)
 
+    def lose_log_dir(self, node: int, index: int) -> None:
+        """The disk is gone: what is there can't be written to, by root neither."""
+        directory = self.log_dirs(node)[index]
+        directory.rename(directory.with_name("gone"))
+        directory.write_text("")
+
     def output(self, node: int) -> Path:
         """What the node printed, over all its starts."""
         return node_directory(self.directory, node) / "output.log"
@@ -173,6 +182,20 @@ class KafkaCluster:
 
     def resume(self, node: int) -> None:
         self._processes.resume(node)
+
+    def lose_quorum(self, *, active_survives: bool = False) -> None:
+        """SIGKILL to all but one controller: the active one stays, or a standby."""
+        terms = {
+            node: max(map(int, ACTIVE.findall(self.output(node).read_text())), default=-1)
+            for node in self.spec.controller_ids
+        }
+        by_age = sorted(terms, key=terms.__getitem__)
+        for controller in by_age[:-1] if active_survives else by_age[1:]:
+            self.kill(controller)
+
+    def restore_quorum(self) -> None:
+        """Controllers that are dead are started."""
+        self.start(self.spec.controller_ids)
 
     def close(self) -> None:
         """Kill what runs and give the ports back; the directory stays."""

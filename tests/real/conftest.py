@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.real.cli import Cli
 from tests.real.cluster import KafkaCluster
 from tests.real.faults import Trouble, trouble
 from tests.real.outages import Outage, restore
@@ -66,6 +67,19 @@ def troubled(shared_clusters: SharedClusters, request: pytest.FixtureRequest) ->
     found = Trouble(shared_clusters.outage(trouble(request.param)))
     found.heal()
     return found
+
+
+@pytest.fixture
+def new_cluster(tmp_path: Path) -> Iterator[KafkaCluster]:
+    """Four brokers that run, with nothing on them."""
+    with KafkaCluster.create(tmp_path / "cluster") as cluster:
+        cluster.start()
+        yield cluster
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Cli:
+    return Cli(tmp_path)
 
 
 @pytest.fixture

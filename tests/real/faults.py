@@ -91,7 +91,8 @@ class Trouble:
         """Whatever an earlier test left: the controllers and 3 and 4 live."""
         for node in filter(self.cluster.alive, self.cluster.node_ids):
             self.cluster.resume(node)
-        self.cluster.start((*self.cluster.spec.controller_ids, 3, 4))
+        self.cluster.restore_quorum()
+        self.cluster.start((3, 4))
         self.cluster.wait_until_unfenced({3, 4})
 
     def partitions(self, topic: str = TOPIC) -> Mapping[int, PartitionView]:

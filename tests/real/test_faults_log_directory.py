@@ -21,7 +21,6 @@ TIMEOUT = 30.0
 
 @pytest.fixture
 def two_directories(tmp_path: Path) -> Iterator[KafkaCluster]:
-    """Replicas 1, 2, 3 of which 1 is dead, 2 holds more than 3, and neither is in sync."""
     # A broker notices a lost directory when it next writes there.
     often = {"replica.high.watermark.checkpoint.interval.ms": "500"}
     made = KafkaCluster.create(
@@ -29,26 +28,23 @@ def two_directories(tmp_path: Path) -> Iterator[KafkaCluster]:
     )
     with made as cluster:
         cluster.start()
-        create_topic(cluster.connection(), TOPIC, [[1, 2, 3]] * len(PARTITIONS))
-        end = 0
-        for broker, records in ((3, ON_3), (2, ON_2), (1, ON_2 + 10)):
-            produce_many(
-                cluster.connection(), TOPIC, dict.fromkeys(PARTITIONS, range(end, records))
-            )
-            ends = dict.fromkeys(PARTITIONS, records)
-            wait_until_replicated(cluster.connection(), TOPIC, ends)
-            end = records
-            cluster.kill(broker)
-            cluster.wait_until_fenced({broker})
-        cluster.start((2, 3))
-        cluster.wait_until_partitions(TOPIC, lambda p: p.offline)
+        two_are_back(cluster)
         yield cluster
 
 
-def _lose(directory: Path) -> None:
-    """The disk is gone: what is there can't be written to, by root neither."""
-    directory.rename(directory.with_name("gone"))
-    directory.write_text("")
+def two_are_back(cluster: KafkaCluster) -> None:
+    """Replicas 1, 2, 3 of which 1 is dead, 2 holds more than 3, and neither is in sync."""
+    create_topic(cluster.connection(), TOPIC, [[1, 2, 3]] * len(PARTITIONS))
+    end = 0
+    for broker, records in ((3, ON_3), (2, ON_2), (1, ON_2 + 10)):
+        produce_many(cluster.connection(), TOPIC, dict.fromkeys(PARTITIONS, range(end, records)))
+        ends = dict.fromkeys(PARTITIONS, records)
+        wait_until_replicated(cluster.connection(), TOPIC, ends)
+        end = records
+        cluster.kill(broker)
+        cluster.wait_until_fenced({broker})
+    cluster.start((2, 3))
+    cluster.wait_until_partitions(TOPIC, lambda p: p.offline)
 
 
 def test_replicas_in_a_failed_log_directory_are_not_candidates(
@@ -64,7 +60,7 @@ def test_replicas_in_a_failed_log_directory_are_not_candidates(
     which = ("--all-offline-partitions", "--format", "json")
     run = commands.start(*server, *which, "--automated-recovery", terminal=True)
     run.wait_for(PROMPT)
-    _lose(failing)
+    cluster.lose_log_dir(2, 1)
     wait_until(
         lambda: all(2 in state_of(cluster, TOPIC, n).offline_replicas for n in lost),
         TIMEOUT,

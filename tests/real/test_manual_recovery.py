@@ -42,11 +42,6 @@ def outage(
         yield cluster
 
 
-@pytest.fixture
-def cli(tmp_path: Path) -> Cli:
-    return Cli(tmp_path)
-
-
 def test_the_file_designates_the_best_and_elects_nobody(
     outage: KafkaCluster, cli: Cli, tmp_path: Path
 ) -> None:

@@ -40,9 +40,9 @@ NO_REASSIGNMENT = "No partition reassignments found."
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("min_isr", [1, 2])
 def test_broker_3_leads_every_partition_and_no_record_of_it_is_lost(
-    restored: Restored, tmp_path: Path, version: str, min_isr: int
+    restored: Restored, cli: Cli, tmp_path: Path, version: str, min_isr: int
 ) -> None:
-    cluster, cli = restored(last_replica_standing(version, min_isr)), Cli(tmp_path)
+    cluster = restored(last_replica_standing(version, min_isr))
     orders = replica_orders(cluster, TOPIC)
     first = cli.recover(cluster, *ALL_OFFLINE)
     assert (first.code, first.stderr) == (0, "")

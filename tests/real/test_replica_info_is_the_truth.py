@@ -30,46 +30,48 @@ SHOW = ("--all-offline-partitions", "--show-replica-info")
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_followers_are_seen_past_their_high_watermark(
-    restored: Restored, tmp_path: Path, version: str
+    restored: Restored, cli: Cli, version: str
 ) -> None:
     cluster = restored(last_replica_standing(version))
-    rows = _shown(cluster, tmp_path)
+    rows = shown(cluster, cli)
     assert sorted(rows) == list(range(24))
     assert all(row["designated_leader"] == 3 for row in rows.values())
-    followers = [_log_of(row, broker) for row in rows.values() for broker in (3, 4)]
+    followers = [log_of(row, broker) for row in rows.values() for broker in (3, 4)]
     # How far past depends on when they last wrote their checkpoints before they were killed.
     assert any(log["log_end_offset"] > log["high_watermark"] for log in followers)
-    _the_files_agree(cluster, rows, live=(3, 4))
+    the_files_agree(cluster, rows, live=(3, 4))
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_lineages_are_seen_whole(restored: Restored, tmp_path: Path, version: str) -> None:
+def test_lineages_are_seen_whole(restored: Restored, cli: Cli, version: str) -> None:
     cluster = restored(stale_tail(version))
-    rows = _shown(cluster, tmp_path)
-    newer = _log_of(rows[0], 4)["epochs"]
+    rows = shown(cluster, cli)
+    newer = log_of(rows[0], 4)["epochs"]
     assert [(span["epoch"], span["end_offset"]) for span in newer] == [(0, 1000), (2, 1100)]
-    _the_files_agree(cluster, rows, live=(1, 4))
+    the_files_agree(cluster, rows, live=(1, 4))
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_moved_log_starts_and_empty_replicas_are_seen(tmp_path: Path, version: str) -> None:
+def test_moved_log_starts_and_empty_replicas_are_seen(
+    cli: Cli, tmp_path: Path, version: str
+) -> None:
     with _unusual_logs(tmp_path / "cluster", version) as cluster:
-        rows = _shown(cluster, tmp_path)
-        starts = {p: _log_of(row, 3)["log_start_offset"] for p, row in rows.items()}
+        rows = shown(cluster, cli)
+        starts = {p: log_of(row, 3)["log_start_offset"] for p, row in rows.items()}
         assert starts == dict.fromkeys((EPOCH_SKIPPED, NEVER_WRITTEN, NEVER_COPIED), 0) | (
             DELETED_BELOW
         )
         lineages = {DELETED: [0, 1, 2], EPOCH_DELETED: [1], EPOCH_SKIPPED: [0, 2]}
         for p, epochs in lineages.items():
-            assert [span["epoch"] for span in _log_of(rows[p], 3)["epochs"]] == epochs
+            assert [span["epoch"] for span in log_of(rows[p], 3)["epochs"]] == epochs
         for emptied in (NEVER_WRITTEN, NEVER_COPIED, EMPTIED):
-            assert _log_of(rows[emptied], 3)["epochs"] == []
-        _the_files_agree(cluster, rows, live=(2, 3))
+            assert log_of(rows[emptied], 3)["epochs"] == []
+        the_files_agree(cluster, rows, live=(2, 3))
 
 
-def test_the_table_marks_the_designated_leader(restored: Restored, tmp_path: Path) -> None:
+def test_the_table_marks_the_designated_leader(restored: Restored, cli: Cli) -> None:
     cluster = restored(last_replica_standing())
-    done = Cli(tmp_path).recover(cluster, *SHOW)
+    done = cli.recover(cluster, *SHOW)
     assert done.code == 0, done
     replicas = [line for line in done.stdout.splitlines() if re.search(r" (yes|no) +\S", line)]
     marked = [line for line in replicas if line.endswith("*")]
@@ -82,24 +84,24 @@ def test_the_table_marks_the_designated_leader(restored: Restored, tmp_path: Pat
     assert sum(bool(re.search(broker_4, line)) for line in replicas) == 24
 
 
-def _shown(cluster: KafkaCluster, home: Path) -> Rows:
-    done = Cli(home).recover(cluster, *SHOW, "--format", "json")
+def shown(cluster: KafkaCluster, cli: Cli) -> Rows:
+    done = cli.recover(cluster, *SHOW, "--format", "json")
     assert done.code == 0, done
     rows = done.partitions(TOPIC)
     assert all(row["outcome"] is None and row["leader"] == -1 for row in rows.values())
     return rows
 
 
-def _log_of(row: Mapping[str, Any], broker: int) -> dict[str, Any]:
+def log_of(row: Mapping[str, Any], broker: int) -> dict[str, Any]:
     return next(log for log in row["replica_logs"] if log["broker"] == broker)
 
 
-def _the_files_agree(cluster: KafkaCluster, rows: Rows, live: Iterable[int]) -> None:
+def the_files_agree(cluster: KafkaCluster, rows: Rows, live: Iterable[int]) -> None:
     """Ends the cluster and compares every log that was shown with the files."""
     cluster.kill_all()
     for broker in live:
         hosted = [p for p, row in rows.items() if broker in row["replicas"]]
-        shown = {p: _log_of(rows[p], broker) for p in hosted}
+        shown = {p: log_of(rows[p], broker) for p in hosted}
         truths = replica_truths(cluster, broker, TOPIC, hosted)
         assert {p: _as_truth(log) for p, log in shown.items()} == {
             p: _readable(truth) for p, truth in truths.items()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -23,12 +22,12 @@ LINEAGE_OF_THE_NEWER = [Span(0, 0, 1000), Span(2, 1000, 1100)]
 
 @pytest.mark.parametrize("version", ["4.3.1", "3.9.1"])
 def test_the_newer_epoch_is_elected_over_the_longer_log(
-    restored: Restored, tmp_path: Path, version: str
+    restored: Restored, cli: Cli, version: str
 ) -> None:
     cluster = restored(stale_tail(version))
     orders = replica_orders(cluster, TOPIC)
     flags = ("--all-offline-partitions", "--automated-recovery", "--yes", "--format", "json")
-    done = Cli(tmp_path).recover(cluster, *flags)
+    done = cli.recover(cluster, *flags)
     row = done.partitions(TOPIC)[0]
     assert (done.code, row["outcome"], row["leader"]) == (0, "elected", NEWER)
     assert row["designated_leader"] == NEWER

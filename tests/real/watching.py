@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from kafka_unclean_recovery.journal import parse, unfinished
-from tests.real.cli import RECOVERY, Finished
+from tests.real.cli import RECOVERY, TODAYS, Finished, Mechanism
 from tests.real.waiting import wait_until
 
 # Generous: two cores are shared with brokers.
@@ -118,6 +118,7 @@ class Commands:
     """Starts them, each user with a state directory of their own, and ends what is left."""
 
     directory: Path
+    mechanism: Mechanism = TODAYS
     _running: list[Watched] = field(default_factory=list)
 
     def start(
@@ -127,7 +128,8 @@ class Commands:
         home.mkdir(exist_ok=True)
         script = str(Path(sys.executable).with_name(command))
         name = f"{command}-{len(self._running)}"
-        watched = Watched([script, *arguments], home, name, terminal)
+        how = self.mechanism.flags_of(command, arguments)
+        watched = Watched([script, *arguments, *how], home, name, terminal)
         self._running.append(watched)
         return watched
 
