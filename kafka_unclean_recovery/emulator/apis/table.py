@@ -71,6 +71,8 @@ NOT_EMULATED: Mapping[str, str] = {
     "topics by mention": "Metadata creates none",
     "security": "listeners are plaintext, and everyone may do everything",
     "older releases' versions": "the versions of requests are those of 4.3 whatever the release",
+    "moved log starts": "DeleteRecords is not answered, and every log starts at offset 0",
+    "standby controllers": "one controller, paused or not, and no other that takes over from it",
 }
 
 

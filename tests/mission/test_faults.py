@@ -1,0 +1,33 @@
+"""The faults of tests/real, on the emulator: by the probes, and by the new RPCs."""
+
+from __future__ import annotations
+
+from tests.real.faults import Trouble
+from tests.real.test_faults_meanwhile import (  # noqa: F401
+    test_a_designated_broker_that_died_meanwhile_is_not_elected_nor_is_another,
+    test_a_last_leader_that_an_unclean_start_took_out_of_the_elr_comes_back_all_the_same,
+    test_a_partition_whose_last_leader_returned_meanwhile_is_already_online,
+    test_topics_deleted_or_made_anew_meanwhile_are_refused_and_the_others_elected,
+)
+from tests.real.test_faults_reassignment import (  # noqa: F401
+    moving_to_an_empty_replica,
+    test_a_reassignment_that_begins_at_the_prompt_is_noticed,
+    test_an_adding_replica_is_never_elected,
+)
+from tests.real.test_faults_signals import (  # noqa: F401
+    test_a_signal_at_the_prompt_elects_nothing,
+    test_a_signal_during_an_election_lets_it_finish,
+    test_a_signal_while_gathering_ends_it_with_the_report_so_far,
+)
+from tests.real.test_faults_silent import (  # noqa: F401
+    seconds_with_a_broker_stopped,
+    test_the_best_replica_is_waited_for_until_it_answers,
+)
+from tests.real.watching import TIMEOUT, Commands
+
+
+def test_a_broker_stopped_while_gathering_is_named_and_holds_nobody_up(
+    troubled: Trouble, commands: Commands
+) -> None:
+    """For ever, that is; tests/real has the seconds."""
+    assert seconds_with_a_broker_stopped(troubled, commands, 4, all_offline=True) < TIMEOUT

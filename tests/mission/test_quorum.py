@@ -1,0 +1,91 @@
+"""The controller is lost around an election and comes back, on the emulator: what was given up is
+carried out after all. The tool of the ghosts waits seconds where it waits a minute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+
+import pytest
+
+from tests.mission.conftest import PROBES, Means
+from tests.real.faults import Trouble
+from tests.real.recipes import TOPIC
+from tests.real.tap import ALTER_PARTITION_REASSIGNMENTS, ELECT_LEADERS, Gate, Tap
+from tests.real.test_faults_quorum import (  # noqa: F401
+    test_a_quorum_that_returns_answers_the_call_that_waited,
+)
+from tests.real.watching import Commands, Watched, journal_lines, open_orders, outcomes
+
+# How long an answer is waited for, and then until nothing can happen any more.
+PATIENCE_SECONDS, GHOST_SECONDS = 1.0, 4.0
+NOT_CERTAIN = "not certain what the controller did"
+SOONER = f"""
+from functools import partial
+from kafka_unclean_recovery.cli import session, unclean_recovery
+session.Patience = partial(session.Patience, ghost={GHOST_SECONDS})
+unclean_recovery.main()
+"""
+
+
+def _gates(means: Means) -> Mapping[str, Gate]:
+    """What is given up, by the step that it is."""
+    if means is not PROBES:
+        return {"elect": Gate(ELECT_LEADERS)}
+    return {
+        "reorder": Gate(ALTER_PARTITION_REASSIGNMENTS),
+        "elect": Gate(ELECT_LEADERS),
+        "restore": Gate(ALTER_PARTITION_REASSIGNMENTS, nth=2),
+    }
+
+
+def _impatient(commands: Commands, server: str, partitions: list[int], user: str) -> Watched:
+    """The recovery command."""
+    config = commands.directory / "impatient.properties"
+    config.write_text(f"request.timeout.ms={1000 * PATIENCE_SECONDS:.0f}\n")
+    wanted = str(commands.partitions_file({TOPIC: partitions}))
+    arguments = (
+        *("--bootstrap-server", server, "--command-config", str(config)),
+        *("--path-to-json-file", wanted, "--automated-recovery", "--format", "json"),
+        *commands.mechanism.flags,
+    )
+    return commands.start("-c", SOONER, *arguments, command="python", user=user)
+
+
+@pytest.fixture
+def governed(troubled: Trouble) -> Trouble:
+    return troubled
+
+
+def test_a_ghost_is_waited_out_and_read_back(
+    troubled: Trouble, commands: Commands, means: Means
+) -> None:
+    gates = _gates(means)
+    taken = troubled.take(2 * len(gates))
+    partitions = {step: taken[2 * n : 2 * n + 2] for n, step in enumerate(gates)}
+    before = troubled.orders(taken)
+    with ExitStack() as stack:
+        runs = {}
+        for step, gate in gates.items():
+            tap = stack.enter_context(Tap(troubled.cluster.address(3), gate))
+            runs[step] = _impatient(commands, tap.address, partitions[step], step)
+        for gate in gates.values():
+            gate.wait()
+        troubled.cluster.lose_quorum()
+        for gate in gates.values():
+            gate.open()
+        for run in runs.values():
+            run.wait_for(NOT_CERTAIN)
+        troubled.cluster.restore_quorum()
+        finished = {step: run.finish() for step, run in runs.items()}
+    for step, done in finished.items():
+        assert done.code == 0, (step, done.stderr)
+        assert outcomes(done, TOPIC) == dict.fromkeys(partitions[step], ("elected", None))
+        (journal,) = commands.journals(step)
+        assert open_orders(journal) == set()
+        lines = {line["event"]: line for line in journal_lines(journal)}
+        first, last = (lines[event] for event in (means.mechanism.steps[0], "outcome"))
+        assert last["at_ms"] - first["at_ms"] >= 1000 * (PATIENCE_SECONDS + GHOST_SECONDS)
+    troubled.wait_for_leader(taken, 3)
+    troubled.wait_for_orders(before)
