@@ -13,14 +13,17 @@ if TYPE_CHECKING:
     from kafka_unclean_recovery.emulator.cluster import Cluster, Options
     from kafka_unclean_recovery.emulator.damage import Damage
     from kafka_unclean_recovery.emulator.emulation import Settings
+    from kafka_unclean_recovery.emulator.security import Security, Tls
 
-__all__ = ["Cluster", "Damage", "Options", "Settings"]
+__all__ = ["Cluster", "Damage", "Options", "Security", "Settings", "Tls"]
 
 _HOMES = {
     "Cluster": "cluster",
     "Options": "cluster",
     "Damage": "damage",
+    "Security": "security",
     "Settings": "emulation",
+    "Tls": "security",
 }
 
 

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.emulator import authorizing
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.error_codes import REQUEST_TIMED_OUT
 from kafka_unclean_recovery.emulator.failure_answers import failed
@@ -64,7 +65,7 @@ def _name(api: Api) -> str:
 async def _answer(context: Context, api: Api, request: Any) -> Fields | None:
     if api.request.API_KEY in FORWARDED and not await _controller_reached(context):
         return failed(api.request, request, REQUEST_TIMED_OUT)
-    return await api.answer(context, request)
+    return await authorizing.answer(api, context, request)
 
 
 async def _controller_reached(context: Context) -> bool:

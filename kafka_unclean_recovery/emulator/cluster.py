@@ -24,6 +24,7 @@ from kafka_unclean_recovery.emulator.controller.state import ControllerFault
 from kafka_unclean_recovery.emulator.damage import Damage, Damaged, corrupt
 from kafka_unclean_recovery.emulator.data_directory import open_cluster
 from kafka_unclean_recovery.emulator.emulation import Emulation, Settings
+from kafka_unclean_recovery.emulator.entrance import Entrance
 from kafka_unclean_recovery.emulator.faults import CLIENTS, STOPPED, Drop, link
 from kafka_unclean_recovery.emulator.intercepts import (
     Action,
@@ -32,7 +33,8 @@ from kafka_unclean_recovery.emulator.intercepts import (
     Interceptions,
 )
 from kafka_unclean_recovery.emulator.links import Links
-from kafka_unclean_recovery.emulator.server import Listener
+from kafka_unclean_recovery.emulator.security import Security
+from kafka_unclean_recovery.emulator.server import MAX_IDLE_SECONDS, Listener
 from kafka_unclean_recovery.emulator.status import (
     PartitionStatus,
     Status,
@@ -44,6 +46,7 @@ T = TypeVar("T")
 
 HOST = "127.0.0.1"
 _DEFAULT_SETTINGS = Settings()
+_PLAINTEXT = Security()
 # So many ticks a session, as a broker sends heartbeats.
 _TICKS_A_SESSION = 5
 _RECORDS_A_BATCH = 100
@@ -56,7 +59,7 @@ class Options:
     that can start: the first disk of a broker may be lost. `log_directories`: disks a broker.
 
     A data directory that holds a cluster goes on with it; without one, a temporary directory is
-    used and removed.
+    used and removed. `connections_max_idle`: connections.max.idle.ms, in seconds.
     """
 
     brokers: int = 4
@@ -66,6 +69,8 @@ class Options:
     dialect: Dialect | None = None
     log_directories: int = 1
     settings: Settings = _DEFAULT_SETTINGS
+    security: Security = _PLAINTEXT
+    connections_max_idle: float = MAX_IDLE_SECONDS
 
 
 class Cluster:
@@ -375,7 +380,8 @@ class _Core:
         )
         emulation.tick(time.monotonic())
         table = apis(RELEASES[options.release], options.dialect)
-        core = cls(emulation, {id_: Listener(HOST, 0) for id_ in ids}, table)
+        entrance, idle = Entrance(options.security), options.connections_max_idle
+        core = cls(emulation, {id_: Listener(HOST, 0, entrance, idle) for id_ in ids}, table)
         emulation.settled = core._announce
         emulation.later = core._later
         can_start = [id_ for id_ in ids if emulation.brokers[id_].can_start]
@@ -520,3 +526,5 @@ class _Core:
             # A controller that fails resigns; the next one finds the state as it was.
             with contextlib.suppress(ControllerFault):
                 self.emulation.tick(time.monotonic())
+            for listener in self._listeners.values():
+                listener.close_idle()

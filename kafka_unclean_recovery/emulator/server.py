@@ -6,40 +6,63 @@ What is no request closes its connection, and nothing else.
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import errno
 import socket
-import struct
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 
 from kafka_unclean_recovery.emulator import wire
 from kafka_unclean_recovery.emulator.apis import api_versions
 from kafka_unclean_recovery.emulator.apis.api import Api, Context
 from kafka_unclean_recovery.emulator.carrying_out import HangUp, Silence, carry_out
+from kafka_unclean_recovery.emulator.channel import (
+    Channel,
+    Incoming,
+    Plain,
+    connected,
+    read_frame,
+)
 from kafka_unclean_recovery.emulator.controller.state import ControllerFault
+from kafka_unclean_recovery.emulator.entrance import Entrance
+from kafka_unclean_recovery.emulator.sasl import LoginFailed
 
-_LENGTH = struct.Struct(">i")
+MAX_IDLE_SECONDS = 600.0
+"""connections.max.idle.ms"""
+
 _BACKLOG = 1024
 _CHUNK = 64 << 10
-
-
-class NotAsked(Exception):
-    """Bytes that are no request which is answered here."""
+# What accept fails with when the process or the machine has no room for one more.
+_FULL = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+_PAUSE_WHEN_FULL = 0.2
 
 
 class Listener:
     """A port of the loopback that stays this broker's while it is down.
 
     `resumed` is set while the broker runs and its clients reach it; otherwise connections are
-    accepted, and nothing is read or answered. Answers come `delay` seconds late.
+    accepted, and nothing is read or answered. Answers come `delay` seconds late. `max_idle`:
+    seconds of `clock` after which `close_idle` closes a connection on which no byte came or went.
     """
 
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        entrance: Entrance | None = None,
+        max_idle: float = MAX_IDLE_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._reserved = _bound(host, port)
         self.address: tuple[str, int] = self._reserved.getsockname()[:2]
         self.resumed = asyncio.Event()
         self.delay = 0.0
+        self._entrance = entrance or Entrance()
+        self._max_idle = max_idle
+        self._clock = clock
         self._listening: socket.socket | None = None
-        self._connections: dict[asyncio.Task[None], socket.socket] = {}
+        self._connections: dict[asyncio.Task[None], tuple[socket.socket, Incoming]] = {}
 
     @property
     def listening(self) -> bool:
@@ -48,17 +71,37 @@ class Listener:
     def open(self, context: Context, apis: Mapping[int, Api]) -> None:
         self._listening = _bound(*self.address)
         self._listening.listen(_BACKLOG)
-        asyncio.get_running_loop().add_reader(
-            self._listening, self._accept, self._listening, context, apis
-        )
+        self._watch(self._listening, context, apis)
+
+    def _watch(self, listening: socket.socket, context: Context, apis: Mapping[int, Api]) -> None:
+        if listening is self._listening:
+            asyncio.get_running_loop().add_reader(listening, self._accept, listening, context, apis)
 
     def _accept(self, listening: socket.socket, context: Context, apis: Mapping[int, Api]) -> None:
         # By hand: asyncio's servers lose a connection that they accept while they are closed.
-        with contextlib.suppress(OSError):
+        try:
             connection, _ = listening.accept()
-            task = asyncio.create_task(self._serve(connection, context, apis))
-            self._connections[task] = connection
-            task.add_done_callback(self._connections.pop)
+        except OSError as error:
+            if error.errno in _FULL:
+                # It stays in the backlog, and would be announced without end.
+                loop = asyncio.get_running_loop()
+                loop.remove_reader(listening)
+                loop.call_later(_PAUSE_WHEN_FULL, self._watch, listening, context, apis)
+            return
+        connection.setblocking(False)
+        incoming = Incoming(self._clock)
+        task = asyncio.create_task(self._serve(connection, incoming, context, apis))
+        self._connections[task] = connection, incoming
+        task.add_done_callback(self._connections.pop)
+
+    def close_idle(self) -> None:
+        """To be called now and then."""
+        if not self.resumed.is_set():
+            return
+        now = self._clock()
+        for task, (_, incoming) in self._connections.items():
+            if now - incoming.active_at > self._max_idle:
+                task.cancel()
 
     async def close(self) -> None:
         """As when a process dies: connections are reset, and none is accepted."""
@@ -70,7 +113,7 @@ class Listener:
         for task in closing:
             task.cancel()
         await asyncio.gather(*closing, return_exceptions=True)
-        for connection in closing.values():
+        for connection, _ in closing.values():
             connection.close()  # Its task may never have begun.
 
     def release(self) -> None:
@@ -78,28 +121,48 @@ class Listener:
         self._reserved.close()
 
     async def _serve(
-        self, connection: socket.socket, context: Context, apis: Mapping[int, Api]
+        self,
+        connection: socket.socket,
+        incoming: Incoming,
+        context: Context,
+        apis: Mapping[int, Api],
     ) -> None:
-        reader, writer = await asyncio.open_connection(sock=connection)
+        writer = await connected(connection, incoming)
         try:
-            while True:
-                frame = await _frame(reader)
-                await self.resumed.wait()
-                if self.delay:
-                    await asyncio.sleep(self.delay)
-                answer = await answer_to(frame, context, apis)
-                await self.resumed.wait()
-                if answer is not None:
-                    writer.write(answer)
-                    await writer.drain()
-        except Silence:
-            await _until_closed(reader)
-        except (OSError, EOFError, NotAsked, HangUp, ControllerFault):
-            # A controller that fails resigns, and the client asks the next one.
-            writer.close()
+            await self.resumed.wait()
+            plain = Plain(incoming, writer)
+            channel, principal = await self._entrance.channel(plain, incoming)
+            try:
+                before = partial(answer_to, context=context, apis=apis)
+                rights = await self._entrance.rights(channel, principal, before)
+                known = replace(context, rights=rights, gone=incoming.gone)
+                await self._converse(channel, known, apis)
+            except Silence:
+                await _until_closed(incoming)
+            except (EOFError, wire.NotAsked, LoginFailed, HangUp, ControllerFault):
+                pass  # A controller that fails resigns, and the client asks the next one.
+            await channel.close()
+        except (OSError, EOFError):
+            pass  # It is gone, or speaks no TLS.
         finally:
-            if not writer.is_closing():
-                writer.transport.abort()
+            writer.transport.abort()
+
+    async def _converse(self, channel: Channel, context: Context, apis: Mapping[int, Api]) -> None:
+        while True:
+            frame = await read_frame(channel)
+            await self.resumed.wait()
+            if self.delay:
+                await asyncio.sleep(self.delay)
+            answer = await answer_to(frame, context, apis)
+            await self.resumed.wait()
+            if answer is not None:
+                await channel.write(answer)
+
+
+async def _until_closed(incoming: Incoming) -> None:
+    """Until the client gives up. What it sends meanwhile is for nobody."""
+    while await incoming.read(_CHUNK):
+        pass
 
 
 def _bound(host: str, port: int) -> socket.socket:
@@ -111,34 +174,17 @@ def _bound(host: str, port: int) -> socket.socket:
     return sock
 
 
-async def _frame(reader: asyncio.StreamReader) -> bytes:
-    length: int = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))[0]
-    if not wire.LEAST_FRAME_BYTES <= length <= wire.MAX_FRAME_BYTES:
-        raise NotAsked(f"a frame of {length} bytes")
-    return await reader.readexactly(length)
-
-
-async def _until_closed(reader: asyncio.StreamReader) -> None:
-    """Until the client gives up. What it sends meanwhile is for nobody."""
-    with contextlib.suppress(OSError):
-        while await reader.read(_CHUNK):
-            pass
-
-
 async def answer_to(frame: bytes, context: Context, apis: Mapping[int, Api]) -> bytes | None:
     """The framed answer, None where none is wanted. Raises NotAsked, HangUp and Silence."""
     key, version, correlation_id = wire.header_of(frame)
     api = apis.get(key)
     if api is None:
-        raise NotAsked(f"api key {key}")
+        raise wire.NotAsked(f"api key {key}")
     if not api.lowest <= version <= api.highest:
         if key != wire.API_VERSIONS_KEY:
-            raise NotAsked(f"version {version} of api key {key}")
+            raise wire.NotAsked(f"version {version} of api key {key}")
         fields = api_versions.unsupported_version(context)
         return wire.encode(api.request, 0, correlation_id, fields)
-    try:
-        request = wire.decode(api.request, version, frame)
-    except wire.DECODE_ERRORS as error:
-        raise NotAsked(f"{error!r} in a request of api key {key}") from error
+    request = wire.decoded(api.request, version, frame)
     answer = await carry_out(context, api, request)
     return None if answer is None else wire.encode(api.request, version, correlation_id, answer)

@@ -7,10 +7,14 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from kafka_unclean_recovery.emulator import request_shape
+
 API_VERSIONS_KEY = 18
 # socket.request.max.bytes
 MAX_FRAME_BYTES = 100 << 20
 LEAST_FRAME_BYTES = 8
+LENGTH_BYTES = 4
+_LENGTH = struct.Struct(">i")
 _HEADER = struct.Struct(">hhi")
 
 DECODE_ERRORS = (
@@ -21,8 +25,25 @@ DECODE_ERRORS = (
     AttributeError,
     OverflowError,
     MemoryError,
+    AssertionError,
 )
 """What kafka-python's decoders raise on bytes that are no such request."""
+
+
+class NotAsked(Exception):
+    """Bytes that are no request which is answered here."""
+
+
+def frame_length(prefix: bytes, most: int = MAX_FRAME_BYTES, least: int = LEAST_FRAME_BYTES) -> int:
+    """Of what follows its first four bytes. Raises NotAsked."""
+    length: int = _LENGTH.unpack(prefix)[0]
+    if not least <= length <= most:
+        raise NotAsked(f"a frame of {length} bytes")
+    return length
+
+
+def framed(content: bytes) -> bytes:
+    return _LENGTH.pack(len(content)) + content
 
 
 def header_of(frame: bytes) -> tuple[int, int, int]:
@@ -31,9 +52,14 @@ def header_of(frame: bytes) -> tuple[int, int, int]:
     return key, version, correlation_id
 
 
-def decode(request_class: Any, version: int, frame: bytes) -> Any:
-    """Raises one of DECODE_ERRORS."""
-    return request_class.decode(frame, version=version, header=True)
+def decoded(request_class: Any, version: int, frame: bytes) -> Any:
+    """Raises NotAsked."""
+    try:
+        request_shape.check(request_class, version, frame)
+        return request_class.decode(frame, version=version, header=True)
+    except DECODE_ERRORS as error:
+        key = request_class.API_KEY
+        raise NotAsked(f"{error!r} in version {version} of api key {key}") from error
 
 
 def encode(

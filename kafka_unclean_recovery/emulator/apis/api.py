@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +14,7 @@ from kafka_unclean_recovery.emulator.controller.state import State, Topic
 from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.emulator.intercepts import Interceptions
 from kafka_unclean_recovery.emulator.replica import Replica
+from kafka_unclean_recovery.emulator.rights import EVERY_RIGHT, Rights
 
 Fields = dict[str, Any]
 """Of an answer, by name; see wire.encode."""
@@ -26,6 +28,7 @@ class Context:
 
     `moved` waits, at most so many seconds, for records or metadata to move. `versions`: the lowest
     and highest of each API key that is advertised. `interceptions`: of this cluster's requests.
+    `rights`: of the client. `gone` is set when the client has closed the connection.
     """
 
     broker: Broker
@@ -34,6 +37,21 @@ class Context:
     versions: Mapping[int, tuple[int, int]]
     moved: Callable[[float], Awaitable[None]]
     interceptions: Interceptions
+    rights: Rights = EVERY_RIGHT
+    gone: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def moved_for_client(self, seconds: float) -> None:
+        """As `moved`, for what nobody but the client waits for, who may ask to wait for weeks and
+        be killed. Raises ConnectionError when it is gone."""
+        gone = asyncio.create_task(self.gone.wait())
+        moved = asyncio.ensure_future(self.moved(seconds))
+        try:
+            await asyncio.wait((gone, moved), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            gone.cancel()
+            moved.cancel()
+        if self.gone.is_set():
+            raise ConnectionAbortedError
 
     @property
     def state(self) -> State:

@@ -23,6 +23,8 @@ from kafka_unclean_recovery.emulator.replica import Replica, epoch_error, read
 
 _FUTURE_LOCAL_REPLICA = -3
 _CONSUMER = -1
+# fetch.max.bytes
+_MOST_BYTES = 55 << 20
 
 
 async def answer(context: Context, request: Any) -> Fields:
@@ -36,11 +38,11 @@ async def answer(context: Context, request: Any) -> Fields:
         settled = any("error_code" in p or "diverging_epoch" in p for p in partitions)
         if settled or not partitions or read_bytes >= request.min_bytes or remaining <= 0:
             return {"responses": topics}
-        await context.moved(remaining)
+        await context.moved_for_client(remaining)
 
 
 def _read_all(context: Context, request: Any) -> list[Fields]:
-    left = request.max_bytes
+    left = min(request.max_bytes, _MOST_BYTES)
     topics = []
     for topic in request.topics:
         partitions = []

@@ -95,7 +95,7 @@ async def _until_committed(context: Context, written: list[Written], deadline: f
         remaining = deadline - time.monotonic()
         if remaining <= 0:
             return
-        await context.moved(remaining)
+        await context.moved_for_client(remaining)
 
 
 def _outcome(context: Context, written: Written) -> int:

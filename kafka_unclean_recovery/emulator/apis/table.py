@@ -27,6 +27,8 @@ from kafka_unclean_recovery.emulator.apis import (
     metadata,
     offset_for_leader_epoch,
     produce,
+    sasl_authenticate,
+    sasl_handshake,
 )
 from kafka_unclean_recovery.emulator.apis.api import Api
 from kafka_unclean_recovery.emulator.controller.releases import Release
@@ -51,6 +53,8 @@ MODULES = (
     metadata,
     offset_for_leader_epoch,
     produce,
+    sasl_authenticate,
+    sasl_handshake,
 )
 
 NOT_EMULATED: Mapping[str, str] = {
@@ -69,7 +73,8 @@ NOT_EMULATED: Mapping[str, str] = {
     "other topic configs": "they are kept and described, and have no effect",
     "configs of one broker": "only those of a topic, or of all brokers, can be altered",
     "topics by mention": "Metadata creates none",
-    "security": "listeners are plaintext, and everyone may do everything",
+    "huge requests": "one of more than 500,000 elements closes its connection",
+    "other security": "no Kerberos, OAuth, delegation tokens or re-authentication",
     "older releases' versions": "the versions of requests are those of 4.3 whatever the release",
     "moved log starts": "DeleteRecords is not answered, and every log starts at offset 0",
     "standby controllers": "one controller, paused or not, and no other that takes over from it",

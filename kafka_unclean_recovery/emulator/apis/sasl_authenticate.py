@@ -1,0 +1,21 @@
+"""SaslAuthenticate (36), out of turn, as SaslHandshake is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kafka.protocol.sasl import SaslAuthenticateRequest
+
+from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
+from kafka_unclean_recovery.emulator.error_codes import ILLEGAL_SASL_STATE
+
+
+async def answer(_context: Context, _request: Any) -> Fields:
+    return {
+        "error_code": ILLEGAL_SASL_STATE,
+        "error_message": "SaslAuthenticate request received after successful authentication",
+        "auth_bytes": b"",
+    }
+
+
+API = Api(SaslAuthenticateRequest, 0, 2, answer)

@@ -1,0 +1,18 @@
+"""SaslHandshake (17), out of turn: the listener has no SASL, or the client has logged in. The one
+that counts comes before all other requests, see `sasl`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kafka.protocol.sasl import SaslHandshakeRequest
+
+from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
+from kafka_unclean_recovery.emulator.error_codes import ILLEGAL_SASL_STATE
+
+
+async def answer(_context: Context, _request: Any) -> Fields:
+    return {"error_code": ILLEGAL_SASL_STATE, "mechanisms": []}
+
+
+API = Api(SaslHandshakeRequest, 0, 1, answer)

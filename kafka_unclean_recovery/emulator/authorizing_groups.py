@@ -1,0 +1,117 @@
+"""Who may ask for what of groups; see `authorizing`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from kafka_unclean_recovery.emulator.apis.api import Fields
+from kafka_unclean_recovery.emulator.asked import Asked, Rule, anyone, parted
+from kafka_unclean_recovery.emulator.error_codes import (
+    GROUP_AUTHORIZATION_FAILED,
+    TOPIC_AUTHORIZATION_FAILED,
+)
+from kafka_unclean_recovery.emulator.failure_answers import failed
+from kafka_unclean_recovery.emulator.rights import Operation, Resource
+
+
+def of_group(operation: Operation, then: Rule = anyone) -> Rule:
+    """A right on the one group that the request is about, or the whole of it is refused."""
+
+    async def rule(asked: Asked) -> Fields | None:
+        request = asked.request
+        if asked.rights.may(operation, Resource.GROUP, request.group_id):
+            return await then(asked)
+        return failed(type(request), request, GROUP_AUTHORIZATION_FAILED)
+
+    return rule
+
+
+def _on_group(operation: Operation) -> Callable[[Asked, Any], bool]:
+    return lambda asked, group_id: asked.rights.may(operation, Resource.GROUP, group_id)
+
+
+async def list_groups(asked: Asked) -> Fields | None:
+    """Others are left out, without an error."""
+    fields = await asked.answered()
+    if fields is None or asked.rights.may(Operation.DESCRIBE, Resource.CLUSTER):
+        return fields
+    may = _on_group(Operation.DESCRIBE)
+    return fields | {"groups": [each for each in fields["groups"] if may(asked, each["group_id"])]}
+
+
+async def describe_groups(asked: Asked) -> Fields | None:
+    fields = await _describe_allowed_groups(asked)
+    return fields and fields | {
+        "groups": [
+            group
+            | {"authorized_operations": asked.rights.operations(Resource.GROUP, group["group_id"])}
+            if "authorized_operations" in group
+            else group
+            for group in fields["groups"]
+        ]
+    }
+
+
+def _no_group(group_id: str) -> Fields:
+    none = {"error_message": None, "group_state": "", "protocol_type": "", "protocol_data": ""}
+    error = GROUP_AUTHORIZATION_FAILED
+    return {"group_id": group_id, "error_code": error, "members": [], **none}
+
+
+_describe_allowed_groups = parted("groups", "groups", _on_group(Operation.DESCRIBE), _no_group)
+delete_groups = parted(
+    "groups_names",
+    "results",
+    _on_group(Operation.DELETE),
+    lambda group_id: {"group_id": group_id, "error_code": GROUP_AUTHORIZATION_FAILED},
+)
+
+
+async def offset_fetch(asked: Asked) -> Fields | None:
+    """From version 8 on several groups."""
+    request = asked.request
+    if request.version < 8:
+        return await of_group(Operation.DESCRIBE, _offsets_of_one)(asked)
+    wanted = {group.group_id: group for group in request.groups}
+    fields = await parted(
+        "groups",
+        "groups",
+        lambda asked, group: asked.rights.may(Operation.DESCRIBE, Resource.GROUP, group.group_id),
+        lambda group: {
+            "group_id": group.group_id,
+            "error_code": GROUP_AUTHORIZATION_FAILED,
+            "topics": [],
+        },
+    )(asked)
+    assert fields is not None
+    groups = [
+        group | {"topics": _offsets(asked, group["topics"], wanted[group["group_id"]].topics)}
+        for group in fields["groups"]
+    ]
+    return fields | {"groups": groups}
+
+
+async def _offsets_of_one(asked: Asked) -> Fields | None:
+    fields = await asked.answered()
+    return fields and fields | {"topics": _offsets(asked, fields["topics"], asked.request.topics)}
+
+
+def _offsets(asked: Asked, topics: list[Fields], named: Any) -> list[Fields]:
+    """Of all topics those that may not be described are left out; those named are refused."""
+    found = []
+    for topic in topics:
+        entry = _Entry(topic.get("name"), topic.get("topic_id"))
+        if asked.may(Operation.DESCRIBE, entry):
+            found.append(topic)
+        elif named is not None:
+            none = {"error_code": TOPIC_AUTHORIZATION_FAILED, "committed_offset": -1}
+            found.append(topic | {"partitions": [each | none for each in topic["partitions"]]})
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    name: str | None
+    topic_id: Any

@@ -1,0 +1,38 @@
+"""What a client passes before its requests are heard: TLS and a login, as the cluster asks."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from kafka_unclean_recovery.emulator.channel import Channel, Incoming, Plain, Tls
+from kafka_unclean_recovery.emulator.rights import Rights
+from kafka_unclean_recovery.emulator.sasl import Accounts, log_in
+from kafka_unclean_recovery.emulator.security import Security, principal_of, server_context
+
+
+class Entrance:
+    """Of all listeners of a cluster. Raises OSError for PEM files that can't be used."""
+
+    def __init__(self, security: Security | None = None) -> None:
+        self._security = security or Security()
+        tls = self._security.tls
+        self._context = None if tls is None else server_context(tls)
+        self._accounts = Accounts(self._security) if self._security.sasl else None
+
+    async def channel(self, plain: Plain, incoming: Incoming) -> tuple[Channel, str]:
+        """What to talk through, and the principal as TLS knows it. Raises OSError, EOFError."""
+        if self._context is None:
+            return plain, principal_of(None)
+        tls = Tls(self._context, plain, incoming)
+        return tls, principal_of(await tls.shake_hands())
+
+    async def rights(
+        self,
+        channel: Channel,
+        principal: str,
+        answer: Callable[[bytes], Awaitable[bytes | None]],
+    ) -> Rights:
+        """Of who has logged in, where a login is asked for; see `sasl.log_in`."""
+        if self._accounts is not None:
+            principal = await log_in(channel, self._accounts, answer)
+        return self._security.rights_of(principal)
