@@ -14,6 +14,7 @@ PARTITION_LIMIT = "max.request.partition.size.limit"
 it when it starts."""
 _DEFAULT = "2000"
 _INT_MAX = 2**31 - 1
+_MOST_DIGITS = 20
 
 SERVED_AT_ONCE = 1000
 """Of GetReplicaLogInfo and ElectLeaders 3. For the first the KIP says 2000, and in its
@@ -22,7 +23,9 @@ next sentence that 1000 are served."""
 
 def is_partition_limit(value: str) -> bool:
     """As ServerConfigs defines it: an int, at least 1."""
-    return value.isascii() and value.isdigit() and 1 <= int(value) <= _INT_MAX
+    # Python refuses to convert thousands of digits.
+    fits = len(value) <= _MOST_DIGITS
+    return value.isascii() and value.isdigit() and fits and 1 <= int(value) <= _INT_MAX
 
 
 def partition_limit(state: State, asked: int) -> int:

@@ -15,19 +15,31 @@ from kafka_unclean_recovery.emulator.error_codes import (
     INVALID_PARTITIONS,
     INVALID_REPLICATION_FACTOR,
     INVALID_REQUEST,
+    POLICY_VIOLATION,
 )
 
 # num.partitions and default.replication.factor
 _DEFAULT_PARTITIONS, _DEFAULT_REPLICAS = 1, 1
 _DEFAULT = -1
+# ReplicationControlManager.MAX_PARTITIONS_PER_BATCH
+_MOST_PARTITIONS = 10_000
+_TOO_MANY = "Excessively large number of partitions per request."
 
 
 async def answer(context: Context, request: Any) -> Fields:
     topics = []
+    if sum(map(_partitions, request.topics)) > _MOST_PARTITIONS:
+        refused = {"error_code": POLICY_VIOLATION, "error_message": _TOO_MANY}
+        return {"topics": [{"name": wanted.name} | refused for wanted in request.topics]}
     for wanted in request.topics:
         result = _create(context, wanted, request.validate_only)
         topics.append({"name": wanted.name, "error_message": None} | result)
     return {"topics": topics}
+
+
+def _partitions(wanted: Any) -> int:
+    asked = _or_default(wanted.num_partitions, _DEFAULT_PARTITIONS)
+    return len(wanted.assignments) or max(0, asked)
 
 
 def _create(context: Context, wanted: Any, validate_only: bool) -> Fields:

@@ -39,6 +39,7 @@ from kafka_unclean_recovery.emulator.controller.topic_configs import (
 )
 
 _INT_MAX = 2**31 - 1
+_MOST_DIGITS = 20
 
 
 def valid_config(key: str, value: str) -> bool:
@@ -77,7 +78,9 @@ def valid_cluster_config(key: str, value: str) -> bool:
 
 def _is_int(value: str) -> bool:
     digits = value.removeprefix("-")
-    return digits.isascii() and digits.isdigit() and abs(int(value)) <= _INT_MAX
+    # Python refuses to convert thousands of digits.
+    fits = len(digits) <= _MOST_DIGITS
+    return digits.isascii() and digits.isdigit() and fits and abs(int(value)) <= _INT_MAX
 
 
 def clears_elr(state: State, key: str) -> bool:
