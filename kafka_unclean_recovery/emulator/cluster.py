@@ -33,6 +33,7 @@ from kafka_unclean_recovery.emulator.intercepts import (
     Interceptions,
 )
 from kafka_unclean_recovery.emulator.links import Links
+from kafka_unclean_recovery.emulator.metrics import Metrics, metrics
 from kafka_unclean_recovery.emulator.security import Security
 from kafka_unclean_recovery.emulator.server import MAX_IDLE_SECONDS, Listener
 from kafka_unclean_recovery.emulator.status import (
@@ -316,6 +317,11 @@ class Cluster:
         """The first answer to `question` that is true, asked whenever something has moved. Raises
         TimeoutError."""
         return self._call(self._running_core.control.wait_until(question, timeout))
+
+    def metrics(self) -> Metrics:
+        """Of the controller and of each running broker, as they are now; `prometheus_text` of
+        the module `metrics` renders them."""
+        return self.look(metrics)
 
     def look(self, question: Callable[[Emulation], T]) -> T:
         """What `question` says of the emulation, asked in its own thread."""

@@ -27,13 +27,18 @@ from kafka_unclean_recovery.emulator.controller.state import (
     number,
     snapshot,
 )
+from kafka_unclean_recovery.emulator.election_counts import ElectionCounts
 from kafka_unclean_recovery.emulator.faults import STOPPED, Faults, Fetch, link
+from kafka_unclean_recovery.emulator.groups import Group
 from kafka_unclean_recovery.emulator.log_directories import wiped
 from kafka_unclean_recovery.emulator.metadata_log import MetadataLog
 from kafka_unclean_recovery.emulator.metadata_replicas import MetadataReplicas
 from kafka_unclean_recovery.emulator.recoveries import Recoveries
 from kafka_unclean_recovery.emulator.replica import Replica, lagging
 from kafka_unclean_recovery.emulator.replication import advance, fetch_once, joining
+
+# ProducerIdsBlock.PRODUCER_ID_BLOCK_SIZE
+_PRODUCER_ID_BLOCK = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +73,10 @@ class Emulation:
         self.brokers: Mapping[int, Broker] = {broker.id: broker for broker in brokers}
         self.settings = settings
         self.now = 0.0
-        self._producer_ids = count()
+        self.groups: dict[str, Group] = {}
+        self.elections = ElectionCounts()
+        # Apart from those that were given out before a restart: its records come in between.
+        self._producer_ids = count(_PRODUCER_ID_BLOCK * state.end_offset)
         self._log = log
         self._metadata = metadata
         self.settled: Callable[[], None] = lambda: None
@@ -112,6 +120,8 @@ class Emulation:
     def _publish(self, record: Record) -> None:
         if isinstance(record, rec.RemoveTopicRecord):
             self._remove(self.state.topics[record.topic_id].partitions, record)
+        elif isinstance(record, rec.PartitionChangeRecord):
+            self.elections.count(self.state.partition(record.key), record)
         replay(self.state, record)
         if isinstance(record, rec.PartitionRecord | rec.PartitionChangeRecord):
             for broker in self.brokers.values():

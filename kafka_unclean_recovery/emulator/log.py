@@ -23,7 +23,8 @@ _MAGIC = 2
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Where a record batch lies. `position`, `length`: bytes of the file; `max_timestamp`: ms."""
+    """Where a record batch lies. `position`, `length`: bytes of the file; `max_timestamp`: ms. Who
+    produced it is known of idempotent producers."""
 
     base_offset: int
     last_offset: int
@@ -31,6 +32,9 @@ class Batch:
     position: int
     length: int
     max_timestamp: int
+    producer_id: int = -1
+    producer_epoch: int = -1
+    base_sequence: int = -1
 
     @property
     def end(self) -> int:
@@ -160,6 +164,9 @@ def _batch(data: bytes, at: int, position: int, *, check: bool = True) -> Batch:
         position + at,
         header.length,
         header.max_timestamp,
+        header.producer_id,
+        header.producer_epoch,
+        header.base_sequence,
     )
 
 

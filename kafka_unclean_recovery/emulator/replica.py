@@ -19,6 +19,7 @@ from kafka_unclean_recovery.emulator.error_codes import (
 )
 from kafka_unclean_recovery.emulator.indexes import NOTHING_INDEXED, Indexed
 from kafka_unclean_recovery.emulator.log import NO_EPOCH, EpochEnd, Log
+from kafka_unclean_recovery.emulator.producers import Producers
 
 _UNKNOWN = -1
 
@@ -53,6 +54,7 @@ class Replica:
     isr: Ids = ()
     epoch_start: int | None = None
     followers: dict[int, Follower] = field(default_factory=dict)
+    producers: Producers = field(default_factory=Producers)
 
     @property
     def topic_partition(self) -> tuple[str, int]:

@@ -9,9 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kafka.protocol.admin.configs import DescribeConfigsRequest, IncrementalAlterConfigsRequest
+from kafka.protocol.admin.configs import (
+    AlterConfigsRequest,
+    DescribeConfigsRequest,
+    IncrementalAlterConfigsRequest,
+)
 from kafka.protocol.admin.topics import (
     AlterPartitionReassignmentsRequest,
+    CreatePartitionsRequest,
     CreateTopicsRequest,
     DescribeTopicPartitionsRequest,
     ListPartitionReassignmentsRequest,
@@ -120,25 +125,41 @@ def test_the_table_is_the_listing_of_the_files() -> None:
     assert {stem.replace("_", "") for stem in listed} == {name.lower() for name in named}
 
 
-def test_there_are_no_groups(cluster: Cluster) -> None:
-    assert "groups" in NOT_EMULATED
-    found = _ask(cluster, 1, FindCoordinatorRequest, 4, {"coordinator_keys": ["g"]})
-    assert [(each.key, each.error_code) for each in found.coordinators] == [("g", 15)]
-
-
 def test_there_are_no_transactions(cluster: Cluster) -> None:
     assert "transactions" in NOT_EMULATED
+    values = {"key_type": 1, "coordinator_keys": ["t"]}
+    found = _ask(cluster, 1, FindCoordinatorRequest, 4, values).coordinators[0]
+    assert (found.error_code, found.node_id) == (15, -1)
     values = {"transactional_id": "t", "transaction_timeout_ms": 1000}
     assert _ask(cluster, 1, InitProducerIdRequest, 4, values).error_code == 53
     plain = [_ask(cluster, 1, InitProducerIdRequest, 4, {"transactional_id": None}) for _ in "ab"]
-    assert [(found.error_code, found.producer_id) for found in plain] == [(0, 0), (0, 1)]
+    assert [found.error_code for found in plain] == [0, 0]
+    assert plain[1].producer_id == plain[0].producer_id + 1
 
 
-def test_a_batch_that_is_sent_twice_is_written_twice(cluster: Cluster) -> None:
-    assert "sequence numbers" in NOT_EMULATED
-    _create(cluster, [1])
-    batch = v2(count=2, producer_id=7)
-    assert [_produce(cluster, 1, batch).base_offset for _ in "ab"] == [0, 2]
+def test_a_batch_that_is_sent_twice_is_written_once_and_answered_alike(cluster: Cluster) -> None:
+    _create(cluster, [1, 2])
+    first, second = (
+        v2(count=2, producer_id=7, producer_epoch=0, sequence=sequence) for sequence in (0, 2)
+    )
+    assert [_produce(cluster, 1, batch).base_offset for batch in (first, second)] == [0, 2]
+    cluster.kill(1)
+    cluster.fence(1)
+    # The next leader has it from the log that it replicated.
+    again = [_produce(cluster, 2, batch) for batch in (first, second)]
+    assert [(found.error_code, found.base_offset) for found in again] == [(0, 0), (0, 2)]
+    assert _latest(cluster, 2, -2)[1] == 4
+    gap = v2(count=2, producer_id=7, producer_epoch=0, sequence=5)
+    assert _produce(cluster, 2, gap).error_code == 45
+
+
+def test_producer_ids_are_not_given_out_again_after_a_restart(tmp_path: Path) -> None:
+    given = []
+    for _ in range(2):
+        with Cluster(Options(data_dir=tmp_path)) as running:
+            request = {"transactional_id": None}
+            given.append(_ask(running, 1, InitProducerIdRequest, 4, request).producer_id)
+    assert given[0] < given[1]
 
 
 def test_old_message_formats_are_refused(cluster: Cluster) -> None:
@@ -160,13 +181,120 @@ def test_asking_for_a_topic_does_not_create_it(cluster: Cluster) -> None:
     assert cluster.look(lambda e: len(e.state.topics)) == 0
 
 
-def test_configs_of_one_broker_are_refused(cluster: Cluster) -> None:
-    assert "configs of one broker" in NOT_EMULATED
-    config = {"name": "min.insync.replicas", "config_operation": 0, "value": "2"}
-    resource = {"resource_type": 4, "resource_name": "1", "configs": [config]}
+TOPIC_RESOURCE, BROKER_RESOURCE = 2, 4
+
+
+def _alter(
+    cluster: Cluster, kind: int, name: str, key: str, value: str | None
+) -> tuple[int, str | None]:
+    """(error, message)."""
+    config = {"name": key, "config_operation": 1 if value is None else 0, "value": value}
+    resource = {"resource_type": kind, "resource_name": name, "configs": [config]}
     values = {"resources": [resource], "validate_only": False}
-    answer = _ask(cluster, 1, IncrementalAlterConfigsRequest, 1, values)
-    assert answer.responses[0].error_code == 42
+    found = _ask(cluster, 1, IncrementalAlterConfigsRequest, 1, values).responses[0]
+    return found.error_code, found.error_message
+
+
+def _described(cluster: Cluster, kind: int, name: str) -> dict[str, tuple[str, list[int]]]:
+    """Value and the sources that have one, by key."""
+    resource = {"resource_type": kind, "resource_name": name, "configuration_keys": None}
+    values = {"resources": [resource], "include_synonyms": True}
+    found = _ask(cluster, 1, DescribeConfigsRequest, 4, values).results[0]
+    assert found.error_code == 0
+    return {c.name: (c.value, [s.source for s in c.synonyms]) for c in found.configs}
+
+
+def test_configs_of_one_broker_are_kept_and_described(cluster: Cluster) -> None:
+    assert "configs of one broker" in NOT_EMULATED
+    key = "log.retention.ms"
+    assert _alter(cluster, BROKER_RESOURCE, "2", key, "5000") == (0, None)
+    assert _alter(cluster, BROKER_RESOURCE, "", key, "6000") == (0, None)
+    assert _described(cluster, BROKER_RESOURCE, "2")[key] == ("5000", [2, 3])
+    assert _described(cluster, BROKER_RESOURCE, "3")[key] == ("6000", [3])
+    assert _described(cluster, BROKER_RESOURCE, "")[key] == ("6000", [3])
+    assert _alter(cluster, BROKER_RESOURCE, "2", key, None) == (0, None)
+    assert _described(cluster, BROKER_RESOURCE, "2")[key] == ("6000", [3])
+    assert _alter(cluster, BROKER_RESOURCE, "two", key, "5000")[0] == 42
+
+
+def test_lists_in_configs_are_set_as_a_whole(cluster: Cluster) -> None:
+    assert "lists in configs" in NOT_EMULATED
+    _create(cluster, [1])
+    for append_or_subtract in (2, 3):
+        config = {"config_operation": append_or_subtract, "name": "cleanup.policy", "value": "x"}
+        resource = {"resource_type": TOPIC_RESOURCE, "resource_name": TOPIC, "configs": [config]}
+        values = {"resources": [resource], "validate_only": False}
+        answer = _ask(cluster, 1, IncrementalAlterConfigsRequest, 1, values)
+        assert answer.responses[0].error_code == 40
+
+
+def test_altering_all_configs_removes_what_is_not_named(cluster: Cluster) -> None:
+    _create(cluster, [1], retention_ms="1000", min_insync_replicas="2")
+    config = {"name": "retention.ms", "value": "2000"}
+    resource = {"resource_type": TOPIC_RESOURCE, "resource_name": TOPIC, "configs": [config]}
+    for validate_only, left in ((True, {"retention.ms", "min.insync.replicas"}), (False, set())):
+        values = {"resources": [resource], "validate_only": validate_only}
+        assert _ask(cluster, 1, AlterConfigsRequest, 2, values).responses[0].error_code == 0
+        found = _described(cluster, TOPIC_RESOURCE, TOPIC)
+        own = {key for key, (_, sources) in found.items() if sources[0] == 1}
+        assert own == left | {"retention.ms"}
+    assert found["retention.ms"][0] == "2000"
+
+
+def test_brokers_configs_that_were_not_set_are_left_out(cluster: Cluster) -> None:
+    assert "configs of brokers that were not set" in NOT_EMULATED
+    # 4.3.1 has this one set for all from the start.
+    assert set(_described(cluster, BROKER_RESOURCE, "2")) == {"min.insync.replicas"}
+
+
+def test_configs_are_refused_in_kafka_s_words(cluster: Cluster) -> None:
+    assert "other topic configs" in NOT_EMULATED
+    _create(cluster, [1])
+    wrong = "Invalid value none for configuration min.insync.replicas: Not a number of type INT"
+    for kind, name in ((TOPIC_RESOURCE, TOPIC), (BROKER_RESOURCE, "")):
+        assert _alter(cluster, kind, name, "min.insync.replicas", "none") == (40, wrong)
+    unknown = "Unknown topic config name: no.such"
+    assert _alter(cluster, TOPIC_RESOURCE, TOPIC, "no.such", "1") == (40, unknown)
+    assert _alter(cluster, TOPIC_RESOURCE, TOPIC, "retention.ms", "soon") == (0, None)
+    one = "Broker-level min.insync.replicas cannot be altered while ELR is enabled."
+    assert _alter(cluster, BROKER_RESOURCE, "1", "min.insync.replicas", "2") == (40, one)
+    every = "Cluster-level min.insync.replicas cannot be removed while ELR is enabled."
+    assert _alter(cluster, BROKER_RESOURCE, "", "min.insync.replicas", None) == (40, every)
+
+
+def test_topics_are_described_with_their_defaults(cluster: Cluster) -> None:
+    _create(cluster, [1], retention_ms="1000")
+    found = _described(cluster, TOPIC_RESOURCE, TOPIC)
+    assert found["retention.ms"] == ("1000", [1, 5])
+    assert found["min.insync.replicas"] == ("1", [3, 5])
+    assert found["segment.bytes"] == ("1073741824", [5])
+
+
+def test_partitions_are_added_where_they_are_wanted_or_in_turns(cluster: Cluster) -> None:
+    _create(cluster, [1, 2])
+
+    def add(
+        count: int, assignments: list[list[int]] | None, **flags: bool
+    ) -> tuple[int, str | None]:
+        given = None if assignments is None else [{"broker_ids": ids} for ids in assignments]
+        topic = {"name": TOPIC, "count": count, "assignments": given}
+        values = {"topics": [topic], "timeout_ms": 1000, "validate_only": False} | flags
+        found = _ask(cluster, 1, CreatePartitionsRequest, 3, values).results[0]
+        return found.error_code, found.error_message
+
+    def replicas() -> list[tuple[int, ...]]:
+        topics = cluster.look(lambda e: e.state.topics.values())
+        return [p.replicas for topic in topics for p in topic.partitions.values()]
+
+    assert add(2, [[4, 3]], validate_only=True) == (0, None)
+    assert replicas() == [(1, 2)]
+    assert add(2, [[4, 3]]) == (0, None)
+    assert add(4, None) == (0, None)
+    assert replicas() == [(1, 2), (4, 3), (3, 4), (4, 1)]
+    assert add(4, None) == (37, "Topic already has 4 partition(s).")
+    less = "The topic orders currently has 4 partition(s); 3 would not be an increase."
+    assert add(3, None) == (37, less)
+    assert add(5, [[1]])[0] == 39
 
 
 EVERY = [

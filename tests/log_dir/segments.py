@@ -20,10 +20,13 @@ def v2(
     body: bytes = b"records",
     delta: int | None = None,
     producer_id: int = -1,
+    producer_epoch: int = -1,
+    sequence: int = -1,
 ) -> bytes:
     """One batch of format 2, its CRC right."""
     delta = count - 1 if delta is None else delta
-    covered = struct.pack(">hiqqqhii", attributes, delta, 1000, 2000, producer_id, -1, -1, count)
+    producer = (producer_id, producer_epoch, sequence)
+    covered = struct.pack(">hiqqqhii", attributes, delta, 1000, 2000, *producer, count)
     covered += body
     head = struct.pack(">qiibI", base, 9 + len(covered), epoch, 2, crc32c(covered))
     return head + covered

@@ -13,6 +13,18 @@ from tests.real.jvm import TOOL_LOGGING, java_command, run
 MAIN_CLASSES: Mapping[str, tuple[str, ...]] = {
     "kafka-acls": ("org.apache.kafka.tools.AclCommand", "kafka.admin.AclCommand"),
     "kafka-cluster": ("org.apache.kafka.tools.ClusterTool", "kafka.tools.ClusterTool"),
+    "kafka-console-consumer": (
+        "org.apache.kafka.tools.consumer.ConsoleConsumer",
+        "kafka.tools.ConsoleConsumer",
+    ),
+    "kafka-console-producer": (
+        "org.apache.kafka.tools.ConsoleProducer",
+        "kafka.tools.ConsoleProducer",
+    ),
+    "kafka-consumer-groups": (
+        "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
+        "kafka.admin.ConsumerGroupCommand",
+    ),
     "kafka-configs": ("org.apache.kafka.tools.ConfigCommand", "kafka.admin.ConfigCommand"),
     "kafka-dump-log": (
         "org.apache.kafka.tools.DumpLogSegments",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import count
 from typing import Any
 from uuid import uuid4
 
@@ -11,12 +9,14 @@ from kafka.protocol.admin.topics import CreateTopicsRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.controller import events as ev
+from kafka_unclean_recovery.emulator.controller.configs import config_problem
 from kafka_unclean_recovery.emulator.error_codes import (
     INVALID_PARTITIONS,
     INVALID_REPLICATION_FACTOR,
     INVALID_REQUEST,
     POLICY_VIOLATION,
 )
+from kafka_unclean_recovery.emulator.placement import in_turns
 
 # num.partitions and default.replication.factor
 _DEFAULT_PARTITIONS, _DEFAULT_REPLICAS = 1, 1
@@ -51,13 +51,22 @@ def _create(context: Context, wanted: Any, validate_only: bool) -> Fields:
     ask = context.emulation.would_happen if validate_only else context.emulation.happen
     response = ask(event)
     if error := getattr(response, "error", 0):
-        return {"error_code": error}
+        return {"error_code": error, "error_message": _message(error, event)}
     return {
         "topic_id": event.topic_id,
         "num_partitions": len(assignment),
         "replication_factor": len(assignment[0]),
         "configs": [],
     }
+
+
+def _message(error: int, event: ev.CreateTopic) -> str | None:
+    """Kafka's words."""
+    if error == ev.Errors.TOPIC_ALREADY_EXISTS:
+        return f"Topic '{event.name}' already exists."
+    if error == ev.Errors.INVALID_CONFIG:
+        return next(filter(None, map(config_problem, event.configs, event.configs.values())))
+    return None
 
 
 def _assignment(context: Context, wanted: Any) -> dict[int, tuple[int, ...]] | int:
@@ -68,23 +77,14 @@ def _assignment(context: Context, wanted: Any) -> dict[int, tuple[int, ...]] | i
         return {each.partition_index: tuple(each.broker_ids) for each in wanted.assignments}
     partitions = _or_default(wanted.num_partitions, _DEFAULT_PARTITIONS)
     factor = _or_default(wanted.replication_factor, _DEFAULT_REPLICAS)
-    state = context.emulation.state
-    active = [id_ for id_ in context.live() if state.active(id_)]
     if partitions < 1:
         return INVALID_PARTITIONS
-    if not 0 < factor <= len(active):
-        return INVALID_REPLICATION_FACTOR
-    return dict(zip(range(partitions), _in_turns(active, factor), strict=False))
+    replicas = in_turns(context.emulation.state, 0, partitions, factor)
+    return INVALID_REPLICATION_FACTOR if replicas is None else dict(enumerate(replicas))
 
 
 def _or_default(value: int, default: int) -> int:
     return default if value == _DEFAULT else value
-
-
-def _in_turns(brokers: list[int], factor: int) -> Iterator[tuple[int, ...]]:
-    """Each partition begins at the broker after the one that the last began at."""
-    for first in count():
-        yield tuple(brokers[(first + place) % len(brokers)] for place in range(factor))
 
 
 API = Api(CreateTopicsRequest, 2, 7, answer)

@@ -1,31 +1,50 @@
-"""DescribeConfigs (32): of topics and of all brokers, the keys that were set and those with rules.
+"""DescribeConfigs (32): of topics, with their defaults; of a broker or all, the keys that were set.
 
-Where a value comes from is named; synonyms and documentation are left out.
+Where a value comes from is named. Synonyms are those that the emulator has itself: a value that all
+brokers have stands behind that of a topic or of one broker; documentation is left out.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 from kafka.protocol.admin.configs import DescribeConfigsRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.controller.state import (
+    DEFAULTS,
     MIN_INSYNC_REPLICAS,
-    UNCLEAN_LEADER_ELECTION_ENABLE,
     State,
     Topic,
 )
+from kafka_unclean_recovery.emulator.controller.topic_configs import TOPIC_CONFIGS
 from kafka_unclean_recovery.emulator.error_codes import INVALID_REQUEST, UNKNOWN_TOPIC_OR_PARTITION
 
 TOPIC, BROKER = 2, 4
+ALL_BROKERS = ""
 # DescribeConfigsResponse.ConfigSource
-_TOPIC_CONFIG, _ALL_BROKERS, _DEFAULT = 1, 3, 5
-_WITH_RULES = (MIN_INSYNC_REPLICAS, UNCLEAN_LEADER_ELECTION_ENABLE)
+_TOPIC_CONFIG, _ONE_BROKER, _ALL_BROKERS, _DEFAULT = 1, 2, 3, 5
+
+
+class Value(NamedTuple):
+    """What a key has in one place."""
+
+    value: str
+    source: int
+
+
+Values = dict[str, list[Value]]
+"""By key, the one that counts first."""
 
 
 async def answer(context: Context, request: Any) -> Fields:
-    return {"results": [_resource(context, resource) for resource in request.resources]}
+    results = [_resource(context, resource) for resource in request.resources]
+    if not request.include_synonyms:
+        for result in results:
+            for config in result["configs"]:
+                config["synonyms"] = []
+    return {"results": results}
 
 
 def _resource(context: Context, resource: Any) -> Fields:
@@ -35,42 +54,69 @@ def _resource(context: Context, resource: Any) -> Fields:
         "error_message": None,
         "configs": [],
     }
-    state = context.state
+    state, name = context.state, resource.resource_name
     if resource.resource_type == BROKER:
-        return fields | {"configs": _wanted(resource, _of_brokers(state))}
+        broker = broker_named(name)
+        if broker is None and name != ALL_BROKERS:
+            return fields | {"error_code": INVALID_REQUEST}
+        return fields | {"configs": _wanted(resource, _of_broker(state, broker))}
     if resource.resource_type != TOPIC:
         return fields | {"error_code": INVALID_REQUEST}
-    topic = context.topic(resource.resource_name, None)
+    topic = context.topic(name, None)
     if topic is None:
         return fields | {"error_code": UNKNOWN_TOPIC_OR_PARTITION}
     return fields | {"configs": _wanted(resource, _of_topic(state, topic))}
 
 
-def _wanted(resource: Any, configs: dict[str, tuple[str, int]]) -> list[Fields]:
+def broker_named(name: str) -> int | None:
+    return int(name) if name.isascii() and name.isdigit() else None
+
+
+def _wanted(resource: Any, configs: Values) -> list[Fields]:
     keys = resource.configuration_keys
     return [
         {
             "name": name,
-            "value": value,
+            "value": values[0].value,
             "read_only": False,
-            "config_source": source,
+            "config_source": values[0].source,
             "is_sensitive": False,
-            "synonyms": [],
+            "synonyms": [{"name": name, "value": v.value, "source": v.source} for v in values],
             "documentation": None,
         }
-        for name, (value, source) in sorted(configs.items())
+        for name, values in sorted(configs.items())
         if not keys or name in keys
     ]
 
 
-def _of_brokers(state: State) -> dict[str, tuple[str, int]]:
-    return {key: (value, _ALL_BROKERS) for key, value in state.cluster_configs.items()}
+def _of_all_brokers(state: State) -> dict[str, str]:
+    """Where min.insync.replicas of all brokers can't be removed, there is one from the start."""
+    release = state.release
+    first = (MIN_INSYNC_REPLICAS,) if release.elr and release.cluster_min_isr_stays else ()
+    return {key: DEFAULTS[key] for key in first} | state.cluster_configs
 
 
-def _of_topic(state: State, topic: Topic) -> dict[str, tuple[str, int]]:
-    found = {key: (state.config(topic, key), _DEFAULT) for key in _WITH_RULES}
-    found |= {key: each for key, each in _of_brokers(state).items() if key in _WITH_RULES}
-    return found | {key: (value, _TOPIC_CONFIG) for key, value in topic.configs.items()}
+def _of_broker(state: State, broker: int | None) -> Values:
+    """None is all of them."""
+    own = {} if broker is None else state.broker_configs.get(broker, {})
+    layers = [(own, _ONE_BROKER), (_of_all_brokers(state), _ALL_BROKERS)]
+    if broker is not None:
+        layers.append((DEFAULTS, _DEFAULT))
+    return _layered({**layers[0][0], **layers[1][0]}, layers)
+
+
+def _of_topic(state: State, topic: Topic) -> Values:
+    """Only what a controller acts upon does a topic inherit from brokers."""
+    inherited = {k: v for k, v in _of_all_brokers(state).items() if k in DEFAULTS}
+    defaults = {**TOPIC_CONFIGS, **DEFAULTS}
+    layers = [(topic.configs, _TOPIC_CONFIG), (inherited, _ALL_BROKERS), (defaults, _DEFAULT)]
+    return _layered({**defaults, **topic.configs}, layers)
+
+
+def _layered(keys: Iterable[str], layers: list[tuple[Any, int]]) -> Values:
+    return {
+        key: [Value(layer[key], source) for layer, source in layers if key in layer] for key in keys
+    }
 
 
 API = Api(DescribeConfigsRequest, 1, 4, answer)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from typing import Any
+from uuid import UUID
 
 from kafka.protocol.admin.cluster import DescribeQuorumRequest
 
@@ -15,6 +16,8 @@ from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.error_codes import UNKNOWN_TOPIC_OR_PARTITION
 from kafka_unclean_recovery.emulator.metadata_replicas import CONTROLLER_ID, EPOCH
 
+# What a voter of a static quorum has (DirectoryId.UNASSIGNED).
+_NO_DIRECTORY = UUID(int=0)
 _TOPIC = "__cluster_metadata"
 
 
@@ -40,27 +43,30 @@ def _partition(context: Context, topic: str, number: int) -> Fields:
         "leader_id": CONTROLLER_ID,
         "leader_epoch": EPOCH,
         "high_watermark": context.emulation.state.end_offset,
-        "current_voters": [_up_to_date(context, CONTROLLER_ID)],
+        "current_voters": [_up_to_date(context, CONTROLLER_ID, _NO_DIRECTORY)],
         "observers": [_observer(context, id_) for id_ in sorted(context.emulation.fetched)],
     }
 
 
 def _observer(context: Context, id_: int) -> Fields:
     emulation = context.emulation
+    # The metadata log is in the first one.
+    directory = emulation.brokers[id_].directories[0].id or _NO_DIRECTORY
     if emulation.brokers[id_].running and emulation.seen_by(id_) is emulation.state:
-        return _up_to_date(context, id_)
+        return _up_to_date(context, id_, directory)
     fetched, end_offset = emulation.fetched[id_]
-    return _state(id_, end_offset, emulation.now - fetched)
+    return _state(id_, directory, end_offset, emulation.now - fetched)
 
 
-def _up_to_date(context: Context, id_: int) -> Fields:
-    return _state(id_, context.emulation.state.end_offset, 0.0)
+def _up_to_date(context: Context, id_: int, directory: UUID) -> Fields:
+    return _state(id_, directory, context.emulation.state.end_offset, 0.0)
 
 
-def _state(id_: int, end_offset: int, seconds_ago: float) -> Fields:
+def _state(id_: int, directory: UUID, end_offset: int, seconds_ago: float) -> Fields:
     fetched = int((time.time() - seconds_ago) * 1000)
     return {
         "replica_id": id_,
+        "replica_directory_id": directory,
         "log_end_offset": end_offset,
         "last_fetch_timestamp": fetched,
         "last_caught_up_timestamp": fetched,

@@ -32,7 +32,7 @@ async def answer(context: Context, request: Any) -> Fields:
     assert isinstance(response, ev.ElectLeadersResponse)
     topics: dict[str, list[Fields]] = {}
     for topic, number, error in response.results:
-        result = _result(number, error, error.name if error else None)
+        result = _result(number, error, _message(context, topic, number, error))
         topics.setdefault(topic, []).append(result)
     for topic, number in beyond:
         result = _result(number, REQUEST_LIMIT_REACHED, "REQUEST_LIMIT_REACHED")
@@ -43,6 +43,15 @@ async def answer(context: Context, request: Any) -> Fields:
 
 def _result(number: int, error: int, message: str | None) -> Fields:
     return {"partition_id": number, "error_code": error, "error_message": message}
+
+
+def _message(context: Context, topic: str, number: int, error: ev.Errors) -> str | None:
+    """Kafka's words where it has others than clients have for the error."""
+    if error is not ev.Errors.UNKNOWN_TOPIC_OR_PARTITION:
+        return None
+    if context.topic(topic, None) is None:
+        return f"No such topic as {topic}"
+    return f"No such partition as {topic}-{number}"
 
 
 def _within_limit(

@@ -1,5 +1,5 @@
-"""FindCoordinator (10): there is none, ever, which clients take for "not yet" (no groups, no
-transactions)."""
+"""FindCoordinator (10): a live broker for each group; none, ever, for transactions, which clients
+take for "not yet" (KIP-699)."""
 
 from __future__ import annotations
 
@@ -8,21 +8,31 @@ from typing import Any
 from kafka.protocol.metadata.find_coordinator import FindCoordinatorRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
-from kafka_unclean_recovery.emulator.error_codes import COORDINATOR_NOT_AVAILABLE
+from kafka_unclean_recovery.emulator.coordination import coordinator_of
+from kafka_unclean_recovery.emulator.error_codes import COORDINATOR_NOT_AVAILABLE, NONE
 
-_NOBODY: Fields = {
-    "error_code": COORDINATOR_NOT_AVAILABLE,
-    "error_message": "the emulator has no coordinators",
-    "node_id": -1,
-    "host": "",
-    "port": -1,
-}
+_GROUP = 0
 
 
-async def answer(_: Context, request: Any) -> Fields:
+async def answer(context: Context, request: Any) -> Fields:
+    kind = request.key_type if request.version >= 1 else _GROUP
     if request.version < 4:
-        return _NOBODY
-    return {"coordinators": [{"key": key} | _NOBODY for key in request.coordinator_keys]}
+        return _find(context, kind, request.key)
+    return {
+        "coordinators": [
+            {"key": key} | _find(context, kind, key) for key in request.coordinator_keys
+        ]
+    }
+
+
+def _find(context: Context, kind: int, key: str) -> Fields:
+    found = coordinator_of(context, key) if kind == _GROUP else None
+    if found is None:
+        nobody = {"node_id": -1, "host": "", "port": -1, "error_message": None}
+        return nobody | {"error_code": COORDINATOR_NOT_AVAILABLE}
+    host, port = context.addresses[found]
+    somebody = {"node_id": found, "host": host, "port": port, "error_message": None}
+    return somebody | {"error_code": NONE}
 
 
 API = Api(FindCoordinatorRequest, 0, 6, answer)

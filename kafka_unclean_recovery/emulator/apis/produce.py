@@ -1,7 +1,6 @@
 """Produce (0): record batches to leaders.
 
-Taken as they come: sequence numbers of idempotent producers are not checked, and there are no
-transactions.
+What an idempotent producer sends twice is written once. There are no transactions.
 """
 
 from __future__ import annotations
@@ -26,7 +25,9 @@ from kafka_unclean_recovery.emulator.error_codes import (
     UNKNOWN_TOPIC_ID,
     UNKNOWN_TOPIC_OR_PARTITION,
 )
-from kafka_unclean_recovery.emulator.replica import below_min_isr
+from kafka_unclean_recovery.emulator.log import batches_in
+from kafka_unclean_recovery.emulator.producers import verdict
+from kafka_unclean_recovery.emulator.replica import Replica, below_min_isr
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 
 _ALL = -1
@@ -76,9 +77,20 @@ def _write(context: Context, request: Any, topic: Any, data: Any) -> Written:
     if not data.records:
         return Written(replica.key, INVALID_RECORD)
     try:
-        base = context.broker.append_as_leader(replica, bytes(data.records))
+        return _append(context, replica, bytes(data.records))
     except BadFormat:
         return Written(replica.key, CORRUPT_MESSAGE)
+
+
+def _append(context: Context, replica: Replica, records: bytes) -> Written:
+    """Raises BadFormat."""
+    found = verdict(replica.producers, replica.log, batches_in(records))
+    if found.error:
+        return Written(replica.key, found.error)
+    if found.repeats is not None:
+        base, end = found.repeats.base_offset, found.repeats.last_offset + 1
+        return Written(replica.key, NONE, base, end, replica.leader_epoch)
+    base = context.broker.append_as_leader(replica, records)
     written = Written(replica.key, NONE, base, replica.log.end_offset, replica.leader_epoch)
     context.emulation.replicate(replica.key)
     return written

@@ -200,4 +200,5 @@ def snapshot(state: State) -> State:
         topics=topics,
         topic_ids=dict(state.topic_ids),
         cluster_configs=dict(state.cluster_configs),
+        broker_configs={id_: dict(found) for id_, found in state.broker_configs.items()},
     )

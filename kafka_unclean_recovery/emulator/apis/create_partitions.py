@@ -1,0 +1,63 @@
+"""CreatePartitions (37): more partitions of topics, their replicas given or spread in turns over
+the live brokers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kafka.protocol.admin.topics import CreatePartitionsRequest
+
+from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
+from kafka_unclean_recovery.emulator.controller import events as ev
+from kafka_unclean_recovery.emulator.controller.records import Ids
+from kafka_unclean_recovery.emulator.controller.state import Topic
+from kafka_unclean_recovery.emulator.error_codes import (
+    INVALID_PARTITIONS,
+    INVALID_REPLICATION_FACTOR,
+    NONE,
+)
+from kafka_unclean_recovery.emulator.placement import in_turns
+
+
+async def answer(context: Context, request: Any) -> Fields:
+    results = []
+    for wanted in request.topics:
+        topic = context.topic(wanted.name, None)
+        error = _create(context, wanted, topic, request.validate_only)
+        message = _message(wanted, topic) if error == INVALID_PARTITIONS and topic else None
+        results.append({"name": wanted.name, "error_code": error, "error_message": message})
+    return {"results": results}
+
+
+def _create(context: Context, wanted: Any, topic: Topic | None, validate_only: bool) -> int:
+    replicas = _replicas(context, wanted, topic)
+    if replicas is None:
+        return INVALID_REPLICATION_FACTOR
+    ask = context.emulation.would_happen if validate_only else context.emulation.happen
+    response = ask(ev.CreatePartitions(wanted.name, wanted.count, replicas))
+    return int(getattr(response, "error", NONE))
+
+
+def _replicas(context: Context, wanted: Any, topic: Topic | None) -> tuple[Ids, ...] | None:
+    """Of the new partitions; None when there are too few brokers for them."""
+    if wanted.assignments is not None:
+        return tuple(tuple(each.broker_ids) for each in wanted.assignments)
+    if topic is None or wanted.count <= len(topic.partitions):
+        return ()  # Refused for that.
+    existing = len(topic.partitions)
+    factor = len(topic.partitions[0].replicas)
+    return in_turns(context.emulation.state, existing, wanted.count - existing, factor)
+
+
+def _message(wanted: Any, topic: Topic) -> str:
+    """Kafka's words."""
+    existing = len(topic.partitions)
+    if wanted.count == existing:
+        return f"Topic already has {existing} partition(s)."
+    return (
+        f"The topic {topic.name} currently has {existing} partition(s); "
+        f"{wanted.count} would not be an increase."
+    )
+
+
+API = Api(CreatePartitionsRequest, 0, 3, answer)

@@ -1,0 +1,59 @@
+"""OffsetCommit (8): how far a group has read; by topic id from version 10 on."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from kafka.protocol.consumer.group import OffsetCommitRequest
+
+from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
+from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
+from kafka_unclean_recovery.emulator.coordination import group_of, refusal_here
+from kafka_unclean_recovery.emulator.error_codes import (
+    NONE,
+    UNKNOWN_TOPIC_ID,
+    UNKNOWN_TOPIC_OR_PARTITION,
+)
+from kafka_unclean_recovery.emulator.groups import Committed, Group, commit_refusal
+
+
+async def answer(context: Context, request: Any) -> Fields:
+    refused = refusal_here(context, request.group_id)
+    group = None if refused else group_of(context, request.group_id)
+    if group is not None:
+        refused = commit_refusal(group, request.member_id, request.generation_id_or_member_epoch)
+        if member := group.members.get(request.member_id):
+            member.heard_at = time.monotonic()
+    return {"topics": [_topic(context, request, topic, group, refused) for topic in request.topics]}
+
+
+def _topic(context: Context, request: Any, topic: Any, group: Group | None, refused: int) -> Fields:
+    by_id = request.version >= 10
+    named = {"topic_id": topic.topic_id} if by_id else {"name": topic.name}
+    return {
+        **named,
+        "partitions": [
+            {
+                "partition_index": wanted.partition_index,
+                "error_code": refused or _commit(context, request, topic, wanted, group),
+            }
+            for wanted in topic.partitions
+        ],
+    }
+
+
+def _commit(context: Context, request: Any, topic: Any, wanted: Any, group: Group | None) -> int:
+    by_id = request.version >= 10
+    known = context.topic(None if by_id else topic.name, topic.topic_id if by_id else None)
+    if known is None:
+        return UNKNOWN_TOPIC_ID if by_id else UNKNOWN_TOPIC_OR_PARTITION
+    if wanted.partition_index not in known.partitions or group is None:
+        return UNKNOWN_TOPIC_OR_PARTITION
+    key = TopicIdPartition(known.topic_id, wanted.partition_index)
+    epoch = wanted.committed_leader_epoch if request.version >= 6 else -1
+    group.offsets[key] = Committed(wanted.committed_offset, epoch, wanted.committed_metadata or "")
+    return NONE
+
+
+API = Api(OffsetCommitRequest, 2, 10, answer)

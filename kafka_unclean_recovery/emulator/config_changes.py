@@ -1,0 +1,97 @@
+"""Configs of a topic, a broker or all brokers, changed by whichever request asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_unclean_recovery.emulator.apis.api import Context, Fields
+from kafka_unclean_recovery.emulator.apis.describe_configs import (
+    ALL_BROKERS,
+    BROKER,
+    TOPIC,
+    broker_named,
+)
+from kafka_unclean_recovery.emulator.controller import events as ev
+from kafka_unclean_recovery.emulator.controller.configs import config_problem, valid_cluster_config
+from kafka_unclean_recovery.emulator.controller.state import DEFAULTS, MIN_INSYNC_REPLICAS
+from kafka_unclean_recovery.emulator.error_codes import INVALID_CONFIG, INVALID_REQUEST, NONE
+from kafka_unclean_recovery.emulator.request_limits import PARTITION_LIMIT, is_partition_limit
+
+Changes = Mapping[str, str | None]
+"""By key; None removes it."""
+
+Altering = ev.AlterTopicConfig | ev.AlterClusterConfig | ev.AlterBrokerConfig
+
+
+def change_configs(
+    context: Context, resource: Any, changes: Changes, *, validate_only: bool
+) -> Fields:
+    """All of them, or none: what the answer says of this resource."""
+    events = [_event(resource, key, value) for key, value in changes.items()]
+    refusals = (_refusal(context, event) for event in events)
+    answer = answer_of(resource) | next(filter(None, refusals), {})
+    if not answer["error_code"] and not validate_only:
+        for event in events:
+            assert event is not None
+            context.emulation.happen(event)
+    return answer
+
+
+def answer_of(resource: Any, error: int = NONE, message: str | None = None) -> Fields:
+    return {
+        "error_code": error,
+        "error_message": message,
+        "resource_type": resource.resource_type,
+        "resource_name": resource.resource_name,
+    }
+
+
+def _event(resource: Any, key: str, value: str | None) -> Altering | None:
+    if resource.resource_type == TOPIC:
+        return ev.AlterTopicConfig(resource.resource_name, key, value)
+    if resource.resource_type != BROKER:
+        return None
+    if resource.resource_name == ALL_BROKERS:
+        return ev.AlterClusterConfig(key, value)
+    broker = broker_named(resource.resource_name)
+    return None if broker is None else ev.AlterBrokerConfig(broker, key, value)
+
+
+def _refusal(context: Context, event: Altering | None) -> Fields:
+    """Empty if there is none."""
+    if event is None:
+        return {"error_code": INVALID_REQUEST}
+    problem = _problem(event)
+    if problem is not None:
+        return {"error_code": INVALID_CONFIG, "error_message": problem}
+    error = int(getattr(context.emulation.would_happen(event), "error", NONE))
+    message = _of_elr(event) if error == INVALID_CONFIG else None
+    return {"error_code": error, "error_message": message} if error else {}
+
+
+def _problem(event: Altering) -> str | None:
+    """With the value. The controller looks at those of topics alone, and would fail on nonsense
+    that all brokers have: it leaves that to the broker which is asked."""
+    if event.value is None:
+        return None
+    if isinstance(event, ev.AlterTopicConfig):
+        return config_problem(event.key, event.value)
+    if _valid_of_brokers(event.key, event.value):
+        return None
+    known = event.key in DEFAULTS
+    said = config_problem(event.key, event.value) if known else None
+    return said or f"Invalid value {event.value} for configuration {event.key}"
+
+
+def _valid_of_brokers(key: str, value: str) -> bool:
+    if key == PARTITION_LIMIT:
+        return is_partition_limit(value)
+    return valid_cluster_config(key, value)
+
+
+def _of_elr(event: Altering) -> str:
+    """Kafka's words."""
+    one = isinstance(event, ev.AlterBrokerConfig)
+    subject, verb = ("Broker", "altered") if one else ("Cluster", "removed")
+    return f"{subject}-level {MIN_INSYNC_REPLICAS} cannot be {verb} while ELR is enabled."

@@ -1,0 +1,21 @@
+"""How many elections of each kind there were: what no state of the cluster tells afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
+from kafka_unclean_recovery.emulator.controller.records import RECOVERING, PartitionChangeRecord
+
+
+@dataclass(slots=True)
+class ElectionCounts:
+    """Since the cluster started."""
+
+    unclean: int = 0
+    from_elr: int = 0
+
+    def count(self, before: PartitionRegistration, change: PartitionChangeRecord) -> None:
+        """By what the record says, as Kafka does (TopicDelta.updateElectionStats)."""
+        self.unclean += change.leader_recovery_state == RECOVERING
+        self.from_elr += change.leader in before.elr

@@ -1,0 +1,179 @@
+"""What a cluster's monitoring would show: Kafka's metrics of leadership, and those of KIP-966.
+
+Source: ControllerMetadataMetrics and ReplicaManager; KIP-966, "Metrics". They are counted anew each
+time that somebody asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+
+from kafka_unclean_recovery.emulator.broker import Broker
+from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
+from kafka_unclean_recovery.emulator.controller.records import NO_LEADER, TopicIdPartition
+from kafka_unclean_recovery.emulator.controller.recovery import Strategy
+from kafka_unclean_recovery.emulator.controller.state import State, Topic
+from kafka_unclean_recovery.emulator.election_counts import ElectionCounts
+from kafka_unclean_recovery.emulator.emulation import Emulation
+from kafka_unclean_recovery.emulator.replica import below_min_isr
+
+
+def _exported(name: str, kind: str = "gauge") -> int:
+    """A field that is exported under a name."""
+    found: int = field(metadata={"name": name, "kind": kind})
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerMetrics:
+    """The last five are KIP-966's: partitions whose ISR is smaller than min ISR; leaderless ones
+    to which no broker's return would give a leader; unclean recoveries that go on and that are
+    finished; and members of ISR and ELR, of all partitions, which it wants counted without saying
+    under which name.
+
+    Elections are counted from the cluster's start on.
+    """
+
+    active_broker_count: int = _exported("kafka_controller_kafkacontroller_activebrokercount")
+    fenced_broker_count: int = _exported("kafka_controller_kafkacontroller_fencedbrokercount")
+    global_topic_count: int = _exported("kafka_controller_kafkacontroller_globaltopiccount")
+    global_partition_count: int = _exported("kafka_controller_kafkacontroller_globalpartitioncount")
+    offline_partitions_count: int = _exported(
+        "kafka_controller_kafkacontroller_offlinepartitionscount"
+    )
+    preferred_replica_imbalance_count: int = _exported(
+        "kafka_controller_kafkacontroller_preferredreplicaimbalancecount"
+    )
+    unclean_leader_elections: int = _exported(
+        "kafka_controller_controllerstats_uncleanleaderelections_total", "counter"
+    )
+    elections_from_eligible_leader_replicas: int = _exported(
+        "kafka_controller_controllerstats_electionfromeligibleleaderreplicas_total", "counter"
+    )
+    global_under_min_isr_partition_count: int = _exported(
+        "kafka_controller_global_under_min_isr_partition_count"
+    )
+    manual_leader_election_required_partition_count: int = _exported(
+        "kafka_controller_manual_leader_election_required_partition_count"
+    )
+    unclean_recovery_partitions_count: int = _exported(
+        "kafka_controller_unclean_recovery_partitions_count"
+    )
+    unclean_recovery_finished_count: int = _exported(
+        "kafka_controller_unclean_recovery_finished_count", "counter"
+    )
+    electable_leaders: int = _exported("kafka_controller_electable_leaders")
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerMetrics:
+    """Of one that runs; under_replicated_partitions and what follows it are of those that it
+    leads."""
+
+    partition_count: int = _exported("kafka_server_replicamanager_partitioncount")
+    leader_count: int = _exported("kafka_server_replicamanager_leadercount")
+    under_replicated_partitions: int = _exported(
+        "kafka_server_replicamanager_underreplicatedpartitions"
+    )
+    under_min_isr_partition_count: int = _exported(
+        "kafka_server_replicamanager_underminisrpartitioncount"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """`brokers`: by id, those that run."""
+
+    controller: ControllerMetrics
+    brokers: Mapping[int, BrokerMetrics]
+
+
+def metrics(emulation: Emulation) -> Metrics:
+    running = [broker for broker in emulation.brokers.values() if broker.running]
+    return Metrics(
+        _controller(emulation.state, emulation.elections),
+        {broker.id: _broker(emulation, broker) for broker in running},
+    )
+
+
+def _controller(state: State, elections: ElectionCounts) -> ControllerMetrics:
+    placed = [
+        (topic, found) for topic in state.topics.values() for found in topic.partitions.values()
+    ]
+    numbered = [(topic, n) for topic in state.topics.values() for n in topic.partitions]
+    partitions = [found for _, found in placed]
+    fenced = [broker for broker in state.brokers.values() if broker.fenced]
+    return ControllerMetrics(
+        active_broker_count=len(state.brokers) - len(fenced),
+        fenced_broker_count=len(fenced),
+        global_topic_count=len(state.topics),
+        global_partition_count=len(partitions),
+        offline_partitions_count=sum(p.leader == NO_LEADER for p in partitions),
+        preferred_replica_imbalance_count=sum(p.leader != p.preferred_replica for p in partitions),
+        unclean_leader_elections=elections.unclean,
+        elections_from_eligible_leader_replicas=elections.from_elr,
+        global_under_min_isr_partition_count=sum(
+            len(found.isr) < state.min_isr(topic, found.replicas) for topic, found in placed
+        ),
+        manual_leader_election_required_partition_count=sum(
+            _manual_election_required(state, topic, number) for topic, number in numbered
+        ),
+        unclean_recovery_partitions_count=sum(
+            _recovers(state, topic, number) for topic, number in numbered
+        ),
+        unclean_recovery_finished_count=state.recoveries_finished,
+        electable_leaders=sum(len({*p.isr, *p.elr}) for p in partitions),
+    )
+
+
+def _nobody_eligible(found: PartitionRegistration) -> bool:
+    """Who is in ISR or ELR is elected when it is back."""
+    return found.leader == NO_LEADER and not (found.isr or found.elr)
+
+
+def _recovers(state: State, topic: Topic, number: int) -> bool:
+    """One that waits until the last known ELR is unfenced counts too."""
+    if TopicIdPartition(topic.topic_id, number) in state.recoveries:
+        return True
+    waits = state.recovers_uncleanly and _nobody_eligible(topic.partitions[number])
+    return waits and state.recovery_strategy(topic) is not Strategy.NONE
+
+
+def _manual_election_required(state: State, topic: Topic, number: int) -> bool:
+    """Where no recovery manager is, the last known leader is elected when it is back."""
+    found = topic.partitions[number]
+    if not _nobody_eligible(found) or _recovers(state, topic, number):
+        return False
+    last_known = found.last_known_elr or found.last_known_leader != NO_LEADER
+    return state.recovers_uncleanly or not (last_known or state.unclean_elections(topic))
+
+
+def _broker(emulation: Emulation, broker: Broker) -> BrokerMetrics:
+    replicas = broker.replicas.values()
+    led = [replica for replica in replicas if replica.leads]
+    topics = emulation.state.topics
+    return BrokerMetrics(
+        partition_count=len(replicas),
+        leader_count=len(led),
+        under_replicated_partitions=sum(len(r.isr) < len(r.replicas) for r in led),
+        under_min_isr_partition_count=sum(
+            below_min_isr(r, emulation.min_isr(topics[r.key.topic_id])) for r in led
+        ),
+    )
+
+
+def prometheus_text(found: Metrics) -> str:
+    """In the exposition format, under the names that the JMX exporter's rules for Kafka give."""
+    controller = _samples({"": found.controller})
+    brokers = _samples({f'{{broker="{id_}"}}': each for id_, each in found.brokers.items()})
+    return "".join(f"{line}\n" for line in (*controller, *brokers))
+
+
+def _samples(by_labels: Mapping[str, ControllerMetrics | BrokerMetrics]) -> Iterator[str]:
+    """The samples of a metric stand together."""
+    for each in fields(next(iter(by_labels.values()))) if by_labels else ():
+        name = each.metadata["name"]
+        yield f"# TYPE {name} {each.metadata['kind']}"
+        for labels, values in by_labels.items():
+            yield f"{name}{labels} {getattr(values, each.name)}"

@@ -1,0 +1,156 @@
+"""Groups of consumers, request by request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from kafka.protocol.admin.groups import (
+    DeleteGroupsRequest,
+    DescribeGroupsRequest,
+    ListGroupsRequest,
+)
+from kafka.protocol.admin.topics import CreateTopicsRequest, DeleteTopicsRequest
+from kafka.protocol.consumer.group import (
+    JoinGroupRequest,
+    LeaveGroupRequest,
+    OffsetCommitRequest,
+    OffsetFetchRequest,
+)
+from kafka.protocol.metadata import ApiVersionsRequest, FindCoordinatorRequest
+
+from kafka_unclean_recovery.emulator import Cluster
+from kafka_unclean_recovery.emulator.apis.table import NOT_EMULATED
+from tests.emulator.asking import ask as _ask
+
+TOPIC = "orders"
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    """With a partition of TOPIC on every broker."""
+    with Cluster() as running:
+        _create(running)
+        yield running
+
+
+def _create(cluster: Cluster) -> None:
+    topic = {"name": TOPIC, "num_partitions": 1, "replication_factor": 4}
+    values = {"topics": [topic | {"assignments": [], "configs": []}], "validate_only": False}
+    assert _ask(cluster, 1, CreateTopicsRequest, 7, values).topics[0].error_code == 0
+
+
+def _coordinator(cluster: Cluster, asked: int = 1) -> int:
+    """Of the group g."""
+    values = {"key_type": 0, "coordinator_keys": ["g"]}
+    found = _ask(cluster, asked, FindCoordinatorRequest, 4, values).coordinators[0]
+    assert found.error_code == 0
+    return int(found.node_id)
+
+
+def _commit(cluster: Cluster, broker: int, offset: int) -> int:
+    """The error."""
+    partition = {"partition_index": 0, "committed_offset": offset, "committed_metadata": ""}
+    values = {"group_id": "g", "topics": [{"name": TOPIC, "partitions": [partition]}]}
+    answer = _ask(cluster, broker, OffsetCommitRequest, 9, values)
+    return int(answer.topics[0].partitions[0].error_code)
+
+
+def _committed(cluster: Cluster, broker: int, **wanted: Any) -> Any:
+    """Of topics that are named, or of all."""
+    group = {"group_id": "g", "topics": None} | wanted
+    return _ask(cluster, broker, OffsetFetchRequest, 9, {"groups": [group]}).groups[0]
+
+
+def _join(cluster: Cluster, broker: int, **values: Any) -> Any:
+    protocols = [{"name": "range", "metadata": b""}]
+    named = {"group_id": "g", "member_id": "", "protocol_type": "consumer", "protocols": protocols}
+    times = {"session_timeout_ms": 10_000, "rebalance_timeout_ms": 10_000}
+    return _ask(cluster, broker, JoinGroupRequest, 9, named | times | values)
+
+
+def test_another_broker_coordinates_when_one_is_gone_and_knows_all_that_was_committed(
+    cluster: Cluster,
+) -> None:
+    first = _coordinator(cluster)
+    assert _commit(cluster, first, 5) == 0
+    cluster.kill(first)
+    cluster.fence(first)
+    second = _coordinator(cluster, asked=first % 4 + 1)
+    assert second != first
+    assert _committed(cluster, second).topics[0].partitions[0].committed_offset == 5
+    others = {1, 2, 3, 4} - {first, second}
+    assert {_committed(cluster, broker).error_code for broker in others} == {16}
+    assert {_commit(cluster, broker, 6) for broker in others} == {16}
+
+
+def test_offsets_of_a_topic_go_with_it(cluster: Cluster) -> None:
+    coordinator = _coordinator(cluster)
+    assert _commit(cluster, coordinator, 5) == 0
+    _ask(cluster, 1, DeleteTopicsRequest, 6, {"topics": [{"name": TOPIC, "topic_id": None}]})
+    _create(cluster)
+    assert _committed(cluster, coordinator).topics == []
+    named = [{"name": TOPIC, "partition_indexes": [0]}]
+    found = _committed(cluster, coordinator, topics=named)
+    assert found.topics[0].partitions[0].committed_offset == -1
+
+
+def test_commits_to_what_is_not_there_are_refused(cluster: Cluster) -> None:
+    _ask(cluster, 1, DeleteTopicsRequest, 6, {"topics": [{"name": TOPIC, "topic_id": None}]})
+    assert _commit(cluster, _coordinator(cluster), 5) == 3
+
+
+def test_groups_are_listed_described_and_deleted_by_their_coordinator(cluster: Cluster) -> None:
+    coordinator = _coordinator(cluster)
+    member = _join(cluster, coordinator).member_id
+    _join(cluster, coordinator, member_id=member)
+
+    def listed(broker: int, **filters: list[str]) -> list[tuple[str, str]]:
+        found = _ask(cluster, broker, ListGroupsRequest, 5, filters).groups
+        return [(group.group_id, group.group_state) for group in found]
+
+    def described() -> Any:
+        return _ask(cluster, coordinator, DescribeGroupsRequest, 6, {"groups": ["g"]}).groups[0]
+
+    def delete() -> int:
+        values = {"groups_names": ["g"]}
+        answer = _ask(cluster, coordinator, DeleteGroupsRequest, 2, values)
+        return int(answer.results[0].error_code)
+
+    assert listed(coordinator) == [("g", "CompletingRebalance")]
+    assert listed(coordinator, states_filter=["Stable"]) == []
+    assert listed(coordinator, types_filter=["consumer"]) == []
+    assert listed(coordinator % 4 + 1) == []
+    assert [found.member_id for found in described().members] == [member]
+    assert delete() == 68
+    leaving = {"group_id": "g", "members": [{"member_id": member}]}
+    left = _ask(cluster, coordinator, LeaveGroupRequest, 5, leaving)
+    assert [found.error_code for found in left.members] == [0]
+    assert (described().group_state, delete(), delete()) == ("Empty", 0, 69)
+    assert (described().group_state, described().error_code) == ("Dead", 69)
+
+
+def test_only_the_classic_protocol_of_groups_is_spoken(cluster: Cluster) -> None:
+    assert "other groups" in NOT_EMULATED
+    keys = {api.api_key for api in _ask(cluster, 1, ApiVersionsRequest, 3, {}).api_keys}
+    # ConsumerGroupHeartbeat, ShareGroupHeartbeat, StreamsGroupHeartbeat
+    assert keys & {68, 76, 88} == set()
+    assert 11 in keys
+
+
+def test_a_static_member_is_a_member_like_others(cluster: Cluster) -> None:
+    assert "static members" in NOT_EMULATED
+    coordinator = _coordinator(cluster)
+    invited = _join(cluster, coordinator, group_instance_id="static")
+    assert (invited.error_code, invited.member_id != "") == (79, True)
+    joined = _join(cluster, coordinator, group_instance_id="static", member_id=invited.member_id)
+    assert (joined.error_code, joined.leader) == (0, invited.member_id)
+    assert [member.group_instance_id for member in joined.members] == [None]
+
+
+def test_no_topic_holds_the_groups(cluster: Cluster) -> None:
+    assert "the topic of the groups" in NOT_EMULATED
+    coordinator = _coordinator(cluster)
+    _join(cluster, coordinator, member_id=_join(cluster, coordinator).member_id)
+    assert cluster.look(lambda e: (len(e.groups), list(e.state.topic_ids))) == (1, [TOPIC])
