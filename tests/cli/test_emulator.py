@@ -70,9 +70,14 @@ def running(*args: str, env: dict[str, str] | None = None) -> Iterator[Running]:
     try:
         yield emulator
     finally:
+        # In order, for its directories to go; at once if it does not.
         if emulator.process.poll() is None:
+            emulator.process.terminate()
+        try:
+            emulator.process.communicate(timeout=TIMEOUT)
+        except subprocess.TimeoutExpired:
             emulator.process.kill()
-        emulator.process.communicate()
+            raise
 
 
 def test_every_release_can_be_named() -> None:
