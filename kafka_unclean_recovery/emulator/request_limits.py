@@ -28,7 +28,9 @@ def is_partition_limit(value: str) -> bool:
     return value.isascii() and value.isdigit() and fits and 1 <= int(value) <= _INT_MAX
 
 
-def partition_limit(state: State, asked: int) -> int:
-    """Partitions in one answer: what the client asked for, within the config, at least one
-    (DescribeTopicPartitionsRequestHandler)."""
-    return max(1, min(asked, int(state.cluster_configs.get(PARTITION_LIMIT, _DEFAULT))))
+def partition_limit(state: State, broker: int, asked: int) -> int:
+    """Partitions in one answer: what the client asked for, within the broker's config or that of
+    all brokers, at least one (DescribeTopicPartitionsRequestHandler)."""
+    of_all = state.cluster_configs.get(PARTITION_LIMIT, _DEFAULT)
+    limit = state.broker_configs.get(broker, {}).get(PARTITION_LIMIT, of_all)
+    return max(1, min(asked, int(limit)))

@@ -118,7 +118,15 @@ def test_brokers_give_no_more_than_they_are_configured_to(three_at_most: Wire) -
 
 def test_by_default_brokers_give_two_thousand() -> None:
     state = State(KAFKA_4_3_1)
-    assert [partition_limit(state, asked) for asked in (1, 2000, 2001, 5000)] == [1, *[2000] * 3]
+    limits = [partition_limit(state, 1, asked) for asked in (1, 2000, 2001, 5000)]
+    assert limits == [1, 2000, 2000, 2000]
+
+
+def test_a_brokers_own_limit_comes_before_that_of_all() -> None:
+    state = State(KAFKA_4_3_1)
+    state.cluster_configs[PARTITION_LIMIT] = "7"
+    state.broker_configs[1] = {PARTITION_LIMIT: "5"}
+    assert [partition_limit(state, broker, 2000) for broker in (1, 2)] == [5, 7]
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "many", "", str(2**31)])

@@ -23,7 +23,8 @@ async def answer(context: Context, request: Any) -> Fields:
     at most as many partitions as the limit, and a cursor to what is left."""
     if not _sound(request):
         return {"topics": [_failed(t.name, INVALID_REQUEST) for t in request.topics]}
-    left = partition_limit(context.emulation.state, request.response_partition_limit)
+    limit = request.response_partition_limit
+    left = partition_limit(context.emulation.state, context.broker.id, limit)
     topics: list[Fields] = []
     for name, first in _from_cursor(context, request):
         if not left:
