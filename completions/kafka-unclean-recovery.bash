@@ -32,7 +32,7 @@ _kafka_unclean_recovery_emulator_ctl() {
         --data-dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
         --socket) COMPREPLY=($(compgen -f -- "$cur")); return ;;
     esac
-    if [[ "$cur" != -* ]]; then COMPREPLY=($(compgen -W "create-topic delete-topic alter-configs alter-broker-configs produce elect-leaders kill power-off stop start pause resume fence unfence flush lose-disk wipe corrupt-disk drop-link delay-link restore-link restore-links lag intercept clear-intercepts wait-until status" -- "$cur")); return; fi
+    if [[ "$cur" != -* ]]; then COMPREPLY=($(compgen -W "create-topic delete-topic alter-configs alter-broker-configs produce elect-leaders kill power-off stop start pause resume fence unfence flush lose-disk wipe corrupt-disk drop-link delay-link restore-link restore-links lag intercept clear-intercepts wait-until status metrics" -- "$cur")); return; fi
     COMPREPLY=($(compgen -W "--data-dir --socket --help" -- "$cur"))
 }
 _kafka_unclean_recovery_emulator() {

@@ -35,7 +35,7 @@ _arguments \
     '--data-dir[The --data-dir of the emulator]:directory:_files -/' \
     '--socket[The control.socket that it printed]:file:_files' \
     '--help[Show this message and exit]' \
-    '*:command:(create-topic delete-topic alter-configs alter-broker-configs produce elect-leaders kill power-off stop start pause resume fence unfence flush lose-disk wipe corrupt-disk drop-link delay-link restore-link restore-links lag intercept clear-intercepts wait-until status)'
+    '*:command:(create-topic delete-topic alter-configs alter-broker-configs produce elect-leaders kill power-off stop start pause resume fence unfence flush lose-disk wipe corrupt-disk drop-link delay-link restore-link restore-links lag intercept clear-intercepts wait-until status metrics)'
 return ;;
 esac; fi
 _arguments \

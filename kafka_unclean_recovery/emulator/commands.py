@@ -133,6 +133,7 @@ FORMS: Mapping[str, Form] = {
         },
     ),
     "status": Form(),
+    "metrics": Form(),
 }
 
 

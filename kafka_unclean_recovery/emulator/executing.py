@@ -13,6 +13,7 @@ from kafka_unclean_recovery.emulator.commands import CONFIGS, BadCommand, Comman
 from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.emulator.faults import CONTROLLER, Drop
 from kafka_unclean_recovery.emulator.intercepts import Action, Close, Delay, Fail, NoAnswer
+from kafka_unclean_recovery.emulator.metrics import prometheus_text
 from kafka_unclean_recovery.emulator.status import partition_status, render
 
 Values = Mapping[str, Any]
@@ -179,4 +180,5 @@ _DO: Mapping[str, Callable[[Cluster, Values], str | None]] = {
     "clear-intercepts": lambda cluster, _: cluster.clear_intercepts(),
     "wait-until": _wait_until,
     "status": lambda cluster, _: render(cluster.status()),
+    "metrics": lambda cluster, _: prometheus_text(cluster.metrics()),
 }

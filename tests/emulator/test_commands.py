@@ -239,6 +239,8 @@ def test_every_command_does_something_to_a_cluster() -> None:
         assert topics == {"orders": {"min.insync.replicas": "1"}, "other": {}}
         assert cluster.look(lambda e: e.state.cluster_configs) == {"min.insync.replicas": "2"}
         assert cluster.partition("orders", 0).leader == 1
+        exported = execute(cluster, Command("metrics"))
+        assert "kafka_controller_kafkacontroller_globaltopiccount 2" in exported.splitlines()
         said = execute(cluster, Command("status"))
         assert "orders-0 leader=1 leader-epoch=2 replicas=1,2,3 isr=" in said
         assert "log-end-offsets=1:10,2:10,3:10\n" in said
@@ -248,7 +250,7 @@ def test_every_command_does_something_to_a_cluster() -> None:
         last = execute(cluster, parse_line("produce orders-0 1 acks=1") or Command(""))
         assert last == "orders-0: 1 records from offset 10 on\n"
     done = {command.name for _, command in scenario}
-    assert done | {"status", "restore-links", "clear-intercepts"} == set(FORMS)
+    assert done | {"status", "metrics", "restore-links", "clear-intercepts"} == set(FORMS)
 
 
 def test_what_does_not_come_is_waited_for_until_its_deadline() -> None:
