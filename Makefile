@@ -5,6 +5,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 KAFKA_VERSIONS := 4.3.1 3.9.1 3.6.2
 FIDELITY_STEPS ?= 1000000
+# Two workers, a file of tests at a time, in the order of tests/conftest.py. PYTEST_ARGS comes
+# last: `-n 0` runs the tests in pytest's own process, as --pdb wants it.
+PARALLEL := -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .PHONY: help venv jars demo demo-kafka test test-quick lint format bench fidelity completions clean
@@ -30,10 +33,10 @@ demo-kafka: venv ## The main job end to end on a real cluster
 	$(BIN)/python -m examples.demo_kafka
 
 test: venv jars ## Every test, real Kafka included
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest $(PARALLEL) $(PYTEST_ARGS)
 
 test-quick: venv ## The tests that need no Java
-	$(BIN)/python -m pytest -m 'not real' $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -m 'not real' $(PARALLEL) $(PYTEST_ARGS)
 
 lint: venv ## ruff and mypy --strict
 	$(BIN)/ruff check .

@@ -16,3 +16,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write what the code says now into tests/testdata, for review as a diff",
     )
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Real Kafka first: its files are the longest, and two workers that begin with them end
+    together. The order is otherwise as collected."""
+    items.sort(key=lambda item: item.get_closest_marker("real") is None)
