@@ -16,7 +16,7 @@ from tests.real import security
 from tests.real.class_archive import class_archive
 from tests.real.controller_log import fenced_brokers
 from tests.real.jvm import NODE_LOGGING, java_command, tail
-from tests.real.metadata import ClusterView, PartitionView, cluster_view
+from tests.real.metadata import ClusterView, PartitionView, broker_view
 from tests.real.ports import PortLease, answers
 from tests.real.processes import NodeProcesses
 from tests.real.properties import ClusterPorts, ClusterSpec, node_directory
@@ -210,7 +210,7 @@ class KafkaCluster:
 
     def view(self, broker: int) -> ClusterView:
         """The cluster as this broker describes it."""
-        return cluster_view(self.connection(brokers=[broker]))
+        return broker_view(broker, self.connection(brokers=[broker]))
 
     def wait_until_unfenced(self, brokers: Iterable[int], timeout: float = START_TIMEOUT) -> None:
         """Every live broker lists these."""

@@ -8,8 +8,13 @@ from dataclasses import dataclass
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin._metadata import ClusterMetadata
+
+from kafka_unclean_recovery.deadline import Deadline
 
 NO_LEADER = -1
+# The id of a bootstrap broker for librdkafka, until that has told its own.
+NOT_YET_KNOWN = -1
 # Dead brokers are the normal case here: what librdkafka says of them goes nowhere.
 SILENT = logging.Logger("librdkafka of the tests", level=logging.CRITICAL + 1)
 QUIETLY: Mapping[str, str] = {
@@ -41,17 +46,39 @@ class ClusterView:
 NOTHING_SEEN = ClusterView(frozenset(), {})
 
 
-def cluster_view(connection: Mapping[str, str], timeout: float = 5.0) -> ClusterView:
-    """What the bootstrap broker answers now; nothing when it does not answer.
+def broker_view(broker: int, connection: Mapping[str, str], timeout: float = 5.0) -> ClusterView:
+    """What this broker, which `connection` begins at, answers now; nothing when it does not.
 
-    A new client each time: one that lived through a broker's death asks around for a while.
+    librdkafka asks any broker that it has come to know, and that one may be ahead of this one:
+    it is asked anew until this one answered.
     """
+    deadline = Deadline.after(timeout)
+    while not deadline.expired:
+        metadata = _metadata(connection, deadline.remaining())
+        if metadata is None:
+            break
+        if metadata.orig_broker_id in (broker, NOT_YET_KNOWN):
+            return _view(metadata)
+    return NOTHING_SEEN
+
+
+def cluster_view(connection: Mapping[str, str], timeout: float = 5.0) -> ClusterView:
+    """What some live broker answers now; nothing when none does."""
+    metadata = _metadata(connection, timeout)
+    return NOTHING_SEEN if metadata is None else _view(metadata)
+
+
+def _metadata(connection: Mapping[str, str], timeout: float) -> ClusterMetadata | None:
+    """By a new client: one that lived through a broker's death asks around for a while."""
     settings: dict[str, str | int | float | bool] = {**connection, **QUIETLY}
     client = AdminClient(settings, logger=SILENT)
     try:
-        metadata = client.list_topics(timeout=timeout)
+        return client.list_topics(timeout=timeout)
     except KafkaException:
-        return NOTHING_SEEN
+        return None
+
+
+def _view(metadata: ClusterMetadata) -> ClusterView:
     topics = {
         name: {
             number: PartitionView(found.leader, tuple(found.replicas), tuple(found.isrs))
