@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kafka.protocol.admin.cluster import DescribeClusterRequest
 from kafka.protocol.admin.configs import (
     AlterConfigsRequest,
     DescribeConfigsRequest,
@@ -34,7 +35,7 @@ from kafka.protocol.producer.transaction import InitProducerIdRequest
 from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator import apis as apis_package
-from kafka_unclean_recovery.emulator.apis.table import NOT_EMULATED, apis
+from kafka_unclean_recovery.emulator.apis.table import apis
 from kafka_unclean_recovery.emulator.controller.releases import KAFKA_4_3_1, KIP_966
 from kafka_unclean_recovery.messages.dialects import EMULATOR_FEATURE, REQUESTS
 from kafka_unclean_recovery.messages.elect_leaders import DESIGNATED, ElectLeadersRequest
@@ -125,8 +126,8 @@ def test_the_table_is_the_listing_of_the_files() -> None:
     assert {stem.replace("_", "") for stem in listed} == {name.lower() for name in named}
 
 
+@pytest.mark.not_emulated("transactions")
 def test_there_are_no_transactions(cluster: Cluster) -> None:
-    assert "transactions" in NOT_EMULATED
     values = {"key_type": 1, "coordinator_keys": ["t"]}
     found = _ask(cluster, 1, FindCoordinatorRequest, 4, values).coordinators[0]
     assert (found.error_code, found.node_id) == (15, -1)
@@ -162,20 +163,20 @@ def test_producer_ids_are_not_given_out_again_after_a_restart(tmp_path: Path) ->
     assert given[0] < given[1]
 
 
+@pytest.mark.not_emulated("message formats 0 and 1")
 def test_old_message_formats_are_refused(cluster: Cluster) -> None:
-    assert "message formats 0 and 1" in NOT_EMULATED
     _create(cluster, [1])
     assert _produce(cluster, 1, legacy()).error_code == 2
 
 
+@pytest.mark.not_emulated("fetch sessions")
 def test_no_fetch_session_is_given_out(cluster: Cluster) -> None:
-    assert "fetch sessions" in NOT_EMULATED
     values = {"max_wait_ms": 0, "session_id": 0, "session_epoch": 0, "topics": []}
     assert _ask(cluster, 1, FetchRequest, 12, values).session_id == 0
 
 
+@pytest.mark.not_emulated("topics by mention")
 def test_asking_for_a_topic_does_not_create_it(cluster: Cluster) -> None:
-    assert "topics by mention" in NOT_EMULATED
     values = {"topics": [{"name": TOPIC}], "allow_auto_topic_creation": True}
     assert _ask(cluster, 1, MetadataRequest, 9, values).topics[0].error_code == 3
     assert cluster.look(lambda e: len(e.state.topics)) == 0
@@ -204,8 +205,8 @@ def _described(cluster: Cluster, kind: int, name: str) -> dict[str, tuple[str, l
     return {c.name: (c.value, [s.source for s in c.synonyms]) for c in found.configs}
 
 
+@pytest.mark.not_emulated("configs of one broker")
 def test_configs_of_one_broker_are_kept_and_described(cluster: Cluster) -> None:
-    assert "configs of one broker" in NOT_EMULATED
     key = "log.retention.ms"
     assert _alter(cluster, BROKER_RESOURCE, "2", key, "5000") == (0, None)
     assert _alter(cluster, BROKER_RESOURCE, "", key, "6000") == (0, None)
@@ -217,8 +218,8 @@ def test_configs_of_one_broker_are_kept_and_described(cluster: Cluster) -> None:
     assert _alter(cluster, BROKER_RESOURCE, "two", key, "5000")[0] == 42
 
 
+@pytest.mark.not_emulated("lists in configs")
 def test_lists_in_configs_are_set_as_a_whole(cluster: Cluster) -> None:
-    assert "lists in configs" in NOT_EMULATED
     _create(cluster, [1])
     for append_or_subtract in (2, 3):
         config = {"config_operation": append_or_subtract, "name": "cleanup.policy", "value": "x"}
@@ -241,25 +242,53 @@ def test_altering_all_configs_removes_what_is_not_named(cluster: Cluster) -> Non
     assert found["retention.ms"][0] == "2000"
 
 
+@pytest.mark.not_emulated("configs of brokers that were not set")
 def test_brokers_configs_that_were_not_set_are_left_out(cluster: Cluster) -> None:
-    assert "configs of brokers that were not set" in NOT_EMULATED
     # 4.3.1 has this one set for all from the start.
     assert set(_described(cluster, BROKER_RESOURCE, "2")) == {"min.insync.replicas"}
 
 
 def test_configs_are_refused_in_kafka_s_words(cluster: Cluster) -> None:
-    assert "other topic configs" in NOT_EMULATED
     _create(cluster, [1])
     wrong = "Invalid value none for configuration min.insync.replicas: Not a number of type INT"
     for kind, name in ((TOPIC_RESOURCE, TOPIC), (BROKER_RESOURCE, "")):
         assert _alter(cluster, kind, name, "min.insync.replicas", "none") == (40, wrong)
     unknown = "Unknown topic config name: no.such"
     assert _alter(cluster, TOPIC_RESOURCE, TOPIC, "no.such", "1") == (40, unknown)
-    assert _alter(cluster, TOPIC_RESOURCE, TOPIC, "retention.ms", "soon") == (0, None)
     one = "Broker-level min.insync.replicas cannot be altered while ELR is enabled."
     assert _alter(cluster, BROKER_RESOURCE, "1", "min.insync.replicas", "2") == (40, one)
     every = "Cluster-level min.insync.replicas cannot be removed while ELR is enabled."
     assert _alter(cluster, BROKER_RESOURCE, "", "min.insync.replicas", None) == (40, every)
+
+
+@pytest.mark.not_emulated("other topic configs")
+def test_other_configs_of_a_topic_are_kept_and_described_whatever_they_say(
+    cluster: Cluster,
+) -> None:
+    _create(cluster, [1])
+    assert _alter(cluster, TOPIC_RESOURCE, TOPIC, "retention.ms", "soon") == (0, None)
+    assert _described(cluster, TOPIC_RESOURCE, TOPIC)["retention.ms"] == ("soon", [1, 5])
+
+
+@pytest.mark.not_emulated("LogAppendTime")
+def test_records_keep_their_producer_s_time(cluster: Cluster) -> None:
+    _create(cluster, [1], message_timestamp_type="LogAppendTime")
+    batch = v2(count=2, epoch=0)
+    assert _produce(cluster, 1, batch).log_append_time_ms == -1
+    # Its times and its attributes, one bit of which says LogAppendTime.
+    assert _fetch(cluster, 1, -1, 0).records == batch
+
+
+@pytest.mark.not_emulated("older releases' versions")
+def test_versions_are_the_same_whatever_the_release(cluster: Cluster) -> None:
+    def versions(running: Cluster) -> dict[int, tuple[int, int]]:
+        answer = _ask(running, 1, ApiVersionsRequest, 3, {})
+        return {api.api_key: (api.min_version, api.max_version) for api in answer.api_keys}
+
+    with Cluster(Options(brokers=1, release="3.9.1")) as older:
+        assert versions(older) == versions(cluster)
+        # 3.9.1 itself knows this request up to version 1.
+        assert versions(older)[DescribeClusterRequest.API_KEY][1] == 2
 
 
 def test_topics_are_described_with_their_defaults(cluster: Cluster) -> None:

@@ -306,3 +306,26 @@ def test_elr_stays_off_after_a_restart_from_the_directory(tmp_path: Path) -> Non
     assert (partition(again).isr, partition(again).elr) == ((1,), ())
     again.start(again.brokers[1])
     assert partition(again).leader == 1
+
+
+@pytest.mark.not_emulated("log cleaning")
+def test_no_record_is_deleted_or_compacted_and_no_segment_is_rolled(tmp_path: Path) -> None:
+    emulation = opened(tmp_path, brokers=1)
+    create(emulation, (1,))
+    # All records are of one time, long ago, and their batches alike.
+    for key, value in (
+        ("cleanup.policy", "compact,delete"),
+        ("segment.bytes", "100"),
+        ("segment.ms", "1"),
+        ("retention.bytes", "1"),
+        ("retention.ms", "1"),
+    ):
+        emulation.happen(ev.AlterTopicConfig(TOPIC, key, value))
+    for day in range(1, 4):
+        write(emulation, 5)
+        emulation.tick(day * 86_400.0)
+    log = replica(emulation, 1).log
+    assert [batch.base_offset for batch in log.batches] == [0, 5, 10]
+    directory = emulation.brokers[1].directory / f"{TOPIC}-0"
+    assert [path.name for path in directory.glob("*.log")] == [f"{0:020}.log"]
+    assert len(segment(emulation.brokers[1])) == log.size

@@ -21,7 +21,6 @@ from kafka.protocol.consumer.group import (
 from kafka.protocol.metadata import ApiVersionsRequest, FindCoordinatorRequest
 
 from kafka_unclean_recovery.emulator import Cluster
-from kafka_unclean_recovery.emulator.apis.table import NOT_EMULATED
 from tests.emulator.asking import ask as _ask
 
 TOPIC = "orders"
@@ -131,16 +130,16 @@ def test_groups_are_listed_described_and_deleted_by_their_coordinator(cluster: C
     assert (described().group_state, described().error_code) == ("Dead", 69)
 
 
+@pytest.mark.not_emulated("other groups")
 def test_only_the_classic_protocol_of_groups_is_spoken(cluster: Cluster) -> None:
-    assert "other groups" in NOT_EMULATED
     keys = {api.api_key for api in _ask(cluster, 1, ApiVersionsRequest, 3, {}).api_keys}
     # ConsumerGroupHeartbeat, ShareGroupHeartbeat, StreamsGroupHeartbeat
     assert keys & {68, 76, 88} == set()
     assert 11 in keys
 
 
+@pytest.mark.not_emulated("static members")
 def test_a_static_member_is_a_member_like_others(cluster: Cluster) -> None:
-    assert "static members" in NOT_EMULATED
     coordinator = _coordinator(cluster)
     invited = _join(cluster, coordinator, group_instance_id="static")
     assert (invited.error_code, invited.member_id != "") == (79, True)
@@ -149,8 +148,8 @@ def test_a_static_member_is_a_member_like_others(cluster: Cluster) -> None:
     assert [member.group_instance_id for member in joined.members] == [None]
 
 
+@pytest.mark.not_emulated("the topic of the groups")
 def test_no_topic_holds_the_groups(cluster: Cluster) -> None:
-    assert "the topic of the groups" in NOT_EMULATED
     coordinator = _coordinator(cluster)
     _join(cluster, coordinator, member_id=_join(cluster, coordinator).member_id)
     assert cluster.look(lambda e: (len(e.groups), list(e.state.topic_ids))) == (1, [TOPIC])

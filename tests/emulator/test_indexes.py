@@ -5,8 +5,9 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
+import pytest
+
 from kafka_unclean_recovery.choices import ScanMode
-from kafka_unclean_recovery.emulator.apis.table import NOT_EMULATED
 from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.emulator.indexes import NOTHING_INDEXED, final_time, index
 from kafka_unclean_recovery.emulator.log import Batch
@@ -92,8 +93,8 @@ def _right(emulation: Emulation, broker: int) -> bool:
     return bool(found) and found == [(offset, where[offset]) for offset, _ in found]
 
 
+@pytest.mark.not_emulated("preallocated indexes")
 def test_leader_and_follower_write_entries_that_name_batches(tmp_path: Path) -> None:
-    assert "preallocated indexes" in NOT_EMULATED
     emulation = _filled(tmp_path)
     assert all(_right(emulation, broker) for broker in (1, 2))
     assert len(_offsets(_file(emulation, 1, ".index"))) == 20 // 3

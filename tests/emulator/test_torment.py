@@ -26,7 +26,7 @@ from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.cluster.frames import encode_request
 from kafka_unclean_recovery.emulator import Cluster, Options, request_shape
 from kafka_unclean_recovery.emulator.apis.api import Context
-from kafka_unclean_recovery.emulator.apis.table import NOT_EMULATED, apis
+from kafka_unclean_recovery.emulator.apis.table import apis
 from kafka_unclean_recovery.emulator.channel import Incoming
 from kafka_unclean_recovery.emulator.controller.releases import KIP_966
 from kafka_unclean_recovery.emulator.server import Listener
@@ -332,10 +332,10 @@ def test_what_is_no_request_is_told_before_anything_is_made_of_it(body: bytes, s
     assert _shape_error(METADATA, 9, HEADER + body) == says
 
 
+@pytest.mark.not_emulated("huge requests")
 def test_requests_of_more_elements_than_are_decoded_close_their_connection(
     cluster: Cluster,
 ) -> None:
-    assert "huge requests" in NOT_EMULATED
     count = request_shape.MAX_ELEMENTS + 1
     frame = struct.pack(">hhihi", 3, 1, 7, -1, count) + struct.pack(">h", 0) * count
     with socket.create_connection(_address(cluster), timeout=60) as sock:

@@ -9,7 +9,6 @@ from kafka.protocol.admin.cluster import DescribeQuorumRequest
 from kafka.protocol.metadata import ApiVersionsRequest
 
 from kafka_unclean_recovery.emulator import Cluster
-from kafka_unclean_recovery.emulator.apis.table import NOT_EMULATED
 from tests.fidelity.wire import Wire
 from tests.messages.building import build
 
@@ -29,16 +28,16 @@ def wire() -> Iterator[Wire]:
             yield connection
 
 
+@pytest.mark.not_emulated("moved log starts")
 def test_log_starts_do_not_move(wire: Wire) -> None:
     """test_replica_info_is_the_truth.py has them on real clusters."""
-    assert "moved log starts" in NOT_EMULATED
     answer = wire.ask(build(ApiVersionsRequest, {}), 0)
     assert DELETE_RECORDS not in {api.api_key for api in answer.api_keys}
 
 
+@pytest.mark.not_emulated("standby controllers")
 def test_there_is_one_controller(wire: Wire) -> None:
     """On real clusters one of three may be left, and may answer from memory."""
-    assert "standby controllers" in NOT_EMULATED
     topic = {"topic_name": "__cluster_metadata", "partitions": [{"partition_index": 0}]}
     (told,) = wire.ask(build(DescribeQuorumRequest, {"topics": [topic]}), 0).topics[0].partitions
     voters = [voter.replica_id for voter in told.current_voters]
