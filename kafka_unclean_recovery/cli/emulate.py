@@ -15,7 +15,6 @@ from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.cli.console import Console, read_input
 from kafka_unclean_recovery.cli.exits import OK, Exit, usage
 from kafka_unclean_recovery.emulator.cluster import Cluster
-from kafka_unclean_recovery.emulator.cluster import Options as ClusterOptions
 from kafka_unclean_recovery.emulator.commands import (
     BadCommand,
     Command,
@@ -26,6 +25,7 @@ from kafka_unclean_recovery.emulator.control_socket import serving
 from kafka_unclean_recovery.emulator.data_dir_claim import claimed, tell_socket
 from kafka_unclean_recovery.emulator.emulation import Settings
 from kafka_unclean_recovery.emulator.executing import execute, run
+from kafka_unclean_recovery.emulator.options import Options as ClusterOptions
 
 _NAME = "kafka-unclean-recovery emulator"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)

@@ -10,16 +10,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kafka_unclean_recovery.emulator.cluster import Cluster, Options
+    from kafka_unclean_recovery.emulator.cluster import Cluster
     from kafka_unclean_recovery.emulator.damage import Damage
     from kafka_unclean_recovery.emulator.emulation import Settings
+    from kafka_unclean_recovery.emulator.options import Options
     from kafka_unclean_recovery.emulator.security import Security, Tls
 
 __all__ = ["Cluster", "Damage", "Options", "Security", "Settings", "Tls"]
 
 _HOMES = {
     "Cluster": "cluster",
-    "Options": "cluster",
+    "Options": "options",
     "Damage": "damage",
     "Security": "security",
     "Settings": "emulation",

@@ -3,39 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.emulator import administration
-from kafka_unclean_recovery.emulator.apis.api import Api, Context
-from kafka_unclean_recovery.emulator.apis.table import apis
-from kafka_unclean_recovery.emulator.broker import Broker, Process
-from kafka_unclean_recovery.emulator.control import Control
 from kafka_unclean_recovery.emulator.controller.events import ElectionType
-from kafka_unclean_recovery.emulator.controller.releases import RELEASES
-from kafka_unclean_recovery.emulator.controller.state import ControllerFault
-from kafka_unclean_recovery.emulator.damage import Damage, Damaged, corrupt
-from kafka_unclean_recovery.emulator.data_directory import open_cluster
-from kafka_unclean_recovery.emulator.emulation import Emulation, Settings
-from kafka_unclean_recovery.emulator.entrance import Entrance
-from kafka_unclean_recovery.emulator.faults import CLIENTS, STOPPED, Drop, link
-from kafka_unclean_recovery.emulator.intercepts import (
-    Action,
-    Decide,
-    Interception,
-    Interceptions,
-)
-from kafka_unclean_recovery.emulator.links import Links
+from kafka_unclean_recovery.emulator.core import Core
+from kafka_unclean_recovery.emulator.damage import Damage, Damaged
+from kafka_unclean_recovery.emulator.emulation import Emulation
+from kafka_unclean_recovery.emulator.faults import STOPPED, Drop
+from kafka_unclean_recovery.emulator.intercepts import Action, Decide, Interception
 from kafka_unclean_recovery.emulator.metrics import Metrics, metrics
-from kafka_unclean_recovery.emulator.security import Security
-from kafka_unclean_recovery.emulator.server import MAX_IDLE_SECONDS, Listener
+from kafka_unclean_recovery.emulator.options import Options
 from kafka_unclean_recovery.emulator.status import (
     PartitionStatus,
     Status,
@@ -45,33 +27,8 @@ from kafka_unclean_recovery.emulator.status import (
 
 T = TypeVar("T")
 
-HOST = "127.0.0.1"
-_DEFAULT_SETTINGS = Settings()
-_PLAINTEXT = Security()
-# So many ticks a session, as a broker sends heartbeats.
-_TICKS_A_SESSION = 5
 _RECORDS_A_BATCH = 100
 _TIMEOUT = 30.0
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What a cluster is. `running`: the brokers that are started with it, None for all
-    that can start: the first disk of a broker may be lost. `log_directories`: disks a broker.
-
-    A data directory that holds a cluster goes on with it; without one, a temporary directory is
-    used and removed. `connections_max_idle`: connections.max.idle.ms, in seconds.
-    """
-
-    brokers: int = 4
-    release: str = "4.3.1"
-    data_dir: Path | None = None
-    running: tuple[int, ...] | None = None
-    dialect: Dialect | None = None
-    log_directories: int = 1
-    settings: Settings = _DEFAULT_SETTINGS
-    security: Security = _PLAINTEXT
-    connections_max_idle: float = MAX_IDLE_SECONDS
 
 
 class Cluster:
@@ -89,12 +46,12 @@ class Cluster:
             target=self._loop.run_forever, name="emulated cluster", daemon=True
         )
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
-        self._core: _Core | None = None
+        self._core: Core | None = None
 
     def __enter__(self) -> Self:
         self._thread.start()
         try:
-            self._core = self._call(_Core.open(self.options, self._data_dir()))
+            self._core = self._call(Core.open(self.options, self._data_dir()))
         except BaseException:
             self._end_thread()
             raise
@@ -332,7 +289,7 @@ class Cluster:
         return self._call(ask())
 
     @property
-    def _running_core(self) -> _Core:
+    def _running_core(self) -> Core:
         if self._core is None:
             raise RuntimeError("the cluster is not running: use it in a with statement")
         return self._core
@@ -352,185 +309,3 @@ class Cluster:
         self._loop.close()
         if self._temporary is not None:
             self._temporary.cleanup()
-
-
-class _Core:
-    """What runs in the cluster's thread."""
-
-    def __init__(
-        self, emulation: Emulation, listeners: dict[int, Listener], table: dict[int, Api]
-    ) -> None:
-        self.emulation = emulation
-        self.addresses = {id_: listener.address for id_, listener in listeners.items()}
-        self.interceptions = Interceptions()
-        self.links = Links(emulation, self._listen)
-        self._listeners = listeners
-        self._table = table
-        self._moved = asyncio.Event()
-        self._contexts = {id_: self._context(broker) for id_, broker in emulation.brokers.items()}
-        self.control = Control(
-            emulation,
-            self._contexts,
-            table,
-            self.interceptions,
-            self.links,
-            self._await_move,
-        )
-        self._ticking = asyncio.create_task(self._tick())
-
-    @classmethod
-    async def open(cls, options: Options, directory: Path) -> _Core:
-        ids = range(1, options.brokers + 1)
-        emulation = open_cluster(
-            directory, ids, options.release, options.settings, options.log_directories
-        )
-        emulation.tick(time.monotonic())
-        table = apis(RELEASES[options.release], options.dialect)
-        entrance, idle = Entrance(options.security), options.connections_max_idle
-        core = cls(emulation, {id_: Listener(HOST, 0, entrance, idle) for id_ in ids}, table)
-        emulation.settled = core._announce
-        emulation.later = core._later
-        can_start = [id_ for id_ in ids if emulation.brokers[id_].can_start]
-        for id_ in can_start if options.running is None else options.running:
-            await core.start(id_)
-        return core
-
-    async def close(self) -> None:
-        self._ticking.cancel()
-        await asyncio.gather(self._ticking, return_exceptions=True)
-        for id_, listener in self._listeners.items():
-            broker = self.broker(id_)
-            if broker.running:
-                await self.stop(id_)
-            await listener.close()
-            listener.release()
-
-    def broker(self, id_: int) -> Broker:
-        if id_ not in self.emulation.brokers:
-            raise ValueError(f"there is no broker {id_}")
-        return self.emulation.brokers[id_]
-
-    def _broker_that_is(self, process: Process, id_: int) -> Broker:
-        broker = self.broker(id_)
-        if broker.process is not process:
-            raise ValueError(f"broker {id_} is {broker.process.value}, not {process.value}")
-        return broker
-
-    def _context(self, broker: Broker) -> Context:
-        versions = {key: (api.lowest, api.highest) for key, api in self._table.items()}
-        return Context(
-            broker,
-            self.emulation,
-            self.addresses,
-            versions,
-            self._await_move,
-            self.interceptions,
-        )
-
-    async def _listen(self, id_: int) -> None:
-        """The listener becomes what the process and the link to clients let it be."""
-        broker, listener = self.broker(id_), self._listeners[id_]
-        dropped = self.emulation.faults.dropped.get(link(id_, CLIENTS))
-        listener.delay = self.emulation.faults.delays.get(link(id_, CLIENTS), 0.0)
-        if broker.running and dropped is None:
-            listener.resumed.set()
-        else:
-            listener.resumed.clear()
-        if broker.process is Process.DEAD or dropped is Drop.RESET:
-            await listener.close()
-        elif not listener.listening:
-            listener.open(self._contexts[id_], self._table)
-
-    async def start(self, id_: int) -> None:
-        self.emulation.start(self._broker_that_is(Process.DEAD, id_))
-        await self._listen(id_)
-
-    async def kill(self, id_: int) -> None:
-        self.emulation.kill(self.broker(id_))
-        await self._listen(id_)
-
-    async def power_off(self, id_: int) -> None:
-        self.emulation.power_off(self.broker(id_))
-        await self._listen(id_)
-
-    async def stop(self, id_: int) -> None:
-        self.emulation.stop(self._broker_that_is(Process.RUNNING, id_))
-        await self._listen(id_)
-
-    async def pause(self, id_: int) -> None:
-        self.emulation.pause(self._broker_that_is(Process.RUNNING, id_))
-        await self._listen(id_)
-
-    async def resume(self, id_: int) -> None:
-        self.emulation.resume(self._broker_that_is(Process.PAUSED, id_))
-        await self._listen(id_)
-
-    async def fence(self, id_: int) -> None:
-        broker = self.broker(id_)
-        if self.emulation.faults.controller_down:
-            raise ValueError(f"broker {id_} can't be fenced: the controller is paused")
-        if broker.running and self.emulation.faults.reaches_controller(id_):
-            self.emulation.fence(broker)
-        else:
-            self.emulation.expire(id_)
-
-    async def unfence(self, id_: int) -> None:
-        broker = self._broker_that_is(Process.RUNNING, id_)
-        if not self.emulation.faults.reaches_controller(id_):
-            raise ValueError(f"broker {id_} can't be unfenced: it reaches no controller")
-        self.emulation.unfence(broker)
-
-    async def flush(self, id_: int) -> None:
-        self.broker(id_).flush()
-        self.broker(id_).checkpoint()
-
-    async def lose_disk(self, id_: int, index: int) -> None:
-        broker = self._broker_with_disk(id_, index)
-        if broker.process is Process.PAUSED:
-            raise ValueError(f"broker {id_} is paused, and would not notice")
-        self.emulation.lose_disk(broker, index)
-        if not broker.running:
-            await self._listeners[id_].close()
-
-    async def wipe(self, id_: int, index: int) -> None:
-        self._broker_that_is(Process.DEAD, id_)
-        self.emulation.wipe(self._broker_with_disk(id_, index), index)
-
-    async def corrupt_disk(
-        self, id_: int, damage: Damage, seed: int, only: tuple[str, int] | None
-    ) -> Damaged:
-        broker = self._broker_that_is(Process.DEAD, id_)
-        paths = [each.path for each in broker.directories if each.path.is_dir()]
-        return corrupt(paths, damage, seed, only)
-
-    def _broker_with_disk(self, id_: int, index: int) -> Broker:
-        broker = self.broker(id_)
-        if not 0 <= index < len(broker.directories):
-            raise ValueError(f"broker {id_} has no log directory {index}, counted from 0")
-        return broker
-
-    def _later(self, seconds: float, do: Callable[[], None]) -> None:
-        def then() -> None:
-            with contextlib.suppress(ControllerFault):
-                do()
-
-        asyncio.get_running_loop().call_later(seconds, then)
-
-    def _announce(self) -> None:
-        moved, self._moved = self._moved, asyncio.Event()
-        moved.set()
-
-    async def _await_move(self, seconds: float) -> None:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._moved.wait()
-
-    async def _tick(self) -> None:
-        pause = self.emulation.settings.session_timeout / _TICKS_A_SESSION
-        while True:
-            await asyncio.sleep(pause)
-            # A controller that fails resigns; the next one finds the state as it was.
-            with contextlib.suppress(ControllerFault):
-                self.emulation.tick(time.monotonic())
-            for listener in self._listeners.values():
-                listener.close_idle()

@@ -1,0 +1,34 @@
+"""What a cluster is to be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from kafka_unclean_recovery.choices import Dialect
+from kafka_unclean_recovery.emulator.emulation import Settings
+from kafka_unclean_recovery.emulator.security import Security
+from kafka_unclean_recovery.emulator.server import MAX_IDLE_SECONDS
+
+_DEFAULT_SETTINGS = Settings()
+_PLAINTEXT = Security()
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a cluster is. `running`: the brokers that are started with it, None for all
+    that can start: the first disk of a broker may be lost. `log_directories`: disks a broker.
+
+    A data directory that holds a cluster goes on with it; without one, a temporary directory is
+    used and removed. `connections_max_idle`: connections.max.idle.ms, in seconds.
+    """
+
+    brokers: int = 4
+    release: str = "4.3.1"
+    data_dir: Path | None = None
+    running: tuple[int, ...] | None = None
+    dialect: Dialect | None = None
+    log_directories: int = 1
+    settings: Settings = _DEFAULT_SETTINGS
+    security: Security = _PLAINTEXT
+    connections_max_idle: float = MAX_IDLE_SECONDS
