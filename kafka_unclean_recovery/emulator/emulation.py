@@ -7,35 +7,30 @@ apart. Times are seconds of a clock that the caller reads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
-from uuid import UUID
 
 from kafka_unclean_recovery.emulator.broker import Broker, Process
 from kafka_unclean_recovery.emulator.controller import events as ev
 from kafka_unclean_recovery.emulator.controller import records as rec
 from kafka_unclean_recovery.emulator.controller.machine import handle
-from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
-from kafka_unclean_recovery.emulator.controller.records import Record, TopicIdPartition
-from kafka_unclean_recovery.emulator.controller.replay import replay
+from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
 from kafka_unclean_recovery.emulator.controller.state import (
-    MIN_INSYNC_REPLICAS,
     State,
-    Topic,
-    number,
     snapshot,
 )
 from kafka_unclean_recovery.emulator.election_counts import ElectionCounts
-from kafka_unclean_recovery.emulator.faults import STOPPED, Faults, Fetch, link
+from kafka_unclean_recovery.emulator.faults import Faults
 from kafka_unclean_recovery.emulator.groups import Group
 from kafka_unclean_recovery.emulator.log_directories import wiped
 from kafka_unclean_recovery.emulator.metadata_log import MetadataLog
+from kafka_unclean_recovery.emulator.metadata_publisher import MetadataPublisher
 from kafka_unclean_recovery.emulator.metadata_replicas import MetadataReplicas
 from kafka_unclean_recovery.emulator.recoveries import Recoveries
-from kafka_unclean_recovery.emulator.replica import Replica, lagging
-from kafka_unclean_recovery.emulator.replication import advance, fetch_once, joining
+from kafka_unclean_recovery.emulator.replica import lagging
+from kafka_unclean_recovery.emulator.replica_fetchers import Later, ReplicaFetchers
 
 # ProducerIdsBlock.PRODUCER_ID_BLOCK_SIZE
 _PRODUCER_ID_BLOCK = 1000
@@ -85,14 +80,25 @@ class Emulation:
         self._shrunk = 0.0
         self._checkpointed = 0.0
         self._elected = 0.0
-        self._unsettled: dict[TopicIdPartition, None] = {}
-        self._elsewhere: dict[tuple[int, TopicIdPartition], UUID] = {}
         self.faults = Faults()
-        self.later: Callable[[float, Callable[[], None]], None] = _no_clock
+        self.later: Later = _no_clock
         # The metadata that a broker goes by while what the controller says does not reach it.
         self._stale: dict[int, State] = {}
         reaches = self.faults.reaches_controller
         self._recoveries = Recoveries(state, self.brokers, self._commit, reaches)
+        self._publisher = MetadataPublisher(
+            state, self.brokers, self._stale, lambda: self.now, self.elections
+        )
+        self._fetchers = ReplicaFetchers(
+            state,
+            self.brokers,
+            self.faults,
+            self._stale,
+            self._commit,
+            now=lambda: self.now,
+            later=lambda seconds, do: self.later(seconds, do),
+            settle=self.replicate,
+        )
 
     # The controller.
 
@@ -114,66 +120,8 @@ class Emulation:
         self._log.append(records)
         self._metadata.note(records)
         for record in records:
-            self._publish(record)
+            self._publisher.publish(record)
         return response
-
-    def _publish(self, record: Record) -> None:
-        if isinstance(record, rec.RemoveTopicRecord):
-            self._remove(self.state.topics[record.topic_id].partitions, record)
-        elif isinstance(record, rec.PartitionChangeRecord):
-            self.elections.count(self.state.partition(record.key), record)
-        replay(self.state, record)
-        if isinstance(record, rec.PartitionRecord | rec.PartitionChangeRecord):
-            for broker in self.brokers.values():
-                self._tell(broker, record.key)
-            self._unsettled[record.key] = None
-        elif isinstance(record, rec.BrokerRegistrationChangeRecord):
-            # Who is unfenced may join ISRs.
-            self._unsettled |= dict.fromkeys(self.brokers[record.broker].replicas)
-        elif isinstance(record, rec.ConfigRecord):
-            # min.insync.replicas bounds the high watermark.
-            self._unsettled |= dict.fromkeys(self._partitions(record.topic))
-
-    def _remove(self, partitions: Iterable[int], record: rec.RemoveTopicRecord) -> None:
-        keys = [TopicIdPartition(record.topic_id, number) for number in partitions]
-        for broker in self.brokers.values():
-            if broker.running and broker.id not in self._stale:
-                broker.forget(keys)
-
-    def _partitions(self, topic: str | None) -> list[TopicIdPartition]:
-        return [
-            TopicIdPartition(found.topic_id, number)
-            for found in self.state.topics.values()
-            if topic in (None, found.name)
-            for number in found.partitions
-        ]
-
-    def _tell(self, broker: Broker, key: TopicIdPartition) -> None:
-        topic = self.state.topics[key.topic_id]
-        partition = topic.partitions[key.partition]
-        if not broker.running or broker.id in self._stale:
-            return
-        if broker.id in partition.replicas or key in broker.replicas:
-            broker.take(key, topic.name, partition, self.now)
-            self._compare_directory(broker, key, partition)
-
-    def _compare_directory(
-        self, broker: Broker, key: TopicIdPartition, partition: PartitionRegistration
-    ) -> None:
-        """A replica that is elsewhere than the controller thinks is told (AssignmentsManager)."""
-        replica = broker.replicas.get(key)
-        if replica is None:
-            return
-        found = broker.log_directory_of(replica).id
-        if (
-            found is not None
-            and found != partition.directories[partition.replicas.index(broker.id)]
-        ):
-            self._elsewhere[broker.id, key] = found
-
-    def min_isr(self, topic: Topic) -> int:
-        """As it is configured: what a leader goes by, whose own replicas bound it further."""
-        return number(self.state.config(topic, MIN_INSYNC_REPLICAS))
 
     def new_producer_id(self) -> int:
         return next(self._producer_ids)
@@ -223,10 +171,7 @@ class Emulation:
         if broker.id in self._stale:
             return
         self._metadata.catch_up(broker.directory)
-        broker.forget([key for key in broker.replicas if key.topic_id not in self.state.topics])
-        for key in self._partitions(None):
-            self._tell(broker, key)
-        self._unsettled |= dict.fromkeys(broker.replicas)
+        self._publisher.catch_up(broker)
 
     def pause(self, broker: Broker) -> None:
         broker.process = Process.PAUSED
@@ -341,7 +286,7 @@ class Emulation:
             lost = lagging(replica, self.now, self.settings.replica_lag_time_max)
             if lost:
                 isr = [member for member in replica.isr if member not in lost]
-                self._propose(broker, replica, isr)
+                self._fetchers.propose(broker, replica, isr)
                 self._settle()
 
     # What a broker hears of the controller.
@@ -374,23 +319,24 @@ class Emulation:
 
     def settle_all(self) -> None:
         """Followers fetch what they can, of every partition: something else may pass now."""
-        self._unsettled |= dict.fromkeys(self._partitions(None))
+        self._publisher.unsettled |= dict.fromkeys(self._publisher.partitions(None))
         self._settle()
 
     # Replication.
 
     def replicate(self, key: TopicIdPartition) -> None:
         """Followers fetch what there is, and what follows from that happens."""
-        self._unsettled[key] = None
+        self._publisher.unsettled[key] = None
         self._settle()
 
     def _settle(self) -> None:
         self._tell_directories()
-        moved = bool(self._unsettled)
-        while self._unsettled:
-            key = next(iter(self._unsettled))
-            del self._unsettled[key]
-            self._replicate(key)
+        unsettled = self._publisher.unsettled
+        moved = bool(unsettled)
+        while unsettled:
+            key = next(iter(unsettled))
+            del unsettled[key]
+            self._fetchers.replicate(key)
             self._tell_directories()
         reached = (b for b in self.brokers.values() if b.running and b.id not in self._stale)
         self._metadata.write(broker.directory for broker in reached)
@@ -398,88 +344,14 @@ class Emulation:
             self.settled()
 
     def _tell_directories(self) -> None:
-        while self._elsewhere:
-            (id_, key), directory = self._elsewhere.popitem()
+        while self._publisher.elsewhere:
+            (id_, key), directory = self._publisher.elsewhere.popitem()
             topic = self.state.topics.get(key.topic_id)
             if topic is not None:
                 epoch = self.brokers[id_].epoch
                 self._commit(
                     ev.AssignReplicaToDir(id_, epoch, topic.name, key.partition, directory)
                 )
-
-    def _replicate(self, key: TopicIdPartition) -> None:
-        topic = self.state.topics.get(key.topic_id)
-        if topic is None:
-            return
-        # Who has not heard of a new leader may still take itself for the leader.
-        for id_ in dict.fromkeys((topic.partitions[key.partition].leader, *self._stale)):
-            leader = self.brokers.get(id_)
-            replica = None if leader is None else leader.replicas.get(key)
-            if leader is not None and replica is not None and leader.running and replica.leads:
-                self._replicate_from(leader, replica, self.min_isr(topic))
-
-    def _replicate_from(self, leader: Broker, replica: Replica, min_isr: int) -> None:
-        progress = True
-        while progress:
-            progress = advance(replica, min_isr)
-            for id_ in replica.followers:
-                follower = self.brokers[id_]
-                if not self._fetches(leader, replica, follower):
-                    continue
-                lag = self.faults.lag(id_, replica.key) or 0
-                progress |= fetch_once(leader, replica, follower, self.now, lag)
-                if joining(replica, id_) and self.state.active(id_):
-                    before = replica.partition_epoch
-                    self._propose(leader, replica, [*replica.isr, id_])
-                    if replica.partition_epoch != before:
-                        return  # It is unsettled again, and may have another leader.
-
-    def _fetches(self, leader: Broker, replica: Replica, follower: Broker) -> bool:
-        """Whether a fetch of the follower gets through now, and finds the leader it looks for."""
-        copy = follower.replicas.get(replica.key)
-        if copy is None or not follower.running:
-            return False
-        if (copy.leader, copy.leader_epoch) != (leader.id, replica.leader_epoch):
-            return False
-        if self.faults.lag(follower.id, replica.key) is STOPPED:
-            return False
-        return self._passes(Fetch(follower.id, leader.id, replica.key))
-
-    def _passes(self, fetch: Fetch) -> bool:
-        """Over a slow link, only when it has been on its way for that long."""
-        faults, between = self.faults, link(fetch.follower, fetch.leader)
-        if between in faults.dropped:
-            return False
-        if between not in faults.delays or fetch in faults.arrived:
-            faults.arrived.discard(fetch)
-            return True
-        if fetch not in faults.in_flight:
-            faults.in_flight.add(fetch)
-            self.later(faults.delays[between], partial(self._arrive, fetch))
-        return False
-
-    def _arrive(self, fetch: Fetch) -> None:
-        self.faults.in_flight.discard(fetch)
-        self.faults.arrived.add(fetch)
-        self.replicate(fetch.key)
-        self.faults.arrived.discard(fetch)  # Whoever waited for it may be gone.
-
-    def _propose(self, leader: Broker, replica: Replica, isr: Sequence[int]) -> None:
-        """AlterPartition. After an error the ISR is as it was, and a later fetch proposes again."""
-        if not self.faults.reaches_controller(leader.id):
-            return
-        members = tuple((id_, self.brokers[id_].epoch) for id_ in isr)
-        self._commit(
-            ev.AlterPartition(
-                leader.id,
-                leader.epoch,
-                replica.topic,
-                replica.key.partition,
-                replica.leader_epoch,
-                replica.partition_epoch,
-                members,
-            )
-        )
 
 
 def _no_clock(_: float, __: Callable[[], None]) -> None:

@@ -17,6 +17,7 @@ from kafka_unclean_recovery.emulator.controller.state import State, Topic
 from kafka_unclean_recovery.emulator.election_counts import ElectionCounts
 from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.emulator.replica import below_min_isr
+from kafka_unclean_recovery.emulator.replica_fetchers import configured_min_isr
 
 
 def _exported(name: str, kind: str = "gauge") -> int:
@@ -158,7 +159,8 @@ def _broker(emulation: Emulation, broker: Broker) -> BrokerMetrics:
         leader_count=len(led),
         under_replicated_partitions=sum(len(r.isr) < len(r.replicas) for r in led),
         under_min_isr_partition_count=sum(
-            below_min_isr(r, emulation.min_isr(topics[r.key.topic_id])) for r in led
+            below_min_isr(r, configured_min_isr(emulation.state, topics[r.key.topic_id]))
+            for r in led
         ),
     )
 

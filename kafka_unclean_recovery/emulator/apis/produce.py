@@ -28,6 +28,7 @@ from kafka_unclean_recovery.emulator.error_codes import (
 from kafka_unclean_recovery.emulator.log import batches_in
 from kafka_unclean_recovery.emulator.producers import verdict
 from kafka_unclean_recovery.emulator.replica import Replica, below_min_isr
+from kafka_unclean_recovery.emulator.replica_fetchers import configured_min_isr
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 
 _ALL = -1
@@ -72,7 +73,9 @@ def _write(context: Context, request: Any, topic: Any, data: Any) -> Written:
         return Written(None, context.no_replica(known, data.index, NOT_LEADER_OR_FOLLOWER))
     if not replica.leads:
         return Written(None, NOT_LEADER_OR_FOLLOWER)
-    if request.acks == _ALL and below_min_isr(replica, context.emulation.min_isr(known)):
+    if request.acks == _ALL and below_min_isr(
+        replica, configured_min_isr(context.emulation.state, known)
+    ):
         return Written(replica.key, NOT_ENOUGH_REPLICAS)
     if not data.records:
         return Written(replica.key, INVALID_RECORD)
