@@ -22,7 +22,7 @@ from kafka_unclean_recovery.emulator.commands import (
     parse_scenario,
 )
 from kafka_unclean_recovery.emulator.control_socket import serving
-from kafka_unclean_recovery.emulator.data_dir_claim import claimed, tell_socket
+from kafka_unclean_recovery.emulator.disks.data_dir_claim import claimed, tell_socket
 from kafka_unclean_recovery.emulator.emulation import Settings
 from kafka_unclean_recovery.emulator.executing import execute, run
 from kafka_unclean_recovery.emulator.options import Options as ClusterOptions

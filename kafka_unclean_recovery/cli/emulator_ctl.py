@@ -10,7 +10,7 @@ from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.exits import OK, Exit, usage
 from kafka_unclean_recovery.emulator.commands import BadCommand, Command, parse_words
 from kafka_unclean_recovery.emulator.control_socket import ask
-from kafka_unclean_recovery.emulator.data_dir_claim import socket_of
+from kafka_unclean_recovery.emulator.disks.data_dir_claim import socket_of
 
 _NAME = "kafka-unclean-recovery emulator ctl"
 # Beyond the time that a command itself may wait.

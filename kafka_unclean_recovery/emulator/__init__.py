@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kafka_unclean_recovery.emulator.cluster import Cluster
-    from kafka_unclean_recovery.emulator.damage import Damage
+    from kafka_unclean_recovery.emulator.disks.damage import Damage
     from kafka_unclean_recovery.emulator.emulation import Settings
     from kafka_unclean_recovery.emulator.options import Options
-    from kafka_unclean_recovery.emulator.security import Security, Tls
+    from kafka_unclean_recovery.emulator.security.settings import Security, Tls
 
 __all__ = ["Cluster", "Damage", "Options", "Security", "Settings", "Tls"]
 
 _HOMES = {
     "Cluster": "cluster",
     "Options": "options",
-    "Damage": "damage",
-    "Security": "security",
+    "Damage": "disks.damage",
+    "Security": "security.settings",
     "Settings": "emulation",
-    "Tls": "security",
+    "Tls": "security.settings",
 }
 
 

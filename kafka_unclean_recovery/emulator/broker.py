@@ -11,15 +11,15 @@ from enum import Enum
 from pathlib import Path
 from uuid import UUID, uuid4
 
-from kafka_unclean_recovery.emulator import log_files as files
 from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
 from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
 from kafka_unclean_recovery.emulator.controller.state import UNASSIGNED
+from kafka_unclean_recovery.emulator.disks import log_files as files
+from kafka_unclean_recovery.emulator.disks.indexes import Entries, final_time, index
+from kafka_unclean_recovery.emulator.disks.log_directories import LogDirectory, destroy
+from kafka_unclean_recovery.emulator.disks.log_loading import load_replica, reindex
 from kafka_unclean_recovery.emulator.error_codes import KAFKA_STORAGE_ERROR, NOT_LEADER_OR_FOLLOWER
-from kafka_unclean_recovery.emulator.indexes import Entries, final_time, index
 from kafka_unclean_recovery.emulator.log import Log, assigned, batches_in
-from kafka_unclean_recovery.emulator.log_directories import LogDirectory, destroy
-from kafka_unclean_recovery.emulator.log_loading import load_replica, reindex
 from kafka_unclean_recovery.emulator.replica import Reading, Replica, follow_metadata
 
 

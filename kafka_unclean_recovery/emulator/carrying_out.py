@@ -6,11 +6,11 @@ import asyncio
 from typing import Any
 
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.emulator import authorizing
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.error_codes import REQUEST_TIMED_OUT
 from kafka_unclean_recovery.emulator.failure_answers import failed
 from kafka_unclean_recovery.emulator.intercepts import Close, Delay, Fail, NoAnswer, Seen
+from kafka_unclean_recovery.emulator.security import authorizing
 
 FORWARDED = frozenset(
     {

@@ -12,7 +12,7 @@ from typing import Any, Self, TypeVar
 from kafka_unclean_recovery.emulator import administration
 from kafka_unclean_recovery.emulator.controller.events import ElectionType
 from kafka_unclean_recovery.emulator.core import Core
-from kafka_unclean_recovery.emulator.damage import Damage, Damaged
+from kafka_unclean_recovery.emulator.disks.damage import Damage, Damaged
 from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.emulator.faults import STOPPED, Drop
 from kafka_unclean_recovery.emulator.intercepts import Action, Decide, Interception

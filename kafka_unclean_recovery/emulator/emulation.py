@@ -21,13 +21,13 @@ from kafka_unclean_recovery.emulator.controller.state import (
     State,
     snapshot,
 )
+from kafka_unclean_recovery.emulator.disks.log_directories import wiped
+from kafka_unclean_recovery.emulator.disks.metadata_log import MetadataLog
+from kafka_unclean_recovery.emulator.disks.metadata_replicas import MetadataReplicas
 from kafka_unclean_recovery.emulator.election_counts import ElectionCounts
 from kafka_unclean_recovery.emulator.faults import Faults
 from kafka_unclean_recovery.emulator.groups import Group
-from kafka_unclean_recovery.emulator.log_directories import wiped
-from kafka_unclean_recovery.emulator.metadata_log import MetadataLog
 from kafka_unclean_recovery.emulator.metadata_publisher import MetadataPublisher
-from kafka_unclean_recovery.emulator.metadata_replicas import MetadataReplicas
 from kafka_unclean_recovery.emulator.recoveries import Recoveries
 from kafka_unclean_recovery.emulator.replica import lagging
 from kafka_unclean_recovery.emulator.replica_fetchers import Later, ReplicaFetchers

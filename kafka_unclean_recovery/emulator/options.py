@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.emulator.emulation import Settings
-from kafka_unclean_recovery.emulator.security import Security
+from kafka_unclean_recovery.emulator.security.settings import Security
 from kafka_unclean_recovery.emulator.server import MAX_IDLE_SECONDS
 
 _DEFAULT_SETTINGS = Settings()

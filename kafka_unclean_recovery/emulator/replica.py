@@ -11,13 +11,13 @@ from pathlib import Path
 
 from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
 from kafka_unclean_recovery.emulator.controller.records import NO_LEADER, Ids, TopicIdPartition
+from kafka_unclean_recovery.emulator.disks.indexes import NOTHING_INDEXED, Indexed
 from kafka_unclean_recovery.emulator.error_codes import (
     FENCED_LEADER_EPOCH,
     NONE,
     OFFSET_OUT_OF_RANGE,
     UNKNOWN_LEADER_EPOCH,
 )
-from kafka_unclean_recovery.emulator.indexes import NOTHING_INDEXED, Indexed
 from kafka_unclean_recovery.emulator.log import NO_EPOCH, EpochEnd, Log
 from kafka_unclean_recovery.emulator.producers import Producers
 

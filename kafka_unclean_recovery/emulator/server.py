@@ -17,16 +17,16 @@ from kafka_unclean_recovery.emulator import wire
 from kafka_unclean_recovery.emulator.apis import api_versions
 from kafka_unclean_recovery.emulator.apis.api import Api, Context
 from kafka_unclean_recovery.emulator.carrying_out import HangUp, Silence, carry_out
-from kafka_unclean_recovery.emulator.channel import (
+from kafka_unclean_recovery.emulator.controller.state import ControllerFault
+from kafka_unclean_recovery.emulator.security.channel import (
     Channel,
     Incoming,
     Plain,
     connected,
     read_frame,
 )
-from kafka_unclean_recovery.emulator.controller.state import ControllerFault
-from kafka_unclean_recovery.emulator.entrance import Entrance
-from kafka_unclean_recovery.emulator.sasl import LoginFailed
+from kafka_unclean_recovery.emulator.security.entrance import Entrance
+from kafka_unclean_recovery.emulator.security.sasl import LoginFailed
 
 MAX_IDLE_SECONDS = 600.0
 """connections.max.idle.ms"""

@@ -17,7 +17,7 @@ from kafka_unclean_recovery.emulator.commands import (
     usage,
 )
 from kafka_unclean_recovery.emulator.controller.events import ElectionType
-from kafka_unclean_recovery.emulator.damage import Damage
+from kafka_unclean_recovery.emulator.disks.damage import Damage
 from kafka_unclean_recovery.emulator.executing import commands_done, execute, run
 from kafka_unclean_recovery.emulator.faults import CLIENTS, CONTROLLER, STOPPED, Drop
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from kafka_unclean_recovery.choices import ScanMode
+from kafka_unclean_recovery.emulator.disks.indexes import NOTHING_INDEXED, final_time, index
 from kafka_unclean_recovery.emulator.emulation import Emulation
-from kafka_unclean_recovery.emulator.indexes import NOTHING_INDEXED, final_time, index
 from kafka_unclean_recovery.emulator.log import Batch
 from kafka_unclean_recovery.log_dir.index import entries, last_entry
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories

@@ -14,7 +14,7 @@ from kafka_unclean_recovery.emulator.controller import events as ev
 from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
 from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
 from kafka_unclean_recovery.emulator.controller.releases import KIP_966
-from kafka_unclean_recovery.emulator.data_directory import open_cluster
+from kafka_unclean_recovery.emulator.disks.data_directory import open_cluster
 from kafka_unclean_recovery.emulator.emulation import Emulation, Settings
 from tests.emulator.steps import TOPIC, TOPIC_ID
 from tests.log_dir.segments import v2

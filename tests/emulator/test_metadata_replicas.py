@@ -18,10 +18,15 @@ from kafka_unclean_recovery.emulator.controller.records import Record, TopicIdPa
 from kafka_unclean_recovery.emulator.controller.releases import KAFKA_4_3_1, RELEASES
 from kafka_unclean_recovery.emulator.controller.replay import replay
 from kafka_unclean_recovery.emulator.controller.state import ControllerFault, State
+from kafka_unclean_recovery.emulator.disks.metadata_records import (
+    _ENCODERS,
+    bootstrap,
+    encode,
+    lasting,
+)
+from kafka_unclean_recovery.emulator.disks.metadata_replicas import MetadataReplicas, first_offset
 from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.emulator.log import sound_batches
-from kafka_unclean_recovery.emulator.metadata_records import _ENCODERS, bootstrap, encode, lasting
-from kafka_unclean_recovery.emulator.metadata_replicas import MetadataReplicas, first_offset
 from kafka_unclean_recovery.log_dir.cluster_metadata import ClusterMetadata, read_metadata
 from kafka_unclean_recovery.log_dir.cluster_metadata_batches import MetadataFile
 from kafka_unclean_recovery.log_dir.cluster_metadata_image import MetadataImage

@@ -34,9 +34,9 @@ from kafka.protocol.producer.transaction import InitProducerIdRequest
 from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.emulator import Cluster, Security
 from kafka_unclean_recovery.emulator.apis.table import apis
-from kafka_unclean_recovery.emulator.authorizing import RULES
 from kafka_unclean_recovery.emulator.controller.releases import KIP_966
-from kafka_unclean_recovery.emulator.rights import Operation, Resource, Rights, parse_right
+from kafka_unclean_recovery.emulator.security.authorizing import RULES
+from kafka_unclean_recovery.emulator.security.rights import Operation, Resource, Rights, parse_right
 from kafka_unclean_recovery.messages.dialects import REQUESTS
 from kafka_unclean_recovery.messages.elect_leaders import ElectLeadersRequest
 from tests.emulator.secured import (

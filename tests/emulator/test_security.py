@@ -16,8 +16,9 @@ from kafka import KafkaConsumer
 from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 from kafka.protocol.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
 
-from kafka_unclean_recovery.emulator import Cluster, Security, Tls, scram
-from kafka_unclean_recovery.emulator.security import principal_of
+from kafka_unclean_recovery.emulator import Cluster, Security, Tls
+from kafka_unclean_recovery.emulator.security import scram
+from kafka_unclean_recovery.emulator.security.settings import principal_of
 from tests.cluster.certificates import authority, issue
 from tests.emulator.secured import (
     NUMBERS,

@@ -27,8 +27,8 @@ from kafka_unclean_recovery.cluster.frames import encode_request
 from kafka_unclean_recovery.emulator import Cluster, Options, request_shape
 from kafka_unclean_recovery.emulator.apis.api import Context
 from kafka_unclean_recovery.emulator.apis.table import apis
-from kafka_unclean_recovery.emulator.channel import Incoming
 from kafka_unclean_recovery.emulator.controller.releases import KIP_966
+from kafka_unclean_recovery.emulator.security.channel import Incoming
 from kafka_unclean_recovery.emulator.server import Listener
 from tests.emulator import fuzz
 from tests.emulator.fuzz import check_sanity, held, torment, wait_until_nothing_leaked

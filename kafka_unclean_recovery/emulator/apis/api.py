@@ -14,7 +14,7 @@ from kafka_unclean_recovery.emulator.controller.state import State, Topic
 from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.emulator.intercepts import Interceptions
 from kafka_unclean_recovery.emulator.replica import Replica
-from kafka_unclean_recovery.emulator.rights import EVERY_RIGHT, Rights
+from kafka_unclean_recovery.emulator.security.rights import EVERY_RIGHT, Rights
 
 Fields = dict[str, Any]
 """Of an answer, by name; see wire.encode."""

@@ -6,9 +6,9 @@ from typing import Any
 
 from kafka.protocol.admin.cluster import DescribeClusterRequest
 
-from kafka_unclean_recovery.emulator import rights
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.error_codes import MISMATCHED_ENDPOINT_TYPE
+from kafka_unclean_recovery.emulator.security import rights
 
 _BROKERS = 1
 

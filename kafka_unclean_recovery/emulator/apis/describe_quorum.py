@@ -13,8 +13,8 @@ from uuid import UUID
 from kafka.protocol.admin.cluster import DescribeQuorumRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
+from kafka_unclean_recovery.emulator.disks.metadata_replicas import CONTROLLER_ID, EPOCH
 from kafka_unclean_recovery.emulator.error_codes import UNKNOWN_TOPIC_OR_PARTITION
-from kafka_unclean_recovery.emulator.metadata_replicas import CONTROLLER_ID, EPOCH
 
 # What a voter of a static quorum has (DirectoryId.UNASSIGNED).
 _NO_DIRECTORY = UUID(int=0)

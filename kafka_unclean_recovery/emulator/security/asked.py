@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
-from kafka_unclean_recovery.emulator.rights import Operation, Resource, Rights
+from kafka_unclean_recovery.emulator.security.rights import Operation, Resource, Rights
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafka_unclean_recovery.emulator.apis.api import Fields
-from kafka_unclean_recovery.emulator.asked import Asked, Rule, anyone, parted
 from kafka_unclean_recovery.emulator.error_codes import (
     GROUP_AUTHORIZATION_FAILED,
     TOPIC_AUTHORIZATION_FAILED,
 )
 from kafka_unclean_recovery.emulator.failure_answers import failed
-from kafka_unclean_recovery.emulator.rights import Operation, Resource
+from kafka_unclean_recovery.emulator.security.asked import Asked, Rule, anyone, parted
+from kafka_unclean_recovery.emulator.security.rights import Operation, Resource
 
 
 def of_group(operation: Operation, then: Rule = anyone) -> Rule:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kafka_unclean_recovery.emulator.rights import EVERY_RIGHT, Rights, parse_right
+from kafka_unclean_recovery.emulator.security.rights import EVERY_RIGHT, Rights, parse_right
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from kafka_unclean_recovery.emulator.controller.records import IN_MEMORY, Record
 from kafka_unclean_recovery.emulator.controller.releases import Release
+from kafka_unclean_recovery.emulator.disks.metadata_batches import batches, control_batch
+from kafka_unclean_recovery.emulator.disks.metadata_records import bootstrap, lasting, leader_change
 from kafka_unclean_recovery.emulator.log import sound_batches
-from kafka_unclean_recovery.emulator.metadata_batches import batches, control_batch
-from kafka_unclean_recovery.emulator.metadata_records import bootstrap, lasting, leader_change
 from kafka_unclean_recovery.log_dir.directory_names import CLUSTER_METADATA_TOPIC
 
 CONTROLLER_ID = 3000

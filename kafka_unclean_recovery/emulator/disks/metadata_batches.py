@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from crc32c import crc32c
 
-from kafka_unclean_recovery.emulator.metadata_records import unsigned_varint
+from kafka_unclean_recovery.emulator.disks.metadata_records import unsigned_varint
 from kafka_unclean_recovery.log_dir.batches import CONTROL
 
 # KafkaRaftClient.MAX_BATCH_SIZE_BYTES is 8 MiB; a batch here ends at the first record beyond this.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from kafka_unclean_recovery.emulator.channel import Channel, Incoming, Plain, Tls
-from kafka_unclean_recovery.emulator.rights import Rights
-from kafka_unclean_recovery.emulator.sasl import Accounts, log_in
-from kafka_unclean_recovery.emulator.security import Security, principal_of, server_context
+from kafka_unclean_recovery.emulator.security.channel import Channel, Incoming, Plain, Tls
+from kafka_unclean_recovery.emulator.security.rights import Rights
+from kafka_unclean_recovery.emulator.security.sasl import Accounts, log_in
+from kafka_unclean_recovery.emulator.security.settings import Security, principal_of, server_context
 
 
 class Entrance:

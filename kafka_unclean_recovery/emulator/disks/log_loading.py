@@ -6,8 +6,8 @@ import os
 from itertools import pairwise
 from pathlib import Path
 
-from kafka_unclean_recovery.emulator import log_files as files
-from kafka_unclean_recovery.emulator.indexes import (
+from kafka_unclean_recovery.emulator.disks import log_files as files
+from kafka_unclean_recovery.emulator.disks.indexes import (
     NOTHING_INDEXED,
     Entries,
     Indexed,

@@ -11,7 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
-from kafka_unclean_recovery.emulator.asked import (
+from kafka_unclean_recovery.emulator.error_codes import (
+    CLUSTER_AUTHORIZATION_FAILED,
+    GROUP_AUTHORIZATION_FAILED,
+    TOPIC_AUTHORIZATION_FAILED,
+    TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+)
+from kafka_unclean_recovery.emulator.failure_answers import failed
+from kafka_unclean_recovery.emulator.security.asked import (
     Asked,
     Refusal,
     Rule,
@@ -20,21 +27,14 @@ from kafka_unclean_recovery.emulator.asked import (
     on_topic,
     parted,
 )
-from kafka_unclean_recovery.emulator.authorizing_groups import (
+from kafka_unclean_recovery.emulator.security.authorizing_groups import (
     delete_groups,
     describe_groups,
     list_groups,
     of_group,
     offset_fetch,
 )
-from kafka_unclean_recovery.emulator.error_codes import (
-    CLUSTER_AUTHORIZATION_FAILED,
-    GROUP_AUTHORIZATION_FAILED,
-    TOPIC_AUTHORIZATION_FAILED,
-    TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
-)
-from kafka_unclean_recovery.emulator.failure_answers import failed
-from kafka_unclean_recovery.emulator.rights import UNKNOWN, Operation, Resource, bits
+from kafka_unclean_recovery.emulator.security.rights import UNKNOWN, Operation, Resource, bits
 
 _BROKER = 4  # ConfigResource.Type
 _GROUP = 0  # FindCoordinatorRequest.CoordinatorType

@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from random import Random
 
-from kafka_unclean_recovery.emulator.log_files import SEGMENT, replica_directories
+from kafka_unclean_recovery.emulator.disks.log_files import SEGMENT, replica_directories
 
 
 class Damage(StrEnum):

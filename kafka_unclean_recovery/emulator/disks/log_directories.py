@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
-from kafka_unclean_recovery.emulator.log_files import format_directory
+from kafka_unclean_recovery.emulator.disks.log_files import format_directory
 
 
 @dataclass(slots=True)

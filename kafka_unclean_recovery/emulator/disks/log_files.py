@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 from uuid import UUID, uuid4
 
-from kafka_unclean_recovery.emulator.indexes import Entries
+from kafka_unclean_recovery.emulator.disks.indexes import Entries
 from kafka_unclean_recovery.log_dir.checkpoints import (
     HIGH_WATERMARKS,
     LEADER_EPOCHS,

@@ -17,15 +17,15 @@ from kafka_unclean_recovery.emulator.controller.records import BrokerContact
 from kafka_unclean_recovery.emulator.controller.releases import RELEASES
 from kafka_unclean_recovery.emulator.controller.replay import replay
 from kafka_unclean_recovery.emulator.controller.state import State
-from kafka_unclean_recovery.emulator.emulation import Emulation, Settings
-from kafka_unclean_recovery.emulator.log_directories import log_directories
-from kafka_unclean_recovery.emulator.log_files import format_directory, uuid_text
-from kafka_unclean_recovery.emulator.metadata_log import MetadataLog
-from kafka_unclean_recovery.emulator.metadata_replicas import (
+from kafka_unclean_recovery.emulator.disks.log_directories import log_directories
+from kafka_unclean_recovery.emulator.disks.log_files import format_directory, uuid_text
+from kafka_unclean_recovery.emulator.disks.metadata_log import MetadataLog
+from kafka_unclean_recovery.emulator.disks.metadata_replicas import (
     CONTROLLER_ID,
     MetadataReplicas,
     first_offset,
 )
+from kafka_unclean_recovery.emulator.emulation import Emulation, Settings
 
 
 def open_cluster(

@@ -1,0 +1,1 @@
+"""Who gets into a listener, and what each may ask: TLS, SASL, rights."""
