@@ -27,9 +27,11 @@ _UNKNOWN = -1
 @dataclass(slots=True)
 class Follower:
     """What a leader knows of one. end_offset: exclusive, -1 before its first fetch in this leader
-    epoch. Times in seconds: when it last fetched, and when it last had all that there was."""
+    epoch. broker_epoch: that of the process which fetched, -1 before it (KIP-903, ReplicaState).
+    Times in seconds: when it last fetched, and when it last had all that there was."""
 
     end_offset: int = _UNKNOWN
+    broker_epoch: int = _UNKNOWN
     caught_up_at: float = float("-inf")
     fetched_at: float = float("-inf")
     leader_end_at_fetch: int = 0

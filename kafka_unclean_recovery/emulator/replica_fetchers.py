@@ -97,10 +97,14 @@ class ReplicaFetchers:
         self.faults.arrived.discard(fetch)  # Whoever waited for it may be gone.
 
     def propose(self, leader: Broker, replica: Replica, isr: Sequence[int]) -> None:
-        """AlterPartition. After an error the ISR is as it was, and a later fetch proposes again."""
+        """AlterPartition, with the broker epochs of those who fetched (KIP-903): a broker that has
+        started again since may lack what its earlier process had, and is refused. After an error
+        the ISR is as it was, and a later fetch proposes again."""
         if not self.faults.reaches_controller(leader.id):
             return
-        members = tuple((id_, self.brokers[id_].epoch) for id_ in isr)
+        epochs = {id_: follower.broker_epoch for id_, follower in replica.followers.items()}
+        epochs[leader.id] = leader.epoch
+        members = tuple((id_, epochs[id_]) for id_ in isr)
         self.commit(
             ev.AlterPartition(
                 leader.id,

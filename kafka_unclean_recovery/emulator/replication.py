@@ -35,6 +35,7 @@ def fetch_once(
     reading = read(replica, offset, log.latest_epoch, end, _MAX_BYTES)
     if not reading.error and reading.diverging is None:
         note_fetch(replica, follower.id, offset, now)
+        known.broker_epoch = follower.epoch
     _take(follower, copy, leader, replica, reading)
     return before != (known.end_offset, log.end_offset, log.epochs[-1:], copy.high_watermark)
 

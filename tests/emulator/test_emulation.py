@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kafka_unclean_recovery.emulator.controller import events as ev
+from kafka_unclean_recovery.emulator.faults import Drop, link
 from kafka_unclean_recovery.log_dir.checkpoints import parse_leader_epochs, parse_offsets
 from kafka_unclean_recovery.model import TopicPartition
 from tests.emulator.steps import (
@@ -45,6 +46,21 @@ def test_the_high_watermark_stays_while_the_isr_is_below_min_isr(tmp_path: Path)
     emulation.start(emulation.brokers[3])
     assert set(partition(emulation).isr) == {1, 3}
     assert replica(emulation, 1).high_watermark == 15
+
+
+def test_what_an_earlier_process_fetched_brings_no_broker_into_the_isr(tmp_path: Path) -> None:
+    """KIP-903: the leader has heard of nothing but the fetches of the process that died."""
+    emulation = opened(tmp_path)
+    create(emulation, (1, 2, 3))
+    write(emulation, 10)
+    emulation.faults.dropped[link(1, 2)] = Drop.SILENCE
+    lose(emulation, 2)
+    emulation.start(emulation.brokers[2])
+    emulation._fetchers.propose(emulation.brokers[1], replica(emulation, 1), [1, 2, 3])
+    assert set(partition(emulation).isr) == {1, 3}
+    del emulation.faults.dropped[link(1, 2)]
+    emulation.settle_all()
+    assert set(partition(emulation).isr) == {1, 2, 3}
 
 
 def test_a_lower_min_isr_lets_the_high_watermark_go_on(tmp_path: Path) -> None:
