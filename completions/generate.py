@@ -17,6 +17,7 @@ from kafka_unclean_recovery.cli import (
     elect_leaders,
     emulator,
     plan_from_disks,
+    salvage,
     scan_log_dirs,
     unclean_recovery,
 )
@@ -40,6 +41,7 @@ _BY_METAVAR = {
     "NEWFILE": Takes.FILE,
     "JOURNAL": Takes.FILE,
     "DIR": Takes.DIRECTORY,
+    "NEWDIR": Takes.DIRECTORY,
 }
 
 
@@ -72,6 +74,7 @@ COMMANDS = {
         {
             scan_log_dirs.NAME: Command(scan_log_dirs.scan_log_dirs),
             plan_from_disks.NAME: Command(plan_from_disks.plan_from_disks),
+            salvage.NAME: Command(salvage.salvage),
             emulator.NAME: Command(emulator.emulator, {emulator.CTL_NAME: Command(emulator.ctl)}),
         },
     ),

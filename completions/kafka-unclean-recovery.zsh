@@ -26,6 +26,19 @@ _arguments \
     '--path-to-json-file[The partitions, as {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
     '--help[Show this message and exit]'
 return ;;
+salvage)
+shift words; ((CURRENT--))
+_arguments \
+    '--log-dirs[Log directories to read; may be given again]:directory:_files -/' \
+    '--plan[What --plan-output-file wrote  who is to lead, and how far its log goes]:file:_files' \
+    '--output[Where all goes; it must not exist]:directory:_files -/' \
+    '--manual-recovery-file[Designated leaders as they were elected, where they are not the plans]:file:_files' \
+    '--raw-only[Write segment files only, no Parquet, which needs pyarrow]' \
+    '--format[What stdout gets]:value:(table json)' \
+    '--topics[Only topics whose whole name matches (Pythons re)]:value: ' \
+    '--path-to-json-file[The partitions, as {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
+    '--help[Show this message and exit]'
+return ;;
 emulator)
 shift words; ((CURRENT--))
 if ((CURRENT > 2)); then case "$words[2]" in
@@ -52,7 +65,7 @@ _arguments \
 return ;;
 esac; fi
 _arguments \
-    '1:command:(scan-log-dirs plan emulator)' \
+    '1:command:(scan-log-dirs plan salvage emulator)' \
     '(1)--bootstrap-server[Brokers to connect to first; required without a command]:value: ' \
     '(1)--command-config[Java client properties  TLS, SASL, client.id]:file:_files' \
     '(1)--all-offline-partitions[Every partition without a leader]' \

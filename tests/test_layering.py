@@ -42,6 +42,18 @@ RIM = {
     "journal": {"model"},
     "log_dir": {"choices", "model", "errors", "trust"},
     "messages": {"choices"},
+    "salvage": {
+        "choices",
+        "model",
+        "errors",
+        "json_fields",
+        "json_text",
+        "lineage",
+        "log_dir",
+        "plan_file",
+        "report_table",
+        "report_text",
+    },
     "emulator": {"choices", "deadline", "log_dir", "messages"},
     "pytest_plugin": {"emulator"},
     "stopping": set(),
@@ -64,13 +76,13 @@ ALLOWED: dict[str, set[str]] = {**PURE, **RIM}
 
 # Third parties that only these parts may import.
 THIRD_PARTIES = {
-    "kafka": {"cluster", "emulator", "messages"},
+    "kafka": {"cluster", "emulator", "messages", "salvage"},
     "typer": {"cli"},
     "tabulate": {"report_table"},
     "tenacity": {"gather"},
     "crc32c": {"emulator", "log_dir"},
     "pyspark": {"spark"},
-    "pyarrow": {"spark"},
+    "pyarrow": {"spark", "salvage"},
 }
 
 

@@ -11,7 +11,7 @@ import typer
 
 from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.choices import ElectionMethod, Transport
-from kafka_unclean_recovery.cli import emulator, plan_from_disks, scan_log_dirs
+from kafka_unclean_recovery.cli import emulator, plan_from_disks, salvage, scan_log_dirs
 from kafka_unclean_recovery.cli.flags import (
     ElectionAttempts,
     Format,
@@ -141,6 +141,9 @@ app.command(scan_log_dirs.NAME, short_help="How far the replicas in log director
 )
 app.command(plan_from_disks.NAME, short_help="Choose leaders out of log directories alone.")(
     plan_from_disks.plan_from_disks
+)
+app.command(salvage.NAME, short_help="Save what disks hold beyond the designated leaders.")(
+    salvage.salvage
 )
 app.add_typer(emulator.app, name=emulator.NAME)
 

@@ -57,8 +57,7 @@ def scan_log_directories(
     """
     begun = datetime.now(UTC).isoformat(timespec="seconds")
     watch = watch or Unwatched()
-    paths, unseen = _find_all(roots)
-    found, unread = _read_all(paths)
+    found, unseen = read_log_directories(roots)
     directories, foreign = _of_one_cluster(found)
     newest = newest_metadata([d.path for d in directories if CLUSTER_METADATA in d.replicas])
     image = newest.metadata.image if newest.metadata else MetadataImage()
@@ -79,7 +78,6 @@ def scan_log_directories(
         metadata_end_offset=newest.metadata.end_offset if newest.metadata else None,
         problems=(
             *unseen,
-            *unread,
             *foreign,
             *(problem for d in directories for problem in d.problems),
             *_unregistered(directories, image),
@@ -88,6 +86,14 @@ def scan_log_directories(
         ),
         interrupted=read.interrupted,
     )
+
+
+def read_log_directories(roots: Sequence[Path]) -> tuple[list[LogDirectory], list[str]]:
+    """(those at or below the roots, each once; what could not be looked at). Raises InputError for
+    a root that holds none."""
+    paths, unseen = _find_all(roots)
+    found, unread = _read_all(paths)
+    return found, [*unseen, *unread]
 
 
 def _find_all(roots: Sequence[Path]) -> tuple[list[Path], list[str]]:
@@ -182,7 +188,7 @@ def _replicas(
 ) -> list[tuple[str, Replica]]:
     """Those in use; neither what is to be deleted nor what is still being copied."""
     return [
-        (name, _replica(directory, name, found.topic_partition, compacted))
+        (name, replica_of(directory, name, found.topic_partition, compacted))
         for name, found in directory.replicas.items()
         if found.kind is DirectoryKind.LIVE
         and not found.is_cluster_metadata
@@ -190,9 +196,10 @@ def _replicas(
     ]
 
 
-def _replica(
+def replica_of(
     directory: LogDirectory, name: str, partition: TopicPartition, compacted: Container[str]
 ) -> Replica:
+    """What the log directory says of the replica in its subdirectory `name`."""
     return Replica(
         broker=directory.meta.node_id,
         topic_partition=partition,

@@ -29,7 +29,7 @@ class SegmentReads:
     def whole(self, segment: Segment, log: BatchLog) -> End:
         """Tell `log` all sound batches, CRCs checked. Where they end, and why."""
         log.begin_segment(segment.base_offset)
-        with self._opened(segment.name) as read_at:
+        with self.opened(segment.name) as read_at:
             walk = Walk(read_at, 0, segment.size, segment.base_offset)
             if log.compacted:
                 log.take(held_against(walk, self._index_entries(segment), log))
@@ -40,7 +40,7 @@ class SegmentReads:
     def tail(self, segment: Segment, log: BatchLog) -> End:
         """Tell `log` the batches that the offset index does not reach any more, by their headers;
         all of them where it is of no use."""
-        with self._opened(segment.name) as read_at:
+        with self.opened(segment.name) as read_at:
             start = self._last_indexed(segment, read_at)
             if start == 0:
                 log.begin_segment(segment.base_offset)
@@ -67,7 +67,7 @@ class SegmentReads:
         if segment.index is None:
             return 0
         try:
-            with self._opened(segment.index) as read_index:
+            with self.opened(segment.index) as read_index:
                 entry = index.last_entry(read_index, self._size(segment.index), segment.base_offset)
             if entry is None or entry[1] >= segment.size:
                 return 0
@@ -82,7 +82,7 @@ class SegmentReads:
         if segment.index is None:
             return
         size = self._size(segment.index)
-        with self._opened(segment.index) as read_index:
+        with self.opened(segment.index) as read_index:
             data = read_index(0, min(size, _INDEX_LIMIT) // 8 * 8)
         try:
             yield from index.entries(data, segment.base_offset)
@@ -96,7 +96,8 @@ class SegmentReads:
             raise Unreadable(f"{printable(name)}: {error.strerror}") from None
 
     @contextmanager
-    def _opened(self, name: str) -> Iterator[ReadAt]:
+    def opened(self, name: str) -> Iterator[ReadAt]:
+        """A file of the replica, to read from anywhere in it."""
         with open_file(self._directory, name) as descriptor:
 
             def read_at(position: int, length: int) -> bytes:

@@ -1,0 +1,68 @@
+"""kafka-unclean-recovery salvage: what dead disks hold and electing the leader would destroy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kafka_unclean_recovery.cli.flags import Format, OutputFormat, PartitionsFile, Topics
+
+NAME = "salvage"
+
+
+def salvage(
+    log_dirs: Annotated[
+        list[Path],
+        typer.Option(
+            "--log-dirs", metavar="DIR", help="Log directories to read; may be given again."
+        ),
+    ],
+    plan: Annotated[
+        Path,
+        typer.Option(
+            "--plan",
+            metavar="FILE",
+            help="What --plan-output-file wrote: who is to lead, and how far its log goes.",
+        ),
+    ],
+    output: Annotated[
+        Path, typer.Option(metavar="NEWDIR", help="Where all goes; it must not exist.")
+    ],
+    manual_recovery_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Designated leaders as they were elected, where they are not the plan's.",
+        ),
+    ] = None,
+    raw_only: Annotated[
+        bool,
+        typer.Option(
+            "--raw-only", help="Write segment files only, no Parquet, which needs pyarrow."
+        ),
+    ] = False,
+    format: OutputFormat = Format.TABLE,  # noqa: A002 - the flag's name
+    topics: Topics = None,
+    path_to_json_file: PartitionsFile = None,
+) -> None:
+    """Save the records on these disks that the designated leaders' logs lack.
+
+    Disks are only read, and nothing is asked of any cluster. For each replica: its batches byte for
+    byte, as segments that kafka-dump-log.sh reads, its records as Parquet, and what could not be
+    read in manifest.json.
+    """
+    from kafka_unclean_recovery.cli.salvaging import Options, run
+
+    options = Options(
+        log_dirs=tuple(log_dirs),
+        plan=plan,
+        output=output,
+        manual_recovery_file=manual_recovery_file,
+        raw_only=raw_only,
+        as_json=format is Format.JSON,
+        topics=topics,
+        path_to_json_file=path_to_json_file,
+    )
+    raise typer.Exit(run(options))

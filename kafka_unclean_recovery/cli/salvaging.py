@@ -1,0 +1,162 @@
+"""What kafka-unclean-recovery salvage does once its flags are parsed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from kafka_unclean_recovery.cli.complaints import count_and_first
+from kafka_unclean_recovery.cli.console import (
+    Console,
+    check_outside_log_directories,
+    read_input,
+)
+from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
+from kafka_unclean_recovery.cli.scan_watch import ScanWatch
+from kafka_unclean_recovery.cli.selection import Selection, selection
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.log_dir.watching import Stopped
+from kafka_unclean_recovery.model import TopicPartition
+from kafka_unclean_recovery.partitions_file import parse_elections
+from kafka_unclean_recovery.salvage.designated import DesignatedLeaders, designated_leaders
+from kafka_unclean_recovery.salvage.manifest import Manifest, manifest_json
+from kafka_unclean_recovery.salvage.output_directory import new_directory, write_manifest
+from kafka_unclean_recovery.salvage.replica import OpenRecords, Output, RecordSink, Salvaged
+from kafka_unclean_recovery.salvage.run import salvage_log_directories
+from kafka_unclean_recovery.salvage.table import render_salvage
+
+NAME = "kafka-unclean-recovery"
+
+_NO_REPLICA = "no replica here but the designated leader's"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The flags of the command, by their names."""
+
+    log_dirs: tuple[Path, ...]
+    plan: Path
+    output: Path
+    manual_recovery_file: Path | None
+    raw_only: bool
+    as_json: bool
+    topics: str | None
+    path_to_json_file: Path | None
+
+
+def run(options: Options) -> int:
+    """The exit code of one run."""
+    console = Console(NAME)
+    try:
+        return _run(console, options)
+    except Exit as error:
+        console.say(str(error))
+        return error.code
+
+
+def _run(console: Console, options: Options) -> int:
+    _check_output(options.output)
+    records = None if options.raw_only else _parquet()
+    leaders = _leaders(options)
+    chosen = selection(options.topics, options.path_to_json_file)
+    manifest = _salvage(console, options, leaders, chosen, records)
+    console.artefact(manifest_json(manifest) if options.as_json else render_salvage(manifest))
+    complaints = [*_complaints(manifest), *_not_found(manifest.replicas, leaders, chosen)]
+    for complaint in complaints:
+        console.say(complaint)
+    return NOT_ALL if complaints else OK
+
+
+def _check_output(path: Path) -> None:
+    """Before anything is read. Raises Exit(2)."""
+    if path.name in ("", ".."):
+        raise usage(f"--output {path}: name a new directory")
+    if not path.absolute().parent.is_dir():
+        raise usage(f"--output {path}: {path.parent} is no directory")
+    check_outside_log_directories(path, "--output")
+
+
+def _parquet() -> OpenRecords:
+    """Raises Exit(2)."""
+    try:
+        from kafka_unclean_recovery.salvage.parquet import RecordsFile
+    except ModuleNotFoundError as error:
+        raise usage(
+            f"{error.name} is not installed, which writes records as Parquet and unfolds compressed"
+            " batches: pip install 'kafka-unclean-recovery[salvage]', or give --raw-only for the"
+            " segment files alone"
+        ) from None
+
+    def begin(path: Path, topic_partition: TopicPartition, broker: int) -> RecordSink:
+        return RecordsFile(path, topic_partition.topic, topic_partition.partition, broker)
+
+    return begin
+
+
+def _leaders(options: Options) -> DesignatedLeaders:
+    """Raises Exit(2)."""
+    try:
+        path = options.manual_recovery_file
+        text = None if path is None else read_input(path, "--manual-recovery-file")
+        chosen = () if text is None else parse_elections(text, str(path))
+        return designated_leaders(read_input(options.plan, "--plan"), str(options.plan), chosen)
+    except InputError as error:
+        raise usage(str(error)) from None
+
+
+def _salvage(
+    console: Console,
+    options: Options,
+    leaders: DesignatedLeaders,
+    chosen: Selection,
+    records: OpenRecords | None,
+) -> Manifest:
+    """Raises Exit(2), Exit(1) when the output can't be written, Exit(130 or 143)."""
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    watch = ScanWatch(console)
+    try:
+        with watch.signals(), new_directory(options.output) as building:
+            rows, problems = salvage_log_directories(
+                options.log_dirs, leaders, chosen.includes, Output(building, records), watch
+            )
+            manifest = Manifest(leaders.cluster_id, now, rows, problems)
+            write_manifest(building, manifest_json(manifest))
+            return manifest
+    except InputError as error:
+        raise usage(str(error)) from None
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise Exit(NOT_ALL, f"--output {options.output}: {why}; {_incomplete(options)}") from None
+    except Stopped:
+        raise Exit(watch.exit_code or NOT_ALL, f"interrupted: {_incomplete(options)}") from None
+
+
+def _incomplete(options: Options) -> str:
+    return f"what is in {options.output.name}.partial is not whole; run it again, which begins anew"
+
+
+def _complaints(manifest: Manifest) -> Iterator[str]:
+    found = [
+        f"{row.replica.topic_partition} of broker {row.replica.broker}: {problem}"
+        for row in manifest.replicas
+        for problem in row.problems
+    ]
+    yield from count_and_first("doubt about a replica", "doubts about replicas", found)
+    yield from count_and_first("problem", "problems", list(manifest.problems))
+
+
+def _not_found(
+    rows: Sequence[Salvaged], leaders: DesignatedLeaders, chosen: Selection
+) -> Iterator[str]:
+    """A slip in a name is not to look like a disk with nothing to salvage."""
+    if not rows:
+        yield "no replica here is of a partition of the plan and not its designated leader's"
+    missing = [
+        f"{partition}: {_NO_REPLICA if partition in leaders.partitions else 'not in the plan'}"
+        for partition in sorted(chosen.named - {row.replica.topic_partition for row in rows})
+    ]
+    yield from count_and_first(
+        "partition could not be salvaged", "partitions could not be salvaged", missing
+    )

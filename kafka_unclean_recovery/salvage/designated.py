@@ -1,0 +1,93 @@
+"""What a plan says of the designated leaders' logs. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from kafka_unclean_recovery.json_fields import Fields
+from kafka_unclean_recovery.json_text import Place, load_object
+from kafka_unclean_recovery.model import EpochSpan, ReplicaLog, TopicPartition
+from kafka_unclean_recovery.plan_file import parse_plan
+
+
+@dataclass(frozen=True, slots=True)
+class Designated:
+    """Of one partition. log: the designated leader's, by the plan; None where `why_not` says that
+    it is not known well enough to tell what others hold beyond it."""
+
+    topic_partition: TopicPartition
+    topic_id: str
+    log: ReplicaLog | None
+    why_not: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DesignatedLeaders:
+    """cluster_id: as the plan has it."""
+
+    cluster_id: str
+    partitions: Mapping[TopicPartition, Designated]
+
+
+Elections = Iterable[tuple[TopicPartition, int | None]]
+
+
+def designated_leaders(text: str, source: str, chosen: Elections = ()) -> DesignatedLeaders:
+    """Of the rich plan that `text` is. chosen: leaders that a person chose instead of the plan's.
+
+    Raises InputError.
+    """
+    parse_plan(text, source)
+    document = Fields(Place(source), load_object(text, source))
+    by_hand = {partition: leader for partition, leader in chosen if leader is not None}
+    rows = [_designated(fields, by_hand) for fields in document.objects("partitions")]
+    partitions = {row.topic_partition: row for row in rows}
+    for partition in by_hand:
+        if partition not in partitions:
+            raise document.place.error(f"has no {partition}, for which a leader was chosen by hand")
+    return DesignatedLeaders(document.text("cluster_id"), partitions)
+
+
+def _designated(fields: Fields, by_hand: Mapping[TopicPartition, int]) -> Designated:
+    partition = TopicPartition(fields.text("topic"), fields.int32("partition"))
+    topic_id = fields.object_at("preconditions").text("topic_id")
+    leader = by_hand.get(partition, fields.int32_or_unknown("designated_leader"))
+    if leader is None:
+        why = "the plan designates no leader; choose one by hand (--manual-recovery-file)"
+        return Designated(partition, topic_id, None, why)
+    logs = {row.int32("broker"): row for row in fields.objects("replica_logs")}
+    if leader not in logs:
+        why = f"broker {leader} is to lead, but the plan knows no replica of it"
+        return Designated(partition, topic_id, None, why)
+    log = _log(leader, logs[leader])
+    why_not = _unknown(log)
+    return Designated(partition, topic_id, None if why_not else log, why_not)
+
+
+def _log(broker: int, fields: Fields) -> ReplicaLog:
+    epochs = None
+    if fields.known("epochs"):
+        epochs = tuple(
+            EpochSpan(span.int32("epoch"), span.int64("start_offset"), span.int64("end_offset"))
+            for span in fields.objects("epochs")
+        )
+    return ReplicaLog(
+        broker,
+        live=fields.flag("live"),
+        log_start_offset=fields.int64_or_unknown("log_start_offset"),
+        log_end_offset=fields.int64_or_unknown("log_end_offset"),
+        epochs=epochs,
+        problem=fields.text_or_unknown("problem"),
+        suspect=fields.text_or_unknown("suspect"),
+        certain_end_offset=fields.int64_or_unknown("certain_end_offset"),
+    )
+
+
+def _unknown(log: ReplicaLog) -> str | None:
+    who = f"the log of broker {log.broker}, which is to lead,"
+    if log.problem is not None:
+        return f"{who} was not seen when the plan was made: {log.problem}"
+    if log.epochs is None or log.log_end_offset is None:
+        return f"{who} has no lineage in the plan"
+    return None

@@ -1,0 +1,87 @@
+"""A directory that is there whole, or is clearly not: built under another name, renamed at the end.
+
+While it is built it is `<name>.partial`, and holds a file that says so and is locked. What a killed
+run left there is removed by the next run; anything else of that name is not ours and stays.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from kafka_unclean_recovery.errors import InputError
+
+MANIFEST = "manifest.json"
+IN_PROGRESS = "SALVAGE-IN-PROGRESS"
+_SAYS = "kafka-unclean-recovery salvage writes here; without manifest.json nothing here is whole\n"
+
+
+@contextmanager
+def new_directory(path: Path) -> Iterator[Path]:
+    """Where to write; it takes the name `path` if nothing is raised. Else it stays for a look.
+
+    Raises InputError when `path` is there, or somebody else's is in the way; OSError.
+    """
+    building = path.with_name(f"{path.name}.partial")
+    _check_absent(path)
+    _clear(building)
+    building.mkdir()
+    with _locked(building):
+        yield building
+        (building / IN_PROGRESS).unlink()
+        _sync(building)
+        _check_absent(path)
+        building.rename(path)
+        _sync(path.parent)
+
+
+def write_manifest(building: Path, text: str) -> None:
+    """Last of all. Raises OSError."""
+    with (building / MANIFEST).open("x", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _check_absent(path: Path) -> None:
+    if os.path.lexists(path):
+        raise InputError(f"{path}: it exists and nothing is ever overwritten; name a new directory")
+
+
+def _clear(building: Path) -> None:
+    """Remove what a killed run left; a run that is under way holds the lock."""
+    if not os.path.lexists(building):
+        return
+    ours = building.is_dir() and not building.is_symlink()
+    if not ours or (any(building.iterdir()) and not (building / IN_PROGRESS).is_file()):
+        raise InputError(f"{building}: it is in the way, and not what a salvage left; move it away")
+    if (building / IN_PROGRESS).is_file():
+        with _locked(building):
+            shutil.rmtree(building)
+    else:
+        building.rmdir()
+
+
+@contextmanager
+def _locked(building: Path) -> Iterator[None]:
+    with (building / IN_PROGRESS).open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError(f"{building}: another salvage is writing there; wait for it") from None
+        if file.tell() == 0:
+            file.write(_SAYS)
+            file.flush()
+        yield
+
+
+def _sync(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,80 @@
+"""Batches byte for byte, in files that kafka-dump-log.sh takes for segments.
+
+A batch that straddles the cut can't be cut without writing it anew. It goes whole into a file of
+its own, `<first offset>.straddling.log`, so that the other files hold nothing that the designated
+leader has; what of it counts is in the manifest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+from kafka_unclean_recovery.model import EpochLineage
+from kafka_unclean_recovery.salvage.tail import TailBatch
+
+_CHUNK = 1 << 20
+
+
+@dataclass(slots=True)
+class RawSegment:
+    """One file that was written. Offsets: the first inclusive, the end exclusive. salvaged: of a
+    straddling batch, what was lost of it; else None."""
+
+    file: str
+    first_offset: int
+    end_offset: int
+    batches: int = 0
+    size: int = 0
+    sha256: str = ""
+    salvaged: EpochLineage | None = None
+
+
+@dataclass(slots=True)
+class RawSegments:
+    """Tell it the batches in order, then close it. One file for each segment that they are from."""
+
+    directory: Path
+    written: list[RawSegment] = field(default_factory=list)
+    _file: BinaryIO | None = None
+    _hash: hashlib._Hash = field(default_factory=hashlib.sha256)
+    _source: str | None = None
+
+    def add(self, batch: TailBatch) -> None:
+        """Raises OSError, and what reading raises."""
+        if batch.straddling:
+            self._begin(batch, f"{batch.first_offset:020}.straddling.log", None)
+            self.written[-1].salvaged = batch.spans
+        elif self._source != batch.segment.name:
+            self._begin(batch, f"{batch.first_offset:020}.log", batch.segment.name)
+        segment = self.written[-1]
+        position, stop = batch.position, batch.position + batch.header.length
+        assert self._file is not None
+        while position < stop:
+            piece = batch.read_at(position, min(_CHUNK, stop - position))
+            if not piece:
+                raise OSError(f"{batch.segment.name} ends at byte {position}, as it did not before")
+            self._file.write(piece)
+            self._hash.update(piece)
+            position += len(piece)
+        segment.batches += 1
+        segment.size += batch.header.length
+        segment.end_offset = batch.header.last_offset + 1
+
+    def _begin(self, batch: TailBatch, name: str, source: str | None) -> None:
+        self.close()
+        self._file = (self.directory / name).open("xb")
+        self._hash, self._source = hashlib.sha256(), source
+        self.written.append(RawSegment(name, batch.first_offset, batch.first_offset))
+
+    def close(self) -> None:
+        """All of it is on the disk then."""
+        if self._file is not None:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
+            self.written[-1].sha256 = self._hash.hexdigest()
+        self._file = None

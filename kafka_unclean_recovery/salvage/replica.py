@@ -1,0 +1,265 @@
+"""One replica's tail, from its directory to files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from kafka_unclean_recovery.choices import ScanMode
+from kafka_unclean_recovery.log_dir.errors import BadFormat
+from kafka_unclean_recovery.log_dir.replica_files import replica_files, with_swaps
+from kafka_unclean_recovery.log_dir.replica_scan import Replica, scan_replica
+from kafka_unclean_recovery.log_dir.segment_reads import SegmentReads
+from kafka_unclean_recovery.log_dir.tree import Unreadable
+from kafka_unclean_recovery.log_dir.watching import Meter
+from kafka_unclean_recovery.model import EpochLineage, ReplicaLog, TopicPartition
+from kafka_unclean_recovery.salvage.designated import Designated
+from kafka_unclean_recovery.salvage.ranges import Lost, lost_under
+from kafka_unclean_recovery.salvage.raw_segments import RawSegment, RawSegments
+from kafka_unclean_recovery.salvage.records import Record, decode
+from kafka_unclean_recovery.salvage.tail import Tail, TailBatch
+from kafka_unclean_recovery.salvage.transactions import Ending, Transaction, Transactions
+
+RECORDS_FILE = "records.parquet"
+_MOST_PROBLEMS = 100
+
+Row = tuple[Record, str | None]
+
+
+class RecordSink(Protocol):
+    """Takes records, and how the transaction that wrote each ended."""
+
+    def add(self, rows: list[Row]) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class OpenRecords(Protocol):
+    def __call__(self, path: Path, topic_partition: TopicPartition, broker: int) -> RecordSink: ...
+
+
+@dataclass(slots=True)
+class Salvaged:
+    """What became of one replica; a row of the manifest.
+
+    lost: None when it could not be told. path: of its files, below the output directory; None
+    where nothing was written. records: rows of Parquet, markers apart; None without Parquet.
+    missing: offsets [start, end) of `lost` that no batch holds; of a compacted log that is its
+    nature. problems: what could not be read, and why.
+    """
+
+    replica: Replica
+    designated: Designated
+    log: ReplicaLog | None = None
+    lost: Lost | None = None
+    path: str | None = None
+    segments: tuple[RawSegment, ...] = ()
+    records: int | None = None
+    markers: int | None = None
+    missing: tuple[tuple[int, int], ...] = ()
+    transactions: dict[Ending, int] = field(default_factory=dict)
+    crossing: tuple[Transaction, ...] = ()
+    open: tuple[Transaction, ...] = ()
+    problems: list[str] = field(default_factory=list)
+
+    def problem(self, sentence: str) -> None:
+        """The first hundred are kept, and that there were more."""
+        if len(self.problems) < _MOST_PROBLEMS:
+            self.problems.append(sentence)
+        elif len(self.problems) == _MOST_PROBLEMS:
+            self.problems.append("and more")
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """root: where all goes; records: how Parquet is begun, None when it is not wanted."""
+
+    root: Path
+    records: OpenRecords | None
+
+
+def salvage_replica(
+    directory: int, found: Salvaged, output: Output, path: str, meter: Meter
+) -> None:
+    """Fills in `found`, and `path` below the output if there is anything to salvage.
+
+    `directory` is an open descriptor of the replica's own. Raises Stopped, and OSError when the
+    output can't be written.
+    """
+    try:
+        tail = _tail(directory, found, meter)
+        if tail is not None:
+            found.path = path
+            _write(tail, found, output, output.root / path)
+    except Unreadable as error:
+        found.problem(str(error))
+
+
+def _tail(directory: int, found: Salvaged, meter: Meter) -> Tail | None:
+    """None when there is nothing to salvage, or it can't be told what."""
+    leader = found.designated.log
+    if leader is None:
+        found.problem(found.designated.why_not or "its designated leader is not known")
+        return None
+    log = found.log = scan_replica(directory, found.replica, ScanMode.RECOVER, meter)
+    if (unusable := _unusable(found.designated, log)) is not None:
+        found.problem(unusable)
+        return None
+    found.lost = lost_under(log, leader)
+    for doubt in _doubts(log, leader, found.lost):
+        found.problem(doubt)
+    if not found.lost.spans:
+        return None
+    reads = SegmentReads(directory, meter)
+    files = replica_files(directory)
+    segments = with_swaps(files, lambda swap: reads.last_batches([swap], True)[0].end or 0)
+    return Tail(reads, segments, found.lost.spans)
+
+
+def _unusable(designated: Designated, log: ReplicaLog) -> str | None:
+    if log.problem is not None:
+        return log.problem
+    if log.log_end_offset is None:
+        return "how far its log goes is not known"
+    topic_id = log.scanned.topic_id if log.scanned else None
+    if topic_id is not None and topic_id != designated.topic_id:
+        return (
+            f"it is of another topic of that name: topic id {topic_id}, in the plan"
+            f" {designated.topic_id}"
+        )
+    return None
+
+
+def _doubts(log: ReplicaLog, leader: ReplicaLog, lost: Lost) -> Iterator[str]:
+    if lost.doubt is not None:
+        yield lost.doubt
+    if log.suspect is not None:
+        yield f"it may be corrupt: {log.suspect}"
+    if log.scanned and log.scanned.damage is not None:
+        yield log.scanned.damage
+    if leader.suspect is not None:
+        yield f"the designated leader's log may be corrupt, so what it holds too: {leader.suspect}"
+
+
+def _write(tail: Tail, found: Salvaged, output: Output, home: Path) -> None:
+    transactions = _transactions(tail, found)
+    home.mkdir(parents=True)
+    raw = RawSegments(home)
+    replica = found.replica
+    sink = None
+    if output.records is not None:
+        sink = output.records(home / RECORDS_FILE, replica.topic_partition, replica.broker)
+        found.records = found.markers = 0
+    reached = tail.cut
+    missing: list[tuple[int, int]] = []
+    try:
+        for batch in tail.batches():
+            raw.add(batch)
+            if sink is not None:
+                sink.add(_rows(batch, transactions, found))
+            missing += _between(tail.spans, reached, batch.first_offset)
+            reached = batch.header.last_offset + 1
+            _check_epoch(batch, found)
+    finally:
+        raw.close()
+        found.segments = tuple(raw.written)
+        if sink is not None:
+            sink.close()
+    missing += _between(tail.spans, reached, tail.spans[-1].end_offset)
+    found.missing = tuple(missing)
+    for why in tail.unread.values():
+        found.problem(why)
+    if missing and not replica.compacted:
+        found.problem(f"no batch holds the offsets {_offsets_text(missing)}")
+
+
+def _transactions(tail: Tail, found: Salvaged) -> Transactions:
+    """One pass ahead: a record's transaction is ended by what comes after it."""
+    known: Transactions | None = None
+    for batch in tail.batches():
+        header = batch.header
+        if not header.is_transactional or header.base_offset is None:
+            continue
+        if known is None:
+            known = Transactions(tail.cut, tail.open_transactions())
+        if not header.is_control:
+            known.data(header.base_offset, header.producer_id, header.producer_epoch)
+            continue
+        for kind in _marker(batch, found):
+            producer = (header.producer_id, header.producer_epoch)
+            known.marker(header.base_offset, *producer, kind == "commit")
+    known = known or Transactions(tail.cut, {})
+    found.transactions = dict(known.counts)
+    found.open = known.open
+    found.crossing = tuple(known.crossing)
+    if found.open:
+        found.transactions[Ending.OPEN] = len(found.open)
+    return known
+
+
+def _marker(batch: TailBatch, found: Salvaged) -> Iterator[str]:
+    try:
+        for record in decode(batch.header, batch.whole()):
+            if record.control in ("commit", "abort"):
+                yield record.control
+    except BadFormat as error:
+        found.problem(f"the marker at offset {batch.first_offset} can't be decoded: {error}")
+
+
+def _rows(batch: TailBatch, transactions: Transactions, found: Salvaged) -> list[Row]:
+    """Of the records that are to be salvaged; none of a batch that can't be decoded."""
+    try:
+        records = decode(batch.header, batch.whole())
+    except BadFormat as error:
+        found.problem(
+            f"the batch of offsets {batch.first_offset} to {batch.header.last_offset} can't be"
+            f" decoded, it is in the segment file only: {error}"
+        )
+        return []
+    wanted = [
+        record
+        for record in records
+        if any(span.start_offset <= record.offset < span.end_offset for span in batch.spans)
+    ]
+    markers = sum(record.control is not None for record in wanted)
+    found.markers = (found.markers or 0) + markers
+    found.records = (found.records or 0) + len(wanted) - markers
+    return [(record, _ending(record, transactions)) for record in wanted]
+
+
+_MARKED = {"commit": Ending.COMMITTED, "abort": Ending.ABORTED}
+
+
+def _ending(record: Record, transactions: Transactions) -> str | None:
+    if record.control is not None:
+        marked = _MARKED.get(record.control)
+        return None if marked is None else marked.value
+    if not record.transactional or record.producer_id is None:
+        return None
+    return transactions.ending(record.producer_id, record.offset).value
+
+
+def _check_epoch(batch: TailBatch, found: Salvaged) -> None:
+    """Neither is covered by a checksum, so which of the two is right is not known."""
+    told = batch.header.leader_epoch
+    epochs = {span.epoch for span in batch.spans}
+    if told is not None and -1 not in {told, *epochs} and epochs != {told}:
+        found.problem(
+            f"the batch at offset {batch.first_offset} says leader epoch {told}, the lineage"
+            f" {', '.join(map(str, sorted(epochs)))}"
+        )
+
+
+def _between(spans: EpochLineage, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """What of the spans lies in [start, end)."""
+    for span in spans:
+        first, stop = max(span.start_offset, start), min(span.end_offset, end)
+        if first < stop:
+            yield first, stop
+
+
+def _offsets_text(ranges: list[tuple[int, int]]) -> str:
+    first, *rest = (f"{start} to {end} (exclusive)" for start, end in ranges)
+    return f"{first} and {len(rest)} more ranges" if rest else first

@@ -1,0 +1,73 @@
+"""A salvage as a table and lines for a terminal. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kafka_unclean_recovery.report_table import page, table
+from kafka_unclean_recovery.report_text import count_text, lineage_text, number_text, one_line
+from kafka_unclean_recovery.salvage.manifest import Manifest
+from kafka_unclean_recovery.salvage.replica import Salvaged
+from kafka_unclean_recovery.salvage.transactions import Ending
+
+# A column: the two lines of its header, how it is aligned.
+_COLUMNS = (
+    ("", "topic", "left"),
+    ("", "partition", "right"),
+    ("", "replica", "right"),
+    ("designated", "leader", "right"),
+    ("beyond the", "leader's log", "left"),
+    ("", "bytes", "right"),
+    ("", "records", "right"),
+    ("transactions: committed,", "aborted, open", "left"),
+)
+
+
+def render_salvage(manifest: Manifest) -> str:
+    """Replicas, what is in doubt, totals."""
+    return page(
+        table(_COLUMNS, [_cells(row) for row in manifest.replicas]),
+        "\n".join(_doubts(manifest)),
+        _summary(manifest.replicas),
+    )
+
+
+def _cells(row: Salvaged) -> Sequence[str]:
+    replica, leader = row.replica, row.designated.log
+    return (
+        replica.topic_partition.topic,
+        str(replica.topic_partition.partition),
+        str(replica.broker),
+        "none" if leader is None else str(leader.broker),
+        _lost(row),
+        str(_size(row)),
+        "0" if row.lost and not row.lost.spans else number_text(row.records),
+        ", ".join(str(row.transactions.get(ending, 0)) for ending in Ending),
+    )
+
+
+def _lost(row: Salvaged) -> str:
+    if row.lost is None:
+        return "unknown"
+    return lineage_text(row.lost.spans) if row.lost.spans else "nothing"
+
+
+def _size(row: Salvaged) -> int:
+    return sum(segment.size for segment in row.segments)
+
+
+def _doubts(manifest: Manifest) -> Iterator[str]:
+    for row in manifest.replicas:
+        for problem in row.problems:
+            who = f"{row.replica.topic_partition} of broker {row.replica.broker}"
+            yield f"doubt: {who}: {one_line(problem)}"
+    for problem in manifest.problems:
+        yield f"problem: {one_line(problem)}"
+
+
+def _summary(rows: Sequence[Salvaged]) -> str:
+    with_some = sum(bool(row.segments) for row in rows)
+    size = sum(map(_size, rows))
+    return (
+        f"{count_text(with_some, 'replica')} of {len(rows)} held more: {count_text(size, 'byte')}"
+    )

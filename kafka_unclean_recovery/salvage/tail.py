@@ -1,0 +1,118 @@
+"""The batches of one replica that hold what is to be salvaged, read from its segments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+
+from kafka_unclean_recovery.log_dir.batches import V2, BatchHeader, Reason, parse_header
+from kafka_unclean_recovery.log_dir.replica_files import Segment
+from kafka_unclean_recovery.log_dir.segment_reads import SegmentReads
+from kafka_unclean_recovery.log_dir.walk import End, ReadAt, Walk
+from kafka_unclean_recovery.model import EpochLineage, EpochSpan
+
+
+@dataclass(frozen=True, slots=True)
+class TailBatch:
+    """A batch whose CRC holds. first_offset: the header's; of a compressed message of the old
+    formats, which does not tell, the offset after the batch before. spans: what of it is to be
+    salvaged. `read_at` reads the segment, for as long as the iteration stands at this batch."""
+
+    segment: Segment
+    position: int
+    header: BatchHeader
+    first_offset: int
+    spans: EpochLineage
+    read_at: ReadAt = field(repr=False, compare=False)
+
+    @property
+    def straddling(self) -> bool:
+        """It also holds offsets that are not to be salvaged."""
+        wanted = sum(span.end_offset - span.start_offset for span in self.spans)
+        return wanted <= self.header.last_offset - self.first_offset
+
+    def whole(self) -> bytes:
+        return self.read_at(self.position, self.header.length)
+
+
+@dataclass(slots=True)
+class Tail:
+    """spans: not empty, in rising offset. unread: why a segment could not be read to its end, by
+    its name; known once the batches were iterated over."""
+
+    reads: SegmentReads
+    segments: Sequence[Segment]
+    spans: EpochLineage
+    unread: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def cut(self) -> int:
+        return self.spans[0].start_offset
+
+    def batches(self) -> Iterator[TailBatch]:
+        """Raises Unreadable and Stopped."""
+        for segment, following in zip_longest(self.segments, self.segments[1:]):
+            if following is None or following.base_offset > self.cut:
+                yield from self._of(segment, last=following is None)
+
+    def _of(self, segment: Segment, *, last: bool) -> Iterator[TailBatch]:
+        with self.reads.opened(segment.name) as read_at:
+            walk = Walk(read_at, 0, segment.size, segment.base_offset)
+            before = segment.base_offset - 1
+            for position, _, base, end, *_ in walk:
+                first, before = before + 1 if base is None else base, end
+                if first >= self.spans[-1].end_offset:
+                    return
+                if spans := within(self.spans, first, end + 1):
+                    header = parse_header(read_at(position, V2.size))
+                    yield TailBatch(segment, position, header, first, spans, read_at)
+        assert walk.ended is not None
+        if why := _early(segment, walk.ended, last):
+            self.unread[segment.name] = why
+
+    def open_transactions(self) -> dict[int, int]:
+        """The first offset of each transaction that is open at the cut, by producer id; of the
+        segments before it headers alone are read."""
+        begun: dict[int, int] = {}
+        for segment in self.segments:
+            if segment.base_offset >= self.cut:
+                break
+            with self.reads.opened(segment.name) as read_at:
+                walk = Walk(read_at, 0, segment.size, segment.base_offset, check_crc=False)
+                for position, _, base, _, _, attributes, _ in walk:
+                    if base is None or base >= self.cut:
+                        break
+                    if attributes & _TRANSACTIONAL:
+                        _follow(begun, parse_header(read_at(position, V2.size)), base)
+        return begun
+
+
+_TRANSACTIONAL = 0x10
+
+
+def _follow(begun: dict[int, int], header: BatchHeader, base: int) -> None:
+    if header.is_transactional and header.is_control:
+        begun.pop(header.producer_id, None)
+    elif header.is_transactional:
+        begun.setdefault(header.producer_id, base)
+
+
+def within(spans: EpochLineage, start: int, end: int) -> EpochLineage:
+    """The part of `spans` in [start, end)."""
+    return tuple(
+        EpochSpan(span.epoch, max(span.start_offset, start), min(span.end_offset, end))
+        for span in spans
+        if span.start_offset < end and start < span.end_offset
+    )
+
+
+def _early(segment: Segment, ended: End, last: bool) -> str | None:
+    """What a segment ends at, None if that is as it should be."""
+    if ended.reason is Reason.END or (last and ended.reason is Reason.ZEROS):
+        return None
+    detail = f" ({ended.detail})" if ended.detail else ""
+    return (
+        f"{segment.name} could be read up to byte {ended.position} of {segment.size} only:"
+        f" {ended.reason}{detail}"
+    )
