@@ -24,7 +24,7 @@ from kafka_unclean_recovery.salvage.designated import DesignatedLeaders, designa
 from kafka_unclean_recovery.salvage.manifest import Manifest, manifest_json
 from kafka_unclean_recovery.salvage.output_directory import new_directory, write_manifest
 from kafka_unclean_recovery.salvage.replica import OpenRecords, Output, RecordSink, Salvaged
-from kafka_unclean_recovery.salvage.run import salvage_log_directories
+from kafka_unclean_recovery.salvage.run import find_replicas, salvage_replicas
 from kafka_unclean_recovery.salvage.table import render_salvage
 
 NAME = "kafka-unclean-recovery"
@@ -117,10 +117,10 @@ def _salvage(
     now = datetime.now(UTC).isoformat(timespec="seconds")
     watch = ScanWatch(console)
     try:
+        sources, problems = find_replicas(options.log_dirs, leaders, chosen.includes)
         with watch.signals(), new_directory(options.output) as building:
-            rows, problems = salvage_log_directories(
-                options.log_dirs, leaders, chosen.includes, Output(building, records), watch
-            )
+            salvage_replicas(sources, Output(building, records), watch)
+            rows = [source.row for source in sources]
             manifest = Manifest(leaders.cluster_id, now, rows, problems)
             write_manifest(building, manifest_json(manifest))
             return manifest

@@ -82,11 +82,11 @@ class RecordsFile:
 
     def close(self) -> None:
         """All of it is on the disk then."""
-        self._flush()
-        self._writer.close()
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
+        with self._file:
+            self._flush()
+            self._writer.close()
+            self._file.flush()
+            os.fsync(self._file.fileno())
 
     def _flush(self) -> None:
         if self._waiting:

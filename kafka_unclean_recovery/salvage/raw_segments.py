@@ -72,9 +72,10 @@ class RawSegments:
 
     def close(self) -> None:
         """All of it is on the disk then."""
-        if self._file is not None:
-            self._file.flush()
-            os.fsync(self._file.fileno())
-            self._file.close()
-            self.written[-1].sha256 = self._hash.hexdigest()
-        self._file = None
+        file, self._file = self._file, None
+        if file is None:
+            return
+        with file:
+            file.flush()
+            os.fsync(file.fileno())
+        self.written[-1].sha256 = self._hash.hexdigest()

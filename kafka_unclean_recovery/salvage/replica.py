@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -55,7 +56,7 @@ class Salvaged:
     log: ReplicaLog | None = None
     lost: Lost | None = None
     path: str | None = None
-    segments: tuple[RawSegment, ...] = ()
+    segments: Sequence[RawSegment] = ()
     records: int | None = None
     markers: int | None = None
     missing: tuple[tuple[int, int], ...] = ()
@@ -137,7 +138,8 @@ def _doubts(log: ReplicaLog, leader: ReplicaLog, lost: Lost) -> Iterator[str]:
         yield lost.doubt
     if log.suspect is not None:
         yield f"it may be corrupt: {log.suspect}"
-    if log.scanned and log.scanned.damage is not None:
+    # Reading the tail comes upon the same damage, and upon more.
+    if not lost.spans and log.scanned and log.scanned.damage is not None:
         yield log.scanned.damage
     if leader.suspect is not None:
         yield f"the designated leader's log may be corrupt, so what it holds too: {leader.suspect}"
@@ -147,14 +149,12 @@ def _write(tail: Tail, found: Salvaged, output: Output, home: Path) -> None:
     transactions = _transactions(tail, found)
     home.mkdir(parents=True)
     raw = RawSegments(home)
-    replica = found.replica
-    sink = None
-    if output.records is not None:
-        sink = output.records(home / RECORDS_FILE, replica.topic_partition, replica.broker)
-        found.records = found.markers = 0
+    found.segments = raw.written
     reached = tail.cut
     missing: list[tuple[int, int]] = []
-    try:
+    with ExitStack() as files:
+        files.callback(raw.close)
+        sink = _begin_records(found, output, home, files)
         for batch in tail.batches():
             raw.add(batch)
             if sink is not None:
@@ -162,17 +162,24 @@ def _write(tail: Tail, found: Salvaged, output: Output, home: Path) -> None:
             missing += _between(tail.spans, reached, batch.first_offset)
             reached = batch.header.last_offset + 1
             _check_epoch(batch, found)
-    finally:
-        raw.close()
-        found.segments = tuple(raw.written)
-        if sink is not None:
-            sink.close()
     missing += _between(tail.spans, reached, tail.spans[-1].end_offset)
     found.missing = tuple(missing)
     for why in tail.unread.values():
         found.problem(why)
-    if missing and not replica.compacted:
+    if missing and not found.replica.compacted:
         found.problem(f"no batch holds the offsets {_offsets_text(missing)}")
+
+
+def _begin_records(
+    found: Salvaged, output: Output, home: Path, files: ExitStack
+) -> RecordSink | None:
+    if output.records is None:
+        return None
+    replica = found.replica
+    sink = output.records(home / RECORDS_FILE, replica.topic_partition, replica.broker)
+    files.callback(sink.close)
+    found.records = found.markers = 0
+    return sink
 
 
 def _transactions(tail: Tail, found: Salvaged) -> Transactions:

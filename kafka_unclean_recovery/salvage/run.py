@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
 from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
@@ -17,55 +18,62 @@ from kafka_unclean_recovery.salvage.designated import DesignatedLeaders
 from kafka_unclean_recovery.salvage.replica import Output, Salvaged, salvage_replica
 
 Wanted = Callable[[TopicPartition], bool]
-_Source = tuple[LogDirectory, str, Salvaged]
 
 
-def salvage_log_directories(
-    roots: Sequence[Path],
-    leaders: DesignatedLeaders,
-    wanted: Wanted,
-    output: Output,
-    watch: Watch,
-) -> tuple[list[Salvaged], list[str]]:
-    """(a row for each replica here of a partition of the plan but those of the designated leaders,
-    by partition and broker; what is wrong with the directories).
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A replica's directory, by its name in a log directory, and the row that tells of it."""
 
-    Raises InputError for a root without a log directory, Stopped when the watch says so, OSError
-    when the output can't be written. Nothing below the roots is changed, no symlink followed.
+    directory: LogDirectory
+    name: str
+    row: Salvaged
+
+
+def find_replicas(
+    roots: Sequence[Path], leaders: DesignatedLeaders, wanted: Wanted
+) -> tuple[list[Source], list[str]]:
+    """(each replica at or below the roots of a partition of the plan, but for those of the
+    designated leaders, by partition and broker; what is wrong with the directories).
+
+    Raises InputError for a root without a log directory.
     """
     found, problems = read_log_directories(roots)
-    directories = []
+    sources: list[Source] = []
     for directory in found:
         if directory.meta.cluster_id in (leaders.cluster_id, None):
-            directories.append(directory)
+            sources += _sources(directory, leaders, wanted)
             problems += directory.problems
         else:
             problems.append(
                 f"{printable(directory.path)}: left out: it belongs to cluster"
                 f" {directory.meta.cluster_id}, the plan to {leaders.cluster_id}"
             )
-    sources = sorted(
-        (source for d in directories for source in _sources(d, leaders, wanted)), key=_order
-    )
+    return sorted(sources, key=_order), problems
+
+
+def salvage_replicas(sources: Sequence[Source], output: Output, watch: Watch) -> None:
+    """Fills in the rows. Nothing of the sources is changed, no symlink followed.
+
+    Raises Stopped when the watch says so, OSError when the output can't be written.
+    """
     meter = WatchedMeter(watch, 0, len(sources))
     copies: Counter[tuple[TopicPartition, int]] = Counter()
-    for directory, name, row in sources:
-        which = (row.replica.topic_partition, row.replica.broker)
+    for source in sources:
+        which = (source.row.replica.topic_partition, source.row.replica.broker)
         copies[which] += 1
-        _salvage(directory, name, row, output, _path(*which, copies[which]), meter)
+        _salvage(source, output, _path(*which, copies[which]), meter)
         meter.replicas += 1
     meter.tell()
-    return [row for _, _, row in sources], problems
 
 
-def _order(source: _Source) -> tuple[TopicPartition, int, str]:
-    replica = source[2].replica
+def _order(source: Source) -> tuple[TopicPartition, int, str]:
+    replica = source.row.replica
     return replica.topic_partition, replica.broker, replica.directory
 
 
 def _sources(
     directory: LogDirectory, leaders: DesignatedLeaders, wanted: Wanted
-) -> Iterator[_Source]:
+) -> Iterator[Source]:
     for name, found in directory.replicas.items():
         designated = leaders.partitions.get(found.topic_partition)
         if found.kind is not DirectoryKind.LIVE or designated is None:
@@ -74,7 +82,7 @@ def _sources(
             continue
         replica = replica_of(directory, name, found.topic_partition, directory.cleaned_topics)
         if designated.log is None or designated.log.broker != replica.broker:
-            yield directory, name, Salvaged(replica, designated)
+            yield Source(directory, name, Salvaged(replica, designated))
 
 
 def _path(partition: TopicPartition, broker: int, copy: int) -> str:
@@ -83,19 +91,12 @@ def _path(partition: TopicPartition, broker: int, copy: int) -> str:
     return f"{partition}/broker-{broker}" + (f".{copy}" if copy > 1 else "")
 
 
-def _salvage(
-    directory: LogDirectory,
-    name: str,
-    row: Salvaged,
-    output: Output,
-    path: str,
-    meter: WatchedMeter,
-) -> None:
+def _salvage(source: Source, output: Output, path: str, meter: WatchedMeter) -> None:
     with ExitStack() as opened:
         try:
-            log_directory = opened.enter_context(open_directory(directory.path))
-            replica = opened.enter_context(open_directory(name, log_directory))
+            log_directory = opened.enter_context(open_directory(source.directory.path))
+            replica = opened.enter_context(open_directory(source.name, log_directory))
         except Unreadable as error:
-            row.problem(str(error))
+            source.row.problem(str(error))
             return
-        salvage_replica(replica, row, output, path, meter)
+        salvage_replica(replica, source.row, output, path, meter)

@@ -1,0 +1,264 @@
+"""Tails out of the files of one replica: what is taken, what is left, and what is said of it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pyarrow.parquet
+import pytest
+
+from kafka_unclean_recovery.log_dir.watching import Unwatched
+from kafka_unclean_recovery.model import EpochSpan, TopicPartition
+from kafka_unclean_recovery.salvage.designated import DesignatedLeaders, designated_leaders
+from kafka_unclean_recovery.salvage.parquet import RecordsFile
+from kafka_unclean_recovery.salvage.replica import Output, Salvaged
+from kafka_unclean_recovery.salvage.run import find_replicas, salvage_replicas
+from kafka_unclean_recovery.salvage.transactions import Ending
+from tests.log_dir.segments import v2
+from tests.salvage.batches import marker, numbered
+from tests.salvage.disks import disk, plan_text
+
+
+def _begin(path: Path, topic_partition: TopicPartition, broker: int) -> RecordsFile:
+    return RecordsFile(path, topic_partition.topic, topic_partition.partition, broker)
+
+
+def _rows(tmp_path: Path, text: str) -> list[Salvaged]:
+    rows, problems = _salvage(tmp_path, designated_leaders(text, "plan.json"))
+    assert problems == []
+    return rows
+
+
+def _salvage(tmp_path: Path, leaders: DesignatedLeaders) -> tuple[list[Salvaged], list[str]]:
+    sources, problems = find_replicas([tmp_path / "disks"], leaders, lambda _: True)
+    salvage_replicas(sources, Output(tmp_path / "out", _begin), Unwatched())
+    return [source.row for source in sources], problems
+
+
+def _salvaged(tmp_path: Path, text: str | None = None) -> Salvaged:
+    (row,) = _rows(tmp_path, text or plan_text())
+    return row
+
+
+def _records(tmp_path: Path, row: Salvaged) -> list[dict[str, Any]]:
+    path = tmp_path / "out" / (row.path or "") / "records.parquet"
+    found: list[dict[str, Any]] = pyarrow.parquet.read_table(path).to_pylist()
+    return found
+
+
+def _offsets(tmp_path: Path, row: Salvaged) -> list[int]:
+    return [record["offset"] for record in _records(tmp_path, row)]
+
+
+def _files(tmp_path: Path, row: Salvaged) -> dict[str, bytes]:
+    home = tmp_path / "out" / (row.path or "")
+    return {path.name: path.read_bytes() for path in sorted(home.glob("*.log"))}
+
+
+def test_the_tail_is_the_brokers_bytes_and_its_records(tmp_path: Path) -> None:
+    tail = numbered(10, 5) + numbered(15, 3, codec="zstd")
+    disk(tmp_path / "disks", {0: numbered(0, 10) + tail + bytes(4096)})
+    row = _salvaged(tmp_path)
+    assert row.problems == []
+    assert _files(tmp_path, row) == {f"{10:020}.log": tail}
+    (segment,) = row.segments
+    assert (segment.first_offset, segment.end_offset, segment.batches) == (10, 18, 2)
+    assert (segment.size, segment.sha256) == (len(tail), hashlib.sha256(tail).hexdigest())
+    values = [(r["offset"], r["value"]) for r in _records(tmp_path, row)]
+    assert values == [(n, b"%d" % n) for n in range(10, 18)]
+    assert (row.records, row.markers, row.missing) == (8, 0, ())
+
+
+def test_a_tail_over_several_segments_is_a_file_for_each(tmp_path: Path) -> None:
+    older = {0: numbered(0, 5), 5: numbered(5, 5) + numbered(10, 2)}
+    disk(tmp_path / "disks", {**older, 12: numbered(12, 4), 16: numbered(16, 4)})
+    row = _salvaged(tmp_path)
+    assert _files(tmp_path, row) == {
+        f"{10:020}.log": numbered(10, 2),
+        f"{12:020}.log": numbered(12, 4),
+        f"{16:020}.log": numbered(16, 4),
+    }
+    assert _offsets(tmp_path, row) == list(range(10, 20))
+
+
+def test_a_batch_that_straddles_the_cut_has_a_file_of_its_own_and_only_its_lost_records_count(
+    tmp_path: Path,
+) -> None:
+    straddling, rest = numbered(5, 10), numbered(15, 3)
+    disk(tmp_path / "disks", {0: numbered(0, 5) + straddling + rest})
+    row = _salvaged(tmp_path)
+    assert _files(tmp_path, row) == {
+        f"{5:020}.straddling.log": straddling,
+        f"{15:020}.log": rest,
+    }
+    first, second = row.segments
+    assert first.salvaged == (EpochSpan(0, 10, 15),)
+    assert second.salvaged is None
+    assert _offsets(tmp_path, row) == list(range(10, 18))
+
+
+def test_nothing_beyond_the_leaders_log_leaves_no_file(tmp_path: Path) -> None:
+    disk(tmp_path / "disks", {0: numbered(0, 10)})
+    row = _salvaged(tmp_path)
+    assert (row.path, row.segments, row.problems) == (None, (), [])
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_designated_leaders_own_disk_is_left_out(tmp_path: Path) -> None:
+    disk(tmp_path / "disks", {0: numbered(0, 20)}, broker=2)
+    assert _rows(tmp_path, plan_text()) == []
+
+
+def test_each_dead_replica_is_a_row(tmp_path: Path) -> None:
+    for broker, end in ((3, 14), (1, 12)):
+        disk(tmp_path / "disks", {0: numbered(0, 10) + numbered(10, end - 10)}, broker=broker)
+    rows = _rows(tmp_path, plan_text())
+    assert [(r.replica.broker, r.records, r.path) for r in rows] == [
+        (1, 2, "orders-0/broker-1"),
+        (3, 4, "orders-0/broker-3"),
+    ]
+
+
+def test_transactions_are_told_from_before_the_cut_to_beyond_it(tmp_path: Path) -> None:
+    def data(base: int, producer: int) -> bytes:
+        return numbered(base, 2, producer=(producer, 0, 0), transactional=True)
+
+    head = data(0, 1) + marker(2, commit=True, producer=(1, 0)) + data(3, 2) + data(5, 3)
+    tail = data(10, 2) + marker(12, commit=False, producer=(2, 0)) + data(13, 1) + data(15, 4)
+    tail += marker(17, commit=True, producer=(4, 0))
+    tail += marker(18, commit=True, producer=(3, 0)) + numbered(19, 1)
+    disk(tmp_path / "disks", {0: head + numbered(7, 3), 10: tail})
+    row = _salvaged(tmp_path)
+    assert row.problems == []
+    told = [(r["offset"], r["transaction"], r["control"]) for r in _records(tmp_path, row)]
+    assert told == [
+        (10, "aborted", None),
+        (11, "aborted", None),
+        (12, "aborted", "abort"),
+        (13, "open", None),
+        (14, "open", None),
+        (15, "committed", None),
+        (16, "committed", None),
+        (17, "committed", "commit"),
+        (18, "committed", "commit"),
+        (19, None, None),
+    ]
+    assert [(t.producer_id, t.first_offset, t.marker_offset) for t in row.crossing] == [
+        (2, 3, 12),
+        (3, 5, 18),
+    ]
+    assert [(t.producer_id, t.first_offset) for t in row.open] == [(1, 13)]
+    assert row.transactions == {Ending.COMMITTED: 2, Ending.ABORTED: 1, Ending.OPEN: 1}
+    assert (row.records, row.markers) == (7, 3)
+
+
+def test_damage_in_an_older_segment_costs_only_what_lies_behind_it_there(tmp_path: Path) -> None:
+    damaged = bytearray(numbered(12, 4) + numbered(16, 4))
+    damaged[-1] ^= 1
+    segments = {0: numbered(0, 10) + numbered(10, 2), 12: bytes(damaged), 20: numbered(20, 5)}
+    directory = disk(tmp_path / "disks", segments)
+    # What lies below the recovery point a broker does not look at again.
+    (directory.parent / "recovery-point-offset-checkpoint").write_text("0\n1\norders 0 20\n")
+    row = _salvaged(tmp_path)
+    assert _offsets(tmp_path, row) == [*range(10, 16), *range(20, 25)]
+    assert row.missing == ((16, 20),)
+    assert any("batch crc" in problem for problem in row.problems)
+    assert any("offsets 16 to 20 (exclusive)" in problem for problem in row.problems)
+
+
+def test_a_log_that_ends_at_damage_says_so(tmp_path: Path) -> None:
+    torn = numbered(15, 5)[:-3]
+    disk(tmp_path / "disks", {0: numbered(0, 10) + numbered(10, 5) + torn})
+    row = _salvaged(tmp_path)
+    assert _offsets(tmp_path, row) == list(range(10, 15))
+    assert any("truncated batch" in problem for problem in row.problems)
+
+
+def test_a_batch_that_can_not_be_decoded_is_kept_as_it_is(tmp_path: Path) -> None:
+    rubbish = v2(12, 4, body=b"\xff" * 40)
+    disk(tmp_path / "disks", {0: numbered(0, 10) + numbered(10, 2) + rubbish + numbered(16, 2)})
+    row = _salvaged(tmp_path)
+    (content,) = _files(tmp_path, row).values()
+    assert rubbish in content
+    assert _offsets(tmp_path, row) == [10, 11, 16, 17]
+    (problem,) = row.problems
+    assert "offsets 12 to 15 can't be decoded, it is in the segment file only" in problem
+
+
+def test_a_compacted_log_has_gaps_and_no_doubt(tmp_path: Path) -> None:
+    segments = {0: numbered(0, 10) + numbered(14, 2), 16: numbered(16, 2) + numbered(18, 2)}
+    directory = disk(tmp_path / "disks", segments)
+    (directory.parent / "cleaner-offset-checkpoint").write_text("0\n1\norders 0 16\n")
+    row = _salvaged(tmp_path)
+    assert row.missing == ((10, 14),)
+    assert row.problems == []
+
+
+def test_another_topic_of_that_name_is_not_salvaged(tmp_path: Path) -> None:
+    disk(tmp_path / "disks", {0: numbered(0, 10) + numbered(10, 5)}, topic_id=UUID(int=2))
+    row = _salvaged(tmp_path)
+    (problem,) = row.problems
+    assert f"topic id {UUID(int=2)}, in the plan {UUID(int=1)}" in problem
+    assert row.path is None
+
+
+def test_without_a_lineage_only_what_lies_beyond_the_leaders_end_is_taken(tmp_path: Path) -> None:
+    directory = disk(tmp_path / "disks", {0: numbered(0, 10, epoch=-1) + numbered(10, 4, epoch=-1)})
+    (directory / "leader-epoch-checkpoint").unlink()
+    row = _salvaged(tmp_path)
+    assert _offsets(tmp_path, row) == list(range(10, 14))
+    assert {record["leader_epoch"] for record in _records(tmp_path, row)} == {None}
+    assert any("lineage is not known" in problem for problem in row.problems)
+
+
+def test_a_suspect_leader_is_a_doubt(tmp_path: Path) -> None:
+    disk(tmp_path / "disks", {0: numbered(0, 10) + numbered(10, 4)})
+    chosen = [(TopicPartition("orders", 0), 2)]
+    leaders = designated_leaders(plan_text(suspect="a flipped bit"), "plan.json", chosen)
+    (row,), _ = _salvage(tmp_path, leaders)
+    assert any("a flipped bit" in problem for problem in row.problems)
+    assert row.records == 4
+
+
+def test_a_plan_without_a_leader_says_what_to_do(tmp_path: Path) -> None:
+    disk(tmp_path / "disks", {0: numbered(0, 10)})
+    row = _salvaged(tmp_path, plan_text(leader_lives=False))
+    (problem,) = row.problems
+    assert "--manual-recovery-file" in problem
+
+
+@pytest.mark.parametrize("what", ["segment", "directory"])
+def test_a_symlink_is_not_followed(tmp_path: Path, what: str) -> None:
+    real = disk(tmp_path / "elsewhere", {0: numbered(0, 10) + numbered(10, 5)})
+    if what == "directory":
+        log_directory = tmp_path / "disks" / "broker-1"
+        log_directory.mkdir(parents=True)
+        (log_directory / "meta.properties").write_bytes(
+            (real.parent / "meta.properties").read_bytes()
+        )
+        (log_directory / "orders-0").symlink_to(real)
+    else:
+        directory = disk(tmp_path / "disks", {})
+        (directory / f"{0:020}.log").symlink_to(real / f"{0:020}.log")
+    rows, problems = _salvage(tmp_path, designated_leaders(plan_text(), "plan.json"))
+    said = [*problems, *(problem for row in rows for problem in row.problems)]
+    assert any("symlink" in sentence or "not a plain file" in sentence for sentence in said)
+    assert not (tmp_path / "out").exists()
+
+
+def test_everything_is_opened_read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk(tmp_path / "disks", {0: numbered(0, 10) + numbered(10, 5)})
+    real_open, flags = os.open, []
+
+    def spying(path: Any, how: int, *args: Any, **more: Any) -> int:
+        flags.append(how)
+        return real_open(path, how, *args, **more)
+
+    monkeypatch.setattr(os, "open", spying)
+    assert _salvaged(tmp_path).records == 5
+    assert flags
+    assert not [how for how in flags if how & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)]
