@@ -33,7 +33,8 @@ def new_directory(path: Path) -> Iterator[Path]:
     with _locked(building):
         yield building
         (building / IN_PROGRESS).unlink()
-        _sync(building)
+        for directory in (building, *filter(Path.is_dir, building.rglob("*"))):
+            _sync(directory)
         _check_absent(path)
         building.rename(path)
         _sync(path.parent)

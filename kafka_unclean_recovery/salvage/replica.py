@@ -104,7 +104,7 @@ def _tail(directory: int, found: Salvaged, meter: Meter) -> Tail | None:
     if leader is None:
         found.problem(found.designated.why_not or "its designated leader is not known")
         return None
-    log = found.log = scan_replica(directory, found.replica, ScanMode.RECOVER, meter)
+    log = found.log = _scan(directory, found.replica, meter)
     if (unusable := _unusable(found.designated, log)) is not None:
         found.problem(unusable)
         return None
@@ -117,6 +117,14 @@ def _tail(directory: int, found: Salvaged, meter: Meter) -> Tail | None:
     files = replica_files(directory)
     segments = with_swaps(files, lambda swap: reads.last_batches([swap], True)[0].end or 0)
     return Tail(reads, segments, found.lost.spans)
+
+
+def _scan(directory: int, replica: Replica, meter: Meter) -> ReplicaLog:
+    """Where leader-epoch-checkpoint is gone, the batches tell the lineage: all of them are read."""
+    log = scan_replica(directory, replica, ScanMode.RECOVER, meter)
+    if log.problem is None and log.epochs is None:
+        return scan_replica(directory, replica, ScanMode.DEEP, meter)
+    return log
 
 
 def _unusable(designated: Designated, log: ReplicaLog) -> str | None:

@@ -42,7 +42,7 @@ def find_replicas(
     for directory in found:
         if directory.meta.cluster_id in (leaders.cluster_id, None):
             sources += _sources(directory, leaders, wanted)
-            problems += directory.problems
+            problems += [*directory.problems, *_put_aside(directory, leaders, wanted)]
         else:
             problems.append(
                 f"{printable(directory.path)}: left out: it belongs to cluster"
@@ -83,6 +83,17 @@ def _sources(
         replica = replica_of(directory, name, found.topic_partition, directory.cleaned_topics)
         if designated.log is None or designated.log.broker != replica.broker:
             yield Source(directory, name, Salvaged(replica, designated))
+
+
+def _put_aside(
+    directory: LogDirectory, leaders: DesignatedLeaders, wanted: Wanted
+) -> Iterator[str]:
+    """What is no part of the broker's log, but may hold records all the same."""
+    for name, found in directory.replicas.items():
+        planned = found.topic_partition in leaders.partitions and wanted(found.topic_partition)
+        if planned and found.kind is not DirectoryKind.LIVE:
+            where = printable(directory.path / name)
+            yield f"{where}: left out: its name says that its broker did not use it any more"
 
 
 def _path(partition: TopicPartition, broker: int, copy: int) -> str:

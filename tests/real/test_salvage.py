@@ -95,9 +95,13 @@ def _salvage(home: Path, cluster: Path, dead: tuple[int, ...]) -> Finished:
     excluded = ("--exclude-brokers", ",".join(map(str, dead)))
     planned = cli.offline("plan", "--log-dirs", str(cluster), *excluded, *plan, f"{home}/p.json")
     assert planned.code == 0, planned
+    return _salvage_by(home, cluster, dead, home / "p.json")
+
+
+def _salvage_by(home: Path, cluster: Path, dead: tuple[int, ...], plan: Path) -> Finished:
     disks = [word for b in dead for word in ("--log-dirs", str(node_directory(cluster, b)))]
-    output = ("--plan", f"{home}/p.json", "--output", f"{home}/saved", "--format", "json")
-    done = cli.offline("salvage", *disks, *output)
+    output = ("--plan", str(plan), "--output", f"{home}/saved", "--format", "json")
+    done = Cli(home).offline("salvage", *disks, *output)
     assert done.code == 0, done
     return done
 
@@ -116,6 +120,11 @@ def test_every_acknowledged_record_is_in_the_elected_log_or_in_the_salvage_and_n
     acknowledged = Counter(_acknowledged(entry) for entry in salvage.outage.ledger)
     assert elected + saved == acknowledged
     assert not elected & saved
+    # The plan of the live cluster tells the same tails as the one of the disks.
+    live = _salvage_by(tmp_path, salvage.outage.directory, DEAD, tmp_path / "live.json")
+    assert [row["lost"] for row in live.json["replicas"]] == [
+        row["lost"] for row in salvage.manifest["replicas"]
+    ]
     # Neither is empty, or the above would say little.
     assert saved.total() == len(CODECS) * (ENDS[2] - ENDS[0]) + 3 + 3 + 10 + 10 + 10 + 18
     assert elected.total() == len(CODECS) * ENDS[0] + 15
@@ -128,7 +137,7 @@ def _elected(directory: Path, home: Path) -> Iterator[Content]:
         for topic in (CODED, TRANSACTIONS):
             cluster.wait_until_partitions(topic, lambda seen: seen.offline)
         elect = ("--all-offline-partitions", "--automated-recovery", "--yes", "--format", "json")
-        done = Cli(home).recover(cluster, *elect)
+        done = Cli(home).recover(cluster, *elect, "--plan-output-file", f"{home}/live.json")
         assert done.code == 0, done
         settings = {
             **cluster.connection(),

@@ -85,14 +85,15 @@ def test_a_tail_over_several_segments_is_a_file_for_each(tmp_path: Path) -> None
     assert _offsets(tmp_path, row) == list(range(10, 20))
 
 
+@pytest.mark.parametrize("base", [1, 9])
 def test_a_batch_that_straddles_the_cut_has_a_file_of_its_own_and_only_its_lost_records_count(
-    tmp_path: Path,
+    tmp_path: Path, base: int
 ) -> None:
-    straddling, rest = numbered(5, 10), numbered(15, 3)
-    disk(tmp_path / "disks", {0: numbered(0, 5) + straddling + rest})
+    straddling, rest = numbered(base, 15 - base), numbered(15, 3)
+    disk(tmp_path / "disks", {0: numbered(0, base) + straddling + rest})
     row = _salvaged(tmp_path)
     assert _files(tmp_path, row) == {
-        f"{5:020}.straddling.log": straddling,
+        f"{base:020}.straddling.log": straddling,
         f"{15:020}.log": rest,
     }
     first, second = row.segments
@@ -123,7 +124,10 @@ def test_each_dead_replica_is_a_row(tmp_path: Path) -> None:
     ]
 
 
-def test_transactions_are_told_from_before_the_cut_to_beyond_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("rolled", [True, False])
+def test_transactions_are_told_from_before_the_cut_to_beyond_it(
+    tmp_path: Path, rolled: bool
+) -> None:
     def data(base: int, producer: int) -> bytes:
         return numbered(base, 2, producer=(producer, 0, 0), transactional=True)
 
@@ -131,7 +135,8 @@ def test_transactions_are_told_from_before_the_cut_to_beyond_it(tmp_path: Path) 
     tail = data(10, 2) + marker(12, commit=False, producer=(2, 0)) + data(13, 1) + data(15, 4)
     tail += marker(17, commit=True, producer=(4, 0))
     tail += marker(18, commit=True, producer=(3, 0)) + numbered(19, 1)
-    disk(tmp_path / "disks", {0: head + numbered(7, 3), 10: tail})
+    head += numbered(7, 3)
+    disk(tmp_path / "disks", {0: head, 10: tail} if rolled else {0: head + tail})
     row = _salvaged(tmp_path)
     assert row.problems == []
     told = [(r["offset"], r["transaction"], r["control"]) for r in _records(tmp_path, row)]
@@ -213,6 +218,70 @@ def test_without_a_lineage_only_what_lies_beyond_the_leaders_end_is_taken(tmp_pa
     assert _offsets(tmp_path, row) == list(range(10, 14))
     assert {record["leader_epoch"] for record in _records(tmp_path, row)} == {None}
     assert any("lineage is not known" in problem for problem in row.problems)
+
+
+def test_the_batches_tell_the_lineage_when_its_checkpoint_is_gone(tmp_path: Path) -> None:
+    older, newer = numbered(0, 8), numbered(8, 4, epoch=1)
+    directory = disk(tmp_path / "disks", {0: older, 8: newer, 12: numbered(12, 2, epoch=1)})
+    (directory / "leader-epoch-checkpoint").unlink()
+    (directory.parent / "recovery-point-offset-checkpoint").write_text("0\n1\norders 0 12\n")
+    row = _salvaged(tmp_path)
+    assert row.lost is not None
+    assert row.lost.spans == (EpochSpan(1, 8, 14),)
+    assert _offsets(tmp_path, row) == list(range(8, 14))
+    assert row.problems == []
+
+
+def test_a_directory_that_its_broker_put_aside_is_named(tmp_path: Path) -> None:
+    stray = f"orders-0.{UUID(int=5).hex}-stray"
+    directory = disk(tmp_path / "disks", {0: numbered(0, 20)}, partition=stray)
+    rows, (problem,) = _salvage(tmp_path, designated_leaders(plan_text(), "plan.json"))
+    assert rows == []
+    assert problem.startswith(f"{directory}: left out")
+
+
+def test_a_segment_that_was_to_replace_others_does(tmp_path: Path) -> None:
+    directory = disk(tmp_path / "disks", {0: numbered(0, 10), 10: numbered(10, 5)})
+    (directory / f"{10:020}.log.swap").write_bytes(numbered(10, 3) + numbered(13, 2))
+    row = _salvaged(tmp_path)
+    assert _files(tmp_path, row) == {f"{10:020}.log": numbered(10, 3) + numbered(13, 2)}
+
+
+def test_a_broker_that_holds_a_partition_twice_is_two_rows(tmp_path: Path) -> None:
+    for place, end in (("a", 12), ("b", 14)):
+        disk(tmp_path / "disks" / place, {0: numbered(0, 10) + numbered(10, end - 10)})
+    rows = _rows(tmp_path, plan_text())
+    assert [(row.path, row.records) for row in rows] == [
+        ("orders-0/broker-1", 2),
+        ("orders-0/broker-1.2", 4),
+    ]
+
+
+def test_a_batch_of_another_epoch_than_its_lineage_is_a_doubt(tmp_path: Path) -> None:
+    segments = {0: numbered(0, 10) + numbered(10, 2, epoch=5)}
+    directory = disk(tmp_path / "disks", {**segments, 12: numbered(12, 1), 13: numbered(13, 1)})
+    # The batch lies where a broker, and so a scan, does not look.
+    (directory.parent / "recovery-point-offset-checkpoint").write_text("0\n1\norders 0 13\n")
+    row = _salvaged(tmp_path)
+    assert row.problems == ["the batch at offset 10 says leader epoch 5, the lineage 0"]
+    assert row.records == 4
+
+
+def test_a_replica_that_is_suspect_is_salvaged_and_said_to_be(tmp_path: Path) -> None:
+    disk(tmp_path / "disks", {0: numbered(0, 10) + numbered(12, 4)})
+    row = _salvaged(tmp_path)
+    assert _offsets(tmp_path, row) == list(range(12, 16))
+    assert row.problems[0] == "it may be corrupt: offsets 10 to 12 (exclusive) are missing"
+
+
+def test_many_row_groups_hold_every_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kafka_unclean_recovery.salvage.parquet._BYTES", 10)
+    tail = b"".join(numbered(base, 6) for base in range(10, 100, 6))
+    disk(tmp_path / "disks", {0: numbered(0, 10) + tail})
+    row = _salvaged(tmp_path)
+    path = tmp_path / "out" / (row.path or "") / "records.parquet"
+    assert pyarrow.parquet.ParquetFile(path).num_row_groups == 18
+    assert _offsets(tmp_path, row) == list(range(10, 100))
 
 
 def test_a_suspect_leader_is_a_doubt(tmp_path: Path) -> None:
