@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.json_fields import Fields
 from kafka_unclean_recovery.json_text import Place, load_object
 from kafka_unclean_recovery.model import EpochSpan, ReplicaLog, TopicPartition
@@ -14,12 +15,14 @@ from kafka_unclean_recovery.plan_file import parse_plan
 @dataclass(frozen=True, slots=True)
 class Designated:
     """Of one partition. log: the designated leader's, by the plan; None where `why_not` says that
-    it is not known well enough to tell what others hold beyond it."""
+    it is not known well enough to tell what others hold beyond it. doubt: why it may hold less than
+    the plan says, so that more is lost than was salvaged."""
 
     topic_partition: TopicPartition
     topic_id: str
     log: ReplicaLog | None
     why_not: str | None = None
+    doubt: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +64,9 @@ def _designated(fields: Fields, by_hand: Mapping[TopicPartition, int]) -> Design
         why = f"broker {leader} is to lead, but the plan knows no replica of it"
         return Designated(partition, topic_id, None, why)
     log = _log(leader, logs[leader])
-    why_not = _unknown(log)
-    return Designated(partition, topic_id, None if why_not else log, why_not)
+    if (why_not := _unknown(log)) is not None:
+        return Designated(partition, topic_id, None, why_not)
+    return Designated(partition, topic_id, log, doubt=_doubt(log, logs[leader]))
 
 
 def _log(broker: int, fields: Fields) -> ReplicaLog:
@@ -90,4 +94,13 @@ def _unknown(log: ReplicaLog) -> str | None:
         return f"{who} was not seen when the plan was made: {log.problem}"
     if log.epochs is None or log.log_end_offset is None:
         return f"{who} has no lineage in the plan"
+    return None
+
+
+def _doubt(log: ReplicaLog, fields: Fields) -> str | None:
+    who = f"the log of broker {log.broker}, which is to lead,"
+    if log.suspect is not None:
+        return f"{who} may be corrupt, and hold less: {log.suspect}"
+    if fields.known("scanned") and fields.object_at("scanned").text("mode") == ScanMode.FAST:
+        return f"{who} was scanned fast, and may hold less; make the plan without --mode fast"
     return None

@@ -69,9 +69,7 @@ class Record:
 
 def decode(header: BatchHeader, batch: bytes, most: int = LARGEST_BATCH) -> list[Record]:
     """All records of a batch whose CRC holds. Raises BadFormat when any of them can't be read, or
-    they take more than `most` bytes."""
-    if header.length > most:
-        raise BadFormat("batch", f"{header.length} bytes is more than {most}")
+    they unfold to more than `most` bytes."""
     try:
         return list(_v2(header, batch, most) if header.magic == 2 else _old(header, batch, most))
     except (CorruptRecordError, ValueError, IndexError, struct.error) as error:

@@ -19,7 +19,7 @@ from kafka_unclean_recovery.model import EpochLineage, ReplicaLog, TopicPartitio
 from kafka_unclean_recovery.salvage.designated import Designated
 from kafka_unclean_recovery.salvage.ranges import Lost, lost_under
 from kafka_unclean_recovery.salvage.raw_segments import RawSegment, RawSegments
-from kafka_unclean_recovery.salvage.records import Record, decode
+from kafka_unclean_recovery.salvage.records import LARGEST_BATCH, Record, decode
 from kafka_unclean_recovery.salvage.tail import Tail, TailBatch
 from kafka_unclean_recovery.salvage.transactions import Ending, Transaction, Transactions
 
@@ -109,7 +109,7 @@ def _tail(directory: int, found: Salvaged, meter: Meter) -> Tail | None:
         found.problem(unusable)
         return None
     found.lost = lost_under(log, leader)
-    for doubt in _doubts(log, leader, found.lost):
+    for doubt in _doubts(log, found.designated, found.lost):
         found.problem(doubt)
     if not found.lost.spans:
         return None
@@ -141,7 +141,7 @@ def _unusable(designated: Designated, log: ReplicaLog) -> str | None:
     return None
 
 
-def _doubts(log: ReplicaLog, leader: ReplicaLog, lost: Lost) -> Iterator[str]:
+def _doubts(log: ReplicaLog, designated: Designated, lost: Lost) -> Iterator[str]:
     if lost.doubt is not None:
         yield lost.doubt
     if log.suspect is not None:
@@ -149,8 +149,8 @@ def _doubts(log: ReplicaLog, leader: ReplicaLog, lost: Lost) -> Iterator[str]:
     # Reading the tail comes upon the same damage, and upon more.
     if not lost.spans and log.scanned and log.scanned.damage is not None:
         yield log.scanned.damage
-    if leader.suspect is not None:
-        yield f"the designated leader's log may be corrupt, so what it holds too: {leader.suspect}"
+    if designated.doubt is not None:
+        yield designated.doubt
 
 
 def _write(tail: Tail, found: Salvaged, output: Output, home: Path) -> None:
@@ -216,7 +216,7 @@ def _transactions(tail: Tail, found: Salvaged) -> Transactions:
 
 def _marker(batch: TailBatch, found: Salvaged) -> Iterator[str]:
     try:
-        for record in decode(batch.header, batch.whole()):
+        for record in decode(batch.header, batch.whole(LARGEST_BATCH)):
             if record.control in ("commit", "abort"):
                 yield record.control
     except BadFormat as error:
@@ -226,7 +226,7 @@ def _marker(batch: TailBatch, found: Salvaged) -> Iterator[str]:
 def _rows(batch: TailBatch, transactions: Transactions, found: Salvaged) -> list[Row]:
     """Of the records that are to be salvaged; none of a batch that can't be decoded."""
     try:
-        records = decode(batch.header, batch.whole())
+        records = decode(batch.header, batch.whole(LARGEST_BATCH))
     except BadFormat as error:
         found.problem(
             f"the batch of offsets {batch.first_offset} to {batch.header.last_offset} can't be"

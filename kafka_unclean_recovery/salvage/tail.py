@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 
 from kafka_unclean_recovery.log_dir.batches import V2, BatchHeader, Reason, parse_header
+from kafka_unclean_recovery.log_dir.errors import BadFormat
 from kafka_unclean_recovery.log_dir.replica_files import Segment
 from kafka_unclean_recovery.log_dir.segment_reads import SegmentReads
 from kafka_unclean_recovery.log_dir.walk import End, ReadAt, Walk
@@ -32,7 +33,10 @@ class TailBatch:
         wanted = sum(span.end_offset - span.start_offset for span in self.spans)
         return wanted <= self.header.last_offset - self.first_offset
 
-    def whole(self) -> bytes:
+    def whole(self, most: int) -> bytes:
+        """Raises BadFormat, before anything is read, when it is more than `most` bytes."""
+        if self.header.length > most:
+            raise BadFormat("batch", f"{self.header.length} bytes is more than {most}")
         return self.read_at(self.position, self.header.length)
 
 

@@ -13,6 +13,7 @@ from kafka_unclean_recovery.model import (
     EpochSpan,
     PartitionState,
     ReplicaLog,
+    Scanned,
 )
 from kafka_unclean_recovery.plan import plan_partition
 from kafka_unclean_recovery.plan_file import plan_json
@@ -56,6 +57,7 @@ def plan_text(
     log_end: int = 10,
     suspect: str | None = None,
     leader_lives: bool = True,
+    scanned: Scanned | None = None,
 ) -> str:
     """Broker 2 is to lead if it lives; broker 1 and 3 are dead."""
     state = PartitionState(
@@ -75,6 +77,7 @@ def plan_text(
         log_end_offset=log_end,
         epochs=lineage,
         suspect=suspect,
+        scanned=scanned,
         certain_end_offset=None if suspect is None else log_end,
     )
     plan = plan_partition(state, [leader])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.model import EpochSpan, TopicPartition
+from kafka_unclean_recovery.model import EpochSpan, Scanned, TopicPartition
 from kafka_unclean_recovery.salvage.designated import Designated, designated_leaders
 from tests.salvage.disks import TOPIC_ID, plan_text
 
@@ -59,3 +60,19 @@ def test_a_choice_for_a_partition_that_the_plan_lacks_is_an_error() -> None:
 def test_a_plan_that_was_changed_is_refused() -> None:
     with pytest.raises(InputError, match="digest"):
         _designated(plan_text().replace('"end_offset": 10', '"end_offset": 5'))
+
+
+@pytest.mark.parametrize(
+    ("text", "doubt"),
+    [
+        (plan_text(suspect="a flipped bit"), "may be corrupt, and hold less: a flipped bit"),
+        (plan_text(scanned=Scanned(ScanMode.FAST, "/mnt")), "was scanned fast, and may hold less"),
+        (plan_text(scanned=Scanned(ScanMode.RECOVER, "/mnt")), None),
+    ],
+)
+def test_a_leader_that_may_hold_less_than_the_plan_says_is_a_doubt(
+    text: str, doubt: str | None
+) -> None:
+    found = _designated(text, (ORDERS, 2))
+    assert found.log is not None
+    assert (doubt or "None") in str(found.doubt)

@@ -168,9 +168,12 @@ def test_an_offset_outside_of_its_batch_is_bad_format() -> None:
         _decoded(v2(0, 3, delta=1, body=three[61:]))
 
 
-def test_a_batch_larger_than_the_bound_is_refused() -> None:
-    with pytest.raises(BadFormat, match="more than 100"):
-        _decoded(batch(0, [(0, None, bytes(200), ())]), 100)
+def test_a_compressed_message_tells_the_time_of_appending_for_all_that_it_wraps() -> None:
+    inner = b"".join(legacy(place, value=b"v") for place in range(3))
+    wrapper = bytearray(legacy(12, attributes=0x09, value=gzip.compress(inner)))
+    struct.pack_into(">q", wrapper, 18, 9000)
+    found = [(r.offset, r.timestamp, r.timestamp_type) for r in _decoded(bytes(wrapper))]
+    assert found == [(offset, 9000, TimestampType.LOG_APPEND) for offset in (10, 11, 12)]
 
 
 @settings(deadline=None)

@@ -19,7 +19,7 @@ from kafka_unclean_recovery.salvage.replica import Output, Salvaged
 from kafka_unclean_recovery.salvage.run import find_replicas, salvage_replicas
 from kafka_unclean_recovery.salvage.transactions import Ending
 from tests.log_dir.segments import v2
-from tests.salvage.batches import marker, numbered
+from tests.salvage.batches import batch, marker, numbered
 from tests.salvage.disks import disk, plan_text
 
 
@@ -192,6 +192,28 @@ def test_a_batch_that_can_not_be_decoded_is_kept_as_it_is(tmp_path: Path) -> Non
     assert _offsets(tmp_path, row) == [10, 11, 16, 17]
     (problem,) = row.problems
     assert "offsets 12 to 15 can't be decoded, it is in the segment file only" in problem
+
+
+def test_a_batch_beyond_the_bound_is_kept_as_it_is_and_never_read_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    large = batch(12, [(1000, None, os.urandom(3 << 20), ())])
+    disk(tmp_path / "disks", {0: numbered(0, 10) + numbered(10, 2) + large + numbered(13, 2)})
+    monkeypatch.setattr("kafka_unclean_recovery.salvage.replica.LARGEST_BATCH", 2 << 20)
+    real_pread, lengths = os.pread, []
+
+    def spying(descriptor: int, length: int, position: int) -> bytes:
+        lengths.append(length)
+        return real_pread(descriptor, length, position)
+
+    monkeypatch.setattr(os, "pread", spying)
+    row = _salvaged(tmp_path)
+    (problem,) = row.problems
+    assert f"{len(large)} bytes is more than {2 << 20}" in problem
+    (content,) = _files(tmp_path, row).values()
+    assert large in content
+    assert _offsets(tmp_path, row) == [10, 11, 13, 14]
+    assert max(lengths) <= 2 << 20
 
 
 def test_a_compacted_log_has_gaps_and_no_doubt(tmp_path: Path) -> None:
