@@ -9,17 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_unclean_recovery.lineage import truncation_offset
-from kafka_unclean_recovery.model import EpochLineage, EpochSpan, ReplicaLog
+from kafka_unclean_recovery.model import EpochLineage, ReplicaLog
 from kafka_unclean_recovery.salvage.ranges import NO_EPOCH, lost_under
+from tests.salvage.histories import log, two_histories
 
 Pairs = set[tuple[int, int]]
-
-
-def _log(*spans: tuple[int, int, int], start: int | None = None) -> ReplicaLog:
-    lineage = tuple(EpochSpan(*span) for span in spans)
-    end = lineage[-1].end_offset if lineage else start or 0
-    first = start if start is not None else (lineage[0].start_offset if lineage else 0)
-    return ReplicaLog(1, live=False, log_start_offset=first, log_end_offset=end, epochs=lineage)
 
 
 def _spans(lineage: EpochLineage) -> list[tuple[int, int, int]]:
@@ -31,49 +25,49 @@ def _pairs(lineage: EpochLineage) -> Pairs:
 
 
 def test_a_longer_log_of_the_same_epoch_is_lost_from_the_leaders_end_on() -> None:
-    lost = lost_under(_log((0, 0, 10), (1, 10, 25)), _log((0, 0, 10), (1, 10, 15)))
+    lost = lost_under(log((0, 0, 10), (1, 10, 25)), log((0, 0, 10), (1, 10, 15)))
     assert _spans(lost.spans) == [(1, 15, 25)]
 
 
 def test_a_tail_that_an_earlier_election_gave_up_is_lost_where_the_lineages_part() -> None:
     # The leader's log is longer at the end, and other records lie at these offsets.
-    lost = lost_under(_log((0, 0, 1200)), _log((0, 0, 1000), (2, 1000, 1300)))
+    lost = lost_under(log((0, 0, 1200)), log((0, 0, 1000), (2, 1000, 1300)))
     assert _spans(lost.spans) == [(0, 1000, 1200)]
 
 
 def test_logs_without_a_common_epoch_share_nothing() -> None:
-    lost = lost_under(_log((1, 0, 10)), _log((0, 0, 5), (2, 5, 20)))
+    lost = lost_under(log((1, 0, 10)), log((0, 0, 5), (2, 5, 20)))
     assert _spans(lost.spans) == [(1, 0, 10)]
 
 
 def test_a_shorter_log_loses_nothing() -> None:
-    assert lost_under(_log((0, 0, 10)), _log((0, 0, 10), (1, 10, 15))).spans == ()
+    assert lost_under(log((0, 0, 10)), log((0, 0, 10), (1, 10, 15))).spans == ()
 
 
 def test_what_the_leader_has_deleted_is_told_apart_and_not_lost() -> None:
-    lost = lost_under(_log((0, 0, 30)), _log((0, 10, 20)))
+    lost = lost_under(log((0, 0, 30)), log((0, 10, 20)))
     assert _spans(lost.spans) == [(0, 20, 30)]
     assert _spans(lost.below_log_start) == [(0, 0, 10)]
 
 
 def test_a_leader_that_deleted_everything_lacks_what_lies_at_its_end_and_beyond() -> None:
-    lost = lost_under(_log((0, 0, 30)), _log(start=20))
+    lost = lost_under(log((0, 0, 30)), log(start=20))
     assert _spans(lost.spans) == [(0, 20, 30)]
     assert _spans(lost.below_log_start) == [(0, 0, 20)]
 
 
 def test_without_a_lineage_only_what_lies_beyond_the_leaders_end_is_certain() -> None:
     unknown = ReplicaLog(1, live=False, log_start_offset=0, log_end_offset=30)
-    lost = lost_under(unknown, _log((0, 0, 20)))
+    lost = lost_under(unknown, log((0, 0, 20)))
     assert _spans(lost.spans) == [(NO_EPOCH, 20, 30)]
     assert lost.doubt is not None
     assert "lineage is not known" in lost.doubt
-    assert lost_under(unknown, _log((0, 0, 40))).spans == ()
+    assert lost_under(unknown, log((0, 0, 40))).spans == ()
 
 
 def test_a_leader_of_unknown_lineage_is_refused() -> None:
     with pytest.raises(ValueError, match="lineage"):
-        lost_under(_log((0, 0, 1)), ReplicaLog(2, live=False, log_end_offset=1))
+        lost_under(log((0, 0, 1)), ReplicaLog(2, live=False, log_end_offset=1))
 
 
 @settings(deadline=None)
@@ -81,7 +75,7 @@ def test_a_leader_of_unknown_lineage_is_refused() -> None:
 def test_of_any_history_exactly_the_pairs_that_the_leader_lacks_are_lost(
     chance: random.Random,
 ) -> None:
-    first, second = _history(chance)
+    first, second = two_histories(chance)
     for replica, leader in ((first, second), (second, first)):
         lost = lost_under(replica, leader)
         assert replica.epochs is not None
@@ -108,34 +102,6 @@ def _is_what_a_follower_truncates(
     cut = truncation_offset(
         replica.epochs, replica.log_end_offset, leader.epochs, leader.log_end_offset
     )
-    assert (lost[0].start_offset if lost else replica.log_end_offset) == cut
-
-
-def _history(chance: random.Random) -> tuple[ReplicaLog, ReplicaLog]:
-    """Two replicas of one partition over elections, each led by one of them: the other follows, or
-    is down; retention moves log starts."""
-    logs: list[list[tuple[int, int]]] = [[], []]
-    starts = [0, 0]
-    for epoch in range(chance.randrange(6)):
-        leader = chance.randrange(2)
-        base = starts[leader] + len(logs[leader])
-        logs[leader] += [(epoch, base + n) for n in range(chance.randrange(1, 5))]
-        if chance.random() < 0.5:
-            logs[1 - leader], starts[1 - leader] = list(logs[leader]), starts[leader]
-        if chance.random() < 0.3:
-            gone = chance.randrange(len(logs[leader]))
-            logs[leader], starts[leader] = logs[leader][gone:], starts[leader] + gone
-    first, second = (
-        _log(*_runs(log), start=start) for log, start in zip(logs, starts, strict=True)
-    )
-    return first, second
-
-
-def _runs(log: list[tuple[int, int]]) -> list[tuple[int, int, int]]:
-    runs: list[tuple[int, int, int]] = []
-    for epoch, offset in log:
-        if runs and runs[-1][0] == epoch:
-            runs[-1] = (epoch, runs[-1][1], offset + 1)
-        else:
-            runs.append((epoch, offset, offset + 1))
-    return runs
+    # A follower that starts beyond the leader's end loses all that it has.
+    begins = max(cut, replica.log_start_offset or 0)
+    assert (lost[0].start_offset if lost else replica.log_end_offset) == begins
