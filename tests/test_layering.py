@@ -145,7 +145,7 @@ def test_only_the_command_line_prints_or_exits() -> None:
         assert not calls & {"print", "input", "exit"}, module.name
 
 
-HEAVY = {"kafka", "tabulate", "tenacity", "asyncio", "pyspark"}
+HEAVY = {"kafka", "tabulate", "tenacity", "asyncio", "pyarrow", "pyspark"}
 
 
 def _heavy(*modules: str) -> set[str]:

@@ -183,6 +183,14 @@ def test_a_log_that_ends_at_damage_says_so(tmp_path: Path) -> None:
     assert any("truncated batch" in problem for problem in row.problems)
 
 
+def test_damage_is_told_where_nothing_is_left_to_salvage_too(tmp_path: Path) -> None:
+    disk(tmp_path / "disks", {0: numbered(0, 8) + numbered(8, 5)[:-3]})
+    row = _salvaged(tmp_path)
+    (problem,) = row.problems
+    assert "the log ends at truncated batch" in problem
+    assert row.path is None
+
+
 def test_a_batch_that_can_not_be_decoded_is_kept_as_it_is(tmp_path: Path) -> None:
     rubbish = v2(12, 4, body=b"\xff" * 40)
     disk(tmp_path / "disks", {0: numbered(0, 10) + numbered(10, 2) + rubbish + numbered(16, 2)})
