@@ -177,6 +177,7 @@ def test_a_connection_is_closed_when_nothing_came_or_went_for_too_long() -> None
         listener = Listener("127.0.0.1", 0, max_idle=600.0, clock=clock)
         nobody: Any = None
         listener.open(Context(nobody, nobody, {}, {}, nobody, nobody), {})
+        listener.resumed.set()
         silent, half, busy = [await asyncio.open_connection(*listener.address) for _ in range(3)]
         await _until(lambda: len(listener._connections) == 3)
         for now, writer, sent in (
