@@ -9,11 +9,11 @@ from kafka.protocol.admin.topics import DescribeTopicPartitionsRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.controller.state import Topic
-from kafka_unclean_recovery.emulator.disks.partition_metadata import partition_fields
 from kafka_unclean_recovery.emulator.error_codes import (
     INVALID_REQUEST,
     UNKNOWN_TOPIC_OR_PARTITION,
 )
+from kafka_unclean_recovery.emulator.partition_metadata import partition_fields
 from kafka_unclean_recovery.emulator.request_limits import partition_limit
 from kafka_unclean_recovery.emulator.security import rights
 

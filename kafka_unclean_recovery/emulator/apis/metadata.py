@@ -8,11 +8,11 @@ from kafka.protocol.metadata.metadata import MetadataRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.controller.state import Topic
-from kafka_unclean_recovery.emulator.disks.partition_metadata import partition_fields
 from kafka_unclean_recovery.emulator.error_codes import (
     UNKNOWN_TOPIC_ID,
     UNKNOWN_TOPIC_OR_PARTITION,
 )
+from kafka_unclean_recovery.emulator.partition_metadata import partition_fields
 from kafka_unclean_recovery.emulator.security import rights
 
 
