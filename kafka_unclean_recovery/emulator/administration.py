@@ -20,6 +20,7 @@ from kafka_unclean_recovery.emulator.apis import (
     produce,
 )
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
+from kafka_unclean_recovery.emulator.apis.describe_configs import BROKER, TOPIC
 from kafka_unclean_recovery.emulator.controller.events import ElectionType
 from kafka_unclean_recovery.emulator.error_names import error_name
 from kafka_unclean_recovery.messages.elect_leaders import DESIGNATED
@@ -29,7 +30,6 @@ _ON_THE_WIRE = {
     ElectionType.UNCLEAN: 1,
     ElectionType.DESIGNATED: DESIGNATED,
 }
-_TOPIC, _BROKER = 2, 4
 _SET, _DELETE = 0, 1
 _DEFAULT = -1
 _ALL = -1
@@ -73,7 +73,7 @@ async def alter_configs(
         {"name": key, "config_operation": _DELETE if value is None else _SET, "value": value}
         for key, value in configs.items()
     ]
-    kind = _BROKER if topic is None else _TOPIC
+    kind = BROKER if topic is None else TOPIC
     resource = {"resource_type": kind, "resource_name": topic or "", "configs": changes}
     answer = await _ask(context, incremental_alter_configs.API, 1, {"resources": [resource]})
     _check("configs can't be altered", answer["responses"][0].get("error_code", 0))

@@ -40,7 +40,7 @@ class Silence(Exception):
 async def carry_out(context: Context, api: Api, request: Any) -> Fields | None:
     """The answer, None where none is wanted. Raises HangUp and Silence."""
     key = int(api.request.API_KEY)
-    seen = Seen(_name(api), key, request.version, context.broker.id, request)
+    seen = Seen(api.name, key, request.version, context.broker.id, request)
     action = context.interceptions.take(seen)
     if action is None:
         return await _answer(context, api, request)
@@ -56,10 +56,6 @@ async def carry_out(context: Context, api: Api, request: Any) -> Fields | None:
             if carried_out:
                 await _answer(context, api, request)
     raise HangUp if isinstance(action, Close) else Silence
-
-
-def _name(api: Api) -> str:
-    return str(api.request.name).removesuffix("Request")
 
 
 async def _answer(context: Context, api: Api, request: Any) -> Fields | None:

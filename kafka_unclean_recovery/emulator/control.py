@@ -114,7 +114,7 @@ class Control:
         if times < 1:
             raise ValueError("what is intercepted is intercepted once at least")
         key = self._api_key(api)
-        rule = Interception(key, _name(self._table[key]), action, broker, times)
+        rule = Interception(key, self._table[key].name, action, broker, times)
         self._interceptions.rules = [*self._interceptions.open(), rule]
         return rule
 
@@ -123,12 +123,12 @@ class Control:
             raise ValueError(f"there is no broker {broker}")
 
     def _api_key(self, api: str | int) -> int:
-        names = {_name(found).lower(): key for key, found in self._table.items()}
+        names = {found.name.lower(): key for key, found in self._table.items()}
         key = api if isinstance(api, int) else names.get(api.lower())
         if key is None and str(api).isdigit():
             key = int(api)
         if key is None or key not in self._table:
-            listed = ", ".join(sorted(map(_name, self._table.values())))
+            listed = ", ".join(sorted(found.name for found in self._table.values()))
             raise ValueError(f"{api} is no API that is answered here; those are {listed}")
         return key
 
@@ -150,7 +150,3 @@ class Control:
 def _numbered(replica: Replica, count: int) -> list[bytes]:
     first = replica.log.end_offset
     return [b"%d led by %d" % (first + n, replica.leader) for n in range(count)]
-
-
-def _name(api: Api) -> str:
-    return str(api.request.name).removesuffix("Request")

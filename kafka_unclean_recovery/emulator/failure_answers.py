@@ -7,9 +7,10 @@ of the request which has its name, or else the request's first.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from typing import Any
+
+from kafka_unclean_recovery.emulator.wire import response_class
 
 Fields = dict[str, Any]
 
@@ -23,11 +24,6 @@ _NAMES = {
     *("group_id", "member_id", "user"),
 }
 """Fields that say what an entry is about, whichever of them a message has."""
-
-
-def response_class(request_class: Any) -> Any:
-    name = request_class.__name__.removesuffix("Request") + "Response"
-    return getattr(sys.modules[request_class.__module__], name)
 
 
 def failed(request_class: Any, request: Any, error: int) -> Fields:

@@ -67,13 +67,15 @@ def encode(
 ) -> bytes:
     """The framed answer. `values` are its fields, those of structs nested alike; what is not named
     has its default, and what the version lacks is left out."""
-    response_class = getattr(
-        sys.modules[request_class.__module__],
-        request_class.__name__.removesuffix("Request") + "Response",
-    )
-    response = build(response_class, version, values)
+    response = build(response_class(request_class), version, values)
     response.with_header(correlation_id)
     return bytes(response.encode(header=True, framed=True))
+
+
+def response_class(request_class: Any) -> Any:
+    """What stands beside it in its module."""
+    name = request_class.__name__.removesuffix("Request") + "Response"
+    return getattr(sys.modules[request_class.__module__], name)
 
 
 def build(container: Any, version: int, values: Mapping[str, Any]) -> Any:

@@ -120,9 +120,7 @@ def _latest(cluster: Cluster, broker: int, asker: int) -> tuple[int, int, int]:
 def test_the_table_is_the_listing_of_the_files() -> None:
     directory = Path(str(apis_package.__file__)).parent
     listed = {path.stem for path in directory.glob("*.py")} - {"__init__", "api", "table"}
-    named = {
-        api.request.name.removesuffix("Request") for api in apis(KIP_966, Dialect.KIP_966).values()
-    }
+    named = {api.name for api in apis(KIP_966, Dialect.KIP_966).values()}
     assert {stem.replace("_", "") for stem in listed} == {name.lower() for name in named}
 
 

@@ -90,3 +90,8 @@ class Api:
     lowest: int
     highest: int
     answer: Answer
+
+    @property
+    def name(self) -> str:
+        """As Kafka's class ApiKeys has it: ElectLeaders."""
+        return str(self.request.name).removesuffix("Request")

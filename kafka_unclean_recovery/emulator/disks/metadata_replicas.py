@@ -14,15 +14,17 @@ from pathlib import Path
 
 from kafka_unclean_recovery.emulator.controller.records import IN_MEMORY, Record
 from kafka_unclean_recovery.emulator.controller.releases import Release
+from kafka_unclean_recovery.emulator.disks.log_files import SEGMENT
 from kafka_unclean_recovery.emulator.disks.metadata_batches import batches, control_batch
 from kafka_unclean_recovery.emulator.disks.metadata_records import bootstrap, lasting, leader_change
 from kafka_unclean_recovery.emulator.log import sound_batches
+from kafka_unclean_recovery.log_dir.checkpoints import LEADER_EPOCHS
 from kafka_unclean_recovery.log_dir.directory_names import CLUSTER_METADATA_TOPIC
+from kafka_unclean_recovery.log_dir.properties_files import PARTITION_METADATA
 
 CONTROLLER_ID = 3000
 EPOCH = 1
 DIRECTORY = f"{CLUSTER_METADATA_TOPIC}-0"
-SEGMENT = f"{0:020}.log"
 # Uuid.METADATA_TOPIC_ID
 _PARTITION_METADATA = "version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ"
 _EPOCHS = f"0\n1\n{EPOCH} 0\n"
@@ -47,12 +49,13 @@ class MetadataReplicas:
         left there: one record for each offset from the first on."""
         _create(self._controller)
         path = _segment(self._controller)
-        last = first_offset(self._release) + _offsets(decided)
-        size, self.end_offset = _whole_batches(path, last)
+        first = first_offset(self._release)
+        with_offset = [record for record in decided if not isinstance(record, IN_MEMORY)]
+        size, self.end_offset = _whole_batches(path, first + len(with_offset))
         os.truncate(path, size)
         if not self.end_offset:
             self._begin(path)
-        self.note(_from_offset(decided, self.end_offset - first_offset(self._release)))
+        self.note(with_offset[self.end_offset - first :])
         self.write(())
 
     def _begin(self, path: Path) -> None:
@@ -96,8 +99,8 @@ def _create(log_directory: Path) -> None:
     if (directory / SEGMENT).exists():
         return
     directory.mkdir(parents=True, exist_ok=True)
-    (directory / "partition.metadata").write_text(_PARTITION_METADATA)
-    (directory / "leader-epoch-checkpoint").write_text(_EPOCHS)
+    (directory / PARTITION_METADATA).write_text(_PARTITION_METADATA)
+    (directory / LEADER_EPOCHS).write_text(_EPOCHS)
     (directory / SEGMENT).touch()
 
 
@@ -110,14 +113,6 @@ def _whole_batches(path: Path, last: int) -> tuple[int, int]:
     """(bytes, end offset) of the sound batches that end at or before the offset `last`."""
     sound = [batch for batch in sound_batches(path.read_bytes()) if batch.last_offset < last]
     return (sound[-1].end, sound[-1].last_offset + 1) if sound else (0, 0)
-
-
-def _offsets(records: Iterable[Record]) -> int:
-    return sum(not isinstance(record, IN_MEMORY) for record in records)
-
-
-def _from_offset(records: Iterable[Record], first: int) -> Sequence[Record]:
-    return [record for record in records if not isinstance(record, IN_MEMORY)][first:]
 
 
 def _now_ms() -> int:
