@@ -34,6 +34,13 @@ class Asked:
         return name is None or self.rights.may(operation, Resource.TOPIC, name)
 
 
+@dataclass(frozen=True, slots=True)
+class Named:
+    """As an entry of a request that names a topic."""
+
+    name: str
+
+
 Rule = Callable[[Asked], Awaitable[Fields | None]]
 Refusal = Callable[[Any], Fields]
 

@@ -7,19 +7,19 @@ or out of the answer where asking changes nothing; the APIs know nothing of it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
+from kafka_unclean_recovery.emulator.apis.describe_configs import BROKER
 from kafka_unclean_recovery.emulator.error_codes import (
     CLUSTER_AUTHORIZATION_FAILED,
-    GROUP_AUTHORIZATION_FAILED,
     TOPIC_AUTHORIZATION_FAILED,
     TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
 )
 from kafka_unclean_recovery.emulator.failure_answers import failed
 from kafka_unclean_recovery.emulator.security.asked import (
     Asked,
+    Named,
     Refusal,
     Rule,
     anyone,
@@ -30,14 +30,17 @@ from kafka_unclean_recovery.emulator.security.asked import (
 from kafka_unclean_recovery.emulator.security.authorizing_groups import (
     delete_groups,
     describe_groups,
+    find_coordinator,
     list_groups,
     of_group,
     offset_fetch,
 )
-from kafka_unclean_recovery.emulator.security.rights import UNKNOWN, Operation, Resource, bits
-
-_BROKER = 4  # ConfigResource.Type
-_GROUP = 0  # FindCoordinatorRequest.CoordinatorType
+from kafka_unclean_recovery.emulator.security.authorizing_metadata import (
+    describe_cluster,
+    describe_topic_partitions,
+    metadata,
+)
+from kafka_unclean_recovery.emulator.security.rights import Operation, Resource
 
 
 async def answer(api: Api, context: Context, request: Any) -> Fields | None:
@@ -45,80 +48,6 @@ async def answer(api: Api, context: Context, request: Any) -> Fields | None:
     if context.rights.everything:
         return await api.answer(context, request)
     return await RULES[type(request).name](Asked(api, context, request))
-
-
-# Describing the cluster and topics.
-
-
-async def _describe_cluster(asked: Asked) -> Fields | None:
-    fields = await asked.answered()
-    return fields and _with_cluster_operations(asked, fields)
-
-
-async def _metadata(asked: Asked) -> Fields | None:
-    """Of all topics those that may not be described are left out, without an error."""
-    request = asked.request
-    every = request.topics is None or (request.version == 0 and not request.topics)
-    fields = await asked.answered()
-    assert fields is not None
-    topics: list[Fields] = []
-    for topic in fields["topics"]:
-        name = topic["name"]
-        if name is None or asked.rights.may(Operation.DESCRIBE, Resource.TOPIC, name):
-            topics.append(_with_topic_operations(asked, topic, "authorized_operations"))
-        elif not every:
-            topics.append(_hidden(topic, any(each.topic_id for each in request.topics)))
-    return _with_cluster_operations(asked, fields) | {"topics": topics}
-
-
-def _hidden(topic: Fields, by_id: bool) -> Fields:
-    """Of a topic that may not be described, only what it was asked by is told."""
-    known = {"topic_id": topic["topic_id"], "name": None} if by_id else {"name": topic["name"]}
-    return {"error_code": TOPIC_AUTHORIZATION_FAILED, "partitions": []} | known
-
-
-async def _describe_topic_partitions(asked: Asked) -> Fields | None:
-    """Hidden topics are in no page, nor in the cursor to the next."""
-    request = asked.request
-    every = not request.topics
-    names = sorted(asked.context.state.topic_ids) if every else []
-    wanted = [type(request).TopicRequest(name=name) for name in names] or request.topics
-    first = "" if request.cursor is None else request.cursor.topic_name
-    if every and request.cursor is not None and not asked.may(Operation.DESCRIBE, _Named(first)):
-        request.cursor = None
-    request.topics = [
-        topic
-        for topic in wanted
-        if (not every or topic.name >= first) and asked.may(Operation.DESCRIBE, topic)
-    ]
-    refused = [topic for topic in wanted if not asked.may(Operation.DESCRIBE, topic)]
-    fields: Fields = {"topics": [], "next_cursor": None}
-    if request.topics:
-        fields = await asked.answered() or fields
-    operations = "topic_authorized_operations"
-    topics = [_with_topic_operations(asked, topic, operations) for topic in fields["topics"]]
-    hidden = [] if every else [_hidden({"name": topic.name}, False) for topic in refused]
-    return fields | {"topics": [*topics, *hidden]}
-
-
-@dataclass(frozen=True, slots=True)
-class _Named:
-    name: str
-
-
-def _with_cluster_operations(asked: Asked, fields: Fields) -> Fields:
-    if "authorized_operations" not in fields:
-        return fields
-    known = asked.rights.operations(Resource.CLUSTER)
-    return fields | {"authorized_operations": known if Operation.DESCRIBE in known else frozenset()}
-
-
-def _with_topic_operations(asked: Asked, topic: Fields, key: str) -> Fields:
-    """The codec takes a set for one of the two messages, a number for the other."""
-    if topic.get(key) in (None, UNKNOWN):
-        return topic
-    known = asked.rights.operations(Resource.TOPIC, topic["name"])
-    return topic | {key: bits(known) if isinstance(topic[key], int) else known}
 
 
 # Topics of which some may be refused.
@@ -194,7 +123,7 @@ async def _delete_topics(asked: Asked) -> Fields | None:
 _delete_by_name = parted(
     "topic_names",
     "responses",
-    lambda asked, name: asked.may(Operation.DELETE, _Named(name)),
+    lambda asked, name: asked.may(Operation.DELETE, Named(name)),
     lambda name: {"name": name, "error_code": TOPIC_AUTHORIZATION_FAILED},
 )
 
@@ -203,12 +132,12 @@ def _configs(operation: Operation, answered: str, more: Fields) -> Rule:
     """Of topics by name, of brokers by a right on the cluster."""
 
     def may(asked: Asked, resource: Any) -> bool:
-        if resource.resource_type == _BROKER:
+        if resource.resource_type == BROKER:
             return asked.rights.may(operation, Resource.CLUSTER)
-        return asked.may(operation, _Named(resource.resource_name))
+        return asked.may(operation, Named(resource.resource_name))
 
     def refusal(resource: Any) -> Fields:
-        of_broker = resource.resource_type == _BROKER
+        of_broker = resource.resource_type == BROKER
         return more | {
             "error_code": CLUSTER_AUTHORIZATION_FAILED if of_broker else TOPIC_AUTHORIZATION_FAILED,
             "error_message": None,
@@ -253,36 +182,6 @@ async def _init_producer_id(asked: Asked) -> Fields | None:
     return {"error_code": error, "producer_id": -1, "producer_epoch": -1}
 
 
-async def _find_coordinator(asked: Asked) -> Fields | None:
-    request = asked.request
-    if request.version >= 4:
-        return await _find_coordinators(asked)
-    no = _no_coordinator(request, request.key)
-    return await asked.answered() if _may_find(asked, request.key) else no
-
-
-def _may_find(asked: Asked, key: str) -> bool:
-    group = asked.request.key_type == _GROUP
-    kind = Resource.GROUP if group else Resource.TRANSACTIONAL_ID
-    return asked.rights.may(Operation.DESCRIBE, kind, key)
-
-
-def _no_coordinator(request: Any, key: str) -> Fields:
-    group = request.key_type == _GROUP
-    error = GROUP_AUTHORIZATION_FAILED if group else TRANSACTIONAL_ID_AUTHORIZATION_FAILED
-    none: Fields = {"error_code": error, "error_message": None, "node_id": -1, "host": ""}
-    return none | {"port": -1} | ({"key": key} if request.version >= 4 else {})
-
-
-async def _find_coordinators(asked: Asked) -> Fields | None:
-    return await parted(
-        "coordinator_keys",
-        "coordinators",
-        _may_find,
-        lambda key: _no_coordinator(asked.request, key),
-    )(asked)
-
-
 def _no_commit(topic: Any) -> Fields:
     return _no_offsets(topic) | {"topic_id": topic.topic_id}
 
@@ -308,18 +207,18 @@ RULES: Mapping[str, Rule] = {
     "CreateTopicsRequest": parted("topics", "topics", _may_create, _no_topic),
     "DeleteGroupsRequest": delete_groups,
     "DeleteTopicsRequest": _delete_topics,
-    "DescribeClusterRequest": _describe_cluster,
+    "DescribeClusterRequest": describe_cluster,
     "DescribeConfigsRequest": _configs(Operation.DESCRIBE_CONFIGS, "results", {"configs": []}),
     "DescribeGroupsRequest": describe_groups,
     "DescribeLogDirsRequest": needs_cluster(Operation.DESCRIBE, _everywhere),
     "DescribeQuorumRequest": needs_cluster(
         Operation.DESCRIBE, _no(Operation.DESCRIBE, topics=[], nodes=[])
     ),
-    "DescribeTopicPartitionsRequest": _describe_topic_partitions,
+    "DescribeTopicPartitionsRequest": describe_topic_partitions,
     # As Kafka has it; the texts of KIP-966 and KIP-1275 say CLUSTER_ACTION.
     "ElectLeadersRequest": needs_cluster(Operation.ALTER, _everywhere),
     "FetchRequest": _fetch,
-    "FindCoordinatorRequest": _find_coordinator,
+    "FindCoordinatorRequest": find_coordinator,
     "GetReplicaLogInfoRequest": needs_cluster(Operation.CLUSTER_ACTION, _everywhere),
     "HeartbeatRequest": of_group(Operation.READ),
     "IncrementalAlterConfigsRequest": _configs(Operation.ALTER_CONFIGS, "responses", {}),
@@ -331,7 +230,7 @@ RULES: Mapping[str, Rule] = {
     "ListPartitionReassignmentsRequest": needs_cluster(
         Operation.DESCRIBE, _no(Operation.DESCRIBE, topics=[])
     ),
-    "MetadataRequest": _metadata,
+    "MetadataRequest": metadata,
     "OffsetCommitRequest": of_group(
         Operation.READ, parted("topics", "topics", on_topic(Operation.READ), _no_commit)
     ),

@@ -10,10 +10,13 @@ from kafka_unclean_recovery.emulator.apis.api import Fields
 from kafka_unclean_recovery.emulator.error_codes import (
     GROUP_AUTHORIZATION_FAILED,
     TOPIC_AUTHORIZATION_FAILED,
+    TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
 )
 from kafka_unclean_recovery.emulator.failure_answers import failed
 from kafka_unclean_recovery.emulator.security.asked import Asked, Rule, anyone, parted
 from kafka_unclean_recovery.emulator.security.rights import Operation, Resource
+
+_GROUP = 0  # FindCoordinatorRequest.CoordinatorType
 
 
 def of_group(operation: Operation, then: Rule = anyone) -> Rule:
@@ -115,3 +118,33 @@ def _offsets(asked: Asked, topics: list[Fields], named: Any) -> list[Fields]:
 class _Entry:
     name: str | None
     topic_id: Any
+
+
+async def find_coordinator(asked: Asked) -> Fields | None:
+    request = asked.request
+    if request.version >= 4:
+        return await _find_coordinators(asked)
+    no = _no_coordinator(request, request.key)
+    return await asked.answered() if _may_find(asked, request.key) else no
+
+
+def _may_find(asked: Asked, key: str) -> bool:
+    group = asked.request.key_type == _GROUP
+    kind = Resource.GROUP if group else Resource.TRANSACTIONAL_ID
+    return asked.rights.may(Operation.DESCRIBE, kind, key)
+
+
+def _no_coordinator(request: Any, key: str) -> Fields:
+    group = request.key_type == _GROUP
+    error = GROUP_AUTHORIZATION_FAILED if group else TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+    none: Fields = {"error_code": error, "error_message": None, "node_id": -1, "host": ""}
+    return none | {"port": -1} | ({"key": key} if request.version >= 4 else {})
+
+
+async def _find_coordinators(asked: Asked) -> Fields | None:
+    return await parted(
+        "coordinator_keys",
+        "coordinators",
+        _may_find,
+        lambda key: _no_coordinator(asked.request, key),
+    )(asked)
