@@ -12,8 +12,11 @@ from dataclasses import dataclass, field, fields
 from kafka_unclean_recovery.emulator.broker import Broker
 from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
 from kafka_unclean_recovery.emulator.controller.records import NO_LEADER, TopicIdPartition
-from kafka_unclean_recovery.emulator.controller.recovery import Strategy
-from kafka_unclean_recovery.emulator.controller.state import State, Topic
+from kafka_unclean_recovery.emulator.controller.state import State
+from kafka_unclean_recovery.emulator.controller.unclean_recovery import (
+    awaits_last_known_elr,
+    left_to_users,
+)
 from kafka_unclean_recovery.emulator.election_counts import ElectionCounts
 from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.emulator.replica import below_min_isr
@@ -102,7 +105,7 @@ def _controller(state: State, elections: ElectionCounts) -> ControllerMetrics:
     placed = [
         (topic, found) for topic in state.topics.values() for found in topic.partitions.values()
     ]
-    numbered = [(topic, n) for topic in state.topics.values() for n in topic.partitions]
+    keys = [TopicIdPartition(t.topic_id, n) for t in state.topics.values() for n in t.partitions]
     partitions = [found for _, found in placed]
     fenced = [broker for broker in state.brokers.values() if broker.fenced]
     return ControllerMetrics(
@@ -118,11 +121,9 @@ def _controller(state: State, elections: ElectionCounts) -> ControllerMetrics:
             len(found.isr) < state.min_isr(topic, found.replicas) for topic, found in placed
         ),
         manual_leader_election_required_partition_count=sum(
-            _manual_election_required(state, topic, number) for topic, number in numbered
+            _manual_election_required(state, key) for key in keys
         ),
-        unclean_recovery_partitions_count=sum(
-            _recovers(state, topic, number) for topic, number in numbered
-        ),
+        unclean_recovery_partitions_count=sum(_recovers(state, key) for key in keys),
         unclean_recovery_finished_count=state.recoveries_finished,
         electable_leaders=sum(len({*p.isr, *p.elr}) for p in partitions),
     )
@@ -133,21 +134,20 @@ def _nobody_eligible(found: PartitionRegistration) -> bool:
     return found.leader == NO_LEADER and not (found.isr or found.elr)
 
 
-def _recovers(state: State, topic: Topic, number: int) -> bool:
+def _recovers(state: State, key: TopicIdPartition) -> bool:
     """One that waits until the last known ELR is unfenced counts too."""
-    if TopicIdPartition(topic.topic_id, number) in state.recoveries:
-        return True
-    waits = state.recovers_uncleanly and _nobody_eligible(topic.partitions[number])
-    return waits and state.recovery_strategy(topic) is not Strategy.NONE
+    return key in state.recoveries or awaits_last_known_elr(state, key)
 
 
-def _manual_election_required(state: State, topic: Topic, number: int) -> bool:
+def _manual_election_required(state: State, key: TopicIdPartition) -> bool:
     """Where no recovery manager is, the last known leader is elected when it is back."""
-    found = topic.partitions[number]
-    if not _nobody_eligible(found) or _recovers(state, topic, number):
+    if state.recovers_uncleanly:
+        return left_to_users(state, key)
+    topic, found = state.topics[key.topic_id], state.partition(key)
+    if not _nobody_eligible(found):
         return False
     last_known = found.last_known_elr or found.last_known_leader != NO_LEADER
-    return state.recovers_uncleanly or not (last_known or state.unclean_elections(topic))
+    return not (last_known or state.unclean_elections(topic))
 
 
 def _broker(emulation: Emulation, broker: Broker) -> BrokerMetrics:
