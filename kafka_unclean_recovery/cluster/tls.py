@@ -50,17 +50,13 @@ def _refuse_both(properties: Mapping[str, str], one: str, other: str, source: st
 
 
 def _trust(context: ssl.SSLContext, properties: Mapping[str, str], source: str) -> None:
-    inline = properties.get("ssl.truststore.certificates")
-    key = "ssl.truststore.certificates" if inline else "ssl.truststore.location"
-    text = inline or _store(properties, "truststore", source, _CONVERT_CERTIFICATES)
-    if text is None:
+    certificates = trusted_certificates(properties, source)
+    if certificates is None:
         context.load_default_certs()
         return
-    certificates = [block.text for block in pem_blocks(text) if block.is_certificate]
-    if not certificates:
-        raise ConfigError(f"{source}: {key} holds no PEM certificate: point it at the CA's")
+    key = _trust_key(properties)
     try:
-        context.load_verify_locations(cadata="".join(certificates))
+        context.load_verify_locations(cadata="".join(block.text for block in certificates))
     except ssl.SSLError as error:
         raise ConfigError(
             f"{source}: {key} holds a certificate that OpenSSL can't read "
@@ -68,8 +64,26 @@ def _trust(context: ssl.SSLContext, properties: Mapping[str, str], source: str) 
         ) from error
 
 
+def trusted_certificates(properties: Mapping[str, str], source: str) -> list[PemBlock] | None:
+    """Of the trust store, at least one; None without a trust store. Raises ConfigError."""
+    inline = properties.get("ssl.truststore.certificates")
+    text = inline or _store(properties, "truststore", source, _CONVERT_CERTIFICATES)
+    if text is None:
+        return None
+    certificates = [block for block in pem_blocks(text) if block.is_certificate]
+    if not certificates:
+        key = _trust_key(properties)
+        raise ConfigError(f"{source}: {key} holds no PEM certificate: point it at the CA's")
+    return certificates
+
+
+def _trust_key(properties: Mapping[str, str]) -> str:
+    inline = properties.get("ssl.truststore.certificates")
+    return "ssl.truststore.certificates" if inline else "ssl.truststore.location"
+
+
 def _identify(context: ssl.SSLContext, properties: Mapping[str, str], source: str) -> None:
-    blocks, key = _key_blocks(properties, source)
+    blocks, key = key_blocks(properties, source)
     if blocks is None:
         return
     for wanted, found in (
@@ -81,7 +95,8 @@ def _identify(context: ssl.SSLContext, properties: Mapping[str, str], source: st
     _load_key(context, blocks, properties.get("ssl.key.password"), f"{source}: {key}")
 
 
-def _key_blocks(properties: Mapping[str, str], source: str) -> tuple[list[PemBlock] | None, str]:
+def key_blocks(properties: Mapping[str, str], source: str) -> tuple[list[PemBlock] | None, str]:
+    """Of the key store, None without one; and the key that named it. Raises ConfigError."""
     chain = properties.get("ssl.keystore.certificate.chain")
     private = properties.get("ssl.keystore.key")
     if chain and private:
