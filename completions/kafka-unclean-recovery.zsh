@@ -39,6 +39,19 @@ _arguments \
     '--path-to-json-file[The partitions, as {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
     '--help[Show this message and exit]'
 return ;;
+salvage-replay)
+shift words; ((CURRENT--))
+_arguments \
+    '--bootstrap-server[Brokers to connect to first]:value: ' \
+    '--command-config[Java client properties  TLS, SASL, client.id]:file:_files' \
+    '--topics[Only topics whose whole name matches (Pythons re)]:value: ' \
+    '--target[Where records go; {topic} is the topic they were in]:value: ' \
+    '--include-open[Produce records of transactions without an end here, too]' \
+    '--checkpoint[What has been produced; by default beside SAVED, by its name]:file:_files' \
+    '--execute[Produce; else it is only shown what would be]' \
+    '--help[Show this message and exit]' \
+    '*:directory:_files -/'
+return ;;
 emulator)
 shift words; ((CURRENT--))
 if ((CURRENT > 2)); then case "$words[2]" in
@@ -65,7 +78,7 @@ _arguments \
 return ;;
 esac; fi
 _arguments \
-    '1:command:(scan-log-dirs plan salvage emulator)' \
+    '1:command:(scan-log-dirs plan salvage salvage-replay emulator)' \
     '(1)--bootstrap-server[Brokers to connect to first; required without a command]:value: ' \
     '(1)--command-config[Java client properties  TLS, SASL, client.id]:file:_files' \
     '(1)--all-offline-partitions[Every partition without a leader]' \

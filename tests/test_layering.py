@@ -54,6 +54,16 @@ RIM = {
         "report_table",
         "report_text",
     },
+    "replay": {
+        "model",
+        "errors",
+        "json_fields",
+        "json_text",
+        "cluster",
+        "report_table",
+        "report_text",
+        "salvage",
+    },
     "emulator": {"choices", "deadline", "log_dir", "messages"},
     "pytest_plugin": {"emulator"},
     "stopping": set(),
@@ -82,7 +92,8 @@ THIRD_PARTIES = {
     "tenacity": {"gather"},
     "crc32c": {"emulator", "log_dir"},
     "pyspark": {"spark"},
-    "pyarrow": {"spark", "salvage"},
+    "pyarrow": {"spark", "salvage", "replay"},
+    "confluent_kafka": {"replay"},
 }
 
 
@@ -145,7 +156,7 @@ def test_only_the_command_line_prints_or_exits() -> None:
         assert not calls & {"print", "input", "exit"}, module.name
 
 
-HEAVY = {"kafka", "tabulate", "tenacity", "asyncio", "pyarrow", "pyspark"}
+HEAVY = {"kafka", "tabulate", "tenacity", "asyncio", "pyarrow", "pyspark", "confluent_kafka"}
 
 
 def _heavy(*modules: str) -> set[str]:

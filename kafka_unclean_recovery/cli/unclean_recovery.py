@@ -11,7 +11,13 @@ import typer
 
 from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.choices import ElectionMethod, Transport
-from kafka_unclean_recovery.cli import emulator, plan_from_disks, salvage, scan_log_dirs
+from kafka_unclean_recovery.cli import (
+    emulator,
+    plan_from_disks,
+    salvage,
+    salvage_replay,
+    scan_log_dirs,
+)
 from kafka_unclean_recovery.cli.flags import (
     ElectionAttempts,
     Format,
@@ -144,6 +150,9 @@ app.command(plan_from_disks.NAME, short_help="Choose leaders out of log director
 )
 app.command(salvage.NAME, short_help="Save what disks hold beyond the designated leaders.")(
     salvage.salvage
+)
+app.command(salvage_replay.NAME, short_help="Produce salvaged records to a topic.")(
+    salvage_replay.salvage_replay
 )
 app.add_typer(emulator.app, name=emulator.NAME)
 

@@ -1,0 +1,189 @@
+"""What kafka-unclean-recovery salvage-replay does once its flags are parsed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from kafka_unclean_recovery.cli.complaints import count_and_first
+from kafka_unclean_recovery.cli.console import Console, check_outside_log_directories
+from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, UNREACHABLE, USAGE, Exit, usage
+from kafka_unclean_recovery.cli.selection import selection
+from kafka_unclean_recovery.cluster.bootstrap import Address, connect_any, parse_bootstrap
+from kafka_unclean_recovery.cluster.errors import ConfigError, ConnectionFailed, NoBrokerReachable
+from kafka_unclean_recovery.cluster.security import ClientConfig
+from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.replay.checkpoint import open_checkpoint, read_checkpoint
+from kafka_unclean_recovery.replay.client_settings import load_settings
+from kafka_unclean_recovery.replay.producing import Client, NotReached, ProducingFailed
+from kafka_unclean_recovery.replay.run import Known, Work, replay
+from kafka_unclean_recovery.replay.saved import Saved, read_saved
+from kafka_unclean_recovery.replay.table import refusals, render_replay
+from kafka_unclean_recovery.replay.target import target_name
+
+NAME = "kafka-unclean-recovery"
+_ASK = "no marker here says how it ended: find that out, or give --include-open"
+_CONNECTING_SECONDS = 15.0
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The flags of the command, by their names."""
+
+    saved: Path
+    bootstrap_server: str
+    command_config: Path | None
+    topics: str | None
+    target: str
+    include_open: bool
+    checkpoint: Path | None
+    execute: bool
+
+    @property
+    def checkpoint_file(self) -> Path:
+        if self.checkpoint is not None:
+            return self.checkpoint
+        saved = self.saved.resolve()
+        return saved.with_name(f"{saved.name}.replay-checkpoint")
+
+
+def run(options: Options) -> int:
+    """The exit code of one run."""
+    console = Console(NAME)
+    try:
+        return _run(console, options)
+    except Exit as error:
+        console.say(str(error))
+        return error.code
+    except (InputError, ConfigError) as error:
+        console.say(str(error))
+        return USAGE
+    except (NoBrokerReachable, ConnectionFailed, NotReached) as error:
+        console.say(str(error))
+        return UNREACHABLE
+    except (ProducingFailed, OSError) as error:
+        console.say(f"{error}; what was produced is known: run it again, which goes on there")
+        return NOT_ALL
+
+
+def _run(console: Console, options: Options) -> int:
+    """Raises Exit(2), Exit(130 or 143), and what the parts of it do."""
+    chosen = selection(options.topics, None)
+    saved = read_saved(options.saved, chosen.includes)
+    known = _checkpoint(options, saved)
+    with _stoppable(console) as going_on:
+        client = _client(console, options)
+        works = _works(client, options, saved)
+        for work in works:
+            console.progress(f"looking at {work.saved.topic_partition}")
+            work.look(known, time.time_ns() // 1_000_000, going_on)
+        refused = refusals(works)
+        produces = options.execute and not refused
+        if produces:
+            _produce(console, options, client, works, saved.digest, going_on)
+    console.artefact(render_replay(works, produces))
+    complaints = [*refused, *_complaints(saved, works)]
+    for complaint in complaints:
+        console.say(complaint)
+    if not produces:
+        console.say("nothing was produced" + ("" if options.execute else "; --execute produces"))
+    return NOT_ALL if complaints else OK
+
+
+def _checkpoint(options: Options, saved: Saved) -> Known:
+    """Raises Exit(2), InputError."""
+    path = options.checkpoint_file
+    if not path.parent.is_dir():
+        raise usage(f"--checkpoint {path}: {path.parent} is no directory")
+    check_outside_log_directories(path, "--checkpoint")
+    return read_checkpoint(path, saved.digest)
+
+
+def _client(console: Console, options: Options) -> Client:
+    """Once a connection of our own was let in: its errors say more than librdkafka's.
+
+    Raises ConfigError, NoBrokerReachable.
+    """
+    addresses = parse_bootstrap(options.bootstrap_server)
+    path = None if options.command_config is None else str(options.command_config)
+    settings, config = load_settings(options.bootstrap_server, path)
+    if config.not_honoured:
+        console.say(f"{path}: no effect here: {', '.join(config.not_honoured)}")
+    asyncio.run(_try_connection(addresses, config))
+    return Client(settings)
+
+
+async def _try_connection(addresses: Sequence[Address], config: ClientConfig) -> None:
+    connection = await connect_any(addresses, config, Deadline.after(_CONNECTING_SECONDS))
+    await connection.close()
+
+
+def _works(client: Client, options: Options, saved: Saved) -> list[Work]:
+    """Raises InputError, NotReached, ProducingFailed."""
+    names = [target_name(options.target, part.topic_partition.topic) for part in saved.partitions]
+    targets = client.describe(names)
+    return [
+        Work(saved.cluster_id, partition, name, targets.get(name), options.include_open)
+        for partition, name in zip(saved.partitions, names, strict=True)
+    ]
+
+
+def _produce(
+    console: Console,
+    options: Options,
+    client: Client,
+    works: Sequence[Work],
+    digest: str,
+    going_on: Callable[[], None],
+) -> None:
+    """Raises Exit(130 or 143), ProducingFailed, InputError, OSError."""
+    producer = client.producer(work.target for work in works if work.target is not None)
+    with open_checkpoint(options.checkpoint_file, digest) as checkpoint:
+        for done, work in enumerate(works):
+            console.progress(f"{done} of {len(works)} partitions, {work.saved.topic_partition}")
+            replay(work, client, producer, checkpoint, going_on)
+
+
+@contextmanager
+def _stoppable(console: Console) -> Iterator[Callable[[], None]]:
+    """What is given raises Exit(130 or 143) after a signal; a second one ends the process."""
+    received: list[int] = []
+
+    def receive(number: int, _: FrameType | None) -> None:
+        if received:
+            os._exit(128 + number)
+        received.append(number)
+        console.say_in_handler("stopping: what was sent is awaited (a second signal stops at once)")
+
+    def going_on() -> None:
+        if received:
+            raise Exit(128 + received[0], "interrupted: run it again, which goes on from there")
+
+    before = {number: signal.signal(number, receive) for number in _SIGNALS}
+    try:
+        yield going_on
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _complaints(saved: Saved, works: Sequence[Work]) -> Iterator[str]:
+    yield from count_and_first(
+        "doubt about what was saved", "doubts about what was saved", saved.problems
+    )
+    if not works:
+        yield "nothing of these topics was saved; see --topics"
+    skipped = sum(work.survey.open for work in works)
+    if skipped == 1:
+        yield f"1 record of an open transaction was left out; {_ASK}"
+    elif skipped:
+        yield f"{skipped} records of open transactions were left out; {_ASK}"

@@ -1,0 +1,57 @@
+"""From a Java client file to the settings of librdkafka. They hold secrets: show them to nobody."""
+
+from __future__ import annotations
+
+from kafka_unclean_recovery.cluster.properties import parse_properties
+from kafka_unclean_recovery.cluster.security import ClientConfig, client_config
+from kafka_unclean_recovery.cluster.tls import key_blocks, read_text, trusted_certificates
+
+Settings = dict[str, str | int | bool]
+
+_SHORTEST_MS, _LONGEST_MS = 10, 300_000
+
+
+def load_settings(bootstrap_server: str, path: str | None) -> tuple[Settings, ClientConfig]:
+    """What Java's keys mean to librdkafka, and the same as our own connections read it, which has
+    checked it. Raises ConfigError, whose message holds no value."""
+    properties = {}
+    source = path or "command line"
+    if path is not None:
+        text = read_text(path, "--command-config", "command line")
+        properties = parse_properties(text, path)
+    config = client_config(properties, source)
+    settings: Settings = {
+        "bootstrap.servers": bootstrap_server,
+        "client.id": config.client_id,
+        "security.protocol": config.security_protocol,
+    }
+    if config.request_timeout_ms is not None:
+        bounded = min(max(config.request_timeout_ms, _SHORTEST_MS), _LONGEST_MS)
+        settings["socket.timeout.ms"] = bounded
+    if config.security_protocol.endswith("SSL"):
+        settings |= _tls(properties, source, config.check_hostname)
+    if config.sasl is not None:
+        settings |= {
+            "sasl.mechanism": config.sasl.mechanism,
+            "sasl.username": config.sasl.username,
+            "sasl.password": config.sasl.password,
+        }
+    return settings, config
+
+
+def _tls(properties: dict[str, str], source: str, check_hostname: bool) -> Settings:
+    """PEM by value, so that a store means the same as to our own connections."""
+    settings: Settings = {
+        "ssl.endpoint.identification.algorithm": "https" if check_hostname else "none"
+    }
+    trusted = trusted_certificates(properties, source)
+    if trusted is not None:
+        settings["ssl.ca.pem"] = "".join(block.text for block in trusted)
+    blocks, _ = key_blocks(properties, source)
+    if blocks is None:
+        return settings
+    settings["ssl.certificate.pem"] = "".join(b.text for b in blocks if b.is_certificate)
+    settings["ssl.key.pem"] = "".join(b.text for b in blocks if b.is_private_key)
+    if password := properties.get("ssl.key.password"):
+        settings["ssl.key.password"] = password
+    return settings

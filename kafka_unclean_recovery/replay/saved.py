@@ -1,0 +1,81 @@
+"""What manifest.json of a salvage says of its records (salvage-1.schema.json)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.json_fields import Fields
+from kafka_unclean_recovery.json_text import Place, load_object
+from kafka_unclean_recovery.model import TopicPartition
+from kafka_unclean_recovery.salvage.manifest import FORMAT_VERSION, KIND
+from kafka_unclean_recovery.salvage.output_directory import MANIFEST
+
+
+@dataclass(frozen=True, slots=True)
+class SavedPartition:
+    """files: (broker, Parquet file) of each replica that held some of it."""
+
+    topic_partition: TopicPartition
+    topic_id: str
+    files: tuple[tuple[int, Path], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """digest: by which this salvage is known, hexadecimal. problems: why it may not hold all."""
+
+    cluster_id: str
+    digest: str
+    partitions: tuple[SavedPartition, ...]
+    problems: tuple[str, ...]
+
+
+def read_saved(directory: Path, includes: Callable[[TopicPartition], bool]) -> Saved:
+    """Of the partitions asked for, in their order. Raises InputError."""
+    path = directory / MANIFEST
+    try:
+        text = path.read_bytes()
+        document = Fields(Place(str(path)), load_object(text.decode(), str(path)))
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}; name what salvage --output wrote") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not UTF-8 text; use the file as it was written") from None
+    document.one_of("kind", [KIND])
+    if document.value("format_version") != FORMAT_VERSION:
+        raise document.place.error(f"is not of format {FORMAT_VERSION}; salvage with this release")
+    found: dict[tuple[TopicPartition, str], list[tuple[int, Path]]] = {}
+    problems = list(document.texts("problems"))
+    for row in document.objects("replicas"):
+        partition = TopicPartition(row.text("topic"), row.int32("partition"))
+        if includes(partition):
+            key = (partition, row.text("topic_id"))
+            found.setdefault(key, []).extend(_file(row, directory))
+            problems += _problems(row, partition)
+    partitions = (SavedPartition(*key, tuple(files)) for key, files in sorted(found.items()))
+    return Saved(
+        document.text("cluster_id"),
+        hashlib.sha256(text).hexdigest(),
+        tuple(partitions),
+        tuple(problems),
+    )
+
+
+def _file(row: Fields, directory: Path) -> Iterator[tuple[int, Path]]:
+    if not row.known("records_file"):
+        return
+    inside = PurePosixPath(row.text("path")) / row.text("records_file")
+    if inside.is_absolute() or ".." in inside.parts:
+        raise row.place.at("path").error("leads out of the directory; use the file as written")
+    yield row.int32("broker"), directory / inside
+
+
+def _problems(row: Fields, partition: TopicPartition) -> Iterator[str]:
+    who = f"{partition} of broker {row.int32('broker')}"
+    for problem in row.texts("problems"):
+        yield f"{who}: {problem}"
+    if any(True for _ in row.items("segments")) and not row.known("records_file"):
+        yield f"{who}: its records are in segment files only; salvage it without --raw-only"
