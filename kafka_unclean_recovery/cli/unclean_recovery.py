@@ -106,8 +106,8 @@ def unclean_recovery(
     """Recover partitions that have no leader by electing the replica that loses least.
 
     Reads how far the log of every surviving replica goes, chooses the leader, and with
-    --automated-recovery elects exactly that one (KIP-1275, on the Kafka of today). The commands
-    below need no cluster.
+    --automated-recovery elects exactly that one (KIP-1275, on the Kafka of today). Of the
+    commands below only salvage-replay asks a cluster.
     """
     if context.invoked_subcommand is not None:
         refuse_flags_before(context, context.invoked_subcommand)
