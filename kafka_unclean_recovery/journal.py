@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from kafka_unclean_recovery.model import TopicPartition
+from kafka_unclean_recovery.sync_directory import sync_directory
 
 VERSION = 1
 
@@ -98,7 +99,7 @@ class Journal:
             os.fsync(self._descriptor)
             if not self._entered:
                 # A new file survives a crash only when its directory entry does.
-                _sync_directory(self.path.parent)
+                sync_directory(self.path.parent)
                 self._entered = True
         except OSError as error:
             raise JournalError(f"journal {self.path}: {error.strerror}") from None
@@ -221,7 +222,7 @@ def link_to(path: Path, directory: Path) -> Path:
     """A new entry in the directory by which later runs find a journal that lies elsewhere."""
     link = new_path(directory)
     link.symlink_to(path.resolve())
-    _sync_directory(directory)
+    sync_directory(directory)
     return link
 
 
@@ -239,11 +240,3 @@ def unfinished_journals(directory: Path) -> tuple[list[Path], list[str]]:
         except (JournalError, OSError) as error:
             complaints.append(str(error))
     return found, complaints
-
-
-def _sync_directory(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

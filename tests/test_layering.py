@@ -39,10 +39,12 @@ PURE = {
     "consent": {"model", "plan_file", "report_text"},
 }
 RIM = {
-    "journal": {"model"},
+    "journal": {"model", "sync_directory"},
     "log_dir": {"choices", "model", "errors", "trust"},
     "messages": {"choices"},
+    "sync_directory": set(),
     "salvage": {
+        "sync_directory",
         "choices",
         "model",
         "errors",
@@ -55,6 +57,7 @@ RIM = {
         "report_text",
     },
     "replay": {
+        "sync_directory",
         "model",
         "errors",
         "json_fields",

@@ -11,7 +11,6 @@ from typing import TypeVar
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.emulator import administration
 from kafka_unclean_recovery.emulator.apis.api import Api, Context
-from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
 from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.emulator.intercepts import (
     Action,
@@ -82,7 +81,7 @@ class Control:
         return first
 
     def _leader(self, topic: str, partition: int, broker: int | None) -> tuple[Context, Replica]:
-        key = self._key(topic, partition)
+        key = self._emulation.partition_key(topic, partition)
         id_ = self._emulation.state.partition(key).leader if broker is None else broker
         context = self._contexts.get(id_)
         replica = None if context is None else context.broker.replicas.get(key)
@@ -91,18 +90,12 @@ class Control:
             raise ValueError(f"{who} {topic}-{partition}")
         return context, replica
 
-    def _key(self, topic: str, partition: int) -> TopicIdPartition:
-        found = self._emulation.state.topic(topic)
-        if found is None or partition not in found.partitions:
-            raise ValueError(f"there is no partition {topic}-{partition}")
-        return TopicIdPartition(found.topic_id, partition)
-
     async def lag(
         self, broker: int, records: int | None, topic: str | None, partition: int
     ) -> None:
         """See Cluster.lag."""
-        self._known(broker)
-        key = None if topic is None else self._key(topic, partition)
+        self._emulation.broker(broker)
+        key = None if topic is None else self._emulation.partition_key(topic, partition)
         await self._links.lag(broker, key, records)
 
     async def intercept(
@@ -110,17 +103,13 @@ class Control:
     ) -> Interception:
         """See Cluster.intercept."""
         if broker is not None:
-            self._known(broker)
+            self._emulation.broker(broker)
         if times < 1:
             raise ValueError("what is intercepted is intercepted once at least")
         key = self._api_key(api)
         rule = Interception(key, self._table[key].name, action, broker, times)
         self._interceptions.rules = [*self._interceptions.open(), rule]
         return rule
-
-    def _known(self, broker: int) -> None:
-        if broker not in self._contexts:
-            raise ValueError(f"there is no broker {broker}")
 
     def _api_key(self, api: str | int) -> int:
         names = {found.name.lower(): key for key, found in self._table.items()}

@@ -81,9 +81,7 @@ class Core:
             listener.release()
 
     def broker(self, id_: int) -> Broker:
-        if id_ not in self.emulation.brokers:
-            raise ValueError(f"there is no broker {id_}")
-        return self.emulation.brokers[id_]
+        return self.emulation.broker(id_)
 
     def _broker_that_is(self, process: Process, id_: int) -> Broker:
         broker = self.broker(id_)

@@ -289,6 +289,21 @@ class Emulation:
                 self._fetchers.propose(broker, replica, isr)
                 self._settle()
 
+    # Who is meant.
+
+    def broker(self, id_: int) -> Broker:
+        """Raises ValueError."""
+        if id_ not in self.brokers:
+            raise ValueError(f"there is no broker {id_}")
+        return self.brokers[id_]
+
+    def partition_key(self, topic: str, partition: int) -> TopicIdPartition:
+        """Raises ValueError."""
+        found = self.state.topic(topic)
+        if found is None or partition not in found.partitions:
+            raise ValueError(f"there is no partition {topic}-{partition}")
+        return TopicIdPartition(found.topic_id, partition)
+
     # What a broker hears of the controller.
 
     def seen_by(self, broker: int) -> State:

@@ -61,8 +61,8 @@ class Links:
 
     def _between(self, one: int, other: int) -> Link:
         ends = {one, other} - {CONTROLLER, CLIENTS}
-        for broker in ends - self._emulation.brokers.keys():
-            raise ValueError(f"there is no broker {broker}")
+        for broker in ends:
+            self._emulation.broker(broker)
         if one == other or not ends:
             raise ValueError("a link has a broker at one end, and something else at the other")
         return link(one, other)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kafka_unclean_recovery.emulator.broker import Broker
-from kafka_unclean_recovery.emulator.controller.records import NO_LEADER, Ids, TopicIdPartition
+from kafka_unclean_recovery.emulator.controller.records import NO_LEADER, Ids
 from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.emulator.faults import CLIENTS, CONTROLLER, STOPPED, Link
 from kafka_unclean_recovery.emulator.intercepts import Interception
@@ -77,11 +77,8 @@ def status(
 
 def partition_status(emulation: Emulation, topic: str, number: int) -> PartitionStatus:
     """Raises ValueError where there is no such partition."""
-    found = emulation.state.topic(topic)
-    partition = None if found is None else found.partitions.get(number)
-    if found is None or partition is None:
-        raise ValueError(f"there is no partition {topic}-{number}")
-    key = TopicIdPartition(found.topic_id, number)
+    key = emulation.partition_key(topic, number)
+    partition = emulation.state.partition(key)
     copies = [
         (id_, emulation.brokers[id_].replicas.get(key))
         for id_ in partition.replicas

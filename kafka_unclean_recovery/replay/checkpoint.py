@@ -21,6 +21,7 @@ from kafka_unclean_recovery.json_text import Place, load_object
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.replay.origin import Position
 from kafka_unclean_recovery.replay.records import Fate
+from kafka_unclean_recovery.sync_directory import sync_directory
 
 FORMAT_VERSION = 1
 KIND = "salvage-replay"
@@ -91,7 +92,7 @@ def open_checkpoint(path: Path, digest: str) -> Iterator[Checkpoint]:
         file.truncate(content.rfind(b"\n") + 1)
         if b"\n" not in content:
             _append(file, {"format_version": FORMAT_VERSION, "kind": KIND, "salvage": digest})
-            _sync(path.parent)
+            sync_directory(path.parent)
         yield Checkpoint(known, file)
 
 
@@ -99,14 +100,6 @@ def _append(file: BinaryIO, line: Mapping[str, object]) -> None:
     file.write(json.dumps(line).encode() + b"\n")
     file.flush()
     os.fsync(file.fileno())
-
-
-def _sync(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _parse(content: bytes, path: Path, digest: str) -> dict[Key, Progress]:

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.sync_directory import sync_directory
 
 MANIFEST = "manifest.json"
 IN_PROGRESS = "SALVAGE-IN-PROGRESS"
@@ -34,10 +35,10 @@ def new_directory(path: Path) -> Iterator[Path]:
         yield building
         (building / IN_PROGRESS).unlink()
         for directory in (building, *filter(Path.is_dir, building.rglob("*"))):
-            _sync(directory)
+            sync_directory(directory)
         _check_absent(path)
         building.rename(path)
-        _sync(path.parent)
+        sync_directory(path.parent)
 
 
 def write_manifest(building: Path, text: str) -> None:
@@ -78,11 +79,3 @@ def _locked(building: Path) -> Iterator[None]:
             file.write(_SAYS)
             file.flush()
         yield
-
-
-def _sync(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -9,7 +9,7 @@ from kafka_unclean_recovery.emulator.controller.machine import step
 from kafka_unclean_recovery.emulator.controller.releases import RELEASES
 from kafka_unclean_recovery.emulator.controller.state import ControllerFault, State
 from kafka_unclean_recovery.log_dir.cluster_metadata_image import BROKER_RESOURCE, MetadataImage
-from tests.fidelity.states import FAILED, BrokerView, ClusterState, PartitionView
+from tests.fidelity.states import FAILED, ClusterState, broker_view, partition_view
 
 
 class OurSide:
@@ -33,26 +33,11 @@ class OurSide:
         state = self._state
         return ClusterState(
             {
-                (topic.name, number): PartitionView(
-                    found.leader,
-                    found.leader_epoch,
-                    found.partition_epoch,
-                    found.isr,
-                    found.elr,
-                    found.last_known_elr,
-                    found.leader_recovery_state,
-                    found.replicas,
-                    found.adding_replicas,
-                    found.removing_replicas,
-                    found.directories,
-                )
+                (topic.name, number): partition_view(found)
                 for topic in state.topics.values()
                 for number, found in topic.partitions.items()
             },
-            {
-                broker: BrokerView(found.epoch, found.fenced, found.in_controlled_shutdown)
-                for broker, found in state.brokers.items()
-            },
+            {broker: broker_view(found) for broker, found in state.brokers.items()},
             state.end_offset,
             int(state.release.elr),
         )

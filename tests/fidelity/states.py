@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from operator import attrgetter
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from kafka_unclean_recovery.emulator.controller import events as ev
@@ -46,29 +47,26 @@ class ClusterState(NamedTuple):
     elr_version: int
 
 
+_PARTITION, _BROKER = (attrgetter(*view._fields) for view in (PartitionView, BrokerView))
+
+
+def partition_view(found: Any) -> PartitionView:
+    """Of a real controller's image or of ours, which name the fields alike."""
+    return PartitionView._make(_PARTITION(found))
+
+
+def broker_view(found: Any) -> BrokerView:
+    return BrokerView._make(_BROKER(found))
+
+
 def state_of(image: MetadataImage, end_offset: int) -> ClusterState:
     return ClusterState(
         {
-            (name, number): PartitionView(
-                found.leader,
-                found.leader_epoch,
-                found.partition_epoch,
-                found.isr,
-                found.elr,
-                found.last_known_elr,
-                found.leader_recovery_state,
-                found.replicas,
-                found.adding_replicas,
-                found.removing_replicas,
-                found.directories,
-            )
+            (name, number): partition_view(found)
             for topic_id, name in image.topics.items()
             for number, found in image.partitions[topic_id].items()
         },
-        {
-            broker: BrokerView(found.epoch, found.fenced, found.in_controlled_shutdown)
-            for broker, found in image.brokers.items()
-        },
+        {broker: broker_view(found) for broker, found in image.brokers.items()},
         end_offset,
         image.features.get(ELR_VERSION, 0),
     )
