@@ -23,3 +23,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Real Kafka first: its files are the longest, and two workers that begin with them end
     together. The order is otherwise as collected."""
     items.sort(key=lambda item: item.get_closest_marker("real") is None)
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(_together(item)))
+
+
+def _together(item: pytest.Item) -> str:
+    """A worker takes a file at a time; all of Spark, whose one session they share."""
+    path = item.nodeid.partition("::")[0]
+    return "spark" if path.startswith("tests/spark/") else path

@@ -1,0 +1,94 @@
+"""A Spark session: local, that of a master, that of spark-submit, or one over Spark Connect."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.spark.shipping import ship
+
+_APP = "kafka-unclean-recovery"
+# Without a name of its own spark-submit, or spark-defaults.conf, decides.
+_BY_SPARK_SUBMIT = "PYSPARK_GATEWAY_PORT"
+_AT_START = {
+    # Workers speak over it without the waits of small TCP packets.
+    "spark.python.unix.domain.socket.enabled": "true",
+    "spark.ui.showConsoleProgress": "false",
+}
+_DEFAULTS = {
+    # Filters of the data source reach its reader.
+    "spark.sql.python.filterPushdown.enabled": "true",
+}
+
+
+@contextmanager
+def session(master: str | None, conf: Mapping[str, str]) -> Iterator[SparkSession]:
+    """master: as spark-submit has it, or sc://HOST:PORT; None is spark-submit's own, else local[*].
+
+    Stopped at the end unless it was there before. Raises InputError when it can't be had.
+    """
+    before = SparkSession.getActiveSession()
+    _choose_python(master, conf)
+    try:
+        spark = _builder(master, conf).getOrCreate()
+    except Exception as error:  # noqa: BLE001 - whatever the JVM throws
+        raise InputError(f"no Spark session{_where(master)}: {_first_line(error)}") from None
+    try:
+        with tempfile.TemporaryDirectory(prefix="kafka-unclean-recovery-") as directory:
+            if _is_elsewhere(spark, master):
+                ship(spark, Path(directory))
+            yield spark
+    finally:
+        if before is None:
+            spark.stop()
+
+
+def _builder(master: str | None, conf: Mapping[str, str]) -> SparkSession.Builder:
+    builder = SparkSession.builder.appName(_APP)
+    if master is not None and master.startswith("sc://"):
+        return _configured(builder.remote(master), {**_DEFAULTS, **conf})
+    if master is not None:
+        builder = builder.master(master)
+    elif _BY_SPARK_SUBMIT not in os.environ:
+        builder = builder.master("local[*]")
+    return _configured(builder, {**_AT_START, **_DEFAULTS, **conf})
+
+
+def _configured(builder: SparkSession.Builder, conf: Mapping[str, str]) -> SparkSession.Builder:
+    for key, value in conf.items():
+        builder = builder.config(key, value)
+    return builder
+
+
+def _choose_python(master: str | None, conf: Mapping[str, str]) -> None:
+    """Spark reads the setting in spark-submit only; and without one it takes the first python3 on
+    the PATH, which here need not be the one of this command."""
+    given = conf.get("spark.pyspark.python")
+    if given is not None:
+        os.environ["PYSPARK_PYTHON"] = given
+    elif _is_local(master) and _BY_SPARK_SUBMIT not in os.environ:
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+
+
+def _is_elsewhere(spark: SparkSession, master: str | None) -> bool:
+    """Its executors may be on machines without this package."""
+    return not _is_local(master or spark.conf.get("spark.master", None))
+
+
+def _is_local(master: str | None) -> bool:
+    return master is None or master == "local" or master.startswith("local[")
+
+
+def _where(master: str | None) -> str:
+    return "" if master is None else f" of --master {master}"
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)

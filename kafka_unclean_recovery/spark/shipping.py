@@ -1,0 +1,97 @@
+"""Our own code on executors that don't have it.
+
+What runs there is a function that is pickled whole. It unpacks nothing itself: the archive that
+went with the session (this package, and crc32c with its C extension, which Python can't import
+from a zip) is unpacked by Spark, and the function puts it on sys.path where our package is not
+installed.
+"""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib.metadata import distribution
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from kafka_unclean_recovery import __version__
+from kafka_unclean_recovery.errors import InputError
+
+# What runs on executors imports these, besides what Spark itself needs there (pyarrow, pandas).
+_PACKAGES = ("kafka_unclean_recovery", "crc32c", "kafka")
+# They look up their own version when they are imported.
+_DISTRIBUTIONS = ("crc32c", "kafka-python")
+_NAME = f"kafka-unclean-recovery-{__version__}"
+
+Batches = Iterator[Any]
+"""pyarrow record batches."""
+
+Work = Callable[[Batches], Batches]
+"""What DataFrame.mapInArrow takes."""
+
+
+def build_archive(directory: Path) -> Path:
+    """A .tar.gz with our package and those it needs beside pyarrow. Raises InputError."""
+    archive = directory / f"{_NAME}.tar.gz"
+    with tarfile.open(archive, "w:gz") as tar:
+        for package in _PACKAGES:
+            tar.add(_home_of(package), arcname=package, filter=_wanted)
+        for name in _DISTRIBUTIONS:
+            home = _metadata_of(name)
+            tar.add(home, arcname=home.name, filter=_wanted)
+    return archive
+
+
+def _home_of(package: str) -> Path:
+    spec = find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise InputError(f"{package} can't be sent to executors: it is not installed as a package")
+    return Path(next(iter(spec.submodule_search_locations)))
+
+
+def _metadata_of(name: str) -> Path:
+    found = distribution(name).locate_file("")
+    homes = list(Path(str(found)).glob(f"{name.replace('-', '_')}-*.dist-info"))
+    if not homes:
+        raise InputError(f"{name} can't be sent to executors: it was installed without metadata")
+    return homes[0]
+
+
+def _wanted(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    return None if Path(entry.name).name == "__pycache__" else entry
+
+
+def ship(spark: Any, directory: Path) -> None:
+    """Have the session send the archive, built in `directory`, to every executor."""
+    archive = build_archive(directory)
+    spark.addArtifacts(f"{archive}#{_NAME}", archive=True)
+
+
+def on_executors(entry: str, settings: Mapping[str, object] | None = None) -> Work:
+    """`entry` as "module:function"; there it is called with the settings, which must be JSON, and
+    the batches. Nothing of ours is pickled by its name."""
+    module, _, function = entry.partition(":")
+    told = json.dumps(settings or {})
+    name = _NAME
+
+    def run(batches: Iterable[Any]) -> Iterator[Any]:
+        import gc
+        import importlib
+        import json
+        import os
+        import sys
+        from importlib.util import find_spec
+
+        if find_spec("kafka_unclean_recovery") is None:
+            from pyspark.core.files import SparkFiles
+
+            places = (SparkFiles.get(name), os.path.abspath(name))  # noqa: PTH100
+            sys.path.extend(place for place in places if os.path.isdir(place))  # noqa: PTH112
+        work = getattr(importlib.import_module(module), function)
+        # Between tasks the worker collects garbage; what is imported is none.
+        gc.freeze()
+        yield from work(json.loads(told), batches)
+
+    return run

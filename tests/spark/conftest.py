@@ -1,0 +1,25 @@
+"""One local session for all tests of Spark: it takes seconds to start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import SparkSession
+
+from kafka_unclean_recovery.spark.session import session
+
+# Small data on two cores: few shuffle partitions, no optimizing compiler, no web server.
+CONF = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.ui.enabled": "false",
+}
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    with session("local[2]", CONF) as spark:
+        yield spark
