@@ -28,6 +28,7 @@ from crc32c import crc32c
 
 from benchmarks.measure import jvm_script, ours, run, summary
 from kafka_unclean_recovery.choices import ScanMode
+from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
 from kafka_unclean_recovery.model import ReplicaInfo
 from tests.log_dir.replica_directories import Log, Segment, file_name, write_log_directory
@@ -188,7 +189,7 @@ def _unread(command: list[str]) -> list[str]:
 
 
 def _scan(root: Path, mode: ScanMode) -> ReplicaInfo:
-    info = scan_log_directories([root], mode)
+    info = scan_log_directories([LocalLocation(root)], mode)
     sound = (
         log.problem is None and log.suspect is None
         for p in info.partitions

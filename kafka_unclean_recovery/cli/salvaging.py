@@ -17,6 +17,7 @@ from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.scan_watch import ScanWatch
 from kafka_unclean_recovery.cli.selection import Selection, selection
 from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.watching import Stopped
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.partitions_file import parse_elections
@@ -117,7 +118,8 @@ def _salvage(
     now = datetime.now(UTC).isoformat(timespec="seconds")
     watch = ScanWatch(console)
     try:
-        sources, problems = find_replicas(options.log_dirs, leaders, chosen.includes)
+        roots = [LocalLocation(path) for path in options.log_dirs]
+        sources, problems = find_replicas(roots, leaders, chosen.includes)
         with watch.signals(), new_directory(options.output) as building:
             salvage_replicas(sources, Output(building, records), watch)
             rows = [source.row for source in sources]

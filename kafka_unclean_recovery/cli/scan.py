@@ -18,6 +18,7 @@ from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.scan_watch import ScanWatch
 from kafka_unclean_recovery.cli.selection import Selection, selection
 from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
 from kafka_unclean_recovery.model import ReplicaInfo
 from kafka_unclean_recovery.replica_info import replica_info_json
@@ -72,7 +73,7 @@ def scan_directories(
     try:
         with watch.signals():
             return scan_log_directories(
-                directories,
+                [LocalLocation(path) for path in directories],
                 mode,
                 wanted=chosen.includes,
                 workers=workers or min(_MOST_WORKERS, os.cpu_count() or 1),

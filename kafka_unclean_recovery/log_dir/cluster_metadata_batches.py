@@ -27,6 +27,7 @@ from kafka_unclean_recovery.log_dir.batches import (
 )
 from kafka_unclean_recovery.log_dir.cluster_metadata_codec import Reader
 from kafka_unclean_recovery.log_dir.errors import BadFormat
+from kafka_unclean_recovery.log_dir.tree import Unreadable
 
 # Twice what KafkaRaftClient.MAX_BATCH_SIZE_BYTES allows.
 _LARGEST_BATCH = 16 << 20
@@ -34,7 +35,7 @@ _MAGIC = 2
 _WINDOW = 256 << 10
 
 ReadAt = Callable[[int, int], bytes]
-"""(position, length) -> bytes, fewer only where the file ends; may raise OSError"""
+"""(position, length) -> bytes, fewer only where the file ends; raises Unreadable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +158,7 @@ class _Window:
             wanted = min(max(length, _WINDOW), self._file.size - position)
             try:
                 self._piece = self._file.read_at(position, wanted)
-            except OSError as error:
-                raise BadFormat("can't be read", error.strerror or str(error)) from None
+            except Unreadable as error:
+                raise BadFormat("can't be read", str(error)) from None
             self._start, skip = position, 0
         return self._piece[skip : skip + length]

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
-import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from kafka_unclean_recovery.log_dir import checkpoints
 from kafka_unclean_recovery.log_dir.clean_shutdown import CLEAN_SHUTDOWN
@@ -20,22 +17,12 @@ from kafka_unclean_recovery.log_dir.properties_files import (
     MetaProperties,
     parse_meta_properties,
 )
-from kafka_unclean_recovery.log_dir.tree import (
-    Entry,
-    Unreadable,
-    entries,
-    open_directory,
-    open_file,
-    printable,
-    read_whole,
-)
+from kafka_unclean_recovery.log_dir.tree import Entry, Folder, Location, Unreadable
 from kafka_unclean_recovery.model import TopicPartition
 
 # The partitions that the log cleaner has been through, each with the first offset that it has not.
 CLEANED = "cleaner-offset-checkpoint"
 _LOCK = ".lock"
-# struct flock of Linux on 64 bits: type, whence, start, length, process.
-_FLOCK = struct.Struct("hhqqi4x")
 
 Offsets = Mapping[TopicPartition, int]
 
@@ -47,7 +34,7 @@ class LogDirectory:
     cleaned_topics: those the log cleaner was at. replicas: by the name of their directories.
     """
 
-    path: Path
+    location: Location
     meta: MetaProperties
     stopped_clean: bool
     high_watermarks: Offsets
@@ -58,27 +45,27 @@ class LogDirectory:
     problems: tuple[str, ...]
 
 
-def read_log_directory(path: Path) -> LogDirectory:
+def read_log_directory(location: Location) -> LogDirectory:
     """Raises Unreadable when it can't be said whose it is or what is in it."""
-    with open_directory(path) as directory:
-        inside = entries(directory)
-        problems = [*_held(directory), *_links(inside)]
+    with location.open() as folder:
+        inside = folder.entries()
+        problems = [*_held(folder), *_links(inside)]
         return LogDirectory(
-            path=path,
-            meta=_meta(directory),
+            location=location,
+            meta=_meta(folder),
             # The mere existence of this file has a broker skip recovery, whatever is in it.
             stopped_clean=any(e.name == CLEAN_SHUTDOWN for e in inside),
-            high_watermarks=_offsets(directory, checkpoints.HIGH_WATERMARKS, problems),
-            recovery_points=_offsets(directory, checkpoints.RECOVERY_POINTS, problems),
-            log_starts=_offsets(directory, checkpoints.LOG_STARTS, problems),
-            cleaned_topics=frozenset(tp.topic for tp in _offsets(directory, CLEANED, problems)),
+            high_watermarks=_offsets(folder, checkpoints.HIGH_WATERMARKS, problems),
+            recovery_points=_offsets(folder, checkpoints.RECOVERY_POINTS, problems),
+            log_starts=_offsets(folder, checkpoints.LOG_STARTS, problems),
+            cleaned_topics=frozenset(tp.topic for tp in _offsets(folder, CLEANED, problems)),
             replicas=dict(_replicas(inside)),
-            problems=tuple(f"{printable(path)}: {problem}" for problem in problems),
+            problems=tuple(f"{location}: {problem}" for problem in problems),
         )
 
 
-def _meta(directory: int) -> MetaProperties:
-    data = read_whole(directory, META_PROPERTIES)
+def _meta(folder: Folder) -> MetaProperties:
+    data = folder.read_whole(META_PROPERTIES)
     if data is None:
         raise Unreadable(f"{META_PROPERTIES}: there is none")
     try:
@@ -87,9 +74,9 @@ def _meta(directory: int) -> MetaProperties:
         raise Unreadable(str(error)) from None
 
 
-def _offsets(directory: int, what: str, problems: list[str]) -> Offsets:
+def _offsets(folder: Folder, what: str, problems: list[str]) -> Offsets:
     try:
-        data = read_whole(directory, what)
+        data = folder.read_whole(what)
         return {} if data is None else checkpoints.parse_offsets(what, data)
     except (BadFormat, Unreadable) as error:
         problems.append(f"{error}; taken as if it were not there")
@@ -108,16 +95,10 @@ def _links(inside: Sequence[Entry]) -> Iterator[str]:
             yield f"{entry.name} is no directory (a symlink is never followed); left out"
 
 
-def _held(directory: int) -> Iterator[str]:
+def _held(folder: Folder) -> Iterator[str]:
     """A running broker locks the file .lock; one that has died leaves it behind unlocked."""
-    try:
-        with open_file(directory, _LOCK) as lock:
-            question = _FLOCK.pack(fcntl.F_WRLCK, 0, 0, 0, 0)
-            answer = fcntl.fcntl(lock, fcntl.F_GETLK, question)
-    except (Unreadable, OSError):
-        return
-    kind, _, _, _, process = _FLOCK.unpack(answer)
-    if kind != fcntl.F_UNLCK:
+    process = folder.lock_holder(_LOCK)
+    if process is not None:
         yield (
             f"a running process ({process}) holds it: what is read may move meanwhile; ask the"
             " broker itself, or stop it first"

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 
 from kafka_unclean_recovery.log_dir.cluster_metadata import (
     ClusterMetadata,
@@ -17,13 +15,7 @@ from kafka_unclean_recovery.log_dir.cluster_metadata_batches import MetadataFile
 from kafka_unclean_recovery.log_dir.cluster_metadata_image import TOPIC_RESOURCE, MetadataImage
 from kafka_unclean_recovery.log_dir.directory_names import CLUSTER_METADATA_TOPIC
 from kafka_unclean_recovery.log_dir.errors import BadFormat
-from kafka_unclean_recovery.log_dir.tree import (
-    Unreadable,
-    entries,
-    open_directory,
-    open_file,
-    printable,
-)
+from kafka_unclean_recovery.log_dir.tree import Location, OpenFile, Unreadable
 
 CLUSTER_METADATA = f"{CLUSTER_METADATA_TOPIC}-0"
 _SHOWN = 5
@@ -35,50 +27,46 @@ class NewestMetadata:
     `problems` are sentences."""
 
     metadata: ClusterMetadata | None
-    read: frozenset[Path]
+    read: frozenset[Location]
     problems: tuple[str, ...]
 
 
-def newest_metadata(log_directories: Sequence[Path]) -> NewestMetadata:
+def newest_metadata(log_directories: Sequence[Location]) -> NewestMetadata:
     """Of the `__cluster_metadata-0` in these; one is held in memory at a time, and the newest."""
     best: ClusterMetadata | None = None
-    where: Path | None = None
-    read: list[Path] = []
+    where: Location | None = None
+    read: list[Location] = []
     problems: list[str] = []
-    for path in log_directories:
+    for location in log_directories:
         try:
-            found = _read(path)
-        except (BadFormat, Unreadable, OSError) as error:
-            problems.append(f"{printable(path)}: {error}")
+            found = _read(location)
+        except (BadFormat, Unreadable) as error:
+            problems.append(f"{location}: {error}")
             continue
-        read.append(path)
+        read.append(location)
         if best is None or found.authority > best.authority:
-            best, where = found, path
+            best, where = found, location
     if best is not None and where is not None:
-        problems += [f"{printable(where)}: {problem}" for problem in _problems(best)]
+        problems += [f"{where}: {problem}" for problem in _problems(best)]
     return NewestMetadata(best, frozenset(read), tuple(problems))
 
 
-def _read(path: Path) -> ClusterMetadata:
+def _read(location: Location) -> ClusterMetadata:
     with (
-        open_directory(path) as parent,
-        open_directory(CLUSTER_METADATA, parent) as directory,
+        location.open() as parent,
+        parent.folder(CLUSTER_METADATA) as folder,
         ExitStack() as files,
     ):
         found = [
-            _file(files.enter_context(open_file(directory, entry.name)), entry.name)
-            for entry in entries(directory)
+            _file(entry.name, files.enter_context(folder.opened(entry.name)))
+            for entry in folder.entries()
             if is_metadata_file(entry.name)
         ]
         return read_metadata(found)
 
 
-def _file(descriptor: int, name: str) -> MetadataFile:
-    return MetadataFile(
-        name,
-        os.fstat(descriptor).st_size,
-        lambda position, length: os.pread(descriptor, length, position),
-    )
+def _file(name: str, file: OpenFile) -> MetadataFile:
+    return MetadataFile(name, file.size, file.read_at)
 
 
 def _problems(metadata: ClusterMetadata) -> Iterator[str]:

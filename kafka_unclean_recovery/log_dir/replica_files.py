@@ -15,7 +15,7 @@ from kafka_unclean_recovery.log_dir.directory_names import (
     parse_partition_file,
 )
 from kafka_unclean_recovery.log_dir.properties_files import PARTITION_METADATA
-from kafka_unclean_recovery.log_dir.tree import Unreadable, entries, printable
+from kafka_unclean_recovery.log_dir.tree import Folder, Unreadable, printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +42,13 @@ class ReplicaFiles:
         return sum(segment.size for segment in self.segments)
 
 
-def replica_files(directory: int) -> ReplicaFiles:
+def replica_files(folder: Folder) -> ReplicaFiles:
     """Raises Unreadable, for a segment that is no plain file too: without it the log would only
     seem shorter."""
     found = {FileState.LIVE: dict[int, Segment](), FileState.SWAP: dict[int, Segment]()}
     indexes: dict[tuple[FileState, int], str] = {}
     plain: set[str] = set()
-    for entry in entries(directory):
+    for entry in folder.entries():
         if entry.is_file:
             plain.add(entry.name)
         file = parse_partition_file(entry.name)

@@ -36,7 +36,7 @@ from kafka_unclean_recovery.log_dir.replica_files import (
     with_swaps,
 )
 from kafka_unclean_recovery.log_dir.segment_reads import SegmentReads
-from kafka_unclean_recovery.log_dir.tree import Unreadable, read_whole
+from kafka_unclean_recovery.log_dir.tree import Folder, Unreadable
 from kafka_unclean_recovery.log_dir.walk import End
 from kafka_unclean_recovery.log_dir.watching import Meter
 from kafka_unclean_recovery.model import EpochLineage, ReplicaLog, Scanned, TopicPartition
@@ -63,11 +63,10 @@ class Replica:
     compacted: bool = False
 
 
-def scan_replica(directory: int, replica: Replica, mode: ScanMode, meter: Meter) -> ReplicaLog:
-    """`directory` is an open descriptor of the replica's own. What can't be read is the row's
-    `problem`. Raises Stopped."""
+def scan_replica(folder: Folder, replica: Replica, mode: ScanMode, meter: Meter) -> ReplicaLog:
+    """`folder` is the replica's own. What can't be read is the row's `problem`. Raises Stopped."""
     try:
-        return _scan(directory, replica, mode, meter)
+        return _scan(folder, replica, mode, meter)
     except Unreadable as error:
         return unreadable(replica, mode, str(error))
 
@@ -86,16 +85,16 @@ def planned_bytes(files: ReplicaFiles, recovery_point: int | None, mode: ScanMod
     return sum(segment.size for segment in files.segments[first:])
 
 
-def _scan(directory: int, replica: Replica, mode: ScanMode, meter: Meter) -> ReplicaLog:
-    files = replica_files(directory)
-    reads = SegmentReads(directory, meter)
+def _scan(folder: Folder, replica: Replica, mode: ScanMode, meter: Meter) -> ReplicaLog:
+    files = replica_files(folder)
+    reads = SegmentReads(folder, meter)
     segments = with_swaps(files, lambda swap: reads.last_batches([swap], True)[0].end or 0)
     first = recovered_from(segments, replica.recovery_point)
     log, damage = _walk(reads, segments, first, mode, replica.compacted)
     log.finish()
     log_start, log_end, lost = _bounds(log, segments, replica.log_start)
-    topic_id, nameless = _topic_id(directory, files)
-    assigned, unassigned = _assigned(directory, files)
+    topic_id, nameless = _topic_id(folder, files)
+    assigned, unassigned = _assigned(folder, files)
     at_odds = None if assigned is None else first_contradiction(log.runs, assigned, log_start)
     rotten = f"its broker stopped in order, but {damage}" if replica.stopped_clean else None
     reasons = (nameless, unassigned, damage and rotten)
@@ -207,21 +206,21 @@ def _lineage(assigned: Assigned | None, log_start: int, log_end: int) -> EpochLi
     return spans_within(assigned or (), log_start, log_end) or None
 
 
-def _assigned(directory: int, files: ReplicaFiles) -> tuple[Assigned | None, str | None]:
+def _assigned(folder: Folder, files: ReplicaFiles) -> tuple[Assigned | None, str | None]:
     """(leader-epoch-checkpoint, or why it says nothing)."""
     if not files.has_leader_epochs:
         return None, None
     try:
-        return parse_leader_epochs(read_whole(directory, LEADER_EPOCHS) or b""), None
+        return parse_leader_epochs(folder.read_whole(LEADER_EPOCHS) or b""), None
     except BadFormat as error:
         return None, str(error)
 
 
-def _topic_id(directory: int, files: ReplicaFiles) -> tuple[str | None, str | None]:
+def _topic_id(folder: Folder, files: ReplicaFiles) -> tuple[str | None, str | None]:
     """(partition.metadata's topic id, or why it says nothing)."""
     if not files.has_partition_metadata:
         return None, None
     try:
-        return parse_partition_metadata(read_whole(directory, PARTITION_METADATA) or b""), None
+        return parse_partition_metadata(folder.read_whole(PARTITION_METADATA) or b""), None
     except BadFormat as error:
         return None, str(error)

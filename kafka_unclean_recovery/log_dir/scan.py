@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from uuid import UUID
 
 from kafka_unclean_recovery.choices import ScanMode
@@ -22,12 +21,7 @@ from kafka_unclean_recovery.log_dir.replica_files import replica_files
 from kafka_unclean_recovery.log_dir.replica_scan import Replica, planned_bytes
 from kafka_unclean_recovery.log_dir.scan_jobs import Job, run_jobs
 from kafka_unclean_recovery.log_dir.scan_rows import partition_infos
-from kafka_unclean_recovery.log_dir.tree import (
-    Unreadable,
-    log_directories,
-    open_directory,
-    printable,
-)
+from kafka_unclean_recovery.log_dir.tree import Folder, Location, Unreadable, log_directories
 from kafka_unclean_recovery.log_dir.watching import Unwatched, Watch
 from kafka_unclean_recovery.model import ReplicaInfo, TopicPartition
 
@@ -43,7 +37,7 @@ def every_partition(_: TopicPartition) -> bool:
 
 
 def scan_log_directories(
-    roots: Sequence[Path],
+    roots: Sequence[Location],
     mode: ScanMode,
     *,
     wanted: Wanted = every_partition,
@@ -59,14 +53,14 @@ def scan_log_directories(
     watch = watch or Unwatched()
     found, unseen = read_log_directories(roots)
     directories, foreign = _of_one_cluster(found)
-    newest = newest_metadata([d.path for d in directories if CLUSTER_METADATA in d.replicas])
+    newest = newest_metadata([d.location for d in directories if CLUSTER_METADATA in d.replicas])
     image = newest.metadata.image if newest.metadata else MetadataImage()
     compacted = compacted_topics(image).union(*(d.cleaned_topics for d in directories))
     jobs: list[Job] = []
     for directory in directories:
         jobs += _jobs(directory, _replicas(directory, wanted, compacted), mode, watch)
     read = run_jobs(jobs, mode, workers, watch)
-    covered = {d.meta.node_id for d in directories if d.path in newest.read}
+    covered = {d.meta.node_id for d in directories if d.location in newest.read}
     strays = _strays(directories, wanted)
     partitions = partition_infos(read.rows, strays, image, wanted, compacted, covered)
     return ReplicaInfo(
@@ -88,41 +82,40 @@ def scan_log_directories(
     )
 
 
-def read_log_directories(roots: Sequence[Path]) -> tuple[list[LogDirectory], list[str]]:
+def read_log_directories(roots: Sequence[Location]) -> tuple[list[LogDirectory], list[str]]:
     """(those at or below the roots, each once; what could not be looked at). Raises InputError for
     a root that holds none."""
-    paths, unseen = _find_all(roots)
-    found, unread = _read_all(paths)
+    locations, unseen = _find_all(roots)
+    found, unread = _read_all(locations)
     return found, [*unseen, *unread]
 
 
-def _find_all(roots: Sequence[Path]) -> tuple[list[Path], list[str]]:
+def _find_all(roots: Sequence[Location]) -> tuple[list[Location], list[str]]:
     """(each log directory once, however many ways lead to it; what could not be looked at)."""
-    paths: dict[tuple[int, int], Path] = {}
+    locations: dict[Hashable, Location] = {}
     unseen: dict[str, None] = {}
     for root in roots:
         found, complaints = log_directories(root)
         if not found:
             why = f": {'; '.join(complaints)}" if complaints else ""
             raise InputError(
-                f"{printable(root)}: no log directory here or up to four levels below, none has a"
+                f"{root}: no log directory here or up to four levels below, none has a"
                 f" meta.properties{why}; name the directories of log.dirs, or their parents"
             )
         unseen |= dict.fromkeys(f"{complaint}; left out" for complaint in complaints)
-        for path in found:
-            status = path.stat()
-            paths.setdefault((status.st_dev, status.st_ino), path)
-    return list(paths.values()), list(unseen)
+        for identity, location in found.items():
+            locations.setdefault(identity, location)
+    return list(locations.values()), list(unseen)
 
 
-def _read_all(paths: Iterable[Path]) -> tuple[list[LogDirectory], list[str]]:
+def _read_all(locations: Iterable[Location]) -> tuple[list[LogDirectory], list[str]]:
     directories: list[LogDirectory] = []
     problems: list[str] = []
-    for path in paths:
+    for location in locations:
         try:
-            directories.append(read_log_directory(path))
+            directories.append(read_log_directory(location))
         except Unreadable as error:
-            problems.append(f"{printable(path)}: left out: {error}")
+            problems.append(f"{location}: left out: {error}")
     return directories, problems
 
 
@@ -134,7 +127,7 @@ def _of_one_cluster(found: Sequence[LogDirectory]) -> tuple[list[LogDirectory], 
     ours = ids.most_common(1)[0][0]
     others = [d for d in found if d.meta.cluster_id not in (ours, None)]
     problems = [
-        f"{printable(d.path)}: left out: it belongs to cluster {d.meta.cluster_id}, others here to"
+        f"{d.location}: left out: it belongs to cluster {d.meta.cluster_id}, others here to"
         f" {ours}; scan one cluster at a time"
         for d in others
     ]
@@ -148,7 +141,7 @@ def _unregistered(directories: Sequence[LogDirectory], image: MetadataImage) -> 
         if broker is None or id_ is None or not broker.log_dirs or UUID(id_) in broker.log_dirs:
             continue
         yield (
-            f"{printable(directory.path)}: its meta.properties says broker {broker.id}, which"
+            f"{directory.location}: its meta.properties says broker {broker.id}, which"
             f" registered no log directory {id_}: it is another node's, or newer than the metadata"
         )
 
@@ -158,7 +151,7 @@ def _copies(directories: Sequence[LogDirectory]) -> Iterator[str]:
     for directory in directories:
         if directory.meta.directory_id is not None:
             of = directory.meta.node_id, directory.meta.directory_id
-            same[of].append(printable(directory.path))
+            same[of].append(str(directory.location))
     for (broker, id_), paths in same.items():
         if len(paths) > 1:
             where = ", ".join(paths)
@@ -176,7 +169,7 @@ def _strays(
 ) -> list[tuple[TopicPartition, int, str]]:
     """(partition, broker, path) of what a broker put aside because it was not assigned to it."""
     return [
-        (replica.topic_partition, d.meta.node_id, printable(d.path / name))
+        (replica.topic_partition, d.meta.node_id, str(d.location / name))
         for d in directories
         for name, replica in d.replicas.items()
         if replica.kind is DirectoryKind.STRAY and wanted(replica.topic_partition)
@@ -203,7 +196,7 @@ def replica_of(
     return Replica(
         broker=directory.meta.node_id,
         topic_partition=partition,
-        directory=printable(directory.path / name),
+        directory=str(directory.location / name),
         directory_id=directory.meta.directory_id,
         high_watermark=directory.high_watermarks.get(partition),
         recovery_point=directory.recovery_points.get(partition),
@@ -219,22 +212,22 @@ def _jobs(
     """Replicas packed by what is to be read of them."""
     packed: list[tuple[str, Replica]] = []
     size = 0
-    with open_directory(directory.path) as log_directory:
+    with directory.location.open() as log_directory:
         for name, replica in replicas:
             packed.append((name, replica))
             if mode is not ScanMode.FAST and not watch.stopped:
                 size += _measured(log_directory, name, replica, mode)
             if size >= _JOB_BYTES or len(packed) == _JOB_REPLICAS:
-                yield Job(directory.path, tuple(packed), size)
+                yield Job(directory.location, tuple(packed), size)
                 packed, size = [], 0
     if packed:
-        yield Job(directory.path, tuple(packed), size)
+        yield Job(directory.location, tuple(packed), size)
 
 
-def _measured(log_directory: int, name: str, replica: Replica, mode: ScanMode) -> int:
+def _measured(log_directory: Folder, name: str, replica: Replica, mode: ScanMode) -> int:
     """0 for a replica that can't be read: the scan itself says why."""
     try:
-        with open_directory(name, log_directory) as directory:
-            return planned_bytes(replica_files(directory), replica.recovery_point, mode)
+        with log_directory.folder(name) as folder:
+            return planned_bytes(replica_files(folder), replica.recovery_point, mode)
     except Unreadable:
         return 0

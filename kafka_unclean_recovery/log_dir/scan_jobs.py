@@ -16,12 +16,11 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import wait as wait_for_end
-from pathlib import Path
 from typing import Any
 
 from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.log_dir.replica_scan import Replica, scan_replica, unreadable
-from kafka_unclean_recovery.log_dir.tree import Unreadable, open_directory
+from kafka_unclean_recovery.log_dir.tree import Folder, Location, Unreadable
 from kafka_unclean_recovery.log_dir.watching import Meter, Progress, Stopped, Watch, WatchedMeter
 from kafka_unclean_recovery.model import ReplicaLog
 
@@ -36,7 +35,7 @@ class Job:
     """Replicas of one log directory, by the names of their directories; `size` as planned_bytes
     has it."""
 
-    log_directory: Path
+    log_directory: Location
     replicas: tuple[tuple[str, Replica], ...]
     size: int
 
@@ -81,7 +80,7 @@ def _run_here(jobs: Sequence[Job], mode: ScanMode, meter: WatchedMeter) -> list[
 
 def _scan(job: Job, mode: ScanMode, meter: Meter) -> Iterator[Row]:
     try:
-        with open_directory(job.log_directory) as log_directory:
+        with job.log_directory.open() as log_directory:
             for name, replica in job.replicas:
                 yield replica, _scan_one(log_directory, name, replica, mode, meter)
     except Unreadable as error:
@@ -90,11 +89,11 @@ def _scan(job: Job, mode: ScanMode, meter: Meter) -> Iterator[Row]:
 
 
 def _scan_one(
-    log_directory: int, name: str, replica: Replica, mode: ScanMode, meter: Meter
+    log_directory: Folder, name: str, replica: Replica, mode: ScanMode, meter: Meter
 ) -> ReplicaLog:
     try:
-        with open_directory(name, log_directory) as directory:
-            return scan_replica(directory, replica, mode, meter)
+        with log_directory.folder(name) as folder:
+            return scan_replica(folder, replica, mode, meter)
     except Unreadable as error:
         return unreadable(replica, mode, str(error))
 

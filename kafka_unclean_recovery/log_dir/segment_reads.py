@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -11,7 +10,7 @@ from kafka_unclean_recovery.log_dir.batch_log import BatchLog, held_against
 from kafka_unclean_recovery.log_dir.batches import V2, Reason, parse_header
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 from kafka_unclean_recovery.log_dir.replica_files import Segment
-from kafka_unclean_recovery.log_dir.tree import Unreadable, open_file, printable
+from kafka_unclean_recovery.log_dir.tree import Folder, OpenFile
 from kafka_unclean_recovery.log_dir.walk import End, ReadAt, Walk
 from kafka_unclean_recovery.log_dir.watching import Meter
 
@@ -22,8 +21,8 @@ _INDEX_LIMIT = 64 << 20
 class SegmentReads:
     """Everything raises Unreadable for a file that can't be read, and what the meter raises."""
 
-    def __init__(self, directory: int, meter: Meter) -> None:
-        self._directory = directory
+    def __init__(self, folder: Folder, meter: Meter) -> None:
+        self._folder = folder
         self._meter = meter
 
     def whole(self, segment: Segment, log: BatchLog) -> End:
@@ -67,8 +66,8 @@ class SegmentReads:
         if segment.index is None:
             return 0
         try:
-            with self.opened(segment.index) as read_index:
-                entry = index.last_entry(read_index, self._size(segment.index), segment.base_offset)
+            with self._folder.opened(segment.index) as file:
+                entry = index.last_entry(self._metered(file), file.size, segment.base_offset)
             if entry is None or entry[1] >= segment.size:
                 return 0
             header = parse_header(read_at(entry[1], V2.size))
@@ -81,35 +80,26 @@ class SegmentReads:
         """Those up to the first that can't be right: nothing guards an index."""
         if segment.index is None:
             return
-        size = self._size(segment.index)
-        with self.opened(segment.index) as read_index:
-            data = read_index(0, min(size, _INDEX_LIMIT) // 8 * 8)
+        with self._folder.opened(segment.index) as file:
+            data = self._metered(file)(0, min(file.size, _INDEX_LIMIT) // 8 * 8)
         try:
             yield from index.entries(data, segment.base_offset)
         except BadFormat:
             return
 
-    def _size(self, name: str) -> int:
-        try:
-            return os.stat(name, dir_fd=self._directory, follow_symlinks=False).st_size
-        except OSError as error:
-            raise Unreadable(f"{printable(name)}: {error.strerror}") from None
-
     @contextmanager
     def opened(self, name: str) -> Iterator[ReadAt]:
         """A file of the replica, to read from anywhere in it."""
-        with open_file(self._directory, name) as descriptor:
+        with self._folder.opened(name) as file:
+            yield self._metered(file)
 
-            def read_at(position: int, length: int) -> bytes:
-                try:
-                    data = os.pread(descriptor, length, position)
-                except OSError as error:
-                    where = f"{printable(name)}: byte {position}"
-                    raise Unreadable(f"{where}: {error.strerror}") from None
-                self._meter.add(len(data))
-                return data
+    def _metered(self, file: OpenFile) -> ReadAt:
+        def read_at(position: int, length: int) -> bytes:
+            data = file.read_at(position, length)
+            self._meter.add(len(data))
+            return data
 
-            yield read_at
+        return read_at
 
 
 def _ended(walk: Walk, log: BatchLog) -> End:

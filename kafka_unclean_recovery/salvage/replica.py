@@ -13,7 +13,7 @@ from kafka_unclean_recovery.log_dir.errors import BadFormat
 from kafka_unclean_recovery.log_dir.replica_files import replica_files, with_swaps
 from kafka_unclean_recovery.log_dir.replica_scan import Replica, scan_replica
 from kafka_unclean_recovery.log_dir.segment_reads import SegmentReads
-from kafka_unclean_recovery.log_dir.tree import Unreadable
+from kafka_unclean_recovery.log_dir.tree import Folder, Unreadable
 from kafka_unclean_recovery.log_dir.watching import Meter
 from kafka_unclean_recovery.model import EpochLineage, ReplicaLog, TopicPartition
 from kafka_unclean_recovery.salvage.designated import Designated
@@ -82,15 +82,15 @@ class Output:
 
 
 def salvage_replica(
-    directory: int, found: Salvaged, output: Output, path: str, meter: Meter
+    folder: Folder, found: Salvaged, output: Output, path: str, meter: Meter
 ) -> None:
     """Fills in `found`, and `path` below the output if there is anything to salvage.
 
-    `directory` is an open descriptor of the replica's own. Raises Stopped, and OSError when the
+    `folder` is the replica's own. Raises Stopped, and OSError when the
     output can't be written.
     """
     try:
-        tail = _tail(directory, found, meter)
+        tail = _tail(folder, found, meter)
         if tail is not None:
             found.path = path
             _write(tail, found, output, output.root / path)
@@ -98,13 +98,13 @@ def salvage_replica(
         found.problem(str(error))
 
 
-def _tail(directory: int, found: Salvaged, meter: Meter) -> Tail | None:
+def _tail(folder: Folder, found: Salvaged, meter: Meter) -> Tail | None:
     """None when there is nothing to salvage, or it can't be told what."""
     leader = found.designated.log
     if leader is None:
         found.problem(found.designated.why_not or "its designated leader is not known")
         return None
-    log = found.log = _scan(directory, found.replica, meter)
+    log = found.log = _scan(folder, found.replica, meter)
     if (unusable := _unusable(found.designated, log)) is not None:
         found.problem(unusable)
         return None
@@ -113,17 +113,17 @@ def _tail(directory: int, found: Salvaged, meter: Meter) -> Tail | None:
         found.problem(doubt)
     if not found.lost.spans:
         return None
-    reads = SegmentReads(directory, meter)
-    files = replica_files(directory)
+    reads = SegmentReads(folder, meter)
+    files = replica_files(folder)
     segments = with_swaps(files, lambda swap: reads.last_batches([swap], True)[0].end or 0)
     return Tail(reads, segments, found.lost.spans)
 
 
-def _scan(directory: int, replica: Replica, meter: Meter) -> ReplicaLog:
+def _scan(folder: Folder, replica: Replica, meter: Meter) -> ReplicaLog:
     """Where leader-epoch-checkpoint is gone, the batches tell the lineage: all of them are read."""
-    log = scan_replica(directory, replica, ScanMode.RECOVER, meter)
+    log = scan_replica(folder, replica, ScanMode.RECOVER, meter)
     if log.problem is None and log.epochs is None:
-        return scan_replica(directory, replica, ScanMode.DEEP, meter)
+        return scan_replica(folder, replica, ScanMode.DEEP, meter)
     return log
 
 

@@ -6,12 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 
 from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
 from kafka_unclean_recovery.log_dir.log_directory import LogDirectory
 from kafka_unclean_recovery.log_dir.scan import read_log_directories, replica_of
-from kafka_unclean_recovery.log_dir.tree import Unreadable, open_directory, printable
+from kafka_unclean_recovery.log_dir.tree import Location, Unreadable
 from kafka_unclean_recovery.log_dir.watching import Watch, WatchedMeter
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.salvage.designated import DesignatedLeaders
@@ -30,7 +29,7 @@ class Source:
 
 
 def find_replicas(
-    roots: Sequence[Path], leaders: DesignatedLeaders, wanted: Wanted
+    roots: Sequence[Location], leaders: DesignatedLeaders, wanted: Wanted
 ) -> tuple[list[Source], list[str]]:
     """(each replica at or below the roots of a partition of the plan, but for those of the
     designated leaders, by partition and broker; what is wrong with the directories).
@@ -45,7 +44,7 @@ def find_replicas(
             problems += [*directory.problems, *_put_aside(directory, leaders, wanted)]
         else:
             problems.append(
-                f"{printable(directory.path)}: left out: it belongs to cluster"
+                f"{directory.location}: left out: it belongs to cluster"
                 f" {directory.meta.cluster_id}, the plan to {leaders.cluster_id}"
             )
     return sorted(sources, key=_order), problems
@@ -92,7 +91,7 @@ def _put_aside(
     for name, found in directory.replicas.items():
         planned = found.topic_partition in leaders.partitions and wanted(found.topic_partition)
         if planned and found.kind is not DirectoryKind.LIVE:
-            where = printable(directory.path / name)
+            where = directory.location / name
             yield f"{where}: left out: its name says that its broker did not use it any more"
 
 
@@ -105,8 +104,8 @@ def _path(partition: TopicPartition, broker: int, copy: int) -> str:
 def _salvage(source: Source, output: Output, path: str, meter: WatchedMeter) -> None:
     with ExitStack() as opened:
         try:
-            log_directory = opened.enter_context(open_directory(source.directory.path))
-            replica = opened.enter_context(open_directory(source.name, log_directory))
+            log_directory = opened.enter_context(source.directory.location.open())
+            replica = opened.enter_context(log_directory.folder(source.name))
         except Unreadable as error:
             source.row.problem(str(error))
             return

@@ -12,6 +12,7 @@ from kafka_unclean_recovery.emulator import Cluster, Damage, Options
 from kafka_unclean_recovery.emulator.controller import events as ev
 from kafka_unclean_recovery.emulator.disks.damage import Damaged, corrupt
 from kafka_unclean_recovery.emulator.emulation import Emulation
+from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
 from tests.emulator.steps import TOPIC, create, lose, opened, partition, replica, segment, write
 
@@ -56,7 +57,8 @@ def test_after_a_kill_the_log_ends_where_a_scan_says_that_it_would(
         shutil.copytree(tmp_path / "whole", tmp_path / str(seed))
         emulation = opened(tmp_path / str(seed), brokers=2, start=())
         _damaged(emulation, kind, seed)
-        scanned = scan_log_directories([emulation.brokers[1].directory], ScanMode.RECOVER)
+        disk = LocalLocation(emulation.brokers[1].directory)
+        scanned = scan_log_directories([disk], ScanMode.RECOVER)
         (log,) = scanned.partitions[0].replica_logs
         found = _loaded(emulation)
         # A scan trusts no base offset that does not follow on; a broker does.
@@ -78,7 +80,8 @@ def test_a_bit_of_the_last_base_offset_makes_the_log_longer_and_only_a_scan_doub
     content = bytearray(path.read_bytes())
     content[last.position + 6] ^= 1
     path.write_bytes(content)
-    scanned = scan_log_directories([emulation.brokers[1].directory], ScanMode.RECOVER)
+    disk = LocalLocation(emulation.brokers[1].directory)
+    scanned = scan_log_directories([disk], ScanMode.RECOVER)
     assert scanned.partitions[0].replica_logs[0].suspect
     assert _loaded(emulation) == ENDS[-1] + 256
 

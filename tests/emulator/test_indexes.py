@@ -12,6 +12,7 @@ from kafka_unclean_recovery.emulator.disks.indexes import NOTHING_INDEXED, final
 from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.emulator.log import Batch
 from kafka_unclean_recovery.log_dir.index import entries, last_entry
+from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
 from tests.emulator.steps import KEY, TOPIC, create, lose, opened, partition, replica
 from tests.log_dir.segments import v2
@@ -151,6 +152,6 @@ def test_a_fast_scan_goes_by_the_last_entry(tmp_path: Path) -> None:
     content = bytearray(segment.read_bytes())
     content[: found[1]] = bytes(found[1])
     segment.write_bytes(content)
-    scanned = scan_log_directories([emulation.brokers[2].directory], ScanMode.FAST)
+    scanned = scan_log_directories([LocalLocation(emulation.brokers[2].directory)], ScanMode.FAST)
     (log,) = scanned.partitions[0].replica_logs
     assert (log.log_end_offset, log.problem) == (end, None)

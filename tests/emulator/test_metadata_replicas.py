@@ -31,6 +31,7 @@ from kafka_unclean_recovery.log_dir.cluster_metadata import ClusterMetadata, rea
 from kafka_unclean_recovery.log_dir.cluster_metadata_batches import MetadataFile
 from kafka_unclean_recovery.log_dir.cluster_metadata_image import MetadataImage
 from kafka_unclean_recovery.log_dir.cluster_metadata_records import MetadataRecord, decode_record
+from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.newest_metadata import newest_metadata
 from tests.emulator.steps import TOPIC, create, elect_unclean, lose, opened, partition, write
 from tests.fidelity.generating import Generator
@@ -199,7 +200,7 @@ def test_a_dead_broker_s_ends_when_it_died_and_catches_up_when_it_starts(tmp_pat
     assert _bytes(two) == died != _bytes(one)
     assert _bytes(one).startswith(died)
     assert _on_disk(one) == _of_controller(emulation.state)
-    assert newest_metadata([two, one]).metadata == _read(one)
+    assert newest_metadata([LocalLocation(two), LocalLocation(one)]).metadata == _read(one)
     emulation.start(emulation.brokers[2])
     assert _bytes(two) == _bytes(one)
 

@@ -19,6 +19,7 @@ from kafka_unclean_recovery.log_dir.cluster_metadata import (
 )
 from kafka_unclean_recovery.log_dir.cluster_metadata_batches import MetadataFile
 from kafka_unclean_recovery.log_dir.errors import BadFormat
+from kafka_unclean_recovery.log_dir.tree import Unreadable
 from tests.log_dir import cluster_metadata_encoder as enc
 from tests.log_dir.cluster_metadata_encoder import EPOCH, NO_OP, TOPIC_ID, batch, log, snapshot
 
@@ -246,7 +247,7 @@ def test_a_node_that_has_not_begun() -> None:
 def test_a_disk_that_fails() -> None:
     def fails_late(position: int, length: int) -> bytes:
         if position + length > 300_000:
-            raise OSError(5, "Input/output error")
+            raise Unreadable("byte 300000: Input/output error")
         return content[position : position + length]
 
     batches = [batch(5 + n, NO_OP) for n in range(5_000)]
@@ -254,7 +255,7 @@ def test_a_disk_that_fails() -> None:
     failing = MetadataFile(LOG.name, len(content), fails_late)
     found = read_metadata([failing])
     assert 5 < found.end_offset < 5_000
-    assert "can't be read: Input/output error" in str(found.stopped)
+    assert "can't be read: byte 300000: Input/output error" in str(found.stopped)
     assert read_metadata([replace(failing, name="x.log"), LOG]).end_offset == 5
 
 

@@ -8,7 +8,6 @@ prints how many flipped bits are seen, by field.
 
 from __future__ import annotations
 
-import os
 import tempfile
 import tracemalloc
 from collections import Counter
@@ -25,8 +24,10 @@ from hypothesis import strategies as st
 from tabulate import tabulate
 
 from kafka_unclean_recovery.choices import ScanMode
+from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.replica_scan import Replica, scan_replica
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
+from kafka_unclean_recovery.log_dir.tree import Folder
 from kafka_unclean_recovery.model import NO_LEADER, PartitionState, ReplicaLog, TopicPartition
 from kafka_unclean_recovery.plan import plan_partition
 from kafka_unclean_recovery.trust import cross_check
@@ -90,14 +91,13 @@ class Cluster:
     rows: Mapping[ScanMode, Mapping[int, ReplicaLog]]
 
     @contextmanager
-    def damaged(self, files: Mapping[str, bytes]) -> Iterator[int]:
-        """A descriptor of the directory with these contents."""
+    def damaged(self, files: Mapping[str, bytes]) -> Iterator[Folder]:
+        """The directory with these contents."""
         disks.write_files(self.directory, files)
-        descriptor = os.open(self.directory, os.O_RDONLY)
         try:
-            yield descriptor
+            with LocalLocation(self.directory).open() as folder:
+                yield folder
         finally:
-            os.close(descriptor)
             disks.write_files(self.directory, {name: self.intact[name] for name in files})
 
     def scan(self, mutation: Mutation, mode: ScanMode, recovery_point: int | None) -> ReplicaLog:
@@ -110,8 +110,8 @@ class Cluster:
         )
         # Over and over: whole, by its headers, by its index; never with its size squared.
         size = sum(len(mutation.files.get(name, data)) for name, data in self.intact.items())
-        with self.damaged(mutation.files) as descriptor:
-            return scan_replica(descriptor, replica, mode, Bounded(20 * size + 4096))
+        with self.damaged(mutation.files) as folder:
+            return scan_replica(folder, replica, mode, Bounded(20 * size + 4096))
 
     def designated(self, row: ReplicaLog, peers: Iterable[int]) -> int | None:
         """The leader out of the damaged replica and these peers, all of them live."""
@@ -137,7 +137,7 @@ def build(root: Path, log: Log) -> Cluster:
         disks.write_log_directory(root / f"broker-{broker}", broker, [its_log])
     rows = {}
     for mode in ScanMode:
-        (partition,) = scan_log_directories([root], mode).partitions
+        (partition,) = scan_log_directories([LocalLocation(root)], mode).partitions
         rows[mode] = {row.broker: row for row in partition.replica_logs}
     return Cluster(log, root / "broker-1" / log.directory, disks.replica_files(log), rows)
 
@@ -289,7 +289,7 @@ def test_garbage_beside_the_replicas_costs_only_what_it_says(
         content[random.randrange(len(content))] ^= 1 << random.randrange(8)
         content = random.choice([content, content[:-3], bytearray(random.randbytes(50))])
         disks.write_files(root, {name: bytes(content)})
-        info = scan_log_directories([root], mode)
+        info = scan_log_directories([LocalLocation(root)], mode)
         disks.write_files(root, {name: intact[name]})
         rows = {p.topic_partition.topic: p.replica_logs[0] for p in info.partitions}
         assert sorted(rows) == sorted(log.topic for log in LOGS.values()), f"seed {seed}: {name}"
@@ -319,12 +319,9 @@ def test_any_files_at_all_give_a_row(
 ) -> None:
     with tempfile.TemporaryDirectory(dir=tmp_path) as directory:
         disks.write_files(Path(directory), files)
-        descriptor = os.open(directory, os.O_RDONLY)
-        try:
-            replica = Replica(1, TopicPartition("any", 0), "any-0", recovery_point=recovery_point)
-            row = scan_replica(descriptor, replica, mode, Bounded(100_000))
-        finally:
-            os.close(descriptor)
+        replica = Replica(1, TopicPartition("any", 0), "any-0", recovery_point=recovery_point)
+        with LocalLocation(Path(directory)).open() as folder:
+            row = scan_replica(folder, replica, mode, Bounded(100_000))
     assert row.problem is None
     assert row.log_start_offset is not None
     assert row.log_end_offset is not None

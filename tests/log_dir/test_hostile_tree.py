@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from kafka_unclean_recovery.choices import ScanMode
+from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
 from kafka_unclean_recovery.replica_info import parse_replica_info, replica_info_json
 from tests.cli.disks import SEGMENT, log_directory
@@ -308,4 +309,4 @@ def _scan_as_nobody(root: Path, answer: Any) -> None:
         os.setgroups([])
         os.setgid(NOBODY)
         os.setuid(NOBODY)
-    answer.send(replica_info_json(scan_log_directories([root], ScanMode.DEEP)))
+    answer.send(replica_info_json(scan_log_directories([LocalLocation(root)], ScanMode.DEEP)))

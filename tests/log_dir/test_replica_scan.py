@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from kafka_unclean_recovery.choices import ScanMode
+from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.replica_scan import Replica, scan_replica
 from kafka_unclean_recovery.log_dir.watching import Unmetered
 from kafka_unclean_recovery.model import EpochSpan, ReplicaLog, TopicPartition
@@ -62,11 +63,8 @@ def scan(
         stopped_clean=stopped_clean,
         compacted=compacted,
     )
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        return scan_replica(descriptor, replica, mode, Unmetered())
-    finally:
-        os.close(descriptor)
+    with LocalLocation(directory).open() as folder:
+        return scan_replica(folder, replica, mode, Unmetered())
 
 
 @pytest.mark.parametrize("mode", ScanMode)
@@ -324,10 +322,9 @@ def test_a_segment_that_is_no_plain_file_costs_the_row(tmp_path: Path) -> None:
     scan(tmp_path / "a-0", GOOD)
     (tmp_path / "a-0" / segment(20)).unlink()
     (tmp_path / "a-0" / segment(20)).symlink_to(tmp_path / "elsewhere")
-    descriptor = os.open(tmp_path / "a-0", os.O_RDONLY)
     replica = Replica(1, TopicPartition("a", 0), "a-0")
-    log = scan_replica(descriptor, replica, DEEP, Unmetered())
-    os.close(descriptor)
+    with LocalLocation(tmp_path / "a-0").open() as folder:
+        log = scan_replica(folder, replica, DEEP, Unmetered())
     assert log.problem == f"{segment(20)}: not a plain file"
     assert log.log_end_offset is None
 

@@ -21,6 +21,7 @@ import pytest
 
 from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
 from kafka_unclean_recovery.log_dir.scan_jobs import KILLED
 from kafka_unclean_recovery.log_dir.watching import Progress
@@ -76,7 +77,9 @@ def test_every_log_directory_below_the_roots_is_found_once(tmp_path: Path) -> No
     log_directory(tmp_path / "b1" / "data-1", 1, {"a-2": 3}, directory=50)
     log_directory(tmp_path / "b2", 2, {"a-1": 4, "__consumer_offsets-49": 1})
     (tmp_path / "again").symlink_to(tmp_path / "b2")
-    info = scan_log_directories([tmp_path, one, tmp_path / "again"], DEEP)
+    info = scan_log_directories(
+        [LocalLocation(path) for path in (tmp_path, one, tmp_path / "again")], DEEP
+    )
     assert ends(info) == {
         "__consumer_offsets-49": {2: 1},
         "a-1": {1: 2, 2: 4},
@@ -101,7 +104,7 @@ def test_what_could_not_be_looked_at_is_named(
         return scandir(directory)
 
     monkeypatch.setattr(os, "scandir", refuse)
-    info = scan_log_directories([tmp_path], DEEP)
+    info = scan_log_directories([LocalLocation(tmp_path)], DEEP)
     assert ends(info) == {"a-0": {1: 5}}
     assert info.problems == (f"{tmp_path / 'locked'}: Permission denied; left out",)
 
@@ -114,12 +117,12 @@ def test_a_root_without_a_log_directory_is_refused(tmp_path: Path, what: str) ->
     elif what == "a file":
         root.write_text("")
     with pytest.raises(InputError, match=str(root)):
-        scan_log_directories([root], DEEP)
+        scan_log_directories([LocalLocation(root)], DEEP)
 
 
 def test_only_what_is_wanted_is_read(tmp_path: Path) -> None:
     log_directory(tmp_path / "b1", 1, {"a-0": 5, "b-0": 5})
-    info = scan_log_directories([tmp_path], DEEP, wanted=lambda tp: tp.topic == "b")
+    info = scan_log_directories([LocalLocation(tmp_path)], DEEP, wanted=lambda tp: tp.topic == "b")
     assert ends(info) == {"b-0": {1: 5}}
 
 
@@ -128,7 +131,7 @@ def test_checkpoints_of_the_log_directory_count(tmp_path: Path) -> None:
     (one / "replication-offset-checkpoint").write_bytes(checkpoint("a 0 3"))
     (one / "recovery-point-offset-checkpoint").write_bytes(checkpoint("a 0 2"))
     (one / "log-start-offset-checkpoint").write_bytes(checkpoint("a 0 1"))
-    log = rows(scan_log_directories([tmp_path], DEEP))["a-0"][1]
+    log = rows(scan_log_directories([LocalLocation(tmp_path)], DEEP))["a-0"][1]
     assert (log.high_watermark, log.log_start_offset) == (3, 1)
     assert log.scanned
     assert log.scanned.recovery_point == 2
@@ -137,7 +140,7 @@ def test_checkpoints_of_the_log_directory_count(tmp_path: Path) -> None:
 def test_garbage_checkpoints_are_named_and_cost_only_what_they_say(tmp_path: Path) -> None:
     one = log_directory(tmp_path / "b1", 1, {"a-0": 5})
     (one / "replication-offset-checkpoint").write_bytes(b"\0\1garbage")
-    info = scan_log_directories([tmp_path], DEEP)
+    info = scan_log_directories([LocalLocation(tmp_path)], DEEP)
     assert ends(info) == {"a-0": {1: 5}}
     assert rows(info)["a-0"][1].high_watermark is None
     (problem,) = info.problems
@@ -148,7 +151,7 @@ def test_a_directory_whose_owner_is_unknown_is_left_out_and_named(tmp_path: Path
     log_directory(tmp_path / "b1", 1, {"a-0": 5})
     bad = log_directory(tmp_path / "b2", 2, {"a-0": 7})
     (bad / "meta.properties").write_text("version=9\n")
-    info = scan_log_directories([tmp_path], DEEP)
+    info = scan_log_directories([LocalLocation(tmp_path)], DEEP)
     assert ends(info) == {"a-0": {1: 5}}
     assert info.problems[0].startswith(f"{bad}: left out: meta.properties: version '9'")
 
@@ -157,7 +160,7 @@ def test_directories_of_another_cluster_are_left_out_and_named(tmp_path: Path) -
     log_directory(tmp_path / "b1", 1, {"a-0": 5})
     log_directory(tmp_path / "b2", 2, {"a-0": 6})
     other = log_directory(tmp_path / "x", 3, {"a-0": 7}, cluster="c2")
-    info = scan_log_directories([tmp_path], DEEP)
+    info = scan_log_directories([LocalLocation(tmp_path)], DEEP)
     assert (info.cluster_id, ends(info)) == ("c1", {"a-0": {1: 5, 2: 6}})
     assert info.problems[0].startswith(f"{other}: left out: it belongs to cluster c2")
 
@@ -168,7 +171,7 @@ def test_what_is_deleted_or_copied_is_no_replica_and_what_is_stray_is_named(
     unique = "0123456789abcdef0123456789abcdef"
     names = {f"a-0.{unique}-delete": 5, f"a-1.{unique}-future": 5, f"a-2.{unique}-stray": 5}
     one = log_directory(tmp_path / "b1", 1, {**names, "a-3": 1})
-    info = scan_log_directories([tmp_path], DEEP)
+    info = scan_log_directories([LocalLocation(tmp_path)], DEEP)
     assert ends(info) == {"a-2": {}, "a-3": {1: 1}}
     (stray,) = info.partitions[0].findings
     assert stray.code == "stray_directory"
@@ -178,7 +181,7 @@ def test_what_is_deleted_or_copied_is_no_replica_and_what_is_stray_is_named(
 def test_a_partition_in_two_directories_is_a_finding_and_in_doubt(tmp_path: Path) -> None:
     one = log_directory(tmp_path / "d0", 1, {"a-0": 5})
     two = log_directory(tmp_path / "d1", 1, {"a-0": 9}, directory=77)
-    info = scan_log_directories([tmp_path], DEEP)
+    info = scan_log_directories([LocalLocation(tmp_path)], DEEP)
     log = rows(info)["a-0"][1]
     assert (log.log_end_offset, log.certain_end_offset) == (5, 0)
     assert log.suspect
@@ -191,7 +194,7 @@ def test_a_partition_in_two_directories_is_a_finding_and_in_doubt(tmp_path: Path
 def test_the_same_log_directory_twice_is_named(tmp_path: Path) -> None:
     log_directory(tmp_path / "disk", 1)
     log_directory(tmp_path / "copy", 1)
-    (problem,) = scan_log_directories([tmp_path], DEEP).problems
+    (problem,) = scan_log_directories([LocalLocation(tmp_path)], DEEP).problems
     assert "is here more than once" in problem
 
 
@@ -224,13 +227,13 @@ def held(lock: Path) -> Iterator[int]:
 def test_a_directory_that_a_running_process_holds_is_named(tmp_path: Path) -> None:
     one = log_directory(tmp_path / "b1", 1, {"a-0": 5})
     with held(one / ".lock") as process:
-        info = scan_log_directories([tmp_path], DEEP)
+        info = scan_log_directories([LocalLocation(tmp_path)], DEEP)
     assert ends(info) == {"a-0": {1: 5}}
     (problem,) = info.problems
     assert problem.startswith(f"{one}: a running process ({process}) holds it")
     with (one / ".lock").open() as left:
         fcntl.lockf(left, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        assert scan_log_directories([tmp_path], DEEP).problems == ()
+        assert scan_log_directories([LocalLocation(tmp_path)], DEEP).problems == ()
 
 
 @pytest.mark.parametrize("mode", ScanMode)
@@ -238,8 +241,8 @@ def test_several_workers_find_the_same(tmp_path: Path, mode: ScanMode) -> None:
     for broker in (1, 2, 3):
         names = {f"a-{n}": n * broker % 7 for n in range(230)}
         log_directory(tmp_path / f"b{broker}", broker, names)
-    alone = scan_log_directories([tmp_path], mode, workers=1)
-    together = scan_log_directories([tmp_path], mode, workers=3)
+    alone = scan_log_directories([LocalLocation(tmp_path)], mode, workers=1)
+    together = scan_log_directories([LocalLocation(tmp_path)], mode, workers=3)
     assert together.partitions == alone.partitions
     assert len(alone.partitions) == 230
 
@@ -265,7 +268,7 @@ def test_a_scan_that_is_stopped_has_what_it_read(tmp_path: Path, workers: int) -
     with (one / "a-100" / f"{0:020}.log").open("r+b") as segment:
         os.truncate(segment.fileno(), 1 << 34)
     watch = Impatient()
-    info = scan_log_directories([tmp_path], DEEP, workers=workers, watch=watch)
+    info = scan_log_directories([LocalLocation(tmp_path)], DEEP, workers=workers, watch=watch)
     assert info.interrupted
     assert len(info.partitions) < 250
     assert watch.seen[-1].replicas_total == 250
@@ -283,7 +286,7 @@ def test_a_killed_worker_costs_its_rows_and_no_others(tmp_path: Path) -> None:
             for child in multiprocessing.active_children():
                 os.kill(child.pid or 0, signal.SIGKILL)
 
-    info = scan_log_directories([tmp_path], DEEP, workers=2, watch=Killer())
+    info = scan_log_directories([LocalLocation(tmp_path)], DEEP, workers=2, watch=Killer())
     assert len(info.partitions) == 250
     problems = {log.problem for p in info.partitions for log in p.replica_logs}
     assert problems <= {None, KILLED}
@@ -299,13 +302,13 @@ def test_nothing_is_changed(tmp_path: Path) -> None:
         )
 
     before = state()
-    scan_log_directories([tmp_path], DEEP, workers=2)
+    scan_log_directories([LocalLocation(tmp_path)], DEEP, workers=2)
     assert state() == before
 
 
 def test_partitions_are_sorted(tmp_path: Path) -> None:
     log_directory(tmp_path / "b1", 1, {"b-0": 1, "a-10": 1, "a-9": 1})
-    info = scan_log_directories([tmp_path], DEEP)
+    info = scan_log_directories([LocalLocation(tmp_path)], DEEP)
     assert [p.topic_partition for p in info.partitions] == [
         TopicPartition("a", 9),
         TopicPartition("a", 10),

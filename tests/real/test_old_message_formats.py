@@ -15,6 +15,7 @@ import pytest
 from kafka.record import default_records, legacy_records
 
 from kafka_unclean_recovery.choices import ScanMode
+from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
 from kafka_unclean_recovery.model import EpochSpan, ReplicaLog
 from tests.real.tools import run_tool
@@ -155,7 +156,7 @@ def test_logs_of_the_old_formats_end_where_dump_log_says(tmp_path: Path, version
 
 
 def scanned(root: Path, mode: ScanMode) -> dict[str, ReplicaLog]:
-    info = scan_log_directories([root], mode)
+    info = scan_log_directories([LocalLocation(root)], mode)
     return {part.topic_partition.topic: part.replica_logs[0] for part in info.partitions}
 
 

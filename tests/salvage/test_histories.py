@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_unclean_recovery.log_dir.batches import parse_header
+from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.watching import Unwatched
 from kafka_unclean_recovery.model import EpochSpan, ReplicaLog, TopicPartition
 from kafka_unclean_recovery.salvage.designated import designated_leaders
@@ -67,7 +68,7 @@ def _salvaged(
         log_end=leader.log_end_offset or 0,
     )
     leaders = designated_leaders(text, "plan.json", [(TopicPartition("orders", 0), 2)])
-    sources, _ = find_replicas([root / "disks"], leaders, lambda _: True)
+    sources, _ = find_replicas([LocalLocation(root / "disks")], leaders, lambda _: True)
     salvage_replicas(sources, Output(root / "out", _begin), Unwatched())
     (source,) = sources
     return source.row

@@ -11,6 +11,7 @@ from uuid import UUID
 import pyarrow.parquet
 import pytest
 
+from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.watching import Unwatched
 from kafka_unclean_recovery.model import EpochSpan, TopicPartition
 from kafka_unclean_recovery.salvage.designated import DesignatedLeaders, designated_leaders
@@ -34,7 +35,7 @@ def _rows(tmp_path: Path, text: str) -> list[Salvaged]:
 
 
 def _salvage(tmp_path: Path, leaders: DesignatedLeaders) -> tuple[list[Salvaged], list[str]]:
-    sources, problems = find_replicas([tmp_path / "disks"], leaders, lambda _: True)
+    sources, problems = find_replicas([LocalLocation(tmp_path / "disks")], leaders, lambda _: True)
     salvage_replicas(sources, Output(tmp_path / "out", _begin), Unwatched())
     return [source.row for source in sources], problems
 

@@ -1,0 +1,154 @@
+"""Directories of this machine: read-only, no symlink followed, nothing but plain files.
+
+Everything is opened relative to an open directory, so that a path swapped under us leads nowhere,
+and without blocking, so that a FIFO named .log does not hang the scan.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+import struct
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from kafka_unclean_recovery.log_dir.tree import (
+    WHOLE_FILE_LIMIT,
+    Entry,
+    Unreadable,
+    printable,
+)
+
+_READ_ONLY = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+# struct flock of Linux on 64 bits: type, whence, start, length, process.
+_FLOCK = struct.Struct("hhqqi4x")
+
+
+@dataclass(frozen=True, slots=True)
+class LocalLocation:
+    """A path that the user named, or one below it."""
+
+    path: Path
+
+    @contextmanager
+    def open(self) -> Iterator[LocalFolder]:
+        """Only this path, which the user named, may be a symlink. Raises Unreadable."""
+        with _opened(self.path, _READ_ONLY & ~os.O_NOFOLLOW | os.O_DIRECTORY) as descriptor:
+            yield LocalFolder(descriptor)
+
+    def __truediv__(self, name: str) -> LocalLocation:
+        return LocalLocation(self.path / name)
+
+    def __str__(self) -> str:
+        return printable(self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class LocalFile:
+    """A Folder's OpenFile."""
+
+    descriptor: int
+    name: str
+    size: int
+
+    def read_at(self, position: int, length: int) -> bytes:
+        try:
+            return os.pread(self.descriptor, length, position)
+        except OSError as error:
+            where = f"{printable(self.name)}: byte {position}"
+            raise Unreadable(f"{where}: {error.strerror}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class LocalFolder:
+    """A Folder by its open descriptor."""
+
+    descriptor: int
+
+    @property
+    def identity(self) -> Hashable:
+        """Device and inode: bind mounts and symlinks lead to the same directory."""
+        status = os.fstat(self.descriptor)
+        return status.st_dev, status.st_ino
+
+    def entries(self) -> list[Entry]:
+        try:
+            with os.scandir(self.descriptor) as found:
+                return sorted((_entry(e) for e in found), key=lambda e: os.fsencode(e.name))
+        except OSError as error:
+            raise Unreadable(str(error.strerror)) from None
+
+    @contextmanager
+    def opened(self, name: str) -> Iterator[LocalFile]:
+        with _opened(name, _READ_ONLY, self.descriptor) as descriptor:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                raise Unreadable(f"{printable(name)}: not a plain file")
+            yield LocalFile(descriptor, name, status.st_size)
+
+    @contextmanager
+    def folder(self, name: str) -> Iterator[LocalFolder]:
+        with _opened(name, _READ_ONLY | os.O_DIRECTORY, self.descriptor) as descriptor:
+            yield LocalFolder(descriptor)
+
+    def read_whole(self, name: str) -> bytes | None:
+        try:
+            with self.opened(name) as file:
+                return _whole(file)
+        except Unreadable:
+            if not self._exists(name):
+                return None
+            raise
+
+    def _exists(self, name: str) -> bool:
+        try:
+            os.stat(name, dir_fd=self.descriptor, follow_symlinks=False)
+        except FileNotFoundError:
+            return False
+        except OSError:
+            return True
+        return True
+
+    def lock_holder(self, name: str) -> int | None:
+        """A running process locks with fcntl; one that has died leaves the file unlocked."""
+        try:
+            with self.opened(name) as file:
+                question = _FLOCK.pack(fcntl.F_WRLCK, 0, 0, 0, 0)
+                answer = fcntl.fcntl(file.descriptor, fcntl.F_GETLK, question)
+        except (Unreadable, OSError):
+            return None
+        kind, _, _, _, process = _FLOCK.unpack(answer)
+        return None if kind == fcntl.F_UNLCK else process
+
+
+@contextmanager
+def _opened(name: Path | str, flags: int, within: int | None = None) -> Iterator[int]:
+    try:
+        descriptor = os.open(name, flags, dir_fd=within)
+    except OSError as error:
+        raise Unreadable(f"{printable(name)}: {error.strerror}") from None
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _entry(entry: os.DirEntry[str]) -> Entry:
+    directory = entry.is_dir(follow_symlinks=False)
+    file = entry.is_file(follow_symlinks=False)
+    size = entry.stat(follow_symlinks=False).st_size if file else 0
+    return Entry(entry.name, directory, file, size)
+
+
+def _whole(file: LocalFile) -> bytes:
+    if file.size > WHOLE_FILE_LIMIT:
+        raise Unreadable(f"{file.name}: {file.size} bytes is too large for what it should be")
+    parts: list[bytes] = []
+    position = 0
+    while position < file.size and (part := file.read_at(position, file.size - position)):
+        parts.append(part)
+        position += len(part)
+    return b"".join(parts)
