@@ -75,8 +75,9 @@ COMMANDS = {
         {
             scan_log_dirs.NAME: Command(scan_log_dirs.scan_log_dirs),
             plan_from_disks.NAME: Command(plan_from_disks.plan_from_disks),
-            salvage.NAME: Command(salvage.salvage),
-            salvage_replay.NAME: Command(salvage_replay.salvage_replay),
+            salvage.NAME: Command(
+                salvage.salvage, {salvage_replay.NAME: Command(salvage_replay.salvage_replay)}
+            ),
             emulator.NAME: Command(emulator.emulator, {emulator.CTL_NAME: Command(emulator.ctl)}),
         },
     ),

@@ -26,19 +26,6 @@ _kafka_unclean_recovery_plan() {
     esac
     COMPREPLY=($(compgen -W "--manual-recovery-output-file --replica-info-file --log-dirs --mode --exclude-brokers --plan-output-file --format --topics --path-to-json-file --help" -- "$cur"))
 }
-_kafka_unclean_recovery_salvage() {
-    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
-    case "$prev" in
-        --log-dirs) COMPREPLY=($(compgen -d -- "$cur")); return ;;
-        --plan) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-        --output) COMPREPLY=($(compgen -d -- "$cur")); return ;;
-        --manual-recovery-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-        --format) COMPREPLY=($(compgen -W "table json" -- "$cur")); return ;;
-        --topics) COMPREPLY=(); return ;;
-        --path-to-json-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-    esac
-    COMPREPLY=($(compgen -W "--log-dirs --plan --output --manual-recovery-file --raw-only --format --topics --path-to-json-file --help" -- "$cur"))
-}
 _kafka_unclean_recovery_salvage_replay() {
     local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
     case "$prev" in
@@ -50,6 +37,23 @@ _kafka_unclean_recovery_salvage_replay() {
     esac
     if [[ "$cur" != -* ]]; then COMPREPLY=($(compgen -d -- "$cur")); return; fi
     COMPREPLY=($(compgen -W "--bootstrap-server --command-config --topics --target --include-open --checkpoint --execute --help" -- "$cur"))
+}
+_kafka_unclean_recovery_salvage() {
+    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
+    if ((COMP_CWORD > 2)); then case "${COMP_WORDS[2]}" in
+        replay) _kafka_unclean_recovery_salvage_replay; return ;;
+    esac; fi
+    case "$prev" in
+        --log-dirs) COMPREPLY=($(compgen -d -- "$cur")); return ;;
+        --plan) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --output) COMPREPLY=($(compgen -d -- "$cur")); return ;;
+        --manual-recovery-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --format) COMPREPLY=($(compgen -W "table json" -- "$cur")); return ;;
+        --topics) COMPREPLY=(); return ;;
+        --path-to-json-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+    esac
+    local commands=""; ((COMP_CWORD > 2)) || commands="replay"
+    COMPREPLY=($(compgen -W "$commands --log-dirs --plan --output --manual-recovery-file --raw-only --format --topics --path-to-json-file --help" -- "$cur"))
 }
 _kafka_unclean_recovery_emulator_ctl() {
     local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -84,7 +88,6 @@ _kafka_unclean_recovery() {
         scan-log-dirs) _kafka_unclean_recovery_scan_log_dirs; return ;;
         plan) _kafka_unclean_recovery_plan; return ;;
         salvage) _kafka_unclean_recovery_salvage; return ;;
-        salvage-replay) _kafka_unclean_recovery_salvage_replay; return ;;
         emulator) _kafka_unclean_recovery_emulator; return ;;
     esac; fi
     case "$prev" in
@@ -105,7 +108,7 @@ _kafka_unclean_recovery() {
         --election-method) COMPREPLY=($(compgen -W "auto designated reorder" -- "$cur")); return ;;
         --replica-log-info-dialect) COMPREPLY=(); return ;;
     esac
-    local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan salvage salvage-replay emulator"
+    local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan salvage emulator"
     COMPREPLY=($(compgen -W "$commands --bootstrap-server --command-config --all-offline-partitions --path-to-json-file --show-replica-info --manual-recovery-output-file --automated-recovery --recovery-duration-ms --recovery-election-attempts --wait-for-brokers --format --yes --journal --resume --plan-output-file --replica-info-file --log-dirs --transport --election-method --replica-log-info-dialect --version --help" -- "$cur"))
 }
 complete -o filenames -F _kafka_unclean_recovery kafka-unclean-recovery

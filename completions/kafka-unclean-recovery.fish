@@ -1,27 +1,27 @@
 complete -c kafka-unclean-recovery -f
-complete -c kafka-unclean-recovery -n 'test (count (commandline -opc)) -eq 1' -a 'scan-log-dirs plan salvage salvage-replay emulator'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage salvage-replay emulator' -l bootstrap-server -d 'Brokers to connect to first; required without a command' -x
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage salvage-replay emulator' -l command-config -d 'Java client properties: TLS, SASL, client.id' -r -F
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage salvage-replay emulator' -l all-offline-partitions -d 'Every partition without a leader'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage salvage-replay emulator' -l path-to-json-file -d 'The partitions, as {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage salvage-replay emulator' -l show-replica-info -d 'Show how far each replicas log goes'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage salvage-replay emulator' -l manual-recovery-output-file -d 'Write the designated leaders, for kafka-elect-leaders, and elect nothing' -r -F
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage salvage-replay emulator' -l automated-recovery -d 'Elect the designated leaders'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage salvage-replay emulator' -l recovery-duration-ms -d 'How long brokers may take to answer' -x
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage salvage-replay emulator' -l recovery-election-attempts -d 'Retries of elections that fail in passing' -x
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage salvage-replay emulator' -l wait-for-brokers -d 'Wait, within the duration, for brokers that are down: 1,2 or all' -x
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage salvage-replay emulator' -l format -d 'What stdout gets' -x -a 'table json'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage salvage-replay emulator' -l yes -d 'Elect without asking on a terminal'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage salvage-replay emulator' -l journal -d 'Where each step is noted before it is taken' -r -F
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage salvage-replay emulator' -l resume -d 'Only finish what the run of this journal left' -r -F
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage salvage-replay emulator' -l plan-output-file -d 'Write the plan with all that it rests on' -r -F
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage salvage-replay emulator' -l replica-info-file -d 'What scan-log-dirs --output wrote, here or elsewhere; may be given again' -r -F
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage salvage-replay emulator' -l log-dirs -d 'Log directories of dead brokers to read now; may be given again' -x -a '(__fish_complete_directories)'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage salvage-replay emulator' -l transport -d 'How replicas are asked how far they go' -x -a 'auto replica-log-info list-offsets'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage salvage-replay emulator' -l election-method -d 'How a designated leader is elected' -x -a 'auto designated reorder'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage salvage-replay emulator' -l replica-log-info-dialect -d 'What the brokers understand by GetReplicaLogInfo: KIP-966 and krabka (key 1020), KIP-1275 (1275), or merged and reverted (93, now another request of Kafkas)' -x
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage salvage-replay emulator' -l version -d 'Show the version'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage salvage-replay emulator' -l help -d 'Show this message and exit'
+complete -c kafka-unclean-recovery -n 'test (count (commandline -opc)) -eq 1' -a 'scan-log-dirs plan salvage emulator'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage emulator' -l bootstrap-server -d 'Brokers to connect to first; required without a command' -x
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage emulator' -l command-config -d 'Java client properties: TLS, SASL, client.id' -r -F
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage emulator' -l all-offline-partitions -d 'Every partition without a leader'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage emulator' -l path-to-json-file -d 'The partitions, as {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage emulator' -l show-replica-info -d 'Show how far each replicas log goes'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage emulator' -l manual-recovery-output-file -d 'Write the designated leaders, for kafka-elect-leaders, and elect nothing' -r -F
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage emulator' -l automated-recovery -d 'Elect the designated leaders'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage emulator' -l recovery-duration-ms -d 'How long brokers may take to answer' -x
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage emulator' -l recovery-election-attempts -d 'Retries of elections that fail in passing' -x
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage emulator' -l wait-for-brokers -d 'Wait, within the duration, for brokers that are down: 1,2 or all' -x
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage emulator' -l format -d 'What stdout gets' -x -a 'table json'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage emulator' -l yes -d 'Elect without asking on a terminal'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage emulator' -l journal -d 'Where each step is noted before it is taken' -r -F
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage emulator' -l resume -d 'Only finish what the run of this journal left' -r -F
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage emulator' -l plan-output-file -d 'Write the plan with all that it rests on' -r -F
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage emulator' -l replica-info-file -d 'What scan-log-dirs --output wrote, here or elsewhere; may be given again' -r -F
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage emulator' -l log-dirs -d 'Log directories of dead brokers to read now; may be given again' -x -a '(__fish_complete_directories)'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage emulator' -l transport -d 'How replicas are asked how far they go' -x -a 'auto replica-log-info list-offsets'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage emulator' -l election-method -d 'How a designated leader is elected' -x -a 'auto designated reorder'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage emulator' -l replica-log-info-dialect -d 'What the brokers understand by GetReplicaLogInfo: KIP-966 and krabka (key 1020), KIP-1275 (1275), or merged and reverted (93, now another request of Kafkas)' -x
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage emulator' -l version -d 'Show the version'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage emulator' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l mode -d 'How much is read' -x -a 'fast recover deep'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l workers -d 'Processes that read at a time; by default the processors, at most 4' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l output -d 'Write the JSON, for --replica-info-file of other commands' -r -F
@@ -40,24 +40,25 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l form
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l topics -d 'Only topics whose whole name matches (Pythons re)' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l path-to-json-file -d 'The partitions, as {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l help -d 'Show this message and exit'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage' -l log-dirs -d 'Log directories to read; may be given again' -x -a '(__fish_complete_directories)'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage' -l plan -d 'What --plan-output-file wrote: who is to lead, and how far its log goes' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage' -l output -d 'Where all goes; it must not exist' -x -a '(__fish_complete_directories)'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage' -l manual-recovery-file -d 'Designated leaders as they were elected, where they are not the plans' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage' -l raw-only -d 'Write segment files only, no Parquet, which needs pyarrow'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage' -l format -d 'What stdout gets' -x -a 'table json'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage' -l topics -d 'Only topics whose whole name matches (Pythons re)' -x
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage' -l path-to-json-file -d 'The partitions, as {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage' -l help -d 'Show this message and exit'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage-replay' -l bootstrap-server -d 'Brokers to connect to first' -x
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage-replay' -l command-config -d 'Java client properties: TLS, SASL, client.id' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage-replay' -l topics -d 'Only topics whose whole name matches (Pythons re)' -x
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage-replay' -l target -d 'Where records go; {topic} is the topic they were in' -x
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage-replay' -l include-open -d 'Produce records of transactions without an end here, too'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage-replay' -l checkpoint -d 'What has been produced; by default beside SAVED, by its name' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage-replay' -l execute -d 'Produce; else it is only shown what would be'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage-replay' -l help -d 'Show this message and exit'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage-replay' -a '(__fish_complete_directories)'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and test (count (commandline -opc)) -eq 2' -a 'replay'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l log-dirs -d 'Log directories to read; may be given again' -x -a '(__fish_complete_directories)'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l plan -d 'What --plan-output-file wrote: who is to lead, and how far its log goes' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l output -d 'Where all goes; it must not exist' -x -a '(__fish_complete_directories)'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l manual-recovery-file -d 'Designated leaders as they were elected, where they are not the plans' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l raw-only -d 'Write segment files only, no Parquet, which needs pyarrow'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l format -d 'What stdout gets' -x -a 'table json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l topics -d 'Only topics whose whole name matches (Pythons re)' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l path-to-json-file -d 'The partitions, as {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l help -d 'Show this message and exit'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l bootstrap-server -d 'Brokers to connect to first' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l command-config -d 'Java client properties: TLS, SASL, client.id' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l topics -d 'Only topics whose whole name matches (Pythons re)' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l target -d 'Where records go; {topic} is the topic they were in' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l include-open -d 'Produce records of transactions without an end here, too'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l checkpoint -d 'What has been produced; by default beside SAVED, by its name' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l execute -d 'Produce; else it is only shown what would be'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l help -d 'Show this message and exit'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -a '(__fish_complete_directories)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and test (count (commandline -opc)) -eq 2' -a 'ctl'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from ctl' -l brokers -d 'How many' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from ctl' -l log-directories -d 'How many disks a broker has' -x

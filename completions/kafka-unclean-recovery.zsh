@@ -28,18 +28,8 @@ _arguments \
 return ;;
 salvage)
 shift words; ((CURRENT--))
-_arguments \
-    '--log-dirs[Log directories to read; may be given again]:directory:_files -/' \
-    '--plan[What --plan-output-file wrote  who is to lead, and how far its log goes]:file:_files' \
-    '--output[Where all goes; it must not exist]:directory:_files -/' \
-    '--manual-recovery-file[Designated leaders as they were elected, where they are not the plans]:file:_files' \
-    '--raw-only[Write segment files only, no Parquet, which needs pyarrow]' \
-    '--format[What stdout gets]:value:(table json)' \
-    '--topics[Only topics whose whole name matches (Pythons re)]:value: ' \
-    '--path-to-json-file[The partitions, as {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
-    '--help[Show this message and exit]'
-return ;;
-salvage-replay)
+if ((CURRENT > 2)); then case "$words[2]" in
+replay)
 shift words; ((CURRENT--))
 _arguments \
     '--bootstrap-server[Brokers to connect to first]:value: ' \
@@ -51,6 +41,19 @@ _arguments \
     '--execute[Produce; else it is only shown what would be]' \
     '--help[Show this message and exit]' \
     '*:directory:_files -/'
+return ;;
+esac; fi
+_arguments \
+    '1:command:(replay)' \
+    '(1)*--log-dirs[Log directories to read; may be given again]:directory:_files -/' \
+    '(1)--plan[What --plan-output-file wrote  who is to lead, and how far its log goes]:file:_files' \
+    '(1)--output[Where all goes; it must not exist]:directory:_files -/' \
+    '(1)--manual-recovery-file[Designated leaders as they were elected, where they are not the plans]:file:_files' \
+    '(1)--raw-only[Write segment files only, no Parquet, which needs pyarrow]' \
+    '(1)--format[What stdout gets]:value:(table json)' \
+    '(1)--topics[Only topics whose whole name matches (Pythons re)]:value: ' \
+    '(1)--path-to-json-file[The partitions, as {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
+    '(1)--help[Show this message and exit]'
 return ;;
 emulator)
 shift words; ((CURRENT--))
@@ -78,7 +81,7 @@ _arguments \
 return ;;
 esac; fi
 _arguments \
-    '1:command:(scan-log-dirs plan salvage salvage-replay emulator)' \
+    '1:command:(scan-log-dirs plan salvage emulator)' \
     '(1)--bootstrap-server[Brokers to connect to first; required without a command]:value: ' \
     '(1)--command-config[Java client properties  TLS, SASL, client.id]:file:_files' \
     '(1)--all-offline-partitions[Every partition without a leader]' \

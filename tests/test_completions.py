@@ -38,12 +38,13 @@ def test_scripts_are_up_to_date(path: Path) -> None:
         (["plan", "--man"], ["--manual-recovery-output-file"]),
         (["plan", "--log-dirs", ""], ["disks"]),
         (["plan", "--exclude-brokers", ""], []),
-        (["salv"], ["salvage", "salvage-replay"]),
+        (["salv"], ["salvage"]),
         (["salvage", "--raw"], ["--raw-only"]),
         (["salvage", "--log-dirs", "d"], ["disks"]),
         (["salvage", "--plan", "in"], ["info.json"]),
-        (["salvage-replay", "--exe"], ["--execute"]),
-        (["salvage-replay", "d"], ["disks"]),
+        (["salvage", "re"], ["replay"]),
+        (["salvage", "replay", "--exe"], ["--execute"]),
+        (["salvage", "replay", "d"], ["disks"]),
         (["em"], ["emulator"]),
         (["emulator", "--sc"], ["--scenario"]),
         (["emulator", "--release", ""], ["4.3.1", "3.9.1", "kip-966"]),
@@ -74,8 +75,10 @@ def test_every_subcommand_and_its_flags_are_there(shell: str) -> None:
     commands = {registered.name for registered in app.registered_commands}
     commands |= {registered.name for registered in app.registered_groups}
     assert set(command.subcommands) == commands
-    nested = {**command.subcommands, **command.subcommands["emulator"].subcommands}
-    assert "ctl" in nested
+    nested = dict(command.subcommands)
+    for subcommand in command.subcommands.values():
+        nested |= subcommand.subcommands
+    assert {"ctl", "replay"} <= nested.keys()
     script = (HERE / f"kafka-unclean-recovery.{shell}").read_text()
     for name, subcommand in nested.items():
         assert name in script

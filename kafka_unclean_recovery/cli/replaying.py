@@ -1,4 +1,4 @@
-"""What kafka-unclean-recovery salvage-replay does once its flags are parsed."""
+"""What kafka-unclean-recovery salvage replay does once its flags are parsed."""
 
 from __future__ import annotations
 

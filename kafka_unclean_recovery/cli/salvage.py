@@ -1,4 +1,5 @@
-"""kafka-unclean-recovery salvage: what dead disks hold and electing the leader would destroy."""
+"""kafka-unclean-recovery salvage: what dead disks hold and electing the leader would destroy, and
+its replay."""
 
 from __future__ import annotations
 
@@ -7,29 +8,40 @@ from typing import Annotated
 
 import typer
 
+from kafka_unclean_recovery.cli import salvage_replay
 from kafka_unclean_recovery.cli.flags import Format, OutputFormat, PartitionsFile, Topics
+from kafka_unclean_recovery.cli.group_flags import refuse_flags_before
 
 NAME = "salvage"
 
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
+
+@app.callback(
+    invoke_without_command=True,
+    subcommand_metavar="[COMMAND [ARGS]...]",
+    short_help="Save what disks hold beyond the designated leaders.",
+)
 def salvage(
+    context: typer.Context,
+    # Required without a command only, so these three are asked for by hand.
     log_dirs: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Option(
             "--log-dirs", metavar="DIR", help="Log directories to read; may be given again."
         ),
-    ],
+    ] = None,
     plan: Annotated[
-        Path,
+        Path | None,
         typer.Option(
             "--plan",
             metavar="FILE",
             help="What --plan-output-file wrote: who is to lead, and how far its log goes.",
         ),
-    ],
+    ] = None,
     output: Annotated[
-        Path, typer.Option(metavar="NEWDIR", help="Where all goes; it must not exist.")
-    ],
+        Path | None, typer.Option(metavar="NEWDIR", help="Where all goes; it must not exist.")
+    ] = None,
     manual_recovery_file: Annotated[
         Path | None,
         typer.Option(
@@ -53,6 +65,13 @@ def salvage(
     byte, as segments that kafka-dump-log.sh reads, its records as Parquet, and what could not be
     read in manifest.json.
     """
+    if context.invoked_subcommand is not None:
+        refuse_flags_before(context, context.invoked_subcommand)
+        return
+    if plan is None or output is None:
+        context.fail(f"Missing option '{'--plan' if plan is None else '--output'}'.")
+    if not log_dirs:
+        context.fail("Missing option '--log-dirs'.")
     from kafka_unclean_recovery.cli.salvaging import Options, run
 
     options = Options(
@@ -66,3 +85,8 @@ def salvage(
         path_to_json_file=path_to_json_file,
     )
     raise typer.Exit(run(options))
+
+
+app.command(salvage_replay.NAME, short_help="Produce what was saved to a topic.")(
+    salvage_replay.salvage_replay
+)

@@ -1,4 +1,4 @@
-"""kafka-unclean-recovery salvage-replay: what salvage saved, produced to a topic."""
+"""kafka-unclean-recovery salvage replay: what salvage saved, produced to a topic."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from kafka_unclean_recovery.cli.exits import USAGE
 from kafka_unclean_recovery.cli.flags import BootstrapServer, Topics
 
-NAME = "salvage-replay"
+NAME = "replay"
 
 
 def salvage_replay(

@@ -15,7 +15,6 @@ from kafka_unclean_recovery.cli import (
     emulator,
     plan_from_disks,
     salvage,
-    salvage_replay,
     scan_log_dirs,
 )
 from kafka_unclean_recovery.cli.flags import (
@@ -107,7 +106,7 @@ def unclean_recovery(
 
     Reads how far the log of every surviving replica goes, chooses the leader, and with
     --automated-recovery elects exactly that one (KIP-1275, on the Kafka of today). Of the
-    commands below only salvage-replay asks a cluster.
+    commands below only salvage replay asks a cluster.
     """
     if context.invoked_subcommand is not None:
         refuse_flags_before(context, context.invoked_subcommand)
@@ -148,12 +147,7 @@ app.command(scan_log_dirs.NAME, short_help="How far the replicas in log director
 app.command(plan_from_disks.NAME, short_help="Choose leaders out of log directories alone.")(
     plan_from_disks.plan_from_disks
 )
-app.command(salvage.NAME, short_help="Save what disks hold beyond the designated leaders.")(
-    salvage.salvage
-)
-app.command(salvage_replay.NAME, short_help="Produce salvaged records to a topic.")(
-    salvage_replay.salvage_replay
-)
+app.add_typer(salvage.app, name=salvage.NAME)
 app.add_typer(emulator.app, name=emulator.NAME)
 
 

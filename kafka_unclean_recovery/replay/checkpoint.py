@@ -106,7 +106,7 @@ def _parse(content: bytes, path: Path, digest: str) -> dict[Key, Progress]:
     head, *lines = content[: content.rfind(b"\n") + 1].splitlines() or [b""]
     if not head:
         if content and not b'{"format_version"'.startswith(content[:17]):
-            raise InputError(f"{path}: not a checkpoint of salvage-replay; name another")
+            raise InputError(f"{path}: not a checkpoint of salvage replay; name another")
         return {}
     first = _fields(head, path, 1)
     first.one_of("kind", [KIND])

@@ -193,6 +193,25 @@ def test_bad_input_is_named_and_nothing_is_written(
     assert home.names == before
 
 
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        ("--log-dirs disks --output saved", "Missing option '--plan'"),
+        ("--log-dirs disks --plan plan.json", "Missing option '--output'"),
+        ("--plan plan.json --output saved", "Missing option '--log-dirs'"),
+        ("--plan plan.json replay saved", "--plan is no flag of replay"),
+        ("--topics a replay saved", "--topics goes after the command"),
+        ("--plan plan.json repaly", "No such command 'repaly'"),
+        ("replay --bootstrap-server h:1", "Missing argument 'SAVED'"),
+    ],
+)
+def test_usage_is_told(home: Home, args: str, says: str) -> None:
+    done = run_process(RECOVERY, "salvage", *args.split(), cwd=home.directory)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert says in done.stderr
+    assert home.names == {"disks", "plan.json"}
+
+
 def test_a_run_that_is_killed_half_way_leaves_no_directory_and_can_be_run_again(
     home: Home,
 ) -> None:

@@ -51,7 +51,7 @@ def test_two_runs_do_not_go_by_one_checkpoint(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (b"not JSON", "not a checkpoint of salvage-replay"),
+        (b"not JSON", "not a checkpoint of salvage replay"),
         (b"not JSON\n", "line 1"),
         (b'{"format_version": 1, "kind": "plan"}\n', 'kind: must be one of "salvage-replay"'),
         (b"\xff\n", "not UTF-8"),

@@ -1,4 +1,4 @@
-"""salvage-replay on an emulated cluster: what is in the target afterwards, and what was said."""
+"""salvage replay on an emulated cluster: what is in the target afterwards, and what was said."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ KILLED: dict[str, str] = {
 @pytest.mark.parametrize("when", KILLED)
 def test_a_run_that_is_killed_is_gone_on_with(user: User, when: str) -> None:
     user.save(numbered(10, 5))
-    argv = ["x", "salvage-replay", "saved", "--execute"]
+    argv = ["x", "salvage", "replay", "saved", "--execute"]
     argv += ["--bootstrap-server", user.cluster.bootstrap_servers]
     code = (
         f"import os, sys; sys.argv = {argv!r}\n"
@@ -392,7 +392,7 @@ def test_bad_input_is_named_and_nothing_is_produced(
 
 
 def test_without_confluent_kafka_it_says_what_to_install(tmp_path: Path) -> None:
-    argv = ["x", "salvage-replay", "saved", "--bootstrap-server", "127.0.0.1:1"]
+    argv = ["x", "salvage", "replay", "saved", "--bootstrap-server", "127.0.0.1:1"]
     code = (
         f"import sys; sys.argv = {argv!r}; sys.modules['confluent_kafka'] = None\n"
         f"import {RECOVERY} as m; m.main()"
