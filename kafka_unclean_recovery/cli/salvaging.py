@@ -91,7 +91,7 @@ def _parquet() -> OpenRecords:
         ) from None
 
     def begin(path: Path, topic_partition: TopicPartition, broker: int) -> RecordSink:
-        return RecordsFile(path, topic_partition.topic, topic_partition.partition, broker)
+        return RecordsFile(path, topic_partition.partition, broker)
 
     return begin
 

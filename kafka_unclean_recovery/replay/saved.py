@@ -67,9 +67,9 @@ def read_saved(directory: Path, includes: Callable[[TopicPartition], bool]) -> S
 def _file(row: Fields, directory: Path) -> Iterator[tuple[int, Path]]:
     if not row.known("records_file"):
         return
-    inside = PurePosixPath(row.text("path")) / row.text("records_file")
+    inside = PurePosixPath(row.text("records_file"))
     if inside.is_absolute() or ".." in inside.parts:
-        raise row.place.at("path").error("leads out of the directory; use the file as written")
+        raise row.place.at("records_file").error("leads out of the directory; use it as written")
     yield row.int32("broker"), directory / inside
 
 

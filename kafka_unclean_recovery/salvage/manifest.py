@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from kafka_unclean_recovery.model import EpochLineage, ReplicaLog
 from kafka_unclean_recovery.plan_file import Json
+from kafka_unclean_recovery.salvage.layout import Place
 from kafka_unclean_recovery.salvage.ranges import NO_EPOCH
 from kafka_unclean_recovery.salvage.raw_segments import RawSegment
-from kafka_unclean_recovery.salvage.replica import RECORDS_FILE, Salvaged
+from kafka_unclean_recovery.salvage.replica import Salvaged
 from kafka_unclean_recovery.salvage.transactions import Ending, Transaction
 
 FORMAT_VERSION = 1
@@ -61,9 +62,8 @@ def _replica(row: Salvaged) -> Json:
         "log": _log(row.log),
         "lost": _spans(lost.spans) if lost else None,
         "below_log_start": _spans(lost.below_log_start) if lost else None,
-        "path": row.path,
-        "segments": [_segment(segment) for segment in row.segments],
-        "records_file": RECORDS_FILE if row.records is not None else None,
+        "segments": [_segment(row.place, each) for each in row.segments] if row.place else [],
+        "records_file": row.place.records if row.place and row.records is not None else None,
         "records": row.records,
         "markers": row.markers,
         "missing": [{"start_offset": start, "end_offset": end} for start, end in row.missing],
@@ -97,9 +97,9 @@ def _spans(spans: EpochLineage) -> list[Json]:
     ]
 
 
-def _segment(segment: RawSegment) -> Json:
+def _segment(place: Place, segment: RawSegment) -> Json:
     return {
-        "file": segment.file,
+        "file": f"{place.segments}/{segment.file}",
         "first_offset": segment.first_offset,
         "end_offset": segment.end_offset,
         "batches": segment.batches,

@@ -1,4 +1,8 @@
-"""Records as Parquet, by pyarrow (the extra [salvage]); a row for each record."""
+"""Records as Parquet, by pyarrow (the extra [salvage]); a row for each record.
+
+The topic is told by the directory (`layout`): a column of that name in the file would have another
+type than what readers make of the directory's name.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +34,6 @@ _HEADERS = _arrow.list_(
 # control: of a marker "commit" or "abort", null of records that consumers see.
 SCHEMA = _arrow.schema(
     [
-        _arrow.field("topic", _arrow.string(), False),
         _arrow.field("partition", _arrow.int32(), False),
         _arrow.field("broker", _arrow.int32(), False),
         _arrow.field("offset", _arrow.int64(), False),
@@ -59,7 +62,6 @@ class RecordsFile:
     """Tell it the records, then close it. Memory: one row group."""
 
     path: Path
-    topic: str
     partition: int
     broker: int
     rows: int = 0
@@ -97,7 +99,6 @@ class RecordsFile:
     def _row(self, record: Record, transaction: str | None) -> dict[str, object]:
         kind = record.timestamp_type
         return {
-            "topic": self.topic,
             "partition": self.partition,
             "broker": self.broker,
             "offset": record.offset,

@@ -17,13 +17,13 @@ from kafka_unclean_recovery.log_dir.tree import Folder, Unreadable
 from kafka_unclean_recovery.log_dir.watching import Meter
 from kafka_unclean_recovery.model import EpochLineage, ReplicaLog, TopicPartition
 from kafka_unclean_recovery.salvage.designated import Designated
+from kafka_unclean_recovery.salvage.layout import Place
 from kafka_unclean_recovery.salvage.ranges import Lost, lost_under
 from kafka_unclean_recovery.salvage.raw_segments import RawSegment, RawSegments
 from kafka_unclean_recovery.salvage.records import LARGEST_BATCH, Record, decode
 from kafka_unclean_recovery.salvage.tail import Tail, TailBatch
 from kafka_unclean_recovery.salvage.transactions import Ending, Transaction, Transactions
 
-RECORDS_FILE = "records.parquet"
 _MOST_PROBLEMS = 100
 
 Row = tuple[Record, str | None]
@@ -45,17 +45,17 @@ class OpenRecords(Protocol):
 class Salvaged:
     """What became of one replica; a row of the manifest.
 
-    lost: None when it could not be told. path: of its files, below the output directory; None
-    where nothing was written. records: rows of Parquet, markers apart; None without Parquet.
-    missing: offsets [start, end) of `lost` that no batch holds; of a compacted log that is its
-    nature. problems: what could not be read, and why.
+    lost: None when it could not be told. place: of its files; None where nothing was written.
+    records: rows of Parquet, markers apart; None without Parquet. missing: offsets [start, end) of
+    `lost` that no batch holds; of a compacted log that is its nature. problems: what could not be
+    read, and why.
     """
 
     replica: Replica
     designated: Designated
     log: ReplicaLog | None = None
     lost: Lost | None = None
-    path: str | None = None
+    place: Place | None = None
     segments: Sequence[RawSegment] = ()
     records: int | None = None
     markers: int | None = None
@@ -82,9 +82,9 @@ class Output:
 
 
 def salvage_replica(
-    folder: Folder, found: Salvaged, output: Output, path: str, meter: Meter
+    folder: Folder, found: Salvaged, output: Output, place: Place, meter: Meter
 ) -> None:
-    """Fills in `found`, and `path` below the output if there is anything to salvage.
+    """Fills in `found`, and files at `place` in the output if there is anything to salvage.
 
     `folder` is the replica's own. Raises Stopped, and OSError when the
     output can't be written.
@@ -92,8 +92,8 @@ def salvage_replica(
     try:
         tail = _tail(folder, found, meter)
         if tail is not None:
-            found.path = path
-            _write(tail, found, output, output.root / path)
+            found.place = place
+            _write(tail, found, output, place)
     except Unreadable as error:
         found.problem(str(error))
 
@@ -153,8 +153,9 @@ def _doubts(log: ReplicaLog, designated: Designated, lost: Lost) -> Iterator[str
         yield designated.doubt
 
 
-def _write(tail: Tail, found: Salvaged, output: Output, home: Path) -> None:
+def _write(tail: Tail, found: Salvaged, output: Output, place: Place) -> None:
     transactions = _transactions(tail, found)
+    home = output.root / place.segments
     home.mkdir(parents=True)
     raw = RawSegments(home)
     found.segments = raw.written
@@ -162,7 +163,7 @@ def _write(tail: Tail, found: Salvaged, output: Output, home: Path) -> None:
     missing: list[tuple[int, int]] = []
     with ExitStack() as files:
         files.callback(raw.close)
-        sink = _begin_records(found, output, home, files)
+        sink = _begin_records(found, output, place, files)
         for batch in tail.batches():
             raw.add(batch)
             if sink is not None:
@@ -179,12 +180,14 @@ def _write(tail: Tail, found: Salvaged, output: Output, home: Path) -> None:
 
 
 def _begin_records(
-    found: Salvaged, output: Output, home: Path, files: ExitStack
+    found: Salvaged, output: Output, place: Place, files: ExitStack
 ) -> RecordSink | None:
     if output.records is None:
         return None
     replica = found.replica
-    sink = output.records(home / RECORDS_FILE, replica.topic_partition, replica.broker)
+    path = output.root / place.records
+    path.parent.mkdir(parents=True, exist_ok=True)
+    sink = output.records(path, replica.topic_partition, replica.broker)
     files.callback(sink.close)
     found.records = found.markers = 0
     return sink

@@ -49,6 +49,12 @@ class Home:
         return manifest
 
     @property
+    def saved(self) -> set[str]:
+        """The files, by their paths in it."""
+        root = self.directory / "saved"
+        return {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
+
+    @property
     def names(self) -> set[str]:
         return {path.name for path in self.directory.iterdir()}
 
@@ -98,8 +104,9 @@ def test_what_was_salvaged_is_on_stdout_and_on_disk(home: Home) -> None:
     assert "0:[10,15)" in done.stdout
     assert "1 replica of 1 held more" in done.stdout
     (row,) = home.manifest["replicas"]
-    found = {path.name for path in (home.directory / "saved" / row["path"]).iterdir()}
-    assert found == {f"{10:020}.log", "records.parquet"}
+    assert row["segments"][0]["file"] == f"segments/orders-0/broker-1/{10:020}.log"
+    assert row["records_file"] == "records/topic=orders/partition-0.broker-1.parquet"
+    assert home.saved == {"manifest.json", row["segments"][0]["file"], row["records_file"]}
 
 
 def test_json_is_the_manifest(home: Home) -> None:
@@ -112,8 +119,7 @@ def test_raw_only_writes_no_parquet(home: Home) -> None:
     assert home.salvage(raw_only=True).code == 0
     (row,) = home.manifest["replicas"]
     assert (row["records"], row["markers"], row["records_file"]) == (None, None, None)
-    found = {path.name for path in (home.directory / "saved" / row["path"]).iterdir()}
-    assert found == {f"{10:020}.log"}
+    assert home.saved == {"manifest.json", row["segments"][0]["file"]}
 
 
 def test_without_pyarrow_it_says_what_to_install_and_raw_only_works(home: Home) -> None:

@@ -74,11 +74,10 @@ class Salvage:
         return next(r for r in rows if (r["topic"], r["partition"], r["broker"]) == wanted)
 
     def records(self, row: Row) -> list[Row]:
-        if row["path"] is None:
+        if row["records_file"] is None:
             return []
-        found: list[Row] = pyarrow.parquet.read_table(
-            self.directory / row["path"] / row["records_file"]
-        ).to_pylist()
+        table = pyarrow.parquet.ParquetFile(self.directory / row["records_file"]).read()
+        found: list[Row] = table.to_pylist()
         return found
 
 
@@ -176,13 +175,12 @@ def _saved(salvage: Salvage) -> dict[Content, str | None]:
     found: dict[Content, str | None] = {}
     for row in salvage.manifest["replicas"]:
         for record in salvage.records(row):
-            if (record["topic"], record["partition"]) not in PARTITIONS or record["control"]:
+            if (row["topic"], record["partition"]) not in PARTITIONS or record["control"]:
                 continue
             headers = tuple((header["key"], header["value"]) for header in record["headers"])
             content = (record["key"], record["value"], headers, record["timestamp"])
-            found[record["topic"], record["partition"], record["offset"], *content] = record[
-                "transaction"
-            ]
+            at = (row["topic"], record["partition"], record["offset"])
+            found[*at, *content] = record["transaction"]
     return found
 
 
@@ -241,7 +239,7 @@ DUMPED = re.compile(r"^(?:baseOffset|\| offset): (\d+) .*$", re.MULTILINE)
 def test_kafka_dump_log_reads_the_segments_as_the_brokers_own(salvage: Salvage) -> None:
     rows = [salvage.replica(CODED, partition, 1) for partition in range(len(CODECS))]
     rows.append(salvage.replica(TRANSACTIONS, MIXED, 1))
-    files = {row["path"]: (_written(salvage, row), _originals(row)) for row in rows}
+    files = {_key(row): (_written(salvage, row), _originals(row)) for row in rows}
     names = ",".join(str(path) for both in files.values() for paths in both for path in paths)
     dump = ("--print-data-log", "--deep-iteration", "--files", names)
     done = run_tool(VERSION, "kafka-dump-log", *dump, timeout=TIMEOUT, check=True)
@@ -249,7 +247,7 @@ def test_kafka_dump_log_reads_the_segments_as_the_brokers_own(salvage: Salvage) 
     for row in rows:
         ours, theirs = (
             [line for path in paths for line in DUMPED.finditer(texts[path])]
-            for paths in files[row["path"]]
+            for paths in files[_key(row)]
         )
         cut = row["lost"][0]["start_offset"]
         beyond = [_unplaced(line[0]) for line in theirs if int(line[1]) >= cut]
@@ -258,8 +256,12 @@ def test_kafka_dump_log_reads_the_segments_as_the_brokers_own(salvage: Salvage) 
         assert len(ours) > row["records"] > 10
 
 
+def _key(row: Row) -> tuple[str, int]:
+    return row["topic"], row["partition"]
+
+
 def _written(salvage: Salvage, row: Row) -> list[Path]:
-    return [salvage.directory / row["path"] / segment["file"] for segment in row["segments"]]
+    return [salvage.directory / segment["file"] for segment in row["segments"]]
 
 
 def _originals(row: Row) -> list[Path]:
@@ -290,17 +292,18 @@ def test_a_tail_that_an_earlier_election_gave_up_is_salvaged_where_the_logs_part
 ) -> None:
     unpack(saved(stale_tail(version)), tmp_path / "cluster")
     _salvage(tmp_path, tmp_path / "cluster", (1, 2))
-    values = {broker: _values(tmp_path / f"saved/orders-0/broker-{broker}") for broker in (1, 2)}
+    records = tmp_path / "saved" / "records" / "topic=orders"
+    values = {
+        broker: _values(records / f"partition-0.broker-{broker}.parquet") for broker in (1, 2)
+    }
     assert values == {
         1: [b"%d led by 1" % number for number in range(1000, 1200)],
         2: [b"%d led by 2" % number for number in range(1100, 1150)],
     }
 
 
-def _values(directory: Path) -> list[bytes]:
-    found: list[bytes] = pyarrow.parquet.read_table(directory / "records.parquet")[
-        "value"
-    ].to_pylist()
+def _values(path: Path) -> list[bytes]:
+    found: list[bytes] = pyarrow.parquet.read_table(path)["value"].to_pylist()
     return found
 
 

@@ -59,8 +59,11 @@ def test_a_salvage_without_parquet_or_in_doubt_says_so(saved: Path) -> None:
     [
         (lambda d: d.update(kind="plan"), 'kind: must be one of "salvage"'),
         (lambda d: d.update(format_version=2), "is not of format 1"),
-        (lambda d: d["replicas"][0].update(path="../../etc"), "leads out of the directory"),
-        (lambda d: d["replicas"][0].update(path="/etc"), "leads out of the directory"),
+        (
+            lambda d: d["replicas"][0].update(records_file="a/../../etc"),
+            "leads out of the directory",
+        ),
+        (lambda d: d["replicas"][0].update(records_file="/etc"), "leads out of the directory"),
         (lambda d: d["replicas"][0].pop("topic_id"), 'has no "topic_id"'),
     ],
 )

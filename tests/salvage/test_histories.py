@@ -75,7 +75,7 @@ def _salvaged(
 
 
 def _begin(path: Path, topic_partition: TopicPartition, broker: int) -> RecordsFile:
-    return RecordsFile(path, topic_partition.topic, topic_partition.partition, broker)
+    return RecordsFile(path, topic_partition.partition, broker)
 
 
 def _batches(span: EpochSpan, first: int, stop: int, chance: random.Random) -> bytes:
@@ -99,9 +99,9 @@ def _pairs(log: ReplicaLog) -> set[Pair]:
 
 
 def _in_parquet(root: Path, row: Salvaged) -> dict[Pair, bytes]:
-    if row.path is None:
+    if row.place is None:
         return {}
-    rows = pyarrow.parquet.read_table(root / "out" / row.path / "records.parquet").to_pylist()
+    rows = pyarrow.parquet.read_table(root / "out" / row.place.records).to_pylist()
     assert len(rows) == row.records
     return {(record["leader_epoch"], record["offset"]): record["value"] for record in rows}
 
@@ -109,7 +109,8 @@ def _in_parquet(root: Path, row: Salvaged) -> dict[Pair, bytes]:
 def _in_segments(root: Path, row: Salvaged, files: list[str]) -> set[Pair]:
     found: set[Pair] = set()
     for file in files:
-        content = (root / "out" / (row.path or "") / file).read_bytes()
+        assert row.place is not None
+        content = (root / "out" / row.place.segments / file).read_bytes()
         while content:
             header = parse_header(content)
             whole, content = content[: header.length], content[header.length :]

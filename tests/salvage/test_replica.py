@@ -15,6 +15,7 @@ from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.watching import Unwatched
 from kafka_unclean_recovery.model import EpochSpan, TopicPartition
 from kafka_unclean_recovery.salvage.designated import DesignatedLeaders, designated_leaders
+from kafka_unclean_recovery.salvage.layout import Place
 from kafka_unclean_recovery.salvage.parquet import RecordsFile
 from kafka_unclean_recovery.salvage.replica import Output, Salvaged
 from kafka_unclean_recovery.salvage.run import find_replicas, salvage_replicas
@@ -23,9 +24,11 @@ from tests.log_dir.segments import v2
 from tests.salvage.batches import batch, marker, numbered
 from tests.salvage.disks import disk, plan_text
 
+ORDERS = TopicPartition("orders", 0)
+
 
 def _begin(path: Path, topic_partition: TopicPartition, broker: int) -> RecordsFile:
-    return RecordsFile(path, topic_partition.topic, topic_partition.partition, broker)
+    return RecordsFile(path, topic_partition.partition, broker)
 
 
 def _rows(tmp_path: Path, text: str) -> list[Salvaged]:
@@ -46,7 +49,8 @@ def _salvaged(tmp_path: Path, text: str | None = None) -> Salvaged:
 
 
 def _records(tmp_path: Path, row: Salvaged) -> list[dict[str, Any]]:
-    path = tmp_path / "out" / (row.path or "") / "records.parquet"
+    assert row.place is not None
+    path = tmp_path / "out" / row.place.records
     found: list[dict[str, Any]] = pyarrow.parquet.read_table(path).to_pylist()
     return found
 
@@ -56,7 +60,8 @@ def _offsets(tmp_path: Path, row: Salvaged) -> list[int]:
 
 
 def _files(tmp_path: Path, row: Salvaged) -> dict[str, bytes]:
-    home = tmp_path / "out" / (row.path or "")
+    assert row.place is not None
+    home = tmp_path / "out" / row.place.segments
     return {path.name: path.read_bytes() for path in sorted(home.glob("*.log"))}
 
 
@@ -106,7 +111,7 @@ def test_a_batch_that_straddles_the_cut_has_a_file_of_its_own_and_only_its_lost_
 def test_nothing_beyond_the_leaders_log_leaves_no_file(tmp_path: Path) -> None:
     disk(tmp_path / "disks", {0: numbered(0, 10)})
     row = _salvaged(tmp_path)
-    assert (row.path, row.segments, row.problems) == (None, (), [])
+    assert (row.place, row.segments, row.problems) == (None, (), [])
     assert not (tmp_path / "out").exists()
 
 
@@ -119,9 +124,9 @@ def test_each_dead_replica_is_a_row(tmp_path: Path) -> None:
     for broker, end in ((3, 14), (1, 12)):
         disk(tmp_path / "disks", {0: numbered(0, 10) + numbered(10, end - 10)}, broker=broker)
     rows = _rows(tmp_path, plan_text())
-    assert [(r.replica.broker, r.records, r.path) for r in rows] == [
-        (1, 2, "orders-0/broker-1"),
-        (3, 4, "orders-0/broker-3"),
+    assert [(r.replica.broker, r.records, r.place) for r in rows] == [
+        (1, 2, Place(ORDERS, 1)),
+        (3, 4, Place(ORDERS, 3)),
     ]
 
 
@@ -189,7 +194,7 @@ def test_damage_is_told_where_nothing_is_left_to_salvage_too(tmp_path: Path) -> 
     row = _salvaged(tmp_path)
     (problem,) = row.problems
     assert "the log ends at truncated batch" in problem
-    assert row.path is None
+    assert row.place is None
 
 
 def test_a_batch_that_can_not_be_decoded_is_kept_as_it_is(tmp_path: Path) -> None:
@@ -239,7 +244,7 @@ def test_another_topic_of_that_name_is_not_salvaged(tmp_path: Path) -> None:
     row = _salvaged(tmp_path)
     (problem,) = row.problems
     assert f"topic id {UUID(int=2)}, in the plan {UUID(int=1)}" in problem
-    assert row.path is None
+    assert row.place is None
 
 
 def test_without_a_lineage_only_what_lies_beyond_the_leaders_end_is_taken(tmp_path: Path) -> None:
@@ -282,9 +287,9 @@ def test_a_broker_that_holds_a_partition_twice_is_two_rows(tmp_path: Path) -> No
     for place, end in (("a", 12), ("b", 14)):
         disk(tmp_path / "disks" / place, {0: numbered(0, 10) + numbered(10, end - 10)})
     rows = _rows(tmp_path, plan_text())
-    assert [(row.path, row.records) for row in rows] == [
-        ("orders-0/broker-1", 2),
-        ("orders-0/broker-1.2", 4),
+    assert [(row.place, row.records) for row in rows] == [
+        (Place(ORDERS, 1), 2),
+        (Place(ORDERS, 1, 2), 4),
     ]
 
 
@@ -310,14 +315,15 @@ def test_many_row_groups_hold_every_record(tmp_path: Path, monkeypatch: pytest.M
     tail = b"".join(numbered(base, 6) for base in range(10, 100, 6))
     disk(tmp_path / "disks", {0: numbered(0, 10) + tail})
     row = _salvaged(tmp_path)
-    path = tmp_path / "out" / (row.path or "") / "records.parquet"
+    assert row.place is not None
+    path = tmp_path / "out" / row.place.records
     assert pyarrow.parquet.ParquetFile(path).num_row_groups == 18
     assert _offsets(tmp_path, row) == list(range(10, 100))
 
 
 def test_a_suspect_leader_is_a_doubt(tmp_path: Path) -> None:
     disk(tmp_path / "disks", {0: numbered(0, 10) + numbered(10, 4)})
-    chosen = [(TopicPartition("orders", 0), 2)]
+    chosen = [(ORDERS, 2)]
     leaders = designated_leaders(plan_text(suspect="a flipped bit"), "plan.json", chosen)
     (row,), _ = _salvage(tmp_path, leaders)
     assert any("a flipped bit" in problem for problem in row.problems)
