@@ -32,11 +32,12 @@ _kafka_unclean_recovery_salvage_replay() {
         --bootstrap-server) COMPREPLY=(); return ;;
         --command-config) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --topics) COMPREPLY=(); return ;;
+        --path-to-json-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --target) COMPREPLY=(); return ;;
         --checkpoint) COMPREPLY=($(compgen -f -- "$cur")); return ;;
     esac
     if [[ "$cur" != -* ]]; then COMPREPLY=($(compgen -d -- "$cur")); return; fi
-    COMPREPLY=($(compgen -W "--bootstrap-server --command-config --topics --target --include-open --checkpoint --execute --help" -- "$cur"))
+    COMPREPLY=($(compgen -W "--bootstrap-server --command-config --topics --path-to-json-file --target --include-open --checkpoint --execute --help" -- "$cur"))
 }
 _kafka_unclean_recovery_salvage() {
     local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"

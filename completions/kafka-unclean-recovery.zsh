@@ -35,6 +35,7 @@ _arguments \
     '--bootstrap-server[Brokers to connect to first]:value: ' \
     '--command-config[Java client properties  TLS, SASL, client.id]:file:_files' \
     '--topics[Only topics whose whole name matches (Pythons re)]:value: ' \
+    '--path-to-json-file[The partitions, as {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
     '--target[Where records go; {topic} is the topic they were in]:value: ' \
     '--include-open[Produce records of transactions without an end here, too]' \
     '--checkpoint[What has been produced; by default beside SAVED, by its name]:file:_files' \

@@ -15,7 +15,7 @@ from types import FrameType
 from kafka_unclean_recovery.cli.complaints import count_and_first
 from kafka_unclean_recovery.cli.console import Console, check_outside_log_directories
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, UNREACHABLE, USAGE, Exit, usage
-from kafka_unclean_recovery.cli.selection import selection
+from kafka_unclean_recovery.cli.selection import Selection, selection
 from kafka_unclean_recovery.cluster.bootstrap import Address, connect_any, parse_bootstrap
 from kafka_unclean_recovery.cluster.errors import ConfigError, ConnectionFailed, NoBrokerReachable
 from kafka_unclean_recovery.cluster.security import ClientConfig
@@ -43,6 +43,7 @@ class Options:
     bootstrap_server: str
     command_config: Path | None
     topics: str | None
+    path_to_json_file: Path | None
     target: str
     include_open: bool
     checkpoint: Path | None
@@ -77,7 +78,7 @@ def run(options: Options) -> int:
 
 def _run(console: Console, options: Options) -> int:
     """Raises Exit(2), Exit(130 or 143), and what the parts of it do."""
-    chosen = selection(options.topics, None)
+    chosen = selection(options.topics, options.path_to_json_file)
     saved = read_saved(options.saved, chosen.includes)
     known = _checkpoint(options, saved)
     with _stoppable(console) as going_on:
@@ -91,7 +92,7 @@ def _run(console: Console, options: Options) -> int:
         if produces:
             _produce(console, options, client, works, saved.digest, going_on)
     console.artefact(render_replay(works, produces))
-    complaints = [*refused, *_complaints(saved, works)]
+    complaints = [*refused, *_complaints(saved, works, chosen)]
     for complaint in complaints:
         console.say(complaint)
     if not produces:
@@ -176,9 +177,13 @@ def _stoppable(console: Console) -> Iterator[Callable[[], None]]:
             signal.signal(number, handler)
 
 
-def _complaints(saved: Saved, works: Sequence[Work]) -> Iterator[str]:
+def _complaints(saved: Saved, works: Sequence[Work], chosen: Selection) -> Iterator[str]:
     yield from count_and_first(
         "doubt about what was saved", "doubts about what was saved", saved.problems
+    )
+    missing = sorted(chosen.named - {work.saved.topic_partition for work in works})
+    yield from count_and_first(
+        "partition is not in it", "partitions are not in it", [str(each) for each in missing]
     )
     if not works:
         yield "nothing of these topics was saved; see --topics"

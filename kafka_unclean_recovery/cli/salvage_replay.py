@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery.cli.exits import USAGE
-from kafka_unclean_recovery.cli.flags import BootstrapServer, Topics
+from kafka_unclean_recovery.cli.flags import BootstrapServer, PartitionsFile, Topics
 
 NAME = "replay"
 
@@ -23,6 +23,7 @@ def salvage_replay(
         typer.Option(metavar="FILE", help="Java client properties: TLS, SASL, client.id."),
     ] = None,
     topics: Topics = None,
+    path_to_json_file: PartitionsFile = None,
     target: Annotated[
         str,
         typer.Option(
@@ -69,6 +70,7 @@ def salvage_replay(
         bootstrap_server=bootstrap_server,
         command_config=command_config,
         topics=topics,
+        path_to_json_file=path_to_json_file,
         target=target,
         include_open=include_open,
         checkpoint=checkpoint,

@@ -21,7 +21,8 @@ from kafka_unclean_recovery.salvage.transactions import Ending
 @dataclass(frozen=True, slots=True)
 class SavedRecord:
     """timestamp: ms since 1970, None where it has none. ending: of the transaction that wrote it,
-    None outside of transactions. copies: how many replicas saved it."""
+    None outside of transactions. suspect: its replica may be corrupt. copies: how many replicas
+    saved it."""
 
     broker: int
     offset: int
@@ -32,11 +33,17 @@ class SavedRecord:
     headers: Headers
     ending: Ending | None = None
     control: bool = False
+    suspect: bool = False
     copies: int = 1
 
     @property
     def position(self) -> Position:
         return position(self.leader_epoch, self.offset, self.broker)
+
+    @property
+    def content(self) -> tuple[object, ...]:
+        """What followers copy of it."""
+        return self.timestamp, self.key, self.value, self.headers, self.control
 
 
 class Fate(StrEnum):
@@ -56,11 +63,28 @@ def fate(record: SavedRecord) -> Fate:
     return Fate.ABORTED if record.ending is Ending.ABORTED else Fate.SETTLED
 
 
-def merged(replicas: Sequence[Iterable[SavedRecord]]) -> Iterator[SavedRecord]:
-    """Of records as `in_order` has them."""
+def merged(replicas: Sequence[Iterable[SavedRecord]], source: str) -> Iterator[SavedRecord]:
+    """Of records as `in_order` has them; where several replicas have one, the first counts, so
+    trusted replicas go first. Raises InputError, which names `source`, where two that are trusted
+    alike differ."""
     place = attrgetter("position")
-    for _, copies in groupby(heapq.merge(*replicas, key=place), key=place):
-        yield _one(list(copies))
+    for _, same in groupby(heapq.merge(*replicas, key=place), key=place):
+        copies = list(same)
+        _check_copies(copies, source)
+        yield _one(copies)
+
+
+def _check_copies(copies: Sequence[SavedRecord], source: str) -> None:
+    """Followers copy byte for byte: an offset or a leader epoch, which no CRC covers, is corrupt
+    where they differ."""
+    first = copies[0]
+    for other in copies[1:]:
+        if other.content != first.content and (first.suspect or not other.suspect):
+            raise InputError(
+                f"{source}: offset {first.offset} of leader epoch {first.leader_epoch} is another"
+                f" record on broker {first.broker} than on broker {other.broker}, so one of the two"
+                " is corrupt; leave the partition out"
+            )
 
 
 def _one(copies: Sequence[SavedRecord]) -> SavedRecord:

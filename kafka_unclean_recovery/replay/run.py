@@ -46,8 +46,8 @@ class Work:
         Raises InputError.
         """
         progress = known.get(self.key, _NOTHING_DONE)
-        files = [read_records(path) for _, path in self.saved.files]
-        for record in merged(files):
+        files = [read_records(file) for file in self.saved.files]
+        for record in merged(files, str(self.saved.topic_partition)):
             kind = fate(record)
             if kind in (Fate.ABORTED, Fate.CONTROL) or (kind is Fate.OPEN and not self.with_open):
                 survey.leave_out(record, kind)

@@ -16,12 +16,24 @@ from kafka_unclean_recovery.salvage.output_directory import MANIFEST
 
 
 @dataclass(frozen=True, slots=True)
+class SavedFile:
+    """Parquet of one replica. log_end_offset: exclusive, of the replica's log. suspect: the replica
+    may be corrupt."""
+
+    path: Path
+    broker: int
+    log_end_offset: int
+    suspect: bool
+
+
+@dataclass(frozen=True, slots=True)
 class SavedPartition:
-    """files: (broker, Parquet file) of each replica that held some of it."""
+    """files: of each replica that held some of it; of two that have a record the first counts, so
+    those that are trusted come first, then the longest logs."""
 
     topic_partition: TopicPartition
     topic_id: str
-    files: tuple[tuple[int, Path], ...]
+    files: tuple[SavedFile, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +59,7 @@ def read_saved(directory: Path, includes: Callable[[TopicPartition], bool]) -> S
     document.one_of("kind", [KIND])
     if document.value("format_version") != FORMAT_VERSION:
         raise document.place.error(f"is not of format {FORMAT_VERSION}; salvage with this release")
-    found: dict[tuple[TopicPartition, str], list[tuple[int, Path]]] = {}
+    found: dict[tuple[TopicPartition, str], list[SavedFile]] = {}
     problems = list(document.texts("problems"))
     for row in document.objects("replicas"):
         partition = TopicPartition(row.text("topic"), row.int32("partition"))
@@ -55,7 +67,10 @@ def read_saved(directory: Path, includes: Callable[[TopicPartition], bool]) -> S
             key = (partition, row.text("topic_id"))
             found.setdefault(key, []).extend(_file(row, directory))
             problems += _problems(row, partition)
-    partitions = (SavedPartition(*key, tuple(files)) for key, files in sorted(found.items()))
+    partitions = (
+        SavedPartition(*found_in, tuple(sorted(files, key=_rank)))
+        for found_in, files in sorted(found.items(), key=lambda item: item[0])
+    )
     return Saved(
         document.text("cluster_id"),
         hashlib.sha256(text).hexdigest(),
@@ -64,13 +79,18 @@ def read_saved(directory: Path, includes: Callable[[TopicPartition], bool]) -> S
     )
 
 
-def _file(row: Fields, directory: Path) -> Iterator[tuple[int, Path]]:
+def _rank(file: SavedFile) -> tuple[bool, int, int, Path]:
+    return file.suspect, -file.log_end_offset, file.broker, file.path
+
+
+def _file(row: Fields, directory: Path) -> Iterator[SavedFile]:
     if not row.known("records_file"):
         return
     inside = PurePosixPath(row.text("records_file"))
     if inside.is_absolute() or ".." in inside.parts:
         raise row.place.at("records_file").error("leads out of the directory; use it as written")
-    yield row.int32("broker"), directory / inside
+    end = row.object_at("log").int64("log_end_offset")
+    yield SavedFile(directory / inside, row.int32("broker"), end, row.known("suspect"))
 
 
 def _problems(row: Fields, partition: TopicPartition) -> Iterator[str]:

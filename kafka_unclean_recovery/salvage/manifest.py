@@ -60,6 +60,7 @@ def _replica(row: Salvaged) -> Json:
         "designated_leader": row.designated.log.broker if row.designated.log else None,
         "designated_log": _log(row.designated.log),
         "log": _log(row.log),
+        "suspect": row.log.suspect if row.log else None,
         "lost": _spans(lost.spans) if lost else None,
         "below_log_start": _spans(lost.below_log_start) if lost else None,
         "segments": [_segment(row.place, each) for each in row.segments] if row.place else [],

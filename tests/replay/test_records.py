@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from kafka_unclean_recovery.errors import InputError
@@ -20,12 +23,12 @@ def record(
 
 
 def test_one_offset_under_two_leader_epochs_is_two_records() -> None:
-    found = list(merged([[record(5, 1)], [record(5, 2, 3), record(6, 2, 3)]]))
+    found = list(merged([[record(5, 1)], [record(5, 2, 3), record(6, 2, 3)]], "a-0"))
     assert [(each.leader_epoch, each.offset) for each in found] == [(1, 5), (2, 5), (2, 6)]
 
 
 def test_without_a_leader_epoch_two_replicas_may_differ_so_both_count() -> None:
-    found = list(merged([[record(5, None, 1)], [record(5, None, 3)]]))
+    found = list(merged([[record(5, None, 1)], [record(5, None, 3)]], "a-0"))
     assert [each.broker for each in found] == [1, 3]
 
 
@@ -43,8 +46,35 @@ def test_a_marker_counts_whichever_replica_has_it(
     one: Ending | None, other: Ending | None, expected: Fate
 ) -> None:
     for first, second in ((one, other), (other, one)):
-        (found,) = merged([[record(5, ending=first)], [record(5, broker=3, ending=second)]])
+        copies = [[record(5, ending=first)], [record(5, broker=3, ending=second)]]
+        (found,) = merged(copies, "a-0")
         assert (fate(found), found.copies) == (expected, 2)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"value": b"other"},
+        {"key": b""},
+        {"timestamp": 1001},
+        {"headers": (("h", b""),)},
+        {"control": True},
+    ],
+    ids=str,
+)
+def test_copies_that_differ_are_refused_unless_only_the_others_are_suspect(
+    change: dict[str, Any],
+) -> None:
+    first, other = record(5), replace(record(5, broker=3), **change)
+    for suspects in ((False, False), (True, True), (True, False)):
+        one, two = (
+            replace(each, suspect=suspect)
+            for each, suspect in zip((first, other), suspects, strict=True)
+        )
+        with pytest.raises(InputError, match=r"^a-0: offset 5 of leader epoch 0 is another rec"):
+            list(merged([[one], [two]], "a-0"))
+    (found,) = merged([[first], [replace(other, suspect=True)]], "a-0")
+    assert (found.content, found.broker, found.copies) == (first.content, 1, 2)
 
 
 @pytest.mark.parametrize("second", [record(5), record(4), record(7, -1), record(9, None)])

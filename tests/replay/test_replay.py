@@ -58,6 +58,7 @@ class User:
             bootstrap_server=self.cluster.bootstrap_servers,
             command_config=None,
             topics=None,
+            path_to_json_file=None,
             target="{topic}.salvaged",
             include_open=False,
             checkpoint=None,
@@ -272,6 +273,35 @@ def test_what_two_replicas_saved_is_produced_once(user: User) -> None:
     done = user.replay()
     assert done.code == 0, done
     assert user.values() == [b"%d" % n for n in range(10, 17)]
+    # The longest log speaks for those that both have.
+    assert {brokers(message) for message in user.messages()} == {b"3"}
+
+
+def brokers(message: Any) -> bytes:
+    (found,) = [value for key, value in message.headers() if key == f"{PREFIX}broker"]
+    return bytes(found)
+
+
+OTHER = batch(12, [(1000, None, b"another", ())])
+
+
+def test_two_replicas_that_hold_other_records_at_an_offset_are_refused(user: User) -> None:
+    head = numbered(0, 10) + numbered(10, 2)
+    salvaged(user.directory, {1: head + numbered(12, 1), 3: head + OTHER})
+    done = user.replay()
+    assert done.code == 2, done
+    assert "orders-0: offset 12 of leader epoch 0 is another record on broker" in done.stderr
+    assert (user.values(), user.checkpoint.exists()) == ([], False)
+
+
+def test_of_replicas_that_differ_the_trusted_one_is_believed(user: User) -> None:
+    # A gap makes a suspect, whose log is the longer one.
+    suspect = numbered(0, 10) + OTHER + numbered(13, 4)
+    salvaged(user.directory, {1: numbered(0, 10) + numbered(10, 4), 3: suspect})
+    done = user.replay()
+    assert "it may be corrupt: offsets 10 to 12 (exclusive) are missing" in done.stderr
+    assert user.values() == [b"%d" % n for n in range(10, 17)]
+    assert [brokers(m) for m in user.messages()] == [*[b"1"] * 4, *[b"3"] * 3]
 
 
 def test_another_salvage_of_the_same_records_adds_none(user: User) -> None:
@@ -373,6 +403,8 @@ def test_the_java_client_file_lets_librdkafka_in(
         ({"target": "__consumer_offsets"}, 2, "is Kafka's own"),
         ({"topics": "("}, 2, "no regular expression"),
         ({"topics": "payments"}, 1, "nothing of these topics was saved"),
+        ({"path_to_json_file": Path("other.json")}, 1, "1 partition is not in it: orders-3"),
+        ({"path_to_json_file": Path("none.json")}, 2, "--path-to-json-file none.json: No such"),
         ({"bootstrap_server": "nowhere"}, 2, "write host:port"),
         ({"bootstrap_server": "127.0.0.1:1"}, 3, "no broker could be reached: 127.0.0.1:1"),
         ({"command_config": Path("none")}, 2, "can't be read"),
@@ -385,6 +417,7 @@ def test_bad_input_is_named_and_nothing_is_produced(
 ) -> None:
     user.save(numbered(10, 5))
     monkeypatch.chdir(user.directory)
+    Path("other.json").write_text('{"partitions": [{"topic": "orders", "partition": 3}]}')
     done = user.replay(**flags)
     assert done.code == code, done
     assert why in done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +41,9 @@ def everything(saved: Path) -> Saved:
 def test_the_files_of_each_partition_are_found(saved: Path) -> None:
     (partition,) = everything(saved).partitions
     assert partition.topic_partition == TopicPartition("orders", 0)
-    ((broker, path),) = partition.files
-    assert (broker, [record.offset for record in read_records(path)]) == (1, [*range(10, 15)])
+    (file,) = partition.files
+    assert (file.broker, file.log_end_offset, file.suspect) == (1, 15, False)
+    assert [record.offset for record in read_records(file)] == [*range(10, 15)]
     assert read_saved(saved, lambda _: False).partitions == ()
 
 
@@ -76,14 +78,14 @@ def test_what_is_no_manifest_is_refused(
 
 
 def test_records_that_are_damaged_or_of_others_are_refused(saved: Path, tmp_path: Path) -> None:
-    ((_, path),) = everything(saved).partitions[0].files
-    content = bytearray(path.read_bytes())
+    (file,) = everything(saved).partitions[0].files
+    content = bytearray(file.path.read_bytes())
     middle = len(content) // 4
     for damaged in (content[:-5], b"", content[:4] + bytes(middle) + content[4 + middle :]):
         other = tmp_path / "damaged.parquet"
         other.write_bytes(damaged)
         with pytest.raises(InputError, match=r"damaged\.parquet: can't be read as Parquet"):
-            list(read_records(other))
-    _parquet.write_table(pyarrow.table({"offset": [1]}), path)
+            list(read_records(replace(file, path=other)))
+    _parquet.write_table(pyarrow.table({"offset": [1]}), file.path)
     with pytest.raises(InputError, match="not as salvage wrote it"):
-        list(read_records(path))
+        list(read_records(file))
