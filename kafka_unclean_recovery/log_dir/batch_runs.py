@@ -81,8 +81,9 @@ def _take_v2_runs(
     unpack, skip = _V2_NEEDED.unpack_from, b.V2_CRC_FROM
     filled = len(window)
     final = filled - b.V2.size
-    first = start = run_epoch = -2
-    records = batches = 0
+    first = start = records = batches = 0
+    # Equal to no epoch, -2 of a damaged header neither: the first batch always begins a run.
+    run_epoch: int | None = None
     while at <= final:
         base, length, epoch, magic, crc, _, delta, count = unpack(window, at)
         stop = at + 12 + length

@@ -11,7 +11,7 @@ from crc32c import crc32c
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_unclean_recovery.log_dir.batch_runs import Batch, compact, take
+from kafka_unclean_recovery.log_dir.batch_runs import Batch, compact, take, take_runs
 from kafka_unclean_recovery.log_dir.batches import Reason, parse_header
 from kafka_unclean_recovery.log_dir.walk import CHUNK, End, Walk
 from tests.log_dir.segments import legacy, reader, v2
@@ -81,6 +81,13 @@ def test_the_tight_loops_take_all_formats_of_a_window() -> None:
         compact(1000 + at, parse_header(p)) for at, p in zip(starts, parts, strict=False)
     ]
     assert (used, last) == (len(data), 4)
+
+
+@pytest.mark.parametrize("epoch", [-(2**31), -2, -1, 0, 2**31 - 1])
+def test_a_run_of_any_epoch_has_its_first_offset(epoch: int) -> None:
+    window = memoryview(v2(5, 5, epoch=epoch) + v2(10, 5, epoch=epoch))
+    runs, _, _ = take_runs(window, 0, 4, 100, True)
+    assert runs == [(5, 14, epoch, 10, 10, 2)]
 
 
 def test_a_walk_can_begin_at_any_batch() -> None:
