@@ -98,6 +98,30 @@ class BatchLog:
             )
 
 
+def condensed(runs: Iterable[Run]) -> list[Run]:
+    """Fewer runs that tell any BatchLog the same: it remembers the first gap and the last."""
+    kept: list[Run] = []
+    gaps = 0
+    last_gap = 0
+    for run in runs:
+        follows = not kept or run[0] in (None, kept[-1][1] + 1)
+        if kept and follows and run[2] == kept[-1][2]:
+            kept[-1] = _joined(kept[-1], run)
+            continue
+        if not follows:
+            if gaps > 1 and kept[last_gap - 1][2] == kept[last_gap][2]:
+                kept[last_gap - 1 : last_gap + 1] = [_joined(*kept[last_gap - 1 : last_gap + 1])]
+            gaps += 1
+            last_gap = len(kept)
+        kept.append(run)
+    return kept
+
+
+def _joined(one: Run, other: Run) -> Run:
+    records = None if one[4] is None or other[4] is None else one[4] + other[4]
+    return one[0], other[1], one[2], other[3], records, one[5] + other[5]
+
+
 def held_against(
     batches: Iterable[Batch], entries: Iterator[index.Entry], log: BatchLog
 ) -> Iterator[Run]:

@@ -6,10 +6,12 @@ Source: org.apache.kafka.storage.internals.log.OffsetIndex and LogSegment.append
 from __future__ import annotations
 
 import struct
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterator
 
 from kafka_unclean_recovery.log_dir.errors import BadFormat
+from kafka_unclean_recovery.log_dir.text_lines import INT32_MAX
 
 # Entries of 8 bytes, big-endian, one for every 4 KiB of the segment (index.interval.bytes):
 #
@@ -52,6 +54,26 @@ def entries(data: bytes, base_offset: int) -> Iterator[Entry]:
         yield base_offset + offset, position
     if data[used:] != bytes(len(data) - used):
         raise BadFormat(_WHAT, f"data after the zeros that begin at byte {used}")
+
+
+def entries_from(data: bytes, position: int, base_offset: int) -> Iterator[Entry]:
+    """The entries of a whole index at or behind a position in the segment, found by bisection.
+
+    Of an index that does not rise it may be any: what an entry names is to be checked against the
+    batch that lies there.
+    """
+    count = len(data) // _SIZE
+
+    def lies_at(number: int) -> int:
+        """What is allocated and not in use lies behind all."""
+        found: int = _ENTRY.unpack_from(data, number * _SIZE)[1]
+        return found or INT32_MAX + 1
+
+    for number in range(bisect_left(range(count), position, key=lies_at), count):
+        offset, at = _ENTRY.unpack_from(data, number * _SIZE)
+        if at == 0:
+            return
+        yield base_offset + offset, at
 
 
 def last_entry(read_at: ReadAt, size: int, base_offset: int) -> Entry | None:

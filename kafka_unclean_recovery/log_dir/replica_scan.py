@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.log_dir.batch_log import (
@@ -63,10 +64,27 @@ class Replica:
     compacted: bool = False
 
 
+class Reads(Protocol):
+    """As SegmentReads has them."""
+
+    def whole(self, segment: Segment, log: BatchLog) -> End: ...
+
+    def end_of(self, segment: Segment) -> int: ...
+
+    def last_batches(
+        self, segments: Sequence[Segment], compacted: bool
+    ) -> tuple[BatchLog, End]: ...
+
+
 def scan_replica(folder: Folder, replica: Replica, mode: ScanMode, meter: Meter) -> ReplicaLog:
     """`folder` is the replica's own. What can't be read is the row's `problem`. Raises Stopped."""
+    return scan_by(SegmentReads(folder, meter), folder, replica, mode)
+
+
+def scan_by(reads: Reads, folder: Folder, replica: Replica, mode: ScanMode) -> ReplicaLog:
+    """As `scan_replica`, however the segments in `folder` are read."""
     try:
-        return _scan(folder, replica, mode, meter)
+        return _scan(reads, folder, replica, mode)
     except Unreadable as error:
         return unreadable(replica, mode, str(error))
 
@@ -85,10 +103,9 @@ def planned_bytes(files: ReplicaFiles, recovery_point: int | None, mode: ScanMod
     return sum(segment.size for segment in files.segments[first:])
 
 
-def _scan(folder: Folder, replica: Replica, mode: ScanMode, meter: Meter) -> ReplicaLog:
+def _scan(reads: Reads, folder: Folder, replica: Replica, mode: ScanMode) -> ReplicaLog:
     files = replica_files(folder)
-    reads = SegmentReads(folder, meter)
-    segments = with_swaps(files, lambda swap: reads.last_batches([swap], True)[0].end or 0)
+    segments = with_swaps(files, reads.end_of)
     first = recovered_from(segments, replica.recovery_point)
     log, damage = _walk(reads, segments, first, mode, replica.compacted)
     log.finish()
@@ -138,7 +155,7 @@ def _least_certain(doubts: Iterable[Doubt | None]) -> Doubt | None:
 
 
 def _walk(
-    reads: SegmentReads, segments: Sequence[Segment], first: int, mode: ScanMode, compacted: bool
+    reads: Reads, segments: Sequence[Segment], first: int, mode: ScanMode, compacted: bool
 ) -> tuple[BatchLog, str | None]:
     """(the log, what it ends at unless that is the normal look of an end). A broker recovers from
     segment `first` on."""

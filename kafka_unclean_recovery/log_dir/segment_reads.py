@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 
 from kafka_unclean_recovery.log_dir import index
 from kafka_unclean_recovery.log_dir.batch_log import BatchLog, held_against
+from kafka_unclean_recovery.log_dir.batch_runs import Run
 from kafka_unclean_recovery.log_dir.batches import V2, Reason, parse_header
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 from kafka_unclean_recovery.log_dir.replica_files import Segment
@@ -16,6 +18,8 @@ from kafka_unclean_recovery.log_dir.watching import Meter
 
 # Larger than the index of any segment that Kafka writes: 2 GiB, an entry for every 4 KiB and less.
 _INDEX_LIMIT = 64 << 20
+# So many entries of an index are held against the batches before a segment stays whole there.
+_TRIES = 8
 
 
 class SegmentReads:
@@ -28,13 +32,22 @@ class SegmentReads:
     def whole(self, segment: Segment, log: BatchLog) -> End:
         """Tell `log` all sound batches, CRCs checked. Where they end, and why."""
         log.begin_segment(segment.base_offset)
+        return self.rest(segment, 0, log)
+
+    def rest(self, segment: Segment, start: int, log: BatchLog) -> End:
+        """As `whole`, of a segment that `log` was told the batches of up to position `start`."""
+        assert log.end is not None
         with self.opened(segment.name) as read_at:
-            walk = Walk(read_at, 0, segment.size, segment.base_offset)
-            if log.compacted:
-                log.take(held_against(walk, self._index_entries(segment), log))
-            else:
-                log.take(walk.runs())
-        return _ended(walk, log)
+            walk = Walk(read_at, start, segment.size, segment.base_offset, previous=log.end - 1)
+            log.take(self.runs(segment, walk, log))
+        assert walk.ended is not None
+        return ended(walk.ended, log)
+
+    def runs(self, segment: Segment, walk: Walk, log: BatchLog) -> Iterator[Run]:
+        """What `walk`, over any part of the segment, comes upon; `log` hears what is doubtful."""
+        if log.compacted:
+            return held_against(walk, self._index_entries(segment), log)
+        return walk.runs()
 
     def tail(self, segment: Segment, log: BatchLog) -> End:
         """Tell `log` the batches that the offset index does not reach any more, by their headers;
@@ -45,7 +58,8 @@ class SegmentReads:
                 log.begin_segment(segment.base_offset)
             walk = Walk(read_at, start, segment.size, segment.base_offset, check_crc=False)
             log.take(walk.runs())
-        return _ended(walk, log)
+        assert walk.ended is not None
+        return ended(walk.ended, log)
 
     def last_batches(self, segments: Sequence[Segment], compacted: bool) -> tuple[BatchLog, End]:
         """Headers from the newest segment that holds a batch, and the names of those after it;
@@ -61,6 +75,11 @@ class SegmentReads:
                 return log, last
         return BatchLog(compacted), End(0, Reason.END)
 
+    def end_of(self, segment: Segment) -> int:
+        """Where its last batch ends, exclusive, by the headers."""
+        log, _ = self.last_batches([segment], compacted=True)
+        return log.end or 0
+
     def _last_indexed(self, segment: Segment, read_at: ReadAt) -> int:
         """The position of the last batch in the index; 0 unless a batch lies there that fits."""
         if segment.index is None:
@@ -68,24 +87,39 @@ class SegmentReads:
         try:
             with self._folder.opened(segment.index) as file:
                 entry = index.last_entry(self._metered(file), file.size, segment.base_offset)
-            if entry is None or entry[1] >= segment.size:
-                return 0
-            header = parse_header(read_at(entry[1], V2.size))
         except BadFormat:
             return 0
-        fits = segment.base_offset <= header.last_offset <= entry[0]
-        return entry[1] if fits else 0
+        return entry[1] if entry is not None and _fits(segment, entry, read_at) else 0
+
+    def boundaries(self, segment: Segment, wished: Iterable[int]) -> Iterator[int]:
+        """Positions to cut the segment at, in rising order: for each wished, which rise, the first
+        batch at or behind it that the offset index names and that fits, if there is one soon."""
+        data = self._index(segment)
+        least = 0
+        with self.opened(segment.name) as read_at:
+            for position in wished:
+                least = max(position, least)
+                tried = list(islice(index.entries_from(data, least, segment.base_offset), _TRIES))
+                if not tried:
+                    return
+                for entry in tried:
+                    if entry[1] >= least and _fits(segment, entry, read_at):
+                        yield entry[1]
+                        least = entry[1] + 1
+                        break
 
     def _index_entries(self, segment: Segment) -> Iterator[index.Entry]:
         """Those up to the first that can't be right: nothing guards an index."""
-        if segment.index is None:
-            return
-        with self._folder.opened(segment.index) as file:
-            data = self._metered(file)(0, min(file.size, _INDEX_LIMIT) // 8 * 8)
         try:
-            yield from index.entries(data, segment.base_offset)
+            yield from index.entries(self._index(segment), segment.base_offset)
         except BadFormat:
             return
+
+    def _index(self, segment: Segment) -> bytes:
+        if segment.index is None:
+            return b""
+        with self._folder.opened(segment.index) as file:
+            return self._metered(file)(0, min(file.size, _INDEX_LIMIT) // 8 * 8)
 
     @contextmanager
     def opened(self, name: str) -> Iterator[ReadAt]:
@@ -102,11 +136,23 @@ class SegmentReads:
         return read_at
 
 
-def _ended(walk: Walk, log: BatchLog) -> End:
-    assert walk.ended is not None
+def _fits(segment: Segment, entry: index.Entry, read_at: ReadAt) -> bool:
+    """Whether the batch that the entry names seems to lie there."""
+    offset, position = entry
+    if position >= segment.size:
+        return False
+    try:
+        header = parse_header(read_at(position, V2.size))
+    except BadFormat:
+        return False
+    return segment.base_offset <= header.last_offset <= offset
+
+
+def ended(end: End, log: BatchLog) -> End:
+    """Where a segment ended, once `log` has heard what is doubtful about it."""
     # A broker looks at neither. Where offsets fall, the batch before may be the wrong one.
-    if walk.ended.reason is Reason.ORDER:
-        log.suspect(f"offsets fall: {walk.ended.detail}", log.last_start)
-    elif walk.ended.reason is Reason.OFFSETS:
-        log.suspect(f"offsets that can't be: {walk.ended.detail}", log.end or 0)
-    return walk.ended
+    if end.reason is Reason.ORDER:
+        log.suspect(f"offsets fall: {end.detail}", log.last_start)
+    elif end.reason is Reason.OFFSETS:
+        log.suspect(f"offsets that can't be: {end.detail}", log.end or 0)
+    return end

@@ -50,10 +50,10 @@ class Walk:
     """Iterate for the batches in [start, end), or call `runs` for the same in runs; then `ended`
     says where the log ends.
 
-    start: the position of a batch; end: the size of the segment. `base_offset` is the segment's
-    (its name), below which and 2^31 beyond which nothing can lie; `previous` the last offset before
-    `start` where it is known. Without `check_crc` only headers are looked at, and whether a
-    batch is followed by zeros to the end is not.
+    start: the position of a batch; end: the size of the segment, or where a piece of it
+    ends. `base_offset` is the segment's (its name), below which and 2^31 beyond which nothing can
+    lie; `previous` the last offset before `start` where it is known. Without `check_crc` only
+    headers are looked at, and whether a batch is followed by zeros to the end is not.
     """
 
     read_at: ReadAt

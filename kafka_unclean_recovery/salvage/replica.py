@@ -115,7 +115,7 @@ def _tail(folder: Folder, found: Salvaged, meter: Meter) -> Tail | None:
         return None
     reads = SegmentReads(folder, meter)
     files = replica_files(folder)
-    segments = with_swaps(files, lambda swap: reads.last_batches([swap], True)[0].end or 0)
+    segments = with_swaps(files, reads.end_of)
     return Tail(reads, segments, found.lost.spans)
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_unclean_recovery.log_dir.errors import BadFormat
-from kafka_unclean_recovery.log_dir.index import entries, last_entry
+from kafka_unclean_recovery.log_dir.index import entries, entries_from, last_entry
 from tests.log_dir.segments import index, outcome, reader
 
 RISING = st.lists(st.integers(1, 2**31 - 1), unique=True, max_size=40).map(sorted)
@@ -23,6 +23,18 @@ def test_round_trip(numbers: list[int], zeros: int, base: int) -> None:
     data = index(*pairs(numbers), zeros=zeros)
     assert list(entries(data, base)) == expected
     assert last_entry(reader(data), len(data), base) == (expected[-1] if expected else None)
+
+
+@given(RISING, st.integers(0, 40), st.integers(0, 2**31))
+def test_entries_from_a_position_on(numbers: list[int], zeros: int, position: int) -> None:
+    expected = [(7 + offset, at) for offset, at in pairs(numbers) if at >= position]
+    assert list(entries_from(index(*pairs(numbers), zeros=zeros), position, 7)) == expected
+
+
+def test_entries_of_any_bytes_come_to_an_end() -> None:
+    data = index((5, 3), (0, 0), (1, 1), (-1, -5), (2, 2)) + b"odd"
+    for position in range(-6, 6):
+        assert len(list(entries_from(data, position, 0))) <= 5
 
 
 @pytest.mark.parametrize("used", [0, 1, 511, 512, 513, 1024, 1025, 4000, 5000])
