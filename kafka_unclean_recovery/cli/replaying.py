@@ -8,7 +8,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 
@@ -27,7 +27,7 @@ from kafka_unclean_recovery.replay.producing import Client, NotReached, Producin
 from kafka_unclean_recovery.replay.run import Known, Work, replay
 from kafka_unclean_recovery.replay.saved import Saved, read_saved
 from kafka_unclean_recovery.replay.table import refusals, render_replay
-from kafka_unclean_recovery.replay.target import target_name
+from kafka_unclean_recovery.replay.target import INTERNAL_TOPICS, target_name
 
 NAME = "kafka-unclean-recovery"
 _ASK = "no marker here says how it ended: find that out, or give --include-open"
@@ -80,6 +80,8 @@ def _run(console: Console, options: Options) -> int:
     """Raises Exit(2), Exit(130 or 143), and what the parts of it do."""
     chosen = selection(options.topics, options.path_to_json_file)
     saved = read_saved(options.saved, chosen.includes)
+    if chosen.everything:
+        saved = _without_kafkas_own(console, saved)
     known = _checkpoint(options, saved)
     with _stoppable(console) as going_on:
         client = _client(console, options)
@@ -98,6 +100,15 @@ def _run(console: Console, options: Options) -> int:
     if not produces:
         console.say("nothing was produced" + ("" if options.execute else "; --execute produces"))
     return NOT_ALL if complaints else OK
+
+
+def _without_kafkas_own(console: Console, saved: Saved) -> Saved:
+    """The groups' offsets and the transactions' states mean nothing in another topic."""
+    own = {part.topic_partition.topic for part in saved.partitions} & set(INTERNAL_TOPICS)
+    if own:
+        console.say(f"left out: {', '.join(sorted(own))}, Kafka's own; --topics asks for them")
+    kept = tuple(part for part in saved.partitions if part.topic_partition.topic not in own)
+    return replace(saved, partitions=kept)
 
 
 def _checkpoint(options: Options, saved: Saved) -> Known:

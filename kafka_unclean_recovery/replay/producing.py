@@ -201,7 +201,9 @@ def _until(consumer: Any, end: int, going_on: Callable[[], None]) -> Iterator[An
     deadline = time.monotonic() + TIMEOUT
     while True:
         going_on()
-        for message in consumer.consume(_READ_AT_ONCE, timeout=_POLL):
+        # With a time to wait it would wait for as many as it was asked for.
+        ready = consumer.consume(_READ_AT_ONCE, timeout=0) or consumer.consume(1, timeout=_POLL)
+        for message in ready:
             deadline = time.monotonic() + TIMEOUT
             error = message.error()
             if error is None:

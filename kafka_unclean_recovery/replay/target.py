@@ -16,7 +16,10 @@ from kafka_unclean_recovery.report_text import count_text
 
 PLACEHOLDER = "{topic}"
 _NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
-_INTERNAL = ("__consumer_offsets", "__transaction_state", "__share_group_state")
+INTERNAL_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_state")
+
+_DIFFERENCE = "message.timestamp.difference.max.ms"
+_ANY_TIME = 2**63 - 1
 
 # A batch's header, and the most that the lengths and deltas of a record take as varints.
 _BATCH_OVERHEAD = 61
@@ -33,13 +36,16 @@ class Target:
     partitions: int
     configs: Mapping[str, str]
 
-    def number(self, *names: str) -> int | None:
-        """The first of these configs that is there; None if it is -1 or none is there."""
-        for name in names:
-            text = self.configs.get(name, "")
-            if text.removeprefix("-").isdecimal():
-                return None if int(text) < 0 else int(text)
-        return None
+    def number(self, name: str) -> int | None:
+        """None if it is -1 or not there."""
+        text = self.configs.get(name, "")
+        return int(text) if text.isdecimal() else None
+
+    def time_bound(self, name: str) -> int | None:
+        """Of how far a time may lie from the broker's, in ms. Up to 3.9 an older config holds where
+        this one has its default (org.apache.kafka.storage.internals.log.LogConfig)."""
+        bound = self.number(name)
+        return self.number(_DIFFERENCE) if bound in (None, _ANY_TIME) else bound
 
 
 def target_name(template: str, topic: str) -> str:
@@ -50,7 +56,7 @@ def target_name(template: str, topic: str) -> str:
             f"--target {template}: {name!r} can't name a topic; use letters, digits, '.', '_' and"
             f" '-', at most 249, and {PLACEHOLDER} for the topic that was salvaged"
         )
-    if name in _INTERNAL:
+    if name in INTERNAL_TOPICS:
         raise InputError(f"--target {template}: {name} is Kafka's own; name another topic")
     return name
 
@@ -66,8 +72,9 @@ def most_bytes(record: SavedRecord, headers: Headers) -> int:
 class Survey:
     """Of one partition, counts of records. done: by the checkpoint. copies: beyond the first.
 
-    Of those to be produced: too_large for the target, too_new and too_old for its time stamps,
-    expired by its retention.ms, at_zero: of time 0, which librdkafka takes for "now".
+    Of those to be produced: keyless where the target wants keys, too_large for it, too_new and
+    too_old for its time stamps, expired by its retention.ms, at_zero: of time 0, which librdkafka
+    takes for "now".
     """
 
     to_produce: int = 0
@@ -76,6 +83,7 @@ class Survey:
     open: int = 0
     aborted: int = 0
     control: int = 0
+    keyless: int = 0
     too_large: int = 0
     too_new: int = 0
     too_old: int = 0
@@ -99,19 +107,17 @@ class Survey:
         self.at_zero += record.timestamp == 0
         if target is None:
             return
+        self.keyless += record.key is None and _compacts(target)
         largest = target.number("max.message.bytes")
         self.too_large += largest is not None and most_bytes(record, headers) > largest
         if record.timestamp is None or _stamps(target):
             return
-        ahead = target.number("message.timestamp.after.max.ms", _DIFFERENCE)
-        behind = target.number("message.timestamp.before.max.ms", _DIFFERENCE)
+        ahead = target.time_bound("message.timestamp.after.max.ms")
+        behind = target.time_bound("message.timestamp.before.max.ms")
         kept = target.number("retention.ms")
         self.too_new += ahead is not None and record.timestamp > now + ahead
         self.too_old += behind is not None and record.timestamp < now - behind
         self.expired += kept is not None and _deletes(target) and record.timestamp < now - kept
-
-
-_DIFFERENCE = "message.timestamp.difference.max.ms"
 
 
 def _stamps(target: Target) -> bool:
@@ -126,12 +132,17 @@ def _deletes(target: Target) -> bool:
     return "delete" in _policy(target)
 
 
+def _compacts(target: Target) -> bool:
+    return "compact" in _policy(target)
+
+
 def obstacles(survey: Survey, partition: int, target: Target) -> Iterator[str]:
     """Why the brokers would refuse some; each says what to set."""
     if partition >= target.partitions:
         there = count_text(target.partitions, "partition")
         yield f"it has {there}: add more, up to {partition + 1}"
     for number, what, fix in (
+        (survey.keyless, "without a key", "it is compacted: take that out of its cleanup.policy"),
         (survey.too_large, "may be larger than its max.message.bytes", "raise that"),
         (
             survey.too_new,
@@ -157,7 +168,7 @@ def alterations(survey: Survey, topic: str, target: Target) -> Iterator[str]:
         yield f"{found} older than its retention.ms: deleted soon after; raise it first"
     if _deletes(target) and (kept := target.number("retention.bytes")) is not None:
         yield f"retention.bytes={kept}: what goes beyond it is deleted"
-    if "compact" in _policy(target):
+    if _compacts(target):
         yield "cleanup.policy=compact: an old value produced later wins over the newer one"
     if target.topic == topic:
         yield "it is the topic itself: its consumers read these records again"

@@ -1,108 +1,43 @@
-"""Salvage of a real cluster's dead disks, against what producers had acknowledged: every record is
-either in the log of the leader that was elected or in the salvage, none in both."""
+"""Salvage of a real cluster's dead disks, against Kafka's own files and tools. What becomes of it
+in a cluster that lives again is in test_salvage_replay.py."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import pyarrow.parquet
 import pytest
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError
-from confluent_kafka import TopicPartition as Position
 
 import kafka_unclean_recovery
-from kafka_unclean_recovery.deadline import Deadline
 from tests.real.archive import unpack
-from tests.real.cli import Cli, Finished
-from tests.real.cluster import KafkaCluster
-from tests.real.metadata import QUIETLY, SILENT
 from tests.real.outages import saved, stale_tail
-from tests.real.properties import node_directory
 from tests.real.salvage_recipe import (
-    BROKERS,
     CODECS,
     CODED,
     CROSSING_ABORTED,
     CROSSING_COMMITTED,
-    ENDS,
     MIXED,
     OPEN,
     SURVIVOR,
-    TRANSACTION_PARTITIONS,
     TRANSACTIONS,
-    Acknowledged,
-    Outage,
     salvage_outage,
 )
+from tests.real.salvages import DEAD, TIMEOUT, Row, Salvage, acknowledged, salvaged
 from tests.real.tools import run_tool
 
 VERSION = "4.3.1"
-DEAD = tuple(broker for broker in BROKERS if broker != SURVIVOR)
-TIMEOUT = 60.0
-PARTITIONS = [
-    *((CODED, partition) for partition in range(len(CODECS))),
-    *((TRANSACTIONS, partition) for partition in range(TRANSACTION_PARTITIONS)),
-]
 SCHEMA = Path(kafka_unclean_recovery.__file__).parent / "schemas" / "salvage-1.schema.json"
-
-Row = dict[str, Any]
-Content = tuple[str, int, int, bytes | None, bytes | None, tuple[Any, ...], int]
-
-
-@dataclass(frozen=True, slots=True)
-class Salvage:
-    """What the command left of the disks of the dead."""
-
-    outage: Outage
-    directory: Path
-    done: Finished
-
-    @property
-    def manifest(self) -> Any:
-        return json.loads((self.directory / "manifest.json").read_text())
-
-    def replica(self, topic: str, partition: int, broker: int) -> Row:
-        wanted = (topic, partition, broker)
-        rows: list[Row] = self.manifest["replicas"]
-        return next(r for r in rows if (r["topic"], r["partition"], r["broker"]) == wanted)
-
-    def records(self, row: Row) -> list[Row]:
-        if row["records_file"] is None:
-            return []
-        table = pyarrow.parquet.ParquetFile(self.directory / row["records_file"]).read()
-        found: list[Row] = table.to_pylist()
-        return found
 
 
 @pytest.fixture(scope="module")
 def salvage(tmp_path_factory: pytest.TempPathFactory) -> Salvage:
     home = tmp_path_factory.mktemp("salvage")
     outage = salvage_outage(VERSION, home / "cluster")
-    return Salvage(outage, home / "saved", _salvage(home, outage.directory, DEAD))
-
-
-def _salvage(home: Path, cluster: Path, dead: tuple[int, ...]) -> Finished:
-    cli = Cli(home)
-    plan = ("--manual-recovery-output-file", f"{home}/m.json", "--plan-output-file")
-    excluded = ("--exclude-brokers", ",".join(map(str, dead)))
-    planned = cli.offline("plan", "--log-dirs", str(cluster), *excluded, *plan, f"{home}/p.json")
-    assert planned.code == 0, planned
-    return _salvage_by(home, cluster, dead, home / "p.json")
-
-
-def _salvage_by(home: Path, cluster: Path, dead: tuple[int, ...], plan: Path) -> Finished:
-    disks = [word for b in dead for word in ("--log-dirs", str(node_directory(cluster, b)))]
-    output = ("--plan", str(plan), "--output", f"{home}/saved", "--format", "json")
-    done = Cli(home).offline("salvage", *disks, *output)
-    assert done.code == 0, done
-    return done
+    return Salvage(outage, home / "saved", salvaged(home, outage.directory, DEAD))
 
 
 def test_the_manifest_is_stdout_and_as_its_schema_says(salvage: Salvage) -> None:
@@ -111,87 +46,9 @@ def test_the_manifest_is_stdout_and_as_its_schema_says(salvage: Salvage) -> None
     assert {row["designated_leader"] for row in salvage.manifest["replicas"]} == {SURVIVOR}
 
 
-def test_every_acknowledged_record_is_in_the_elected_log_or_in_the_salvage_and_none_in_both(
-    salvage: Salvage, tmp_path: Path
-) -> None:
-    elected = Counter(_elected(salvage.outage.directory, tmp_path))
-    saved = Counter(content for content, _ in _saved(salvage).items())
-    acknowledged = Counter(_acknowledged(entry) for entry in salvage.outage.ledger)
-    assert elected + saved == acknowledged
-    assert not elected & saved
-    # The plan of the live cluster tells the same tails as the one of the disks.
-    live = _salvage_by(tmp_path, salvage.outage.directory, DEAD, tmp_path / "live.json")
-    assert [row["lost"] for row in live.json["replicas"]] == [
-        row["lost"] for row in salvage.manifest["replicas"]
-    ]
-    # Neither is empty, or the above would say little.
-    assert saved.total() == len(CODECS) * (ENDS[2] - ENDS[0]) + 3 + 3 + 10 + 10 + 10 + 18
-    assert elected.total() == len(CODECS) * ENDS[0] + 15
-
-
-def _elected(directory: Path, home: Path) -> Iterator[Content]:
-    """What a consumer reads once our tool has recovered what is left of the cluster."""
-    with KafkaCluster(directory) as cluster:
-        cluster.start((*cluster.spec.controller_ids, SURVIVOR))
-        for topic in (CODED, TRANSACTIONS):
-            cluster.wait_until_partitions(topic, lambda seen: seen.offline)
-        elect = ("--all-offline-partitions", "--automated-recovery", "--yes", "--format", "json")
-        done = Cli(home).recover(cluster, *elect, "--plan-output-file", f"{home}/live.json")
-        assert done.code == 0, done
-        settings = {
-            **cluster.connection(),
-            **QUIETLY,
-            "group.id": "tests",
-            "enable.auto.commit": False,
-            "enable.partition.eof": True,
-            "isolation.level": "read_uncommitted",
-        }
-        consumer = Consumer(settings, logger=SILENT)
-        try:
-            yield from _read(consumer)
-        finally:
-            consumer.close()
-
-
-def _read(consumer: Consumer) -> Iterator[Content]:
-    deadline = Deadline.after(TIMEOUT)
-    consumer.assign([Position(*partition, OFFSET_BEGINNING) for partition in PARTITIONS])
-    left = len(PARTITIONS)
-    while left:
-        assert not deadline.expired
-        for message in consumer.consume(1000, timeout=1.0):
-            error = message.error()
-            if error is not None:
-                assert error.code() == KafkaError._PARTITION_EOF, error
-                left -= 1
-                continue
-            at: Any = (message.topic(), message.partition(), message.offset())
-            content = (message.key(), message.value(), tuple(message.headers() or ()))
-            yield *at, *content, message.timestamp()[1]
-
-
-def _saved(salvage: Salvage) -> dict[Content, str | None]:
-    """Each record once, for the two dead held most of them both, with its transaction's ending."""
-    found: dict[Content, str | None] = {}
-    for row in salvage.manifest["replicas"]:
-        for record in salvage.records(row):
-            if (row["topic"], record["partition"]) not in PARTITIONS or record["control"]:
-                continue
-            headers = tuple((header["key"], header["value"]) for header in record["headers"])
-            content = (record["key"], record["value"], headers, record["timestamp"])
-            at = (row["topic"], record["partition"], record["offset"])
-            found[*at, *content] = record["transaction"]
-    return found
-
-
-def _acknowledged(entry: Acknowledged) -> Content:
-    at = (entry.topic, entry.partition, entry.offset)
-    return *at, entry.key, entry.value, entry.headers, entry.timestamp
-
-
 def test_transactions_end_as_their_producers_ended_them(salvage: Salvage) -> None:
-    truth = {_acknowledged(entry): entry.ending for entry in salvage.outage.ledger}
-    found = _saved(salvage)
+    truth = {acknowledged(entry): entry.ending for entry in salvage.outage.ledger}
+    found = salvage.contents()
     assert set(found.values()) == {"committed", "aborted", "open", None}
     assert found == {content: truth[content] for content in found}
 
@@ -291,7 +148,7 @@ def test_a_tail_that_an_earlier_election_gave_up_is_salvaged_where_the_logs_part
     version: str, tmp_path: Path
 ) -> None:
     unpack(saved(stale_tail(version)), tmp_path / "cluster")
-    _salvage(tmp_path, tmp_path / "cluster", (1, 2))
+    salvaged(tmp_path, tmp_path / "cluster", (1, 2))
     records = tmp_path / "saved" / "records" / "topic=orders"
     values = {
         broker: _values(records / f"partition-0.broker-{broker}.parquet") for broker in (1, 2)
@@ -310,7 +167,7 @@ def _values(path: Path) -> list[bytes]:
 def test_the_disks_are_as_they_were(tmp_path: Path) -> None:
     outage = salvage_outage(VERSION, tmp_path / "cluster")
     before = _fingerprint(outage.directory)
-    _salvage(tmp_path, outage.directory, DEAD)
+    salvaged(tmp_path, outage.directory, DEAD)
     assert _fingerprint(outage.directory) == before
 
 

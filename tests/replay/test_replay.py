@@ -313,7 +313,7 @@ def test_another_salvage_of_the_same_records_adds_none(user: User) -> None:
 
 
 def test_what_the_target_alters_is_told(user: User) -> None:
-    user.save(numbered(10, 5))
+    user.save(batch(10, [(1000, b"k", b"v", ())] * 5))
     user.cluster.alter_configs(TARGET, {"cleanup.policy": "compact,delete"})
     done = user.replay(execute=False)
     assert done.code == 0, done

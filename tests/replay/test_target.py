@@ -29,13 +29,17 @@ KEPT = {
 
 
 def told(
-    timestamp: int | None = NOW, value: bytes = b"", topic: str = "orders", **configs: str
+    timestamp: int | None = NOW,
+    value: bytes = b"",
+    topic: str = "orders",
+    key: bytes | None = b"",
+    **configs: str,
 ) -> list[str]:
     """Of one record."""
     changed = {key.replace("_", "."): text for key, text in configs.items()}
     target = Target("target", "id", 1, {**KEPT, **changed})
     survey = Survey()
-    survey.produce(SavedRecord(1, 5, 0, timestamp, None, value, ()), (), target, NOW)
+    survey.produce(SavedRecord(1, 5, 0, timestamp, key, value, ()), (), target, NOW)
     return [*obstacles(survey, 0, target), *alterations(survey, topic, target)]
 
 
@@ -71,6 +75,23 @@ def test_retention_does_not_count_where_nothing_is_deleted_by_age() -> None:
 def test_times_that_are_overwritten_are_not_held_against_a_record() -> None:
     (sentence,) = told(NOW + 10**10, message_timestamp_type="LogAppendTime")
     assert sentence.startswith("message.timestamp.type=LogAppendTime")
+
+
+def test_a_compacted_topic_takes_no_record_without_a_key() -> None:
+    refused, altered = told(key=None, cleanup_policy="compact,delete")
+    assert refused.startswith("1 record without a key: it is compacted")
+    assert altered.startswith("cleanup.policy=compact")
+
+
+def test_the_older_bound_on_times_holds_where_the_newer_is_not_set() -> None:
+    unset = str(2**63 - 1)
+    for time in (NOW - 11, NOW + 11):
+        (sentence,) = told(
+            time, message_timestamp_after_max_ms=unset, message_timestamp_difference_max_ms="10"
+        )
+        assert sentence.startswith("1 record too")
+    assert told(NOW + 11, message_timestamp_difference_max_ms="10") == []
+    assert told(NOW + 11, message_timestamp_after_max_ms=unset) == []
 
 
 def test_a_partition_that_the_target_lacks_is_an_obstacle() -> None:
