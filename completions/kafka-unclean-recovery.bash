@@ -46,6 +46,7 @@ _kafka_unclean_recovery_salvage() {
     esac; fi
     case "$prev" in
         --log-dirs) COMPREPLY=($(compgen -d -- "$cur")); return ;;
+        --replica-info-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --plan) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --output) COMPREPLY=($(compgen -d -- "$cur")); return ;;
         --manual-recovery-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
@@ -54,7 +55,7 @@ _kafka_unclean_recovery_salvage() {
         --path-to-json-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
     esac
     local commands=""; ((COMP_CWORD > 2)) || commands="replay"
-    COMPREPLY=($(compgen -W "$commands --log-dirs --plan --output --manual-recovery-file --raw-only --format --topics --path-to-json-file --help" -- "$cur"))
+    COMPREPLY=($(compgen -W "$commands --log-dirs --replica-info-file --plan --output --manual-recovery-file --raw-only --format --topics --path-to-json-file --help" -- "$cur"))
 }
 _kafka_unclean_recovery_emulator_ctl() {
     local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"

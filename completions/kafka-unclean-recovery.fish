@@ -41,7 +41,8 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l topi
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l path-to-json-file -d 'The partitions, as {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and test (count (commandline -opc)) -eq 2' -a 'replay'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l log-dirs -d 'Log directories to read; may be given again' -x -a '(__fish_complete_directories)'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l log-dirs -d 'Log directories of dead brokers to read now; may be given again' -x -a '(__fish_complete_directories)'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l replica-info-file -d 'What scan-log-dirs --output wrote, here or elsewhere; may be given again' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l plan -d 'What --plan-output-file wrote: who is to lead, and how far its log goes' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l output -d 'Where all goes; it must not exist' -x -a '(__fish_complete_directories)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l manual-recovery-file -d 'Designated leaders as they were elected, where they are not the plans' -r -F

@@ -46,7 +46,8 @@ return ;;
 esac; fi
 _arguments \
     '1:command:(replay)' \
-    '(1)*--log-dirs[Log directories to read; may be given again]:directory:_files -/' \
+    '(1)*--log-dirs[Log directories of dead brokers to read now; may be given again]:directory:_files -/' \
+    '(1)*--replica-info-file[What scan-log-dirs --output wrote, here or elsewhere; may be given again]:file:_files' \
     '(1)--plan[What --plan-output-file wrote  who is to lead, and how far its log goes]:file:_files' \
     '(1)--output[Where all goes; it must not exist]:directory:_files -/' \
     '(1)--manual-recovery-file[Designated leaders as they were elected, where they are not the plans]:file:_files' \

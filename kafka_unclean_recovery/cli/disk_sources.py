@@ -45,7 +45,7 @@ def read_sources(console: Console, sources: Sources, chosen: Selection) -> Repli
     What is not sure is said on stderr. Raises Exit(2), and Exit(130 or 143) when a signal ended
     the scan: half a disk is nothing to plan on.
     """
-    infos = [(str(path), _read(path, chosen)) for path in sources.replica_info_files]
+    infos = [(str(path), read_info(path, chosen)) for path in sources.replica_info_files]
     if sources.log_dirs:
         infos.append((_DIRECTORY_FLAG, _scan(console, sources, chosen)))
     try:
@@ -57,7 +57,8 @@ def read_sources(console: Console, sources: Sources, chosen: Selection) -> Repli
     return merged
 
 
-def _read(path: Path, chosen: Selection) -> ReplicaInfo:
+def read_info(path: Path, chosen: Selection) -> ReplicaInfo:
+    """Of --replica-info-file, the partitions chosen. Raises Exit(2)."""
     try:
         info = parse_replica_info(read_input(path, _FILE_FLAG), str(path))
     except InputError as error:

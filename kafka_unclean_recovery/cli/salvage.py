@@ -9,7 +9,14 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery.cli import salvage_replay
-from kafka_unclean_recovery.cli.flags import Format, OutputFormat, PartitionsFile, Topics
+from kafka_unclean_recovery.cli.flags import (
+    Format,
+    LogDirs,
+    OutputFormat,
+    PartitionsFile,
+    ReplicaInfoFiles,
+    Topics,
+)
 from kafka_unclean_recovery.cli.group_flags import refuse_flags_before
 
 NAME = "salvage"
@@ -24,13 +31,9 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_mar
 )
 def salvage(
     context: typer.Context,
-    # Required without a command only, so these three are asked for by hand.
-    log_dirs: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--log-dirs", metavar="DIR", help="Log directories to read; may be given again."
-        ),
-    ] = None,
+    log_dirs: LogDirs = None,
+    replica_info_file: ReplicaInfoFiles = None,
+    # Required without a command only, so these two are asked for by hand.
     plan: Annotated[
         Path | None,
         typer.Option(
@@ -63,19 +66,21 @@ def salvage(
 
     Disks are only read, and nothing is asked of any cluster. For each replica: its batches byte for
     byte, as segments that kafka-dump-log.sh reads, its records as Parquet, and what could not be
-    read in manifest.json.
+    read in manifest.json. An earlier scan spares replicas that hold nothing more from being read
+    again, and without --log-dirs says where the others are.
     """
     if context.invoked_subcommand is not None:
         refuse_flags_before(context, context.invoked_subcommand)
         return
     if plan is None or output is None:
         context.fail(f"Missing option '{'--plan' if plan is None else '--output'}'.")
-    if not log_dirs:
-        context.fail("Missing option '--log-dirs'.")
+    if not log_dirs and not replica_info_file:
+        context.fail("Missing option '--log-dirs' or '--replica-info-file'.")
     from kafka_unclean_recovery.cli.salvaging import Options, run
 
     options = Options(
-        log_dirs=tuple(log_dirs),
+        log_dirs=tuple(log_dirs or ()),
+        replica_info_files=tuple(replica_info_file or ()),
         plan=plan,
         output=output,
         manual_recovery_file=manual_recovery_file,

@@ -13,19 +13,28 @@ from kafka_unclean_recovery.cli.console import (
     check_outside_log_directories,
     read_input,
 )
+from kafka_unclean_recovery.cli.disk_sources import read_info
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.scan_watch import ScanWatch
 from kafka_unclean_recovery.cli.selection import Selection, selection
+from kafka_unclean_recovery.disks import merge_infos
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.watching import Stopped
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.partitions_file import parse_elections
 from kafka_unclean_recovery.salvage.designated import DesignatedLeaders, designated_leaders
+from kafka_unclean_recovery.salvage.earlier import Earlier, earlier_scans
 from kafka_unclean_recovery.salvage.manifest import Manifest, manifest_json
 from kafka_unclean_recovery.salvage.output_directory import new_directory, write_manifest
 from kafka_unclean_recovery.salvage.replica import OpenRecords, Output, RecordSink, Salvaged
-from kafka_unclean_recovery.salvage.run import find_replicas, salvage_replicas
+from kafka_unclean_recovery.salvage.run import (
+    Source,
+    find_named,
+    find_replicas,
+    order,
+    salvage_replicas,
+)
 from kafka_unclean_recovery.salvage.table import render_salvage
 
 NAME = "kafka-unclean-recovery"
@@ -38,6 +47,7 @@ class Options:
     """The flags of the command, by their names."""
 
     log_dirs: tuple[Path, ...]
+    replica_info_files: tuple[Path, ...]
     plan: Path
     output: Path
     manual_recovery_file: Path | None
@@ -118,12 +128,11 @@ def _salvage(
     now = datetime.now(UTC).isoformat(timespec="seconds")
     watch = ScanWatch(console)
     try:
-        roots = [LocalLocation(path) for path in options.log_dirs]
-        sources, problems = find_replicas(roots, leaders, chosen.includes)
+        sources, not_read, problems = _find(options, leaders, chosen)
         with watch.signals(), new_directory(options.output) as building:
             salvage_replicas(sources, Output(building, records), watch)
-            rows = [source.row for source in sources]
-            manifest = Manifest(leaders.cluster_id, now, rows, problems)
+            rows = [*(source.row for source in sources), *not_read]
+            manifest = Manifest(leaders.cluster_id, now, sorted(rows, key=order), problems)
             write_manifest(building, manifest_json(manifest))
             return manifest
     except InputError as error:
@@ -133,6 +142,36 @@ def _salvage(
         raise Exit(NOT_ALL, f"--output {options.output}: {why}; {_incomplete(options)}") from None
     except Stopped:
         raise Exit(watch.exit_code or NOT_ALL, f"interrupted: {_incomplete(options)}") from None
+
+
+def _find(
+    options: Options, leaders: DesignatedLeaders, chosen: Selection
+) -> tuple[list[Source], list[Salvaged], list[str]]:
+    """(what is to be read; rows of replicas that are not, by earlier scans; what is wrong).
+
+    Raises InputError, Exit(2).
+    """
+    earlier = _earlier(options, leaders, chosen)
+    if options.log_dirs:
+        roots = [LocalLocation(path) for path in options.log_dirs]
+        sources, problems = find_replicas(roots, leaders, chosen.includes)
+    else:
+        named = {Path(row.replica.directory).parent: None for row in earlier.left}
+        sources, problems = find_named(map(LocalLocation, named), leaders, chosen.includes)
+    here = [source.row.replica for source in sources]
+    spared = set(earlier.spared(here))
+    return (
+        [source for source in sources if source.row.replica not in spared],
+        [*earlier.settled, *earlier.missing(here)],
+        [*earlier.problems, *problems],
+    )
+
+
+def _earlier(options: Options, leaders: DesignatedLeaders, chosen: Selection) -> Earlier:
+    if not options.replica_info_files:
+        return Earlier()
+    infos = [(str(path), read_info(path, chosen)) for path in options.replica_info_files]
+    return earlier_scans(merge_infos(infos), leaders, chosen.includes)
 
 
 def _incomplete(options: Options) -> str:

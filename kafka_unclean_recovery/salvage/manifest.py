@@ -73,6 +73,7 @@ def _replica(row: Salvaged) -> Json:
             "ended_beyond_the_cut": [_transaction(ended) for ended in row.crossing],
             "not_ended": [_transaction(begun) for begun in row.open],
         },
+        "scanned_at": row.scanned_at,
         "problems": row.problems,
     }
 

@@ -47,8 +47,9 @@ class Salvaged:
 
     lost: None when it could not be told. place: of its files; None where nothing was written.
     records: rows of Parquet, markers apart; None without Parquet. missing: offsets [start, end) of
-    `lost` that no batch holds; of a compacted log that is its nature. problems: what could not be
-    read, and why.
+    `lost` that no batch holds; of a compacted log that is its nature. scanned_at: of the earlier
+    scan that is all that is known of it, ISO 8601; None when it was read. problems: what could not
+    be read, and why.
     """
 
     replica: Replica
@@ -63,6 +64,7 @@ class Salvaged:
     transactions: dict[Ending, int] = field(default_factory=dict)
     crossing: tuple[Transaction, ...] = ()
     open: tuple[Transaction, ...] = ()
+    scanned_at: str | None = None
     problems: list[str] = field(default_factory=list)
 
     def problem(self, sentence: str) -> None:
@@ -125,6 +127,17 @@ def _scan(folder: Folder, replica: Replica, meter: Meter) -> ReplicaLog:
     if log.problem is None and log.epochs is None:
         return scan_replica(folder, replica, ScanMode.DEEP, meter)
     return log
+
+
+def nothing_lost(designated: Designated, log: ReplicaLog) -> Lost | None:
+    """By a scan of the replica: what the leader lacks, if that is certain to be nothing that could
+    be salvaged; else None."""
+    if designated.log is None or not log.sure or log.epochs is None:
+        return None
+    if _unusable(designated, log) is not None:
+        return None
+    lost = lost_under(log, designated.log)
+    return None if lost.spans or any(_doubts(log, designated, lost)) else lost
 
 
 def _unusable(designated: Designated, log: ReplicaLog) -> str | None:

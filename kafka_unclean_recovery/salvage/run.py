@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
 from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
-from kafka_unclean_recovery.log_dir.log_directory import LogDirectory
+from kafka_unclean_recovery.log_dir.log_directory import LogDirectory, read_log_directory
 from kafka_unclean_recovery.log_dir.scan import read_log_directories, replica_of
 from kafka_unclean_recovery.log_dir.tree import Location, Unreadable
 from kafka_unclean_recovery.log_dir.watching import Watch, WatchedMeter
@@ -38,7 +38,34 @@ def find_replicas(
     Raises InputError for a root without a log directory.
     """
     found, problems = read_log_directories(roots)
+    sources, more = _replicas(found, leaders, wanted)
+    return sources, [*problems, *more]
+
+
+def find_named(
+    locations: Iterable[Location], leaders: DesignatedLeaders, wanted: Wanted
+) -> tuple[list[Source], list[str]]:
+    """The same of log directories that an earlier scan names: nothing is looked for below them, and
+    one that is no log directory is a problem."""
+    found: dict[Hashable, LogDirectory] = {}
+    problems: list[str] = []
+    for location in locations:
+        try:
+            with location.open() as folder:
+                identity = folder.identity
+            if identity not in found:
+                found[identity] = read_log_directory(location)
+        except Unreadable as error:
+            problems.append(f"{location}: left out: {error}")
+    sources, more = _replicas(list(found.values()), leaders, wanted)
+    return sources, [*problems, *more]
+
+
+def _replicas(
+    found: Sequence[LogDirectory], leaders: DesignatedLeaders, wanted: Wanted
+) -> tuple[list[Source], list[str]]:
     sources: list[Source] = []
+    problems: list[str] = []
     for directory in found:
         if directory.meta.cluster_id in (leaders.cluster_id, None):
             sources += _sources(directory, leaders, wanted)
@@ -48,7 +75,7 @@ def find_replicas(
                 f"{directory.location}: left out: it belongs to cluster"
                 f" {directory.meta.cluster_id}, the plan to {leaders.cluster_id}"
             )
-    return sorted(sources, key=_order), problems
+    return sorted(sources, key=lambda source: order(source.row)), problems
 
 
 def salvage_replicas(sources: Sequence[Source], output: Output, watch: Watch) -> None:
@@ -66,8 +93,9 @@ def salvage_replicas(sources: Sequence[Source], output: Output, watch: Watch) ->
     meter.tell()
 
 
-def _order(source: Source) -> tuple[TopicPartition, int, str]:
-    replica = source.row.replica
+def order(row: Salvaged) -> tuple[TopicPartition, int, str]:
+    """Of the rows of a manifest."""
+    replica = row.replica
     return replica.topic_partition, replica.broker, replica.directory
 
 

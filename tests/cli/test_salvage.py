@@ -61,6 +61,7 @@ class Home:
     def salvage(self, **flags: Any) -> Done:
         plain = Options(
             log_dirs=(Path("disks"),),
+            replica_info_files=(),
             plan=Path("plan.json"),
             output=Path("saved"),
             manual_recovery_file=None,
@@ -204,7 +205,7 @@ def test_bad_input_is_named_and_nothing_is_written(
     [
         ("--log-dirs disks --output saved", "Missing option '--plan'"),
         ("--log-dirs disks --plan plan.json", "Missing option '--output'"),
-        ("--plan plan.json --output saved", "Missing option '--log-dirs'"),
+        ("--plan plan.json --output saved", "Missing option '--log-dirs' or '--replica-info-file'"),
         ("--plan plan.json replay saved", "--plan is no flag of replay"),
         ("--topics a replay saved", "--topics goes after the command"),
         ("--plan plan.json repaly", "No such command 'repaly'"),

@@ -21,6 +21,7 @@ def salvaged(directory: Path, logs: Mapping[int, bytes], name: str = "saved") ->
     saved = directory / name
     options = salvaging.Options(
         log_dirs=(disks,),
+        replica_info_files=(),
         plan=plan,
         output=saved,
         manual_recovery_file=None,
