@@ -85,6 +85,7 @@ RIM = {
         "sync_directory",
         "trust",
     },
+    "stores": {"errors", "log_dir"},
     "emulator": {"choices", "deadline", "log_dir", "messages"},
     "pytest_plugin": {"emulator"},
     "stopping": set(),
@@ -113,7 +114,7 @@ THIRD_PARTIES = {
     "tenacity": {"gather"},
     "crc32c": {"emulator", "log_dir"},
     "pyspark": {"spark"},
-    "pyarrow": {"spark", "salvage", "replay"},
+    "pyarrow": {"spark", "salvage", "replay", "stores"},
     "confluent_kafka": {"replay"},
 }
 

@@ -81,6 +81,9 @@ class LocalFolder:
         except OSError as error:
             raise Unreadable(str(error.strerror)) from None
 
+    def list_all(self) -> None:
+        """Nothing to gain."""
+
     @contextmanager
     def opened(self, name: str) -> Iterator[LocalFile]:
         with _opened(name, _READ_ONLY, self.descriptor) as descriptor:

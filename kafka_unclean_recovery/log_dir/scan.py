@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -213,6 +214,10 @@ def _jobs(
     packed: list[tuple[str, Replica]] = []
     size = 0
     with directory.location.open() as log_directory:
+        if mode is not ScanMode.FAST:
+            # What can't be listed, the scan of each replica says.
+            with suppress(Unreadable):
+                log_directory.list_all()
         for name, replica in replicas:
             packed.append((name, replica))
             if mode is not ScanMode.FAST and not watch.stopped:

@@ -57,6 +57,11 @@ class Folder(Protocol):
         """What lies in it, by name; links are neither files nor directories here."""
         ...
 
+    def list_all(self) -> None:
+        """What lies in all folders below it will be asked for: where every listing is a request,
+        one is made for all of them."""
+        ...
+
     def opened(self, name: str) -> AbstractContextManager[OpenFile]:
         """A plain file."""
         ...

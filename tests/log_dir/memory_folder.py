@@ -41,6 +41,9 @@ class MemoryFolder:
             for name, found in sorted(self.inside.items())
         ]
 
+    def list_all(self) -> None:
+        pass
+
     @contextmanager
     def opened(self, name: str) -> Iterator[MemoryFile]:
         content = self.inside.get(name)

@@ -1,0 +1,160 @@
+"""Where a log directory is, as the user says it: a path of this machine or the URI of a store.
+
+Credentials are taken where the store's own client finds them (environment, profile, machine) and
+nowhere else: a URI that holds some is refused, and not repeated.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
+from kafka_unclean_recovery.log_dir.tree import Folder, Location, Unreadable
+from kafka_unclean_recovery.stores.messages import escaped
+
+_SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*)://(.*)", re.DOTALL)
+# Those of Hadoop, which Spark users write, mean the same.
+_SCHEMES = {
+    "s3": "s3",
+    "s3a": "s3",
+    "s3n": "s3",
+    "gs": "gs",
+    "abfs": "abfs",
+    "abfss": "abfs",
+    "hdfs": "hdfs",
+}
+_FORMS = {
+    "s3": re.compile(r"[a-zA-Z0-9._-]+"),
+    "gs": re.compile(r"[a-zA-Z0-9._-]+"),
+    # Container and account.
+    "abfs": re.compile(r"[a-z0-9$-]+@[a-z0-9]+\.[a-z0-9.-]+"),
+    # User, host, port.
+    "hdfs": re.compile(r"(?:[a-zA-Z0-9._-]+@)?[a-zA-Z0-9._-]+(?::[0-9]+)?"),
+}
+_LOOKS = {
+    "s3": "s3://BUCKET/PREFIX",
+    "gs": "gs://BUCKET/PREFIX",
+    "abfs": "abfs://CONTAINER@ACCOUNT.dfs.core.windows.net/PREFIX",
+    "hdfs": "hdfs://HOST:PORT/PATH",
+}
+_ENDPOINT = re.compile(r"https?://[a-zA-Z0-9._-]+(?::[0-9]+)?/?")
+
+
+@dataclass(frozen=True, slots=True)
+class StoreOptions:
+    """endpoint: URL of a store that is not its maker's (s3, gs, abfs). region: of an s3 bucket,
+    None for the client's own setting. attempts and timeout_seconds: of one request (s3; gs gives
+    up after their product); the clients of the others have their own."""
+
+    endpoint: str | None = None
+    region: str | None = None
+    attempts: int = 5
+    timeout_seconds: float = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class StoreLocation:
+    """uri: as `location_of` makes it, SCHEME://AUTHORITY and a path without a slash at its end."""
+
+    uri: str
+    options: StoreOptions = field(default_factory=StoreOptions)
+
+    @contextmanager
+    def open(self) -> Iterator[Folder]:
+        """Nothing is asked of the store yet. Raises Unreadable when its client can't be had."""
+        from kafka_unclean_recovery.stores.connection import connected
+        from kafka_unclean_recovery.stores.store_folder import StoreFolder
+
+        scheme, authority, path = parts_of(self.uri)
+        filesystem, base = connected(scheme, authority, self.options)
+        yield StoreFolder(filesystem, f"{base}{path}", self.uri)
+
+    def __truediv__(self, name: str) -> StoreLocation:
+        if name in ("", ".", "..") or "/" in name:
+            raise Unreadable(f"{escaped(name)!r}: no name in a store")
+        return StoreLocation(f"{self.uri}/{name}", self.options)
+
+    def __str__(self) -> str:
+        return escaped(self.uri)
+
+
+def parts_of(uri: str) -> tuple[str, str, str]:
+    """(scheme, authority, path from its slash on, "" for none) of a StoreLocation's URI."""
+    scheme, _, rest = uri.partition("://")
+    authority, slash, path = rest.partition("/")
+    return scheme, authority, slash + path
+
+
+def location_of(root: str, options: StoreOptions | None = None) -> Location:
+    """A path, a file:// URI, or a URI of s3, gs, abfs or hdfs; what follows the authority is taken
+    literally, nothing is unquoted. Raises InputError."""
+    match = _SCHEME.fullmatch(root)
+    if match is None:
+        return LocalLocation(Path(root))
+    scheme = match[1].lower()
+    if scheme == "file":
+        return LocalLocation(_local_path(root))
+    if scheme not in _SCHEMES:
+        known = ", ".join(sorted({*_SCHEMES.values(), "file"}))
+        raise InputError(f"{escaped(match[1])}:// is no store that is known here: {known}")
+    scheme = _SCHEMES[scheme]
+    options = options or StoreOptions()
+    _check_options(scheme, options)
+    if find_spec("pyarrow") is None:
+        raise InputError(
+            f"{scheme}:// is read through pyarrow: pip install 'kafka-unclean-recovery[spark]'"
+        )
+    return StoreLocation(f"{scheme}://{_checked(scheme, match[2])}", options)
+
+
+def _local_path(root: str) -> Path:
+    parts = urlsplit(root)
+    if parts.netloc not in ("", "localhost") or not parts.path or parts.query or parts.fragment:
+        raise InputError(f"{escaped(root)}: a path of this machine is written file:///PATH")
+    return Path(unquote(parts.path, errors="surrogateescape"))
+
+
+def _checked(scheme: str, rest: str) -> str:
+    """Authority and path, no slash at the end. Errors repeat neither what may be a secret."""
+    authority, _, path = rest.partition("/")
+    if _FORMS[scheme].fullmatch(authority) is None:
+        raise InputError(
+            f"a {scheme}:// URI looks like this: {_LOOKS[scheme]}; credentials don't belong there,"
+            " they are taken from the environment"
+        )
+    if "?" in path:
+        raise InputError(
+            f"{scheme}://{authority}: a ? in the URI of a store: endpoint and region are options of"
+            " their own, and credentials are taken from the environment"
+        )
+    names = path.rstrip("/").split("/") if path.rstrip("/") else []
+    if {"", ".", ".."}.intersection(names):
+        raise InputError(
+            f"{scheme}://{authority}/{escaped(path)}: empty names, . and .. lead nowhere in a store"
+        )
+    return "/".join((authority, *names))
+
+
+def _check_options(scheme: str, options: StoreOptions) -> None:
+    if options.endpoint is not None:
+        if scheme == "hdfs":
+            raise InputError("hdfs:// has no endpoint: it is the host and port of its URI")
+        if _ENDPOINT.fullmatch(options.endpoint) is None:
+            raise InputError("the endpoint of a store looks like this: https://HOST:PORT")
+    if options.region is not None and scheme != "s3":
+        raise InputError(f"{scheme}:// has no region; leave it out")
+
+
+def address_of(location: LocalLocation | StoreLocation) -> str:
+    """What `location_of` makes the same location of, in any process: plain Unicode, whatever bytes
+    a path is of."""
+    if isinstance(location, StoreLocation):
+        return location.uri
+    return location.path.absolute().as_uri()

@@ -1,0 +1,30 @@
+"""What stores say, fit to print: no control characters, no secrets, not endless."""
+
+from __future__ import annotations
+
+import re
+
+_LONGEST = 400
+_READ = 4 * _LONGEST
+# Signed URLs and tokens, should an error quote a request. Keys of objects are no secrets.
+_SECRET = re.compile(
+    r"(?i)((?:(?:signature|token|secret|password|credential|account_?key)[\w-]*|\bsig)"
+    r"\s*[=:]\s*[\"']?|\bbearer\s+)[^\s&,;\"'<>]+"
+)
+_USER = re.compile(r"(://)[^/\s@]*:[^/\s@]*@")
+
+
+def escaped(text: str) -> str:
+    """One line, whatever a key in a bucket holds."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def without_secrets(text: str) -> str:
+    return _USER.sub(r"\1", _SECRET.sub(r"\1[hidden]", text))
+
+
+def why(error: Exception) -> str:
+    """What an exception of pyarrow says."""
+    said = " ".join(str(error)[:_READ].split()) or type(error).__name__
+    text = escaped(without_secrets(said))
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."

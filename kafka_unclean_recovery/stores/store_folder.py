@@ -1,0 +1,207 @@
+"""A folder of an object store: names and sizes by listing, contents by ranged reads.
+
+A key is no path that anybody walks: names that a client would resolve (".", "..", none at all) are
+left out, so that nothing leads out of the folder that was named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow
+from pyarrow import fs
+
+from kafka_unclean_recovery.log_dir.tree import WHOLE_FILE_LIMIT, Entry, Unreadable
+from kafka_unclean_recovery.stores.messages import escaped, why
+from kafka_unclean_recovery.stores.read_ahead import Fetch, ReadAhead
+
+_arrow: Any = pyarrow
+_fs: Any = fs
+
+FAILURES: tuple[type[Exception], ...] = (OSError, _arrow.ArrowException)
+"""All that pyarrow.fs raises."""
+
+# The client of the store tries again by itself what failed; this is for bodies that came short.
+_TRIES = 3
+# Any two; few files are full of these.
+_MARKS = (0xA5, 0x5A)
+_NO_NAMES = frozenset(("", ".", ".."))
+
+_HDFS = "hdfs"
+
+Listing = tuple[Entry, ...]
+"""What lies in one folder, by name; an object and a folder may have the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreFile:
+    """A Folder's OpenFile."""
+
+    ahead: ReadAhead
+
+    @property
+    def size(self) -> int:
+        return self.ahead.size
+
+    def read_at(self, position: int, length: int) -> bytes:
+        return self.ahead.read_at(position, length)
+
+
+@dataclass(slots=True)
+class StoreFolder:
+    """A Folder. filesystem: of pyarrow.fs; path: as it has it, BUCKET/KEY; address: the folder's
+    URI. What was listed is not listed again: names and sizes are those of one moment."""
+
+    filesystem: Any
+    path: str
+    address: str
+    _below: Mapping[str, Listing] | None = None
+    _listed: Listing | None = field(default=None, init=False)
+
+    @property
+    def identity(self) -> Hashable:
+        return self.address
+
+    def list_all(self) -> None:
+        # A directory of HDFS is listed by one cheap call, however much lies below it.
+        if self._below is None and self.filesystem.type_name != _HDFS:
+            self._below = self._listings(recursive=True)
+
+    def entries(self) -> list[Entry]:
+        return list(self._listing())
+
+    @contextmanager
+    def opened(self, name: str) -> Iterator[StoreFile]:
+        path = self._path_of(name)
+        try:
+            file = self.filesystem.open_input_file(path)
+        except FAILURES as error:
+            raise Unreadable(f"{escaped(name)}: {why(error)}") from None
+        with file:
+            size: int = file.size()
+            self._must_be_as_listed(name, size)
+            yield StoreFile(ReadAhead(_fetch(file, name), size))
+
+    def _must_be_as_listed(self, name: str, size: int) -> None:
+        for entry in self._listed or ():
+            if entry.name == name and entry.is_file and entry.size != size:
+                raise Unreadable(
+                    f"{escaped(name)}: it has {size} bytes, and was listed with {entry.size}:"
+                    " somebody wrote it meanwhile"
+                )
+
+    @contextmanager
+    def folder(self, name: str) -> Iterator[StoreFolder]:
+        inside = None if self._below is None else _inside(self._below, name)
+        yield StoreFolder(self.filesystem, self._path_of(name), f"{self.address}/{name}", inside)
+
+    def read_whole(self, name: str) -> bytes | None:
+        if not any(entry.name == name for entry in self._listing()):
+            return None
+        with self.opened(name) as file:
+            if file.size > WHOLE_FILE_LIMIT:
+                raise Unreadable(f"{name}: {file.size} bytes is too large for what it should be")
+            return file.read_at(0, file.size)
+
+    def lock_holder(self, name: str) -> int | None:
+        return None
+
+    def _listing(self) -> Listing:
+        if self._listed is None:
+            below = self._listings(recursive=False) if self._below is None else self._below
+            if "" not in below:
+                raise Unreadable("nothing lies there")
+            self._listed = below[""]
+        return self._listed
+
+    def _listings(self, *, recursive: bool) -> dict[str, Listing]:
+        """Of this folder, "", and with `recursive` of all below it by their paths from here."""
+        try:
+            found = self.filesystem.get_file_info(_fs.FileSelector(self.path, recursive=recursive))
+        except FileNotFoundError:
+            return {}
+        except FAILURES as error:
+            raise Unreadable(why(error)) from None
+        return _by_folder((self._from_here(info), info) for info in found)
+
+    def _from_here(self, info: Any) -> str:
+        if self.filesystem.type_name == _HDFS:
+            # Its paths come back as URIs.
+            return str(info.base_name)
+        return str(info.path)[len(self.path) + 1 :]
+
+    def _path_of(self, name: str) -> str:
+        if name in _NO_NAMES or "/" in name:
+            raise Unreadable(f"{escaped(name)!r}: no name of a file")
+        return f"{self.path}/{name}"
+
+
+def _by_folder(found: Iterable[tuple[str, Any]]) -> dict[str, Listing]:
+    """(path, pyarrow's FileInfo) each. Some stores name folders, others only what is in them."""
+    folders: dict[str, dict[tuple[str, bool], Entry]] = {"": {}}
+    for path, info in found:
+        *above, name = parts = path.split("/")
+        if _NO_NAMES.intersection(parts):
+            continue
+        _add_folders(folders, above)
+        if info.type == _fs.FileType.Directory:
+            _add_folders(folders, parts)
+        else:
+            is_file = info.type == _fs.FileType.File
+            entry = Entry(name, False, is_file, int(info.size or 0))
+            folders["/".join(above)][name, False] = entry
+    return {
+        path: tuple(entry for _, entry in sorted(inside.items()))
+        for path, inside in folders.items()
+    }
+
+
+def _add_folders(folders: dict[str, dict[tuple[str, bool], Entry]], parts: Sequence[str]) -> None:
+    for depth, name in enumerate(parts):
+        path = "/".join(parts[: depth + 1])
+        if path not in folders:
+            folders[path] = {}
+            folders["/".join(parts[:depth])][name, True] = Entry(name, True, False, 0)
+
+
+def _inside(below: Mapping[str, Listing], name: str) -> dict[str, Listing]:
+    """The listings in one of the folders, by their paths from there."""
+    return {
+        path[len(name) + 1 :]: listing
+        for path, listing in below.items()
+        if path == name or path.startswith(f"{name}/")
+    }
+
+
+def _fetch(file: Any, name: str) -> Fetch:
+    """A body that came short is asked for again: it is never the end of a file."""
+
+    def fetch(position: int, length: int) -> bytes:
+        for _ in range(_TRIES):
+            try:
+                data = _read(file, position, length)
+            except FAILURES as error:
+                raise Unreadable(f"{escaped(name)}: byte {position}: {why(error)}") from None
+            if data is not None:
+                return data
+        raise Unreadable(f"{escaped(name)}: byte {position}: less than {length} bytes came")
+
+    return fetch
+
+
+def _read(file: Any, position: int, length: int) -> bytes | None:
+    """None when less came. pyarrow's S3 does not tell: what is missing of a buffer stays as it was,
+    whatever that is, and all of it counts as read. So the last byte is written beforehand, and
+    where it is the same afterwards another is tried."""
+    for mark in _MARKS:
+        buffer = bytearray(length)
+        buffer[-1] = mark
+        file.seek(position)
+        if file.readinto(buffer) != length:
+            return None
+        if buffer[-1] != mark:
+            return bytes(buffer)
+    return None
