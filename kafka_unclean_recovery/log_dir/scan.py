@@ -53,13 +53,13 @@ def scan_log_directories(
     begun = datetime.now(UTC).isoformat(timespec="seconds")
     watch = watch or Unwatched()
     found, unseen = read_log_directories(roots)
-    directories, foreign = _of_one_cluster(found)
+    directories, foreign = of_one_cluster(found)
     newest = newest_metadata([d.location for d in directories if CLUSTER_METADATA in d.replicas])
     image = newest.metadata.image if newest.metadata else MetadataImage()
     compacted = compacted_topics(image).union(*(d.cleaned_topics for d in directories))
     jobs: list[Job] = []
     for directory in directories:
-        jobs += _jobs(directory, _replicas(directory, wanted, compacted), mode, watch)
+        jobs += jobs_of(directory, live_replicas(directory, wanted, compacted), mode, watch)
     read = run_jobs(jobs, mode, workers, watch)
     covered = {d.meta.node_id for d in directories if d.location in newest.read}
     strays = _strays(directories, wanted)
@@ -120,7 +120,7 @@ def _read_all(locations: Iterable[Location]) -> tuple[list[LogDirectory], list[s
     return directories, problems
 
 
-def _of_one_cluster(found: Sequence[LogDirectory]) -> tuple[list[LogDirectory], list[str]]:
+def of_one_cluster(found: Sequence[LogDirectory]) -> tuple[list[LogDirectory], list[str]]:
     """The directories of the cluster that most of them belong to, and a sentence for the others."""
     ids = Counter(d.meta.cluster_id for d in found if d.meta.cluster_id is not None)
     if len(ids) < 2:
@@ -177,7 +177,7 @@ def _strays(
     ]
 
 
-def _replicas(
+def live_replicas(
     directory: LogDirectory, wanted: Wanted, compacted: Container[str]
 ) -> list[tuple[str, Replica]]:
     """Those in use; neither what is to be deleted nor what is still being copied."""
@@ -207,7 +207,7 @@ def replica_of(
     )
 
 
-def _jobs(
+def jobs_of(
     directory: LogDirectory, replicas: Sequence[tuple[str, Replica]], mode: ScanMode, watch: Watch
 ) -> Iterator[Job]:
     """Replicas packed by what is to be read of them."""

@@ -71,14 +71,15 @@ def _run_here(jobs: Sequence[Job], mode: ScanMode, meter: WatchedMeter) -> list[
     done: list[Row] = []
     with suppress(Stopped):
         for job in jobs:
-            for row in _scan(job, mode, meter):
+            for row in scan_job(job, mode, meter):
                 done.append(row)
                 meter.replicas += 1
         meter.tell()
     return done
 
 
-def _scan(job: Job, mode: ScanMode, meter: Meter) -> Iterator[Row]:
+def scan_job(job: Job, mode: ScanMode, meter: Meter) -> Iterator[Row]:
+    """A row for each of its replicas, whatever happens. Raises Stopped."""
     try:
         with job.log_directory.open() as log_directory:
             for name, replica in job.replicas:
@@ -117,7 +118,7 @@ class _Pool:
         with ProcessPoolExecutor(
             self._workers, self._context, initializer=_begin, initargs=(self._stop, self._read)
         ) as pool:
-            pending = {pool.submit(_scan_job, job, self._mode): job for job in jobs}
+            pending = {pool.submit(_scan_in_pool, job, self._mode): job for job in jobs}
             while pending:
                 ended, _ = wait(pending, _EVERY_SECONDS, FIRST_COMPLETED)
                 for future in ended:
@@ -179,11 +180,11 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _scan_job(job: Job, mode: ScanMode) -> list[Row]:
+def _scan_in_pool(job: Job, mode: ScanMode) -> list[Row]:
     """What was read when it was told to stop counts."""
     rows: list[Row] = []
     with suppress(Stopped):
-        for row in _scan(job, mode, _meter):
+        for row in scan_job(job, mode, _meter):
             rows.append(row)  # noqa: PERF402 - those before a stop are kept
     _meter.tell()
     return rows

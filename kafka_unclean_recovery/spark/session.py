@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 
 from pyspark.sql import SparkSession
 
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.spark.shipping import ship
+from kafka_unclean_recovery.spark.shipping import is_connect, ship
 
 _APP = "kafka-unclean-recovery"
 # Without a name of its own spark-submit, or spark-defaults.conf, decides.
 _BY_SPARK_SUBMIT = "PYSPARK_GATEWAY_PORT"
+PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 _AT_START = {
     # Workers speak over it without the waits of small TCP packets.
     "spark.python.unix.domain.socket.enabled": "true",
@@ -24,7 +23,7 @@ _AT_START = {
 }
 _DEFAULTS = {
     # Filters of the data source reach its reader.
-    "spark.sql.python.filterPushdown.enabled": "true",
+    PUSHDOWN: "true",
 }
 
 
@@ -41,10 +40,9 @@ def session(master: str | None, conf: Mapping[str, str]) -> Iterator[SparkSessio
     except Exception as error:  # noqa: BLE001 - whatever the JVM throws
         raise InputError(f"no Spark session{_where(master)}: {_first_line(error)}") from None
     try:
-        with tempfile.TemporaryDirectory(prefix="kafka-unclean-recovery-") as directory:
-            if _is_elsewhere(spark, master):
-                ship(spark, Path(directory))
-            yield spark
+        if is_elsewhere(spark):
+            ship(spark)
+        yield spark
     finally:
         if before is None:
             spark.stop()
@@ -77,9 +75,9 @@ def _choose_python(master: str | None, conf: Mapping[str, str]) -> None:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 
 
-def _is_elsewhere(spark: SparkSession, master: str | None) -> bool:
+def is_elsewhere(spark: SparkSession) -> bool:
     """Its executors may be on machines without this package."""
-    return not _is_local(master or spark.conf.get("spark.master", None))
+    return is_connect(spark) or not _is_local(spark.conf.get("spark.master", None))
 
 
 def _is_local(master: str | None) -> bool:

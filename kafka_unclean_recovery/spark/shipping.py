@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.metadata import distribution
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from kafka_unclean_recovery import __version__
@@ -24,6 +25,10 @@ _PACKAGES = ("kafka_unclean_recovery", "crc32c", "kafka")
 # They look up their own version when they are imported.
 _DISTRIBUTIONS = ("crc32c", "kafka-python")
 _NAME = f"kafka-unclean-recovery-{__version__}"
+_PREFIX = "kafka-unclean-recovery-"
+
+# By session, up to the end of the process: executors that start later fetch it too.
+_shipped: dict[str, TemporaryDirectory[str]] = {}
 
 Batches = Iterator[Any]
 """pyarrow record batches."""
@@ -40,7 +45,7 @@ def build_archive(directory: Path) -> Path:
             tar.add(_home_of(package), arcname=package, filter=_wanted)
         for name in _DISTRIBUTIONS:
             home = _metadata_of(name)
-            tar.add(home, arcname=home.name, filter=_wanted)
+            tar.add(home.resolve(), arcname=home.name, filter=_wanted)
     return archive
 
 
@@ -48,7 +53,7 @@ def _home_of(package: str) -> Path:
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise InputError(f"{package} can't be sent to executors: it is not installed as a package")
-    return Path(next(iter(spec.submodule_search_locations)))
+    return Path(next(iter(spec.submodule_search_locations))).resolve()
 
 
 def _metadata_of(name: str) -> Path:
@@ -63,10 +68,41 @@ def _wanted(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
     return None if Path(entry.name).name == "__pycache__" else entry
 
 
-def ship(spark: Any, directory: Path) -> None:
-    """Have the session send the archive, built in `directory`, to every executor."""
-    archive = build_archive(directory)
-    spark.addArtifacts(f"{archive}#{_NAME}", archive=True)
+def ship(spark: Any) -> None:
+    """Have the session send the archive to every executor, once."""
+    key = _identity(spark)
+    if key not in _shipped:
+        _shipped[key] = directory = TemporaryDirectory(prefix=_PREFIX)
+        archive = build_archive(Path(directory.name))
+        spark.addArtifacts(f"{archive}#{_NAME}", archive=True)
+
+
+def is_connect(spark: Any) -> bool:
+    """A session over Spark Connect: its driver is elsewhere."""
+    return type(spark).__module__.startswith("pyspark.sql.connect.")
+
+
+def _identity(spark: Any) -> str:
+    return str(spark.session_id if is_connect(spark) else spark.sparkContext.applicationId)
+
+
+def reaching() -> Callable[[], None]:
+    """What has an executor find our package where it is not installed; it is pickled whole."""
+    name, packages = _NAME, _PACKAGES
+
+    def reach() -> None:
+        import os
+        import sys
+        from importlib.util import find_spec
+
+        # The directory that Python was started in may hold one of them, and not the others.
+        if None in map(find_spec, packages):
+            from pyspark.core.files import SparkFiles
+
+            places = (SparkFiles.get(name), os.path.abspath(name))  # noqa: PTH100
+            sys.path.extend(place for place in places if os.path.isdir(place))  # noqa: PTH112
+
+    return reach
 
 
 def on_executors(entry: str, settings: Mapping[str, object] | None = None) -> Work:
@@ -74,21 +110,14 @@ def on_executors(entry: str, settings: Mapping[str, object] | None = None) -> Wo
     the batches. Nothing of ours is pickled by its name."""
     module, _, function = entry.partition(":")
     told = json.dumps(settings or {})
-    name = _NAME
+    reach = reaching()
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
         import gc
         import importlib
         import json
-        import os
-        import sys
-        from importlib.util import find_spec
 
-        if find_spec("kafka_unclean_recovery") is None:
-            from pyspark.core.files import SparkFiles
-
-            places = (SparkFiles.get(name), os.path.abspath(name))  # noqa: PTH100
-            sys.path.extend(place for place in places if os.path.isdir(place))  # noqa: PTH112
+        reach()
         work = getattr(importlib.import_module(module), function)
         # Between tasks the worker collects garbage; what is imported is none.
         gc.freeze()

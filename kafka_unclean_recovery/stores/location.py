@@ -7,7 +7,7 @@ nowhere else: a URI that holds some is refused, and not repeated.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -57,6 +57,13 @@ class StoreOptions:
     region: str | None = None
     attempts: int = 5
     timeout_seconds: float = 30.0
+
+
+def store_options(told: Mapping[str, str]) -> StoreOptions:
+    """Out of what was said by name, endpoint and region. Raises InputError for other names."""
+    if unknown := sorted(told.keys() - {"endpoint", "region"}):
+        raise InputError(f"{escaped(unknown[0])} is no option of a store: endpoint and region are")
+    return StoreOptions(told.get("endpoint"), told.get("region"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +159,9 @@ def _check_options(scheme: str, options: StoreOptions) -> None:
         raise InputError(f"{scheme}:// has no region; leave it out")
 
 
-def address_of(location: LocalLocation | StoreLocation) -> str:
+def address_of(location: Location) -> str:
     """What `location_of` makes the same location of, in any process: plain Unicode, whatever bytes
     a path is of."""
-    if isinstance(location, StoreLocation):
-        return location.uri
-    return location.path.absolute().as_uri()
+    if isinstance(location, LocalLocation):
+        return location.path.absolute().as_uri()
+    return location.uri if isinstance(location, StoreLocation) else str(location)
