@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.real import jvm
+from tests.real.waiting import wait_until
 
 STOP_TIMEOUT = 60.0
 
@@ -54,7 +56,15 @@ class NodeProcesses:
         del self._running[node]
 
     def pause(self, node: int) -> None:
-        self._running[node].send_signal(signal.SIGSTOP)
+        """Not one of its threads runs any more when this returns."""
+        process = self._running[node]
+        process.send_signal(signal.SIGSTOP)
+        stopped = os.WSTOPPED | os.WNOWAIT | os.WNOHANG
+        wait_until(
+            lambda: os.waitid(os.P_PID, process.pid, stopped) is not None,
+            STOP_TIMEOUT,
+            lambda: f"node {node} stopped",
+        )
         self._paused.add(node)
 
     def resume(self, node: int) -> None:
