@@ -102,6 +102,7 @@ _kafka_unclean_recovery() {
         --wait-for-brokers) COMPREPLY=(); return ;;
         --format) COMPREPLY=($(compgen -W "table json" -- "$cur")); return ;;
         --journal) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --salvage-dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
         --resume) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --plan-output-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --replica-info-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
@@ -111,6 +112,6 @@ _kafka_unclean_recovery() {
         --replica-log-info-dialect) COMPREPLY=(); return ;;
     esac
     local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan salvage emulator"
-    COMPREPLY=($(compgen -W "$commands --bootstrap-server --command-config --all-offline-partitions --path-to-json-file --show-replica-info --manual-recovery-output-file --automated-recovery --recovery-duration-ms --recovery-election-attempts --wait-for-brokers --format --yes --journal --resume --plan-output-file --replica-info-file --log-dirs --transport --election-method --replica-log-info-dialect --version --help" -- "$cur"))
+    COMPREPLY=($(compgen -W "$commands --bootstrap-server --command-config --all-offline-partitions --path-to-json-file --show-replica-info --manual-recovery-output-file --automated-recovery --recovery-duration-ms --recovery-election-attempts --wait-for-brokers --format --yes --journal --salvage-dir --allow-loss --resume --plan-output-file --replica-info-file --log-dirs --transport --election-method --replica-log-info-dialect --version --help" -- "$cur"))
 }
 complete -o filenames -F _kafka_unclean_recovery kafka-unclean-recovery

@@ -13,6 +13,8 @@ complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage emulator' -l format -d 'What stdout gets' -x -a 'table json'
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage emulator' -l yes -d 'Elect without asking on a terminal'
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage emulator' -l journal -d 'Where each step is noted before it is taken' -r -F
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage emulator' -l salvage-dir -d 'Before electing, save there what live replicas would lose; where that fails, nobody is elected' -x -a '(__fish_complete_directories)'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage emulator' -l allow-loss -d 'Elect where --salvage-dir could not save all, too'
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage emulator' -l resume -d 'Only finish what the run of this journal left' -r -F
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage emulator' -l plan-output-file -d 'Write the plan with all that it rests on' -r -F
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan salvage emulator' -l replica-info-file -d 'What scan-log-dirs --output wrote, here or elsewhere; may be given again' -r -F

@@ -97,6 +97,8 @@ _arguments \
     '(1)--format[What stdout gets]:value:(table json)' \
     '(1)--yes[Elect without asking on a terminal]' \
     '(1)--journal[Where each step is noted before it is taken]:file:_files' \
+    '(1)--salvage-dir[Before electing, save there what live replicas would lose; where that fails, nobody is elected]:directory:_files -/' \
+    '(1)--allow-loss[Elect where --salvage-dir could not save all, too]' \
     '(1)--resume[Only finish what the run of this journal left]:file:_files' \
     '(1)--plan-output-file[Write the plan with all that it rests on]:file:_files' \
     '(1)*--replica-info-file[What scan-log-dirs --output wrote, here or elsewhere; may be given again]:file:_files' \

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from kafka_unclean_recovery.model import PartitionPlan
+from kafka_unclean_recovery.model import PartitionPlan, TopicPartition
 from kafka_unclean_recovery.plan_file import loss_under
 from kafka_unclean_recovery.report_text import count_text, one_line, total_text, why_not
 
@@ -12,7 +12,13 @@ CONSENT_LIMIT = 40
 """Partitions shown before asking; more than a few screens are not read."""
 
 
-def render_consent(plans: Sequence[PartitionPlan]) -> str:
+Notes = Mapping[TopicPartition, Sequence[str]]
+"""What else there is to say of a partition's election, line by line."""
+
+
+def render_consent(
+    plans: Sequence[PartitionPlan], notes: Mapping[TopicPartition, Sequence[str]] = {}
+) -> str:
     """What electing loses, for a person to decide: partition by partition, totals last.
 
     Of more than 40 elections the worst 40 by certain loss are shown, unknown being the worst.
@@ -22,7 +28,7 @@ def render_consent(plans: Sequence[PartitionPlan]) -> str:
     shown = elections
     if len(elections) > CONSENT_LIMIT:
         shown = sorted(elections, key=_worst_first)[:CONSENT_LIMIT]
-    lines = [line for plan in shown for line in _election_lines(plan)]
+    lines = [line for plan in shown for line in _election_lines(plan, notes)]
     if len(elections) > len(shown):
         lines.append(
             f"... and {count_text(len(elections) - len(shown), 'partition')} more, none worse (by"
@@ -37,11 +43,13 @@ def render_consent(plans: Sequence[PartitionPlan]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _election_lines(plan: PartitionPlan) -> Iterator[str]:
+def _election_lines(plan: PartitionPlan, notes: Notes) -> Iterator[str]:
     loss = loss_under(plan, plan.designated_leader)
     yield f"{_name(plan)}: elect broker {plan.designated_leader}; {total_text([loss])}"
     for finding in plan.findings:
         yield f"    {finding.code}: {one_line(finding.message)}"
+    for note in notes.get(plan.state.topic_partition, ()):
+        yield f"    {one_line(note)}"
 
 
 def _worst_first(plan: PartitionPlan) -> tuple[bool, int, str, int]:

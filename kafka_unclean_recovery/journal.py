@@ -6,6 +6,8 @@ A line is {"v": 1, "at": ISO 8601 UTC, "at_ms": ms since the Unix epoch, "event"
     reorder   partitions: [{topic, topic_id, partition, original, written, designated_leader}]
     elect     partitions: [{topic, partition, designated_leader}], method: "designated" when
               not by reorder
+    salvage   directory; partitions: [{topic, partition, broker, start_offset, end_offset, saved,
+              reason}], the tails of live replicas that were saved before electing, or not
     outcome   partitions: [{topic, partition, outcome, reason, leader, leader_epoch}]
     restored  partitions: [{topic, partition}]
     end       exit_code

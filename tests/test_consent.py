@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_unclean_recovery.consent import render_consent
-from kafka_unclean_recovery.model import Loss, PartitionPlan
+from kafka_unclean_recovery.model import Loss, PartitionPlan, TopicPartition
 from tests.reports import any_plans, plan
 
 
@@ -22,6 +22,13 @@ def test_consent_shows_what_each_election_loses() -> None:
         "total: 2 partitions to elect; certain loss 500 records, possible loss 1 record, and"
         " unknown for 1 partition\n"
     )
+
+
+def test_what_is_done_before_an_election_is_said_beside_it() -> None:
+    notes = {TopicPartition("orders", 1): ["saved first: 5 records\x1b of broker 4"]}
+    lines = render_consent([plan(0), plan(1)], notes).splitlines()
+    assert [line for line in lines if "saved" in line] == ["    saved first: 5 records of broker 4"]
+    assert lines[4] == lines[-2]
 
 
 def test_consent_is_about_the_leader_designated_by_hand() -> None:

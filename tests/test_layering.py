@@ -86,6 +86,7 @@ RIM = {
         "trust",
     },
     "stores": {"errors", "log_dir"},
+    "live_salvage": {"cluster", "deadline", "log_dir", "model", "report_text", "salvage"},
     "emulator": {"choices", "deadline", "log_dir", "messages"},
     "pytest_plugin": {"emulator"},
     "stopping": set(),

@@ -132,6 +132,17 @@ def check_output(path: Path | None, flag: str) -> None:
     check_outside_log_directories(path, flag)
 
 
+def check_new_directory(path: Path, flag: str) -> None:
+    """A new name outside of log directories, before anything is read. Raises Exit(2)."""
+    if path.name in ("", ".."):
+        raise usage(f"{flag} {path}: name a new directory")
+    if not path.absolute().parent.is_dir():
+        raise usage(f"{flag} {path}: {path.parent} is no directory")
+    if os.path.lexists(path):
+        raise usage(f"{flag} {path}: it exists and nothing is ever overwritten; name a new one")
+    check_outside_log_directories(path, flag)
+
+
 def check_outside_log_directories(path: Path | None, flag: str) -> None:
     """Nothing is created in a log directory, known by its meta.properties. Raises Exit(2)."""
     if path is None:

@@ -17,6 +17,14 @@ from kafka_unclean_recovery.cli.console import (
 )
 from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, USAGE, Exit, usage
+from kafka_unclean_recovery.cli.live_salvaging import (
+    SalvageFirst,
+    all_losers,
+    notes_of,
+    salvage_first,
+    save_tails,
+    total_note,
+)
 from kafka_unclean_recovery.cli.mechanisms import mechanism_flags, wishes_of
 from kafka_unclean_recovery.cli.output import exit_code_of, print_report, say_failures, say_silent
 from kafka_unclean_recovery.cli.plan_outputs import PlanOutputs
@@ -34,6 +42,7 @@ from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.disks import check_cluster
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.journal import Journal
+from kafka_unclean_recovery.live_salvage.clearing import Cleared
 from kafka_unclean_recovery.model import PartitionPlan, ReplicaInfo, Report, TopicPartition
 from kafka_unclean_recovery.observation import Observation, Wanted
 from kafka_unclean_recovery.recovery import (
@@ -69,6 +78,8 @@ class Options:
     as_json: bool
     yes: bool
     journal: Path | None
+    salvage_dir: Path | None
+    allow_loss: bool
     plan_output_file: Path | None
     replica_info_files: tuple[Path, ...]
     log_dirs: tuple[Path, ...]
@@ -103,6 +114,7 @@ def recover(options: Options) -> int:
         wanted = _wanted(options)
         disks = _disks(console, options, wanted)
         wishes = options.wishes
+        first = salvage_first(options.salvage_dir, options.allow_loss, options.automated_recovery)
     except Exit as error:
         console.say(str(error))
         return error.code
@@ -110,7 +122,7 @@ def recover(options: Options) -> int:
         console,
         options.bootstrap_server,
         options.config,
-        lambda session: _recover(session, options, wanted, disks),
+        lambda session: _recover(session, options, wanted, disks, first),
         wishes,
     )
 
@@ -118,7 +130,13 @@ def recover(options: Options) -> int:
 def resume_journal(options: Options, path: Path) -> int:
     """Finish what the run of a journal left, and nothing else."""
     console = Console(NAME)
-    chosen = (options.all_offline_partitions, options.path_to_json_file, options.automated_recovery)
+    chosen = (
+        options.all_offline_partitions,
+        options.path_to_json_file,
+        options.automated_recovery,
+        options.salvage_dir,
+        options.allow_loss,
+    )
     if any(chosen) or options.sources.any or options.wishes != Wishes():
         console.say("--resume stands alone: it only finishes what the journal's run left")
         return USAGE
@@ -177,7 +195,11 @@ def _disks(console: Console, options: Options, wanted: Wanted) -> ReplicaInfo | 
 
 
 async def _recover(
-    session: Session, options: Options, wanted: Wanted, disks: ReplicaInfo | None
+    session: Session,
+    options: Options,
+    wanted: Wanted,
+    disks: ReplicaInfo | None,
+    first: SalvageFirst | None,
 ) -> int:
     cluster, _ = await session.stop.unless(session.reader.cluster())
     if disks is not None:
@@ -186,7 +208,7 @@ async def _recover(
         warn_of_unfinished(session, cluster.cluster_id)
         return await _only_plan(session, options, wanted, disks)
     async with journal_of(session, options.journal, cluster.cluster_id, NAME) as journal:
-        code = await _automated(session, options, wanted, disks, journal)
+        code = await _automated(session, options, wanted, disks, first, journal)
         journal.note("end", exit_code=code)
         return code
 
@@ -247,6 +269,7 @@ async def _automated(
     options: Options,
     wanted: Wanted,
     disks: ReplicaInfo | None,
+    first: SalvageFirst | None,
     journal: Journal,
 ) -> int:
     observer = session.observer()
@@ -262,9 +285,13 @@ async def _automated(
     console = session.console
     made = Elections({}, {})
     told = set(seen.problems)
-    if electable and await _may_elect(session, options, list(plans.values())):
+    cleared: Cleared | None = None
+    if electable and await _may_elect(session, options, first, list(plans.values()), electable):
+        cleared = await _clear(session, options, first, seen, electable, journal)
+    if cleared is not None:
+        outcomes |= cleared.refused
         made, seen = await asyncio.gather(
-            elector.elect(electable), observer.add_hidden_topics(wanted, seen)
+            elector.elect(cleared.plans), observer.add_hidden_topics(wanted, seen)
         )
     else:
         why = "interrupted" if session.stop.requested else "nobody said yes"
@@ -276,17 +303,48 @@ async def _automated(
     outcomes |= made.outcomes
     report = _marked(await verify(session.reader, seen, plans, outcomes, made.after), session)
     shown = _with_problems(report, disks)
+    if cleared is not None:
+        shown = replace(shown, problems=shown.problems + cleared.unsaved)
     print_report(console, shown, options.as_json, options.show_replica_info)
     say_failures(console, report)
     return exit_code_of(report)
 
 
-async def _may_elect(session: Session, options: Options, plans: Sequence[PartitionPlan]) -> bool:
+async def _clear(
+    session: Session,
+    options: Options,
+    first: SalvageFirst | None,
+    seen: Observation,
+    plans: list[PartitionPlan],
+    journal: Journal,
+) -> Cleared | None:
+    """What may be elected once the tails are saved, if they are to be; None when interrupted."""
+    if first is None:
+        return Cleared(plans, {})
+    duration = options.recovery_duration_ms / 1000
+    try:
+        return await save_tails(session, first, seen.cluster, plans, journal, duration)
+    except Interrupted:
+        return None
+
+
+async def _may_elect(
+    session: Session,
+    options: Options,
+    first: SalvageFirst | None,
+    plans: Sequence[PartitionPlan],
+    electable: Sequence[PartitionPlan],
+) -> bool:
     if session.stop.requested:
         return False
     if options.yes or not is_terminal():
         return True
-    session.console.show(render_consent(plans))
+    if first is None:
+        session.console.show(render_consent(plans))
+    else:
+        losers = all_losers(electable)
+        shown = render_consent(plans, notes_of(first, losers)) + total_note(first, losers)
+        session.console.show(shown)
     try:
         return await confirm(session.console, "elect these leaders?", session.stop)
     except Interrupted:

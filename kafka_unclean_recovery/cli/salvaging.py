@@ -10,7 +10,7 @@ from pathlib import Path
 from kafka_unclean_recovery.cli.complaints import count_and_first
 from kafka_unclean_recovery.cli.console import (
     Console,
-    check_outside_log_directories,
+    check_new_directory,
     read_input,
 )
 from kafka_unclean_recovery.cli.disk_sources import read_info
@@ -39,6 +39,7 @@ from kafka_unclean_recovery.salvage.table import render_salvage
 
 NAME = "kafka-unclean-recovery"
 
+_RAW_ONLY = ", or give --raw-only for the segment files alone"
 _NO_REPLICA = "no replica here but the designated leader's"
 
 
@@ -68,8 +69,8 @@ def run(options: Options) -> int:
 
 
 def _run(console: Console, options: Options) -> int:
-    _check_output(options.output)
-    records = None if options.raw_only else _parquet()
+    check_new_directory(options.output, "--output")
+    records = None if options.raw_only else parquet_records(_RAW_ONLY)
     leaders = _leaders(options)
     chosen = selection(options.topics, options.path_to_json_file)
     manifest = _salvage(console, options, leaders, chosen, records)
@@ -80,24 +81,14 @@ def _run(console: Console, options: Options) -> int:
     return NOT_ALL if complaints else OK
 
 
-def _check_output(path: Path) -> None:
-    """Before anything is read. Raises Exit(2)."""
-    if path.name in ("", ".."):
-        raise usage(f"--output {path}: name a new directory")
-    if not path.absolute().parent.is_dir():
-        raise usage(f"--output {path}: {path.parent} is no directory")
-    check_outside_log_directories(path, "--output")
-
-
-def _parquet() -> OpenRecords:
-    """Raises Exit(2)."""
+def parquet_records(instead: str = "") -> OpenRecords:
+    """`instead`: what else can be done without pyarrow. Raises Exit(2)."""
     try:
         from kafka_unclean_recovery.salvage.parquet import RecordsFile
     except ModuleNotFoundError as error:
         raise usage(
             f"{error.name} is not installed, which writes records as Parquet and unfolds compressed"
-            " batches: pip install 'kafka-unclean-recovery[salvage]', or give --raw-only for the"
-            " segment files alone"
+            f" batches: pip install 'kafka-unclean-recovery[salvage]'{instead}"
         ) from None
 
     def begin(path: Path, topic_partition: TopicPartition, broker: int) -> RecordSink:

@@ -87,6 +87,18 @@ def unclean_recovery(
     format: OutputFormat = Format.TABLE,  # noqa: A002 - the flag's name
     yes: Annotated[bool, typer.Option("--yes", help="Elect without asking on a terminal.")] = False,
     journal: JournalFile = None,
+    salvage_dir: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="NEWDIR",
+            help="Before electing, save there what live replicas would lose; where that fails,"
+            " nobody is elected. Needs the extra [salvage].",
+        ),
+    ] = None,
+    allow_loss: Annotated[
+        bool,
+        typer.Option("--allow-loss", help="Elect where --salvage-dir could not save all, too."),
+    ] = False,
     resume: Annotated[
         Path | None,
         typer.Option(metavar="JOURNAL", help="Only finish what the run of this journal left."),
@@ -130,6 +142,8 @@ def unclean_recovery(
         as_json=format is Format.JSON,
         yes=yes,
         journal=journal,
+        salvage_dir=salvage_dir,
+        allow_loss=allow_loss,
         plan_output_file=plan_output_file,
         replica_info_files=tuple(replica_info_file or ()),
         log_dirs=tuple(log_dirs or ()),

@@ -24,11 +24,11 @@ from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import TopicPartition
 
 _DEBUGGING_REPLICA = -2
-_FUTURE_LOCAL_REPLICA = -3
+FUTURE_LOCAL_REPLICA = -3
 _LATEST = -1
 _FAR_PAST_THE_END = 2**62
 # From 13 on topics are named by id, and from 15 the replica id sits in ReplicaState.
-_FETCH_VERSION = 12
+FETCH_VERSION = 12
 NO_EPOCH = -1
 
 
@@ -116,19 +116,19 @@ async def _fetch(
     topic_class = request.FetchTopic
     partition_class = topic_class.FetchPartition
     message = request(
-        version=_FETCH_VERSION,
-        replica_id=_FUTURE_LOCAL_REPLICA,
+        version=FETCH_VERSION,
+        replica_id=FUTURE_LOCAL_REPLICA,
         max_wait_ms=0,
         min_bytes=0,
         max_bytes=1,
         isolation_level=0,
         topics=[
             topic_class(
-                version=_FETCH_VERSION,
+                version=FETCH_VERSION,
                 topic=topic,
                 partitions=[
                     partition_class(
-                        version=_FETCH_VERSION,
+                        version=FETCH_VERSION,
                         partition=tp.partition,
                         fetch_offset=wanted[tp][0],
                         last_fetched_epoch=wanted[tp][1],
@@ -142,7 +142,7 @@ async def _fetch(
         forgotten_topics_data=[],
         rack_id="",
     )
-    answer = await connection.request(message, deadline, version=_FETCH_VERSION)
+    answer = await connection.request(message, deadline, version=FETCH_VERSION)
     return {
         TopicPartition(topic.topic, p.partition_index): EpochEnd(
             p.error_code or answer.error_code,

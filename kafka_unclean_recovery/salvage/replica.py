@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -47,9 +47,10 @@ class Salvaged:
 
     lost: None when it could not be told. place: of its files; None where nothing was written.
     records: rows of Parquet, markers apart; None without Parquet. missing: offsets [start, end) of
-    `lost` that no batch holds; of a compacted log that is its nature. scanned_at: of the earlier
-    scan that is all that is known of it, ISO 8601; None when it was read. problems: what could not
-    be read, and why.
+    `lost` that no batch holds; of a compacted log that is its nature. open_before: the first offset
+    of each transaction that is open where `lost` begins, by producer id, where the log before it is
+    not there to tell. scanned_at: of the earlier scan that is all that is known of it, ISO 8601;
+    None when it was read. problems: what could not be read, and why.
     """
 
     replica: Replica
@@ -65,6 +66,7 @@ class Salvaged:
     crossing: tuple[Transaction, ...] = ()
     open: tuple[Transaction, ...] = ()
     scanned_at: str | None = None
+    open_before: Mapping[int, int] | None = None
     problems: list[str] = field(default_factory=list)
 
     def problem(self, sentence: str) -> None:
@@ -214,7 +216,8 @@ def _transactions(tail: Tail, found: Salvaged) -> Transactions:
         if not header.is_transactional or header.base_offset is None:
             continue
         if known is None:
-            known = Transactions(tail.cut, tail.open_transactions())
+            before = found.open_before
+            known = Transactions(tail.cut, tail.open_transactions() if before is None else before)
         if not header.is_control:
             known.data(header.base_offset, header.producer_id, header.producer_epoch)
             continue
