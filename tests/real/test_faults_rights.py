@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,14 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     ResourceType,
 )
 
+from kafka_unclean_recovery.cluster.connection import Connection
+from kafka_unclean_recovery.cluster.describe import RequestFailed
+from kafka_unclean_recovery.cluster.error_codes import NONE, TOPIC_AUTHORIZATION_FAILED
+from kafka_unclean_recovery.cluster.open_transactions import open_transactions
+from kafka_unclean_recovery.cluster.replica_fetch import Fetched, fetch_records
+from kafka_unclean_recovery.cluster.security import load_client_config
+from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.model import TopicPartition
 from tests.real.cluster import KafkaCluster
 from tests.real.faults import Trouble, secured
 from tests.real.metadata import QUIETLY
@@ -197,3 +206,34 @@ def test_all_offline_partitions_of_a_secured_cluster_are_recovered(
     assert {outcome for outcome, _ in outcomes(first, TOPIC).values()} <= {"elected"}
     assert (second.code, second.report["partitions"]) == (0, [])
     guarded.wait_for_leader(range(24), 3)
+
+
+def test_saving_a_tail_takes_read_on_the_topic_and_no_right_of_a_follower(
+    guarded: Trouble,
+) -> None:
+    """What --salvage-dir asks for besides."""
+    partition = TopicPartition(TOPIC, 0)
+    with _granted(guarded.cluster, READ_ALL):
+        fetched, error = asyncio.run(_asked_of_4(guarded.cluster, partition))
+    assert fetched is not None
+    assert (fetched.error, bool(fetched.records), error) == (NONE, True, NONE)
+    with _granted(guarded.cluster, DESCRIBE_ALL):
+        fetched, error = asyncio.run(_asked_of_4(guarded.cluster, partition))
+    refused = TOPIC_AUTHORIZATION_FAILED
+    assert (fetched, error) == (Fetched(refused, b""), refused)
+
+
+async def _asked_of_4(
+    cluster: KafkaCluster, partition: TopicPartition
+) -> tuple[Fetched | None, int]:
+    """(records, the error to the question for transactions)."""
+    host, _, port = cluster.address(4).rpartition(":")
+    config = load_client_config(str(cluster.client_properties(USER)))
+    deadline = Deadline.after(20)
+    async with await Connection.open(host, int(port), config, deadline) as connection:
+        fetched = await fetch_records(connection, partition, 0, 1 << 20, deadline)
+        try:
+            await open_transactions(connection, partition, deadline)
+        except RequestFailed as error:
+            return fetched, error.code
+        return fetched, NONE
