@@ -31,6 +31,8 @@ _MARKS = (0xA5, 0x5A)
 _NO_NAMES = frozenset(("", ".", ".."))
 
 _HDFS = "hdfs"
+# Its listings of one folder leave out folders, unless objects that stand for them were written.
+_GCS = "gcs"
 
 Listing = tuple[Entry, ...]
 """What lies in one folder, by name; an object and a folder may have the same."""
@@ -111,6 +113,8 @@ class StoreFolder:
 
     def _listing(self) -> Listing:
         if self._listed is None:
+            if self.filesystem.type_name == _GCS:
+                self.list_all()
             below = self._listings(recursive=False) if self._below is None else self._below
             if "" not in below:
                 raise Unreadable("nothing lies there")

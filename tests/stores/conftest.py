@@ -15,11 +15,12 @@ from moto.server import ThreadedMotoServer
 from kafka_unclean_recovery.stores.location import StoreLocation, StoreOptions, location_of
 from tests.stores.faulty_proxy import Proxy, proxy_of
 
+KEY_ID = "AKIANOBODY"
 SECRET = "dontprintme0123456789"
 REGION = "us-east-1"
 # The server checks no signature, but who is named is the owner.
 _OWNER = (
-    f"AWS4-HMAC-SHA256 Credential=AKIANOBODY/20260101/{REGION}/s3/aws4_request,"
+    f"AWS4-HMAC-SHA256 Credential={KEY_ID}/20260101/{REGION}/s3/aws4_request,"
     " SignedHeaders=host, Signature=none"
 )
 
@@ -30,7 +31,7 @@ Upload = Callable[[Path, str], StoreLocation]
 @pytest.fixture(scope="session")
 def s3_port() -> Iterator[int]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AWS_ACCESS_KEY_ID", "AKIANOBODY")
+        patch.setenv("AWS_ACCESS_KEY_ID", KEY_ID)
         patch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
         patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
         # A line for every request would bury what a test that fails says.
