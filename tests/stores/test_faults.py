@@ -226,3 +226,20 @@ def test_nobody_listens_there() -> None:
     with pytest.raises(InputError, match="s3://disks/x: no log directory here"):
         scan_log_directories([StoreLocation("s3://disks/x", options)], ScanMode.FAST)
     assert time.monotonic() - begun < 20
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.99])
+def test_a_listing_that_is_cut_off_is_no_listing(
+    share: float, disk: Path, upload: Upload, proxy: Proxy
+) -> None:
+    location = upload(disk, f"listing-{share}")
+
+    def fault(asked: Asked, pass_on: Callable[[], Answer]) -> Answer:
+        answer = pass_on()
+        if not asked.listing or not in_orders(asked):
+            return answer
+        content = answer.content[: int(len(answer.content) * share)]
+        return replace(answer, content=content, length=len(content))
+
+    proxy.fault = fault
+    only_orders_failed(scanned(location, ScanMode.DEEP), disk, "nothing lies there", "XML_ERROR")
