@@ -20,6 +20,7 @@ from kafka_unclean_recovery.cli import (
     salvage,
     salvage_replay,
     scan_log_dirs,
+    spark,
     unclean_recovery,
 )
 from kafka_unclean_recovery.emulator.commands import FORMS
@@ -78,6 +79,7 @@ COMMANDS = {
             salvage.NAME: Command(
                 salvage.salvage, {salvage_replay.NAME: Command(salvage_replay.salvage_replay)}
             ),
+            spark.NAME: Command(spark.spark, {spark.SCAN: Command(spark.scan)}),
             emulator.NAME: Command(emulator.emulator, {emulator.CTL_NAME: Command(emulator.ctl)}),
         },
     ),

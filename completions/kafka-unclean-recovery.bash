@@ -57,6 +57,32 @@ _kafka_unclean_recovery_salvage() {
     local commands=""; ((COMP_CWORD > 2)) || commands="replay"
     COMPREPLY=($(compgen -W "$commands --log-dirs --replica-info-file --plan --output --manual-recovery-file --raw-only --format --topics --path-to-json-file --help" -- "$cur"))
 }
+_kafka_unclean_recovery_spark_scan() {
+    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
+    case "$prev" in
+        --output) COMPREPLY=($(compgen -d -- "$cur")); return ;;
+        --roots-table) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --mode) COMPREPLY=($(compgen -W "fast recover deep" -- "$cur")); return ;;
+        --topics) COMPREPLY=(); return ;;
+        --path-to-json-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --store-endpoint) COMPREPLY=(); return ;;
+        --store-region) COMPREPLY=(); return ;;
+        --master) COMPREPLY=(); return ;;
+        --conf) COMPREPLY=(); return ;;
+    esac
+    if [[ "$cur" != -* ]]; then COMPREPLY=($(compgen -d -- "$cur")); return; fi
+    COMPREPLY=($(compgen -W "--output --roots-table --mode --topics --path-to-json-file --store-endpoint --store-region --master --conf --help" -- "$cur"))
+}
+_kafka_unclean_recovery_spark() {
+    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
+    if ((COMP_CWORD > 2)); then case "${COMP_WORDS[2]}" in
+        scan) _kafka_unclean_recovery_spark_scan; return ;;
+    esac; fi
+    case "$prev" in
+    esac
+    local commands=""; ((COMP_CWORD > 2)) || commands="scan"
+    COMPREPLY=($(compgen -W "$commands --help" -- "$cur"))
+}
 _kafka_unclean_recovery_emulator_ctl() {
     local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
     case "$prev" in
@@ -90,6 +116,7 @@ _kafka_unclean_recovery() {
         scan-log-dirs) _kafka_unclean_recovery_scan_log_dirs; return ;;
         plan) _kafka_unclean_recovery_plan; return ;;
         salvage) _kafka_unclean_recovery_salvage; return ;;
+        spark) _kafka_unclean_recovery_spark; return ;;
         emulator) _kafka_unclean_recovery_emulator; return ;;
     esac; fi
     case "$prev" in
@@ -111,7 +138,7 @@ _kafka_unclean_recovery() {
         --election-method) COMPREPLY=($(compgen -W "auto designated reorder" -- "$cur")); return ;;
         --replica-log-info-dialect) COMPREPLY=(); return ;;
     esac
-    local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan salvage emulator"
+    local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan salvage spark emulator"
     COMPREPLY=($(compgen -W "$commands --bootstrap-server --command-config --all-offline-partitions --path-to-json-file --show-replica-info --manual-recovery-output-file --automated-recovery --recovery-duration-ms --recovery-election-attempts --wait-for-brokers --format --yes --journal --salvage-dir --allow-loss --resume --plan-output-file --replica-info-file --log-dirs --transport --election-method --replica-log-info-dialect --version --help" -- "$cur"))
 }
 complete -o filenames -F _kafka_unclean_recovery kafka-unclean-recovery

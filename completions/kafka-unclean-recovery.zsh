@@ -57,6 +57,29 @@ _arguments \
     '(1)--path-to-json-file[The partitions, as {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
     '(1)--help[Show this message and exit]'
 return ;;
+spark)
+shift words; ((CURRENT--))
+if ((CURRENT > 2)); then case "$words[2]" in
+scan)
+shift words; ((CURRENT--))
+_arguments \
+    '--output[Where the tables go, and what is done so far; driver and executors must have it under the same path]:directory:_files -/' \
+    '--roots-table[CSV or Parquet with a column root, such as one row a broker disk]:file:_files' \
+    '--mode[How much is read]:value:(fast recover deep)' \
+    '--topics[Only topics whose whole name matches (Pythons re)]:value: ' \
+    '--path-to-json-file[The partitions, as {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
+    '--store-endpoint[Of an object store that is not its makers own]:value: ' \
+    '--store-region[Of an S3 bucket]:value: ' \
+    '--master[As spark-submit has it, or sc //HOST PORT; by default spark-submits, else local(*)]:value: ' \
+    '*--conf[A setting of Spark; may be given again]:value: ' \
+    '--help[Show this message and exit]' \
+    '*:directory:_files -/'
+return ;;
+esac; fi
+_arguments \
+    '1:command:(scan)' \
+    '(1)--help[Show this message and exit]'
+return ;;
 emulator)
 shift words; ((CURRENT--))
 if ((CURRENT > 2)); then case "$words[2]" in
@@ -83,7 +106,7 @@ _arguments \
 return ;;
 esac; fi
 _arguments \
-    '1:command:(scan-log-dirs plan salvage emulator)' \
+    '1:command:(scan-log-dirs plan salvage spark emulator)' \
     '(1)--bootstrap-server[Brokers to connect to first; required without a command]:value: ' \
     '(1)--command-config[Java client properties  TLS, SASL, client.id]:file:_files' \
     '(1)--all-offline-partitions[Every partition without a leader]' \

@@ -31,6 +31,8 @@ def test_scripts_are_up_to_date(path: Path) -> None:
         (["--replica-info-file", "inf"], ["info.json"]),
         (["scan-log-dirs", "--auto"], []),
         (["scan-log-dirs", "--mode", ""], ["fast", "recover", "deep"]),
+        (["spark", "sc"], ["scan"]),
+        (["spark", "scan", "--roots-t"], ["--roots-table"]),
         (["scan-log-dirs", "--wor"], ["--workers"]),
         (["scan-log-dirs", ""], ["disks"]),
         (["scan-log-dirs", "disks", "d"], ["disks"]),

@@ -24,7 +24,12 @@ def scan_complaints(info: ReplicaInfo) -> Iterator[str]:
 
 def count_and_first(one: str, many: str, found: Sequence[str]) -> Iterator[str]:
     """A line for any number of lines; nothing for none."""
-    if len(found) == 1:
-        yield f"1 {one}: {one_line(found[0])}"
-    elif found:
-        yield f"{len(found)} {many}, the first: {one_line(found[0])}"
+    if found:
+        yield counted(one, many, len(found), found[0])
+
+
+def counted(one: str, many: str, count: int, first: str) -> str:
+    """The same, where only the first is known."""
+    if count == 1:
+        return f"1 {one}: {one_line(first)}"
+    return f"{count} {many}, the first: {one_line(first)}"

@@ -98,6 +98,14 @@ async def _read_line() -> str:
 def read_input(path: Path, flag: str) -> str:
     """The text of a plain file named by the user. Raises Exit(2)."""
     try:
+        return read_bytes(path, flag).decode("utf-8")
+    except UnicodeDecodeError:
+        raise usage(f"{flag} {path}: not UTF-8 text") from None
+
+
+def read_bytes(path: Path, flag: str) -> bytes:
+    """What a plain file named by the user holds. Raises Exit(2)."""
+    try:
         # Nobody may ever write to the other end of a FIFO: opening it must not wait.
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
             status = os.fstat(file.fileno())
@@ -105,9 +113,7 @@ def read_input(path: Path, flag: str) -> str:
                 raise usage(f"{flag} {path}: not a plain file; write what it holds to one first")
             if status.st_size > _LARGEST_INPUT:
                 raise usage(f"{flag} {path}: {status.st_size} bytes is too large for such a file")
-            return file.read().decode("utf-8")
-    except UnicodeDecodeError:
-        raise usage(f"{flag} {path}: not UTF-8 text") from None
+            return file.read()
     except OSError as error:
         raise usage(f"{flag} {path}: {error.strerror}") from None
 

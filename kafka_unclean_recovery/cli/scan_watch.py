@@ -16,20 +16,16 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
-class ScanWatch:
-    """What scan_log_directories wants of a Watch. `clock` is in seconds."""
+class Signals:
+    """SIGINT and SIGTERM while `taken`: the first is remembered, a second ends the process.
 
-    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
+    first, second: what is said then."""
+
+    def __init__(self, console: Console, first: str, second: str) -> None:
         self._console = console
-        self._clock = clock
-        self._begun: float | None = None
+        self._first = first
+        self._second = second
         self._signal: int | None = None
-
-    def progress(self, so_far: Progress) -> None:
-        now = self._clock()
-        if self._begun is None:
-            self._begun = now
-        self._console.progress(progress_text(so_far, now - self._begun))
 
     @property
     def stopped(self) -> bool:
@@ -41,8 +37,7 @@ class ScanWatch:
         return None if self._signal is None else 128 + self._signal
 
     @contextlib.contextmanager
-    def signals(self) -> Iterator[None]:
-        """Here the first signal has the scan end with what it has; a second ends the process."""
+    def taken(self) -> Iterator[None]:
         before = {number: signal.signal(number, self._receive) for number in _SIGNALS}
         try:
             yield
@@ -52,12 +47,45 @@ class ScanWatch:
 
     def _receive(self, number: int, _: FrameType | None) -> None:
         if self._signal is not None:
-            self._console.say_in_handler("stopped at once; nothing was written")
+            self._console.say_in_handler(self._second)
             os._exit(128 + number)
         self._signal = number
-        self._console.say_in_handler(
-            "stopping: what was scanned is reported (a second signal stops at once)"
+        self._console.say_in_handler(self._first)
+
+
+class ScanWatch:
+    """What scan_log_directories wants of a Watch. `clock` is in seconds."""
+
+    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
+        self._console = console
+        self._clock = clock
+        self._begun: float | None = None
+        self._signals = Signals(
+            console,
+            "stopping: what was scanned is reported (a second signal stops at once)",
+            "stopped at once; nothing was written",
         )
+
+    def progress(self, so_far: Progress) -> None:
+        now = self._clock()
+        if self._begun is None:
+            self._begun = now
+        self._console.progress(progress_text(so_far, now - self._begun))
+
+    @property
+    def stopped(self) -> bool:
+        return self._signals.stopped
+
+    @property
+    def exit_code(self) -> int | None:
+        """As Signals has it."""
+        return self._signals.exit_code
+
+    @contextlib.contextmanager
+    def signals(self) -> Iterator[None]:
+        """Here the first signal has the scan end with what it has; a second ends the process."""
+        with self._signals.taken():
+            yield
 
 
 def progress_text(so_far: Progress, seconds: float) -> str:
@@ -83,6 +111,11 @@ def progress_text(so_far: Progress, seconds: float) -> str:
         if done < total:
             parts.append(f"{_duration_text((total - done) / rate)} left")
     return ", ".join(parts)
+
+
+def size_text(size: int) -> str:
+    """As "12.3 GiB"."""
+    return f"{_bytes_text(size, size)} {_unit(size)}"
 
 
 def _power(size: float) -> int:

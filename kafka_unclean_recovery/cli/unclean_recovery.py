@@ -16,6 +16,7 @@ from kafka_unclean_recovery.cli import (
     plan_from_disks,
     salvage,
     scan_log_dirs,
+    spark,
 )
 from kafka_unclean_recovery.cli.flags import (
     ElectionAttempts,
@@ -162,6 +163,7 @@ app.command(plan_from_disks.NAME, short_help="Choose leaders out of log director
     plan_from_disks.plan_from_disks
 )
 app.add_typer(salvage.app, name=salvage.NAME)
+app.add_typer(spark.app, name=spark.NAME)
 app.add_typer(emulator.app, name=emulator.NAME)
 
 

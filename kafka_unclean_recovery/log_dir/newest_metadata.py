@@ -39,7 +39,7 @@ def newest_metadata(log_directories: Sequence[Location]) -> NewestMetadata:
     problems: list[str] = []
     for location in log_directories:
         try:
-            found = _read(location)
+            found = read_node(location)
         except (BadFormat, Unreadable) as error:
             problems.append(f"{location}: {error}")
             continue
@@ -47,11 +47,12 @@ def newest_metadata(log_directories: Sequence[Location]) -> NewestMetadata:
         if best is None or found.authority > best.authority:
             best, where = found, location
     if best is not None and where is not None:
-        problems += [f"{where}: {problem}" for problem in _problems(best)]
+        problems += [f"{where}: {problem}" for problem in doubts(best)]
     return NewestMetadata(best, frozenset(read), tuple(problems))
 
 
-def _read(location: Location) -> ClusterMetadata:
+def read_node(location: Location) -> ClusterMetadata:
+    """What the `__cluster_metadata-0` in this log directory says. Raises BadFormat, Unreadable."""
     with (
         location.open() as parent,
         parent.folder(CLUSTER_METADATA) as folder,
@@ -69,7 +70,8 @@ def _file(name: str, file: OpenFile) -> MetadataFile:
     return MetadataFile(name, file.size, file.read_at)
 
 
-def _problems(metadata: ClusterMetadata) -> Iterator[str]:
+def doubts(metadata: ClusterMetadata) -> Iterator[str]:
+    """Sentences on what it may leave out."""
     yield from metadata.problems
     if metadata.stopped is not None:
         yield f"the metadata log ends early: {metadata.stopped}"

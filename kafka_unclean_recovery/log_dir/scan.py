@@ -62,12 +62,12 @@ def scan_log_directories(
         jobs += jobs_of(directory, live_replicas(directory, wanted, compacted), mode, watch)
     read = run_jobs(jobs, mode, workers, watch)
     covered = {d.meta.node_id for d in directories if d.location in newest.read}
-    strays = _strays(directories, wanted)
+    strays = strays_of(directories, wanted)
     partitions = partition_infos(read.rows, strays, image, wanted, compacted, covered)
     return ReplicaInfo(
         cluster_id=next((d.meta.cluster_id for d in directories if d.meta.cluster_id), None),
         scanned_at=begun,
-        brokers=_brokers(directories, image),
+        brokers=brokers_of(directories, image),
         partitions=partitions,
         metadata_epoch=newest.metadata.last_epoch if newest.metadata else None,
         metadata_end_offset=newest.metadata.end_offset if newest.metadata else None,
@@ -75,8 +75,8 @@ def scan_log_directories(
             *unseen,
             *foreign,
             *(problem for d in directories for problem in d.problems),
-            *_unregistered(directories, image),
-            *_copies(directories),
+            *unregistered(directories, image),
+            *copied(directories),
             *newest.problems,
         ),
         interrupted=read.interrupted,
@@ -98,15 +98,21 @@ def _find_all(roots: Sequence[Location]) -> tuple[list[Location], list[str]]:
     for root in roots:
         found, complaints = log_directories(root)
         if not found:
-            why = f": {'; '.join(complaints)}" if complaints else ""
             raise InputError(
-                f"{root}: no log directory here or up to four levels below, none has a"
-                f" meta.properties{why}; name the directories of log.dirs, or their parents"
+                f"{none_at(root, complaints)}; name the directories of log.dirs, or their parents"
             )
         unseen |= dict.fromkeys(f"{complaint}; left out" for complaint in complaints)
         for identity, location in found.items():
             locations.setdefault(identity, location)
     return list(locations.values()), list(unseen)
+
+
+def none_at(root: Location, complaints: Sequence[str]) -> str:
+    """A sentence on a root without a log directory."""
+    why = f": {'; '.join(complaints)}" if complaints else ""
+    return (
+        f"{root}: no log directory here or up to four levels below, none has a meta.properties{why}"
+    )
 
 
 def _read_all(locations: Iterable[Location]) -> tuple[list[LogDirectory], list[str]]:
@@ -135,7 +141,7 @@ def of_one_cluster(found: Sequence[LogDirectory]) -> tuple[list[LogDirectory], l
     return [d for d in found if d not in others], problems
 
 
-def _unregistered(directories: Sequence[LogDirectory], image: MetadataImage) -> Iterator[str]:
+def unregistered(directories: Sequence[LogDirectory], image: MetadataImage) -> Iterator[str]:
     for directory in directories:
         broker = image.brokers.get(directory.meta.node_id)
         id_ = directory.meta.directory_id
@@ -147,7 +153,7 @@ def _unregistered(directories: Sequence[LogDirectory], image: MetadataImage) -> 
         )
 
 
-def _copies(directories: Sequence[LogDirectory]) -> Iterator[str]:
+def copied(directories: Sequence[LogDirectory]) -> Iterator[str]:
     same: dict[tuple[int, str], list[str]] = defaultdict(list)
     for directory in directories:
         if directory.meta.directory_id is not None:
@@ -159,13 +165,13 @@ def _copies(directories: Sequence[LogDirectory]) -> Iterator[str]:
             yield f"log directory {id_} of broker {broker} is here more than once: {where}"
 
 
-def _brokers(directories: Sequence[LogDirectory], image: MetadataImage) -> tuple[int, ...]:
+def brokers_of(directories: Sequence[LogDirectory], image: MetadataImage) -> tuple[int, ...]:
     """Controllers have log directories too; where registrations are known, they tell."""
     nodes = {d.meta.node_id for d in directories}
     return tuple(sorted(nodes & image.brokers.keys() if image.brokers else nodes))
 
 
-def _strays(
+def strays_of(
     directories: Sequence[LogDirectory], wanted: Wanted
 ) -> list[tuple[TopicPartition, int, str]]:
     """(partition, broker, path) of what a broker put aside because it was not assigned to it."""
@@ -221,7 +227,7 @@ def jobs_of(
         for name, replica in replicas:
             packed.append((name, replica))
             if mode is not ScanMode.FAST and not watch.stopped:
-                size += _measured(log_directory, name, replica, mode)
+                size += measured(log_directory, name, replica, mode)
             if size >= _JOB_BYTES or len(packed) == _JOB_REPLICAS:
                 yield Job(directory.location, tuple(packed), size)
                 packed, size = [], 0
@@ -229,8 +235,8 @@ def jobs_of(
         yield Job(directory.location, tuple(packed), size)
 
 
-def _measured(log_directory: Folder, name: str, replica: Replica, mode: ScanMode) -> int:
-    """0 for a replica that can't be read: the scan itself says why."""
+def measured(log_directory: Folder, name: str, replica: Replica, mode: ScanMode) -> int:
+    """As planned_bytes has it; 0 for a replica that can't be read: the scan itself says why."""
     try:
         with log_directory.folder(name) as folder:
             return planned_bytes(replica_files(folder), replica.recovery_point, mode)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from kafka_unclean_recovery.log_dir.cluster_metadata_image import MetadataImage, partition_states
@@ -22,6 +22,15 @@ from kafka_unclean_recovery.trust import cross_check
 Row = tuple[Replica, ReplicaLog]
 
 
+@dataclass(slots=True)
+class Found:
+    """What the log directories hold of one partition: logs in the order of the directories, and
+    (broker, path) of what was put aside."""
+
+    logs: list[ReplicaLog] = field(default_factory=list)
+    strays: list[tuple[int, str]] = field(default_factory=list)
+
+
 def partition_infos(
     rows: Iterable[Row],
     strays: Iterable[tuple[TopicPartition, int, str]],
@@ -36,25 +45,46 @@ def partition_infos(
     image is no older than they are.
     """
     states = {s.topic_partition: s for s in partition_states(image) if wanted(s.topic_partition)}
-    logs: dict[TopicPartition, dict[int, list[ReplicaLog]]] = defaultdict(dict)
+    found: dict[TopicPartition, Found] = defaultdict(Found)
     for replica, log in rows:
-        logs[replica.topic_partition].setdefault(replica.broker, []).append(log)
-    findings: dict[TopicPartition, list[Finding]] = defaultdict(list)
+        found[replica.topic_partition].logs.append(log)
     for partition, broker, path in strays:
-        findings[partition].append(_stray(broker, path))
-    infos = []
-    for partition in sorted({*states, *logs, *findings}):
-        state = states.get(partition)
-        chosen = []
-        for _, copies in sorted(logs[partition].items()):
-            named = _directory_in_metadata(image, state, copies[0].broker)
-            log, found = _one_of(copies, named)
-            chosen.append(log)
-            findings[partition] += found
-        gaps = partition.topic in compacted
-        checked = cross_check(state, chosen, compacted=gaps, covered=covered)
-        infos.append(PartitionInfo(partition, state, checked, tuple(findings[partition]), gaps))
-    return tuple(infos)
+        found[partition].strays.append((broker, path))
+    return tuple(
+        partition_info(
+            partition,
+            states.get(partition),
+            found[partition],
+            directories_in_metadata(image, states.get(partition)),
+            compacted=partition.topic in compacted,
+            covered=covered,
+        )
+        for partition in sorted({*states, *found})
+    )
+
+
+def partition_info(
+    partition: TopicPartition,
+    state: PartitionState | None,
+    found: Found,
+    directories: Sequence[str],
+    *,
+    compacted: bool,
+    covered: Container[int],
+) -> PartitionInfo:
+    """directories: ids of the log directories of `state.replicas`, as their brokers told the
+    controller; none where that is not known. covered: as partition_infos has it."""
+    copies: dict[int, list[ReplicaLog]] = {}
+    for log in found.logs:
+        copies.setdefault(log.broker, []).append(log)
+    findings = [_stray(broker, path) for broker, path in found.strays]
+    chosen = []
+    for broker in sorted(copies):
+        log, odd = _one_of(copies[broker], _directory_in_metadata(state, directories, broker))
+        chosen.append(log)
+        findings += odd
+    checked = cross_check(state, chosen, compacted=compacted, covered=covered)
+    return PartitionInfo(partition, state, checked, tuple(findings), compacted)
 
 
 def _stray(broker: int, path: str) -> Finding:
@@ -66,14 +96,21 @@ def _stray(broker: int, path: str) -> Finding:
     )
 
 
+def directories_in_metadata(image: MetadataImage, state: PartitionState | None) -> Sequence[str]:
+    """What partition_info wants of them."""
+    if state is None:
+        return ()
+    known = image.partitions[UUID(state.topic_id)][state.partition].directories
+    return [str(id_) for id_ in known]
+
+
 def _directory_in_metadata(
-    image: MetadataImage, state: PartitionState | None, broker: int
+    state: PartitionState | None, directories: Sequence[str], broker: int
 ) -> str | None:
     """The id of the log directory that the replica is in, as its broker told the controller."""
-    if state is None or broker not in state.replicas:
+    if state is None or broker not in state.replicas or not directories:
         return None
-    known = image.partitions[UUID(state.topic_id)][state.partition].directories
-    return str(known[state.replicas.index(broker)]) if known else None
+    return directories[state.replicas.index(broker)]
 
 
 def _one_of(copies: Sequence[ReplicaLog], named: str | None) -> tuple[ReplicaLog, list[Finding]]:

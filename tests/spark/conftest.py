@@ -8,6 +8,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kafka_unclean_recovery.spark.session import session
+from tests.stores.conftest import SECRET, bucket, s3_port
+
+__all__ = ["bucket", "s3_port", "spark"]
 
 # Small data on two cores: few shuffle partitions, no optimizing compiler, no web server.
 CONF = {
@@ -16,6 +19,10 @@ CONF = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.ui.enabled": "false",
+    # For the object store of tests, which asks no further.
+    "spark.executorEnv.AWS_ACCESS_KEY_ID": "AKIANOBODY",
+    "spark.executorEnv.AWS_SECRET_ACCESS_KEY": SECRET,
+    "spark.executorEnv.AWS_EC2_METADATA_DISABLED": "true",
 }
 
 

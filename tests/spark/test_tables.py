@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
+from jsonschema import validate
 
+import kafka_unclean_recovery
 from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.model import (
@@ -30,6 +33,7 @@ from kafka_unclean_recovery.spark.tables import (
     spark_schema,
 )
 
+SCHEMA = Path(kafka_unclean_recovery.__file__).parent / "schemas" / "spark-scan-1.schema.json"
 ORDERS = TopicPartition("orders", 3)
 LOGS = (
     ReplicaLog(
@@ -79,9 +83,16 @@ def test_spark_knows_every_column() -> None:
     assert spark_schema(PARTITIONS).fieldNames() == PARTITIONS.names
 
 
-def test_the_head_of_a_scan_is_read_back(tmp_path: Path) -> None:
-    head = ScanHead("c", "2026-01-02T03:04:05+00:00", ScanMode.DEEP, (1, 2), 3, 400, ("x",))
+@pytest.mark.parametrize(
+    "head",
+    [
+        ScanHead("c", "2026-01-02T03:04:05+00:00", ScanMode.DEEP, (1, 2), 3, 400, ("x",)),
+        ScanHead(None, "2026-01-02T03:04:05+00:00", ScanMode.FAST, (), None, None),
+    ],
+)
+def test_the_head_of_a_scan_is_read_back(tmp_path: Path, head: ScanHead) -> None:
     (tmp_path / SCAN).write_text(head_json(head))
+    validate(json.loads(head_json(head)), json.loads(SCHEMA.read_text()))
     assert read_head(tmp_path) == head
 
 

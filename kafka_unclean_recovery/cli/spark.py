@@ -1,0 +1,102 @@
+"""kafka-unclean-recovery spark: the disks of thousands of brokers, as Spark jobs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kafka_unclean_recovery.choices import ScanMode
+from kafka_unclean_recovery.cli.flags import HowMuch, PartitionsFile, Topics
+
+NAME = "spark"
+SCAN = "scan"
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    short_help="The disks of thousands of brokers, as Spark jobs.",
+)
+
+Master = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="As spark-submit has it, or sc://HOST:PORT; by default spark-submit's, else local[*].",
+    ),
+]
+Conf = Annotated[
+    list[str] | None,
+    typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark; may be given again."),
+]
+
+
+@app.callback()
+def spark() -> None:
+    """What scan-log-dirs, plan and salvage do, spread over the executors of a Spark cluster.
+
+    Needs pip install 'kafka-unclean-recovery[spark]'. Executors need pyspark, pyarrow and pandas;
+    this package is sent to them.
+    """
+
+
+@app.command(SCAN, short_help="Scan log directories into tables.")
+def scan(
+    output: Annotated[
+        Path,
+        typer.Option(
+            metavar="DIR",
+            help="Where the tables go, and what is done so far; driver and executors must have it"
+            " under the same path. With the same arguments again, a scan goes on.",
+        ),
+    ],
+    roots: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[ROOT]...",
+            help="A log directory, or one that holds several: a path that all executors have, or"
+            " s3://, gs://, abfs:// or hdfs:// and what follows.",
+        ),
+    ] = None,
+    roots_table: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="CSV or Parquet with a column root, such as one row a broker disk."
+        ),
+    ] = None,
+    mode: HowMuch = ScanMode.RECOVER,
+    topics: Topics = None,
+    path_to_json_file: PartitionsFile = None,
+    store_endpoint: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Of an object store that is not its maker's own."),
+    ] = None,
+    store_region: Annotated[
+        str | None, typer.Option(metavar="REGION", help="Of an S3 bucket.")
+    ] = None,
+    master: Master = None,
+    conf: Conf = None,
+) -> None:
+    """Scan log directories as scan-log-dirs does, by the executors of a Spark cluster.
+
+    Below --output: replicas, one row a replica, and partitions, both as Parquet. Disks are only
+    read. A run that was killed or interrupted goes on when the same is asked for again.
+    """
+    from kafka_unclean_recovery.cli.spark_scan import Options, scan
+
+    options = Options(
+        roots=tuple(roots or ()),
+        roots_table=roots_table,
+        output=output,
+        mode=mode,
+        topics=topics,
+        path_to_json_file=path_to_json_file,
+        store_endpoint=store_endpoint,
+        store_region=store_region,
+        master=master,
+        conf=tuple(conf or ()),
+    )
+    raise typer.Exit(scan(options))

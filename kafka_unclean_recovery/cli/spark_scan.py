@@ -1,0 +1,160 @@
+"""What kafka-unclean-recovery spark scan does once its flags are parsed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kafka_unclean_recovery import __version__
+from kafka_unclean_recovery.choices import ScanMode
+from kafka_unclean_recovery.cli.complaints import count_and_first, counted
+from kafka_unclean_recovery.cli.console import (
+    Console,
+    check_outside_log_directories,
+    read_bytes,
+)
+from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
+from kafka_unclean_recovery.cli.scan_watch import size_text
+from kafka_unclean_recovery.cli.selection import Selection, selection
+from kafka_unclean_recovery.cli.spark_session import SparkWatch, check_installed, session_for
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.log_dir.watching import Stopped
+
+if TYPE_CHECKING:
+    from kafka_unclean_recovery.spark.gathering import Doubts
+    from kafka_unclean_recovery.spark.job import Asked
+    from kafka_unclean_recovery.spark.scan import Scanned
+
+NAME = "kafka-unclean-recovery"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The flags of the command, by their names."""
+
+    roots: tuple[str, ...]
+    roots_table: Path | None
+    output: Path
+    mode: ScanMode
+    topics: str | None
+    path_to_json_file: Path | None
+    store_endpoint: str | None
+    store_region: str | None
+    master: str | None
+    conf: tuple[str, ...]
+
+
+def scan(options: Options) -> int:
+    """The exit code of one run."""
+    console = Console(NAME)
+    try:
+        return _scan(console, options)
+    except Exit as error:
+        console.say(str(error))
+        return error.code
+
+
+def _scan(console: Console, options: Options) -> int:
+    check_installed()
+    chosen = selection(options.topics, options.path_to_json_file)
+    asked = _asked(options, chosen)
+    home = options.output.absolute()
+    _check_output(home)
+    again = "what is done is kept, and the same command goes on from there"
+    watch = SparkWatch(console, again)
+    from kafka_unclean_recovery.spark.job import Home
+    from kafka_unclean_recovery.spark.running import JobFailed
+    from kafka_unclean_recovery.spark.scan import replicas_missing, scan
+
+    try:
+        with session_for(options.master, options.conf, watch) as spark:
+            scanned = scan(spark, asked, Home(home), watch)
+    except InputError as error:
+        raise usage(str(error)) from None
+    except Stopped:
+        raise Exit(watch.signals.exit_code or NOT_ALL, f"interrupted; {again}") from None
+    except JobFailed as error:
+        raise Exit(NOT_ALL, f"the Spark job failed: {error}; {again}") from None
+    except OSError as error:
+        raise Exit(NOT_ALL, f"{error.filename or home}: {error.strerror}; {again}") from None
+    if scanned is None:
+        console.say(f"{home}: this scan has ended before; nothing was done")
+        return OK
+    console.say(_summary(scanned))
+    missing = [str(partition) for partition in replicas_missing(Home(home), chosen.named)]
+    complaints = [*_doubts(scanned), *_not_found(scanned, missing, chosen)]
+    for complaint in complaints:
+        console.say(complaint)
+    return NOT_ALL if complaints else OK
+
+
+def _asked(options: Options, chosen: Selection) -> Asked:
+    from kafka_unclean_recovery.spark.job import Asked
+    from kafka_unclean_recovery.spark.places import address_of, location_of
+    from kafka_unclean_recovery.spark.roots_table import roots_of
+
+    roots = list(options.roots)
+    try:
+        if options.roots_table is not None:
+            flag = "--roots-table"
+            data = read_bytes(options.roots_table, flag)
+            roots += roots_of(data, f"{flag} {options.roots_table}")
+        if not roots:
+            raise usage("no ROOT: name log directories or their parents, or a --roots-table")
+        given = (("endpoint", options.store_endpoint), ("region", options.store_region))
+        store = tuple((name, value) for name, value in given if value is not None)
+        addresses = (address_of(location_of(root, dict(store))) for root in roots)
+        return Asked(
+            roots=tuple(dict.fromkeys(addresses)),
+            mode=options.mode,
+            topics=None if chosen.topics is None else chosen.topics.pattern,
+            partitions=None
+            if chosen.partitions is None
+            else tuple(sorted((p.topic, p.partition) for p in chosen.partitions)),
+            store=store,
+            version=__version__,
+        )
+    except InputError as error:
+        raise usage(str(error)) from None
+
+
+def _check_output(home: Path) -> None:
+    if not home.parent.is_dir():
+        raise usage(f"--output {home}: {home.parent} is no directory; make it first")
+    check_outside_log_directories(home / "replicas", "--output")
+
+
+def _summary(scanned: Scanned) -> str:
+    summary = scanned.summary
+    trusted = summary.replicas - summary.suspect.count - summary.unusable.count
+    size = f", {size_text(scanned.size)} of segments" if scanned.size else ""
+    return (
+        f"{len(scanned.head.brokers)} brokers, {summary.partitions} partitions, {summary.replicas}"
+        f" replicas ({trusted} trusted, {summary.suspect.count} suspect, {summary.unusable.count}"
+        f" unusable){size}"
+    )
+
+
+def _doubts(scanned: Scanned) -> Iterator[str]:
+    summary = scanned.summary
+    yield from _first("replica can't be used", "replicas can't be used", summary.unusable)
+    yield from _first("replica may be corrupt", "replicas may be corrupt", summary.suspect)
+    yield from count_and_first("problem", "problems", scanned.head.problems)
+
+
+def _first(one: str, many: str, doubts: Doubts) -> Iterator[str]:
+    if doubts.first is not None:
+        topic, partition, broker, what = doubts.first
+        yield counted(one, many, doubts.count, f"{topic}-{partition} of broker {broker}: {what}")
+
+
+def _not_found(scanned: Scanned, missing: list[str], chosen: Selection) -> Iterator[str]:
+    """A slip in a name is not to look like a disk without problems."""
+    if missing:
+        yield from count_and_first(
+            "partition has no replica here", "partitions have no replica here", missing
+        )
+    elif not scanned.summary.replicas and not chosen.everything:
+        yield "no replica here is of the partitions asked for"

@@ -1,0 +1,209 @@
+"""What a bulk scan was asked for, and the directory it writes: how a second run goes on.
+
+    DIR/job.json             what was asked for; only the same may go on
+    DIR/work/roots/N.json    what lies below root N; with it, in items/N.parquet, what is to be read
+                             of that, and in strays/N.parquet what brokers had put aside
+    DIR/work/plan.json       the log directories that count, and what was made of the items:
+    DIR/work/bundles/N.parquet   items for one task; joins/N.parquet: a replica that is in pieces
+    DIR/work/states.parquet  the partitions of the newest metadata log
+    DIR/work/done/N.parquet  the rows of bundle N; pieces/N.parquet: what its pieces hold
+    DIR/work/done/jN.parquet the row of replica N in pieces
+    DIR/replicas, DIR/partitions, DIR/scan.json   the summaries; then work is removed
+
+Every file appears whole, and what is there is not made again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import IO, Any
+
+from kafka_unclean_recovery.choices import ScanMode
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.model import TopicPartition
+from kafka_unclean_recovery.spark.new_files import write_text
+from kafka_unclean_recovery.spark.summaries import PARTITIONS, REPLICAS, SCAN
+
+JOB = "job.json"
+KIND = "spark-scan-job"
+SHARE = 128 << 20
+"""Bytes of a work item, when not told otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What decides what a scan finds. topics: a regular expression for whole names. partitions:
+    (topic, partition). share: bytes; what is larger of one replica is read in pieces. store:
+    options of object stores."""
+
+    roots: tuple[str, ...]
+    mode: ScanMode
+    topics: str | None = None
+    partitions: tuple[tuple[str, int], ...] | None = None
+    share: int = SHARE
+    store: tuple[tuple[str, str], ...] = ()
+    version: str = ""
+
+    def wanted(self) -> Callable[[TopicPartition], bool]:
+        pattern = None if self.topics is None else re.compile(self.topics)
+        named = None if self.partitions is None else set(self.partitions)
+
+        def includes(found: TopicPartition) -> bool:
+            if named is not None and (found.topic, found.partition) not in named:
+                return False
+            return pattern is None or pattern.fullmatch(found.topic) is not None
+
+        return includes
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The directory, which driver and executors have under the same path."""
+
+    path: Path
+
+    @property
+    def job(self) -> Path:
+        return self.path / JOB
+
+    @property
+    def work(self) -> Path:
+        return self.path / "work"
+
+    @property
+    def plan(self) -> Path:
+        return self.work / "plan.json"
+
+    @property
+    def states(self) -> Path:
+        return self.work / "states.parquet"
+
+    @property
+    def tables(self) -> tuple[Path, Path]:
+        return self.path / REPLICAS, self.path / PARTITIONS
+
+    @property
+    def ended(self) -> bool:
+        return (self.path / SCAN).exists()
+
+    def asked(self) -> Asked:
+        """Raises OSError."""
+        return _asked(json.loads(self.job.read_text(encoding="utf-8")))
+
+
+def asked_there(settings: dict[str, Any]) -> tuple[Home, Asked]:
+    """In a task. Raises RuntimeError when the directory is not seen there."""
+    home = Home(Path(settings["home"]))
+    try:
+        return home, home.asked()
+    except OSError as error:
+        host = os.uname().nodename
+        raise RuntimeError(
+            f"{home.job} can't be read on {host} ({error.strerror}): --output must be a directory"
+            " that the driver and all executors have under the same path"
+        ) from None
+
+
+@contextmanager
+def begun(home: Home, asked: Asked, now: str) -> Iterator[str]:
+    """The directory, this run's alone; gives when the first run of the same began. now: ISO 8601.
+
+    Raises InputError for a directory that is no scan's, or another's, or in use.
+    """
+    _check_ours(home)
+    try:
+        file = _opened(home, asked, now)
+    except OSError as error:
+        raise InputError(f"{home.path}: {error.strerror}") from None
+    with file:
+        document = json.loads(file.read())
+        _check_same(home, _asked(document), asked)
+        yield str(document["begun"])
+
+
+def _opened(home: Home, asked: Asked, now: str) -> IO[bytes]:
+    """job.json, made if need be, and locked until it is closed."""
+    home.path.mkdir(exist_ok=True)
+    if not home.job.exists():
+        document = {"kind": KIND, "begun": now, **_plain(asked)}
+        write_text(home.job, json.dumps(document, indent=1) + "\n")
+    file = home.job.open("rb")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Of two that begin at once the later one's file stays.
+        same = os.fstat(file.fileno()).st_ino == home.job.stat().st_ino
+    except BlockingIOError:
+        same = False
+    if not same:
+        file.close()
+        raise InputError(f"{home.path}: another spark scan is writing there; wait for it")
+    return file
+
+
+def abandon(home: Home) -> None:
+    """As if it had not been begun."""
+    shutil.rmtree(home.work, ignore_errors=True)
+    home.job.unlink(missing_ok=True)
+    home.path.rmdir()
+
+
+def _check_ours(home: Home) -> None:
+    try:
+        inside = os.listdir(home.path)  # noqa: PTH208 - fails for what is no directory
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise InputError(f"{home.path}: {error.strerror}") from None
+    if inside and not _is_a_job(home):
+        raise InputError(
+            f"{home.path}: it is not empty, and not what a spark scan left; nothing is ever"
+            " overwritten: name a new directory"
+        )
+
+
+def _is_a_job(home: Home) -> bool:
+    try:
+        document = json.loads(home.job.read_text(encoding="utf-8"))
+        return isinstance(document, dict) and document.get("kind") == KIND
+    except (OSError, ValueError):
+        return False
+
+
+def _check_same(home: Home, before: Asked, asked: Asked) -> None:
+    for field in fields(Asked):
+        then, now = getattr(before, field.name), getattr(asked, field.name)
+        if then != now:
+            raise InputError(
+                f"{home.path}: it holds a scan with other {field.name} ({_short(then)}, not"
+                f" {_short(now)}); ask for the same to go on with it, or name a new directory"
+            )
+
+
+def _short(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 100 else f"{text[:97]}..."
+
+
+def _plain(asked: Asked) -> dict[str, Any]:
+    return asdict(asked)
+
+
+def _asked(document: dict[str, Any]) -> Asked:
+    partitions = document["partitions"]
+    return Asked(
+        roots=tuple(document["roots"]),
+        mode=ScanMode(document["mode"]),
+        topics=document["topics"],
+        partitions=None if partitions is None else tuple((t, p) for t, p in partitions),
+        share=document["share"],
+        store=tuple((key, value) for key, value in document["store"]),
+        version=document["version"],
+    )

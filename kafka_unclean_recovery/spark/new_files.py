@@ -1,0 +1,85 @@
+"""Files that are there whole or not at all: whoever writes one again writes the same.
+
+Spark may run a task twice, also side by side, so each writes under a name of its own and renames.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet
+
+from kafka_unclean_recovery.spark.tables import Row, batch
+from kafka_unclean_recovery.sync_directory import sync_directory
+
+_parquet: Any = pyarrow.parquet
+# What is held in memory until it is written.
+_ROWS_AT_A_TIME = 10_000
+
+
+def write_text(path: Path, text: str) -> None:
+    """In place of what is there. Raises OSError."""
+    with whole_file(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_rows(path: Path, rows: Iterable[Row], schema: Any) -> None:
+    """As Parquet, in place of what is there. Raises OSError."""
+    with whole_file(path) as temporary, parquet_rows(temporary, schema) as add:
+        for row in rows:
+            add(row)
+
+
+@contextmanager
+def whole_rows(path: Path, schema: Any) -> Iterator[Callable[[Row], None]]:
+    """The same, row by row; nothing is there when the block raises."""
+    with whole_file(path) as temporary, parquet_rows(temporary, schema) as add:
+        yield add
+
+
+@contextmanager
+def parquet_rows(path: Path, schema: Any) -> Iterator[Callable[[Row], None]]:
+    """Takes a row at a time. Raises OSError."""
+    with _parquet.ParquetWriter(path, schema) as writer:
+        kept: list[Row] = []
+
+        def add(row: Row) -> None:
+            kept.append(row)
+            if len(kept) >= _ROWS_AT_A_TIME:
+                writer.write_batch(batch(kept, schema))
+                kept.clear()
+
+        yield add
+        if kept:
+            writer.write_batch(batch(kept, schema))
+
+
+def read_rows(path: Path) -> Iterator[dict[str, Any]]:
+    """Raises OSError."""
+    with _parquet.ParquetFile(path) as file:
+        for found in file.iter_batches(_ROWS_AT_A_TIME):
+            yield from found.to_pylist()
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """What is written to the path given takes the place of `path`, unless the block raises."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Spark and we pass over names that begin with a dot.
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    try:
+        yield temporary
+        descriptor = os.open(temporary, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        temporary.rename(path)
+        sync_directory(path.parent)
+    finally:
+        temporary.unlink(missing_ok=True)

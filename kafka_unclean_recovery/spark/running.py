@@ -1,0 +1,179 @@
+"""A Spark job that somebody watches: how many of its tasks are done, and how it is cancelled."""
+
+from __future__ import annotations
+
+import re
+import threading
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, Generic, Protocol, TypeVar
+
+from pyspark.sql import SparkSession
+
+from kafka_unclean_recovery.log_dir.watching import Progress, Stopped
+
+T = TypeVar("T")
+
+_EVERY_SECONDS = 0.2
+# Spark kills a Python worker that goes on after 2 s.
+_CANCELLING_SECONDS = 8.0
+# Where Spark does not tell, as over Spark Connect.
+_UNKNOWN_CORES = 8
+# The last line of a Python traceback.
+_ERROR_LINE = re.compile(r"[A-Za-z_.]+(Error|Exception|Unreadable): ")
+
+
+class JobFailed(Exception):
+    """Spark gave up; the message is what it said, on one line."""
+
+
+class Watch(Protocol):
+    """Who looks on: is told a few times a second, and may have enough."""
+
+    def tasks(self, what: str, done: int, count: int) -> None:
+        """what: a word or two on the job."""
+        ...
+
+    def progress(self, so_far: Progress) -> None:
+        """Of reading replicas: as much as the tasks that are done are of all."""
+        ...
+
+    @property
+    def stopped(self) -> bool: ...
+
+
+class Unwatched:
+    """Nobody looks on."""
+
+    stopped = False
+
+    def tasks(self, what: str, done: int, count: int) -> None: ...
+
+    def progress(self, so_far: Progress) -> None: ...
+
+
+def run_watched(
+    spark: SparkSession,
+    job: Callable[[], T],
+    count: int,
+    tell: Callable[[int], None],
+    stopped: Callable[[], bool],
+) -> T:
+    """What `job` gives, whose last stage has `count` tasks; `tell` hears how many are done.
+
+    Raises Stopped, JobFailed.
+    """
+    tag = f"kafka-unclean-recovery-{uuid.uuid4().hex}"
+    running = _Running(spark, tag, job)
+    with _status(spark) as stages:
+        running.start()
+        done = 0
+        tell(done)
+        while running.goes_on(_EVERY_SECONDS):
+            done = max([done, *(ended for of, ended in stages() if of == count)])
+            tell(done)
+            if stopped():
+                _cancel(spark, tag)
+                running.goes_on(_CANCELLING_SECONDS)
+                raise Stopped
+    result = running.result()
+    tell(count)
+    if stopped():
+        raise Stopped
+    return result
+
+
+class _Running(Generic[T]):
+    """A job in a thread of its own: the first has to hear signals."""
+
+    def __init__(self, spark: SparkSession, tag: str, job: Callable[[], T]) -> None:
+        self._spark = spark
+        self._tag = tag
+        self._job = job
+        self._results: list[T] = []
+        self._error: Exception | None = None
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def goes_on(self, seconds: float) -> bool:
+        """Waits so long for its end."""
+        self._thread.join(seconds)
+        return self._thread.is_alive()
+
+    def result(self) -> T:
+        if self._error is not None:
+            raise JobFailed(_said(self._error)) from self._error
+        return self._results[0]
+
+    def _run(self) -> None:
+        try:
+            _tag(self._spark, self._tag)
+            self._results.append(self._job())
+        except Exception as error:  # noqa: BLE001 - it is raised where the job is waited for
+            self._error = error
+
+
+def _tag(spark: SparkSession, tag: str) -> None:
+    """The jobs of this thread, which ends with them."""
+    if _is_classic(spark):
+        # A tag of the session is not known to interruptTag in another thread there.
+        spark.sparkContext.addJobTag(tag)
+    else:
+        spark.addTag(tag)
+
+
+def _cancel(spark: SparkSession, tag: str) -> None:
+    if _is_classic(spark):
+        spark.sparkContext.cancelJobsWithTag(tag)
+    else:
+        spark.interruptTag(tag)
+
+
+@contextmanager
+def _status(spark: SparkSession) -> Iterator[Callable[[], Iterable[tuple[int, int]]]]:
+    """(tasks, those that are done) of each stage that runs, by what Spark itself tells."""
+    if _is_classic(spark):
+        yield _classic_status(spark)
+        return
+    latest: list[tuple[int, int]] = []
+
+    def handle(*, stages: Iterable[Any] | None, **_: object) -> None:
+        latest[:] = [(stage.num_tasks, stage.num_completed_tasks) for stage in stages or ()]
+
+    handler: Any = handle
+    spark.registerProgressHandler(handler)
+    try:
+        yield lambda: list(latest)
+    finally:
+        spark.removeProgressHandler(handler)
+
+
+def _is_classic(spark: SparkSession) -> bool:
+    return not type(spark).__module__.startswith("pyspark.sql.connect")
+
+
+def _classic_status(spark: SparkSession) -> Callable[[], Iterable[tuple[int, int]]]:
+    tracker = spark.sparkContext.statusTracker()
+
+    def stages() -> Iterable[tuple[int, int]]:
+        known = (tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds())
+        return [(info.numTasks, info.numCompletedTasks) for info in known if info is not None]
+
+    return stages
+
+
+def cores_of(spark: SparkSession) -> int:
+    """How many tasks run at a time, as far as that can be told."""
+    if _is_classic(spark):
+        return int(spark.sparkContext.defaultParallelism)
+    return int(spark.conf.get("spark.default.parallelism", None) or _UNKNOWN_CORES)
+
+
+def _said(error: Exception) -> str:
+    """The last line of a Python traceback in it, else the first line."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    told = [line for line in lines if _ERROR_LINE.match(line)]
+    return told[0] if told else next(iter(lines), type(error).__name__)

@@ -1,0 +1,141 @@
+"""A Spark cluster of several processes on this machine, from the pip package alone.
+
+The Python of its executors has what Spark needs, and neither this package nor crc32c.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import venv
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyspark
+
+from tests.real.ports import LOOPBACK, PortLease, answers
+from tests.real.waiting import wait_until
+
+SPARK_HOME = Path(pyspark.__file__).parent
+_PACKAGES = ("pyspark", "py4j", "pyarrow", "numpy", "numpy.libs", "pandas", "dateutil", "pytz")
+_MAYBE = ("tzdata", "six.py", "pyarrow.libs")
+_START_SECONDS = 60.0
+_END_SECONDS = 20.0
+
+
+def bare_python(home: Path) -> Path:
+    """The executable of a virtual environment with nothing but what Spark's workers need."""
+    venv.create(home, symlinks=True, with_pip=False)
+    (ours,) = {Path(pyspark.__file__).parent.parent}
+    (theirs,) = home.glob("lib/python*/site-packages")
+    for name in (*_PACKAGES, *_MAYBE):
+        if (ours / name).exists():
+            (theirs / name).symlink_to((ours / name).resolve())
+    return home / "bin" / "python"
+
+
+@dataclass(frozen=True, slots=True)
+class Daemon:
+    """A process that we started; `log` is what it says."""
+
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def kill_all(self) -> None:
+        """It and what it started, as if their machine were gone."""
+        for pid in (*_below(self.process.pid), self.process.pid):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.process.wait(_END_SECONDS)
+
+
+@dataclass(frozen=True, slots=True)
+class SparkCluster:
+    """A standalone master and its workers, of one core each."""
+
+    url: str
+    workers: tuple[Daemon, ...]
+    python: Path
+
+
+@contextmanager
+def spark_cluster(home: Path, workers: int) -> Iterator[SparkCluster]:
+    lease = PortLease.of(2)
+    with ExitStack() as running:
+        running.callback(lease.release)
+        port, web = lease.ports
+        python = bare_python(home / "bare")
+        where = ("--host", LOOPBACK, "--port", str(port), "--webui-port", str(web))
+        master = ("org.apache.spark.deploy.master.Master", *where)
+        running.enter_context(daemon("spark-class", master, home / "master.log", python))
+        wait_until(lambda: answers(port), _START_SECONDS, lambda: "the master does not listen")
+        url = f"spark://{LOOPBACK}:{port}"
+        started = []
+        for number in range(workers):
+            work = home / f"worker-{number}"
+            flags = ("--host", LOOPBACK, "--cores", "1", "--memory", "1g", "--work-dir", str(work))
+            # Port 0: any that is free, of the web page too.
+            worker = ("org.apache.spark.deploy.worker.Worker", *flags, "--webui-port", "0", url)
+            log = home / f"worker-{number}.log"
+            started.append(running.enter_context(daemon("spark-class", worker, log, python)))
+        for one in started:
+            wait_until(
+                lambda one=one: "Successfully registered" in one.log.read_text(),  # type: ignore[misc]
+                _START_SECONDS,
+                lambda one=one: one.log.read_text()[-2000:],  # type: ignore[misc]
+            )
+        yield SparkCluster(url, tuple(started), python)
+
+
+@contextmanager
+def daemon(
+    script: str, words: Sequence[str], log: Path, python: Path, memory: str = "256m"
+) -> Iterator[Daemon]:
+    """One of Spark's scripts and all that it starts, ended at the end."""
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [str(SPARK_HOME / "bin" / script), *words],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env={**environment(python), "SPARK_DAEMON_MEMORY": memory},
+            cwd=log.parent,
+        )
+    started = Daemon(process, log)
+    try:
+        yield started
+    finally:
+        if process.poll() is None:
+            started.kill_all()
+
+
+def environment(python: Path) -> dict[str, str]:
+    """python: that of Spark's workers; drivers have this process's own."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "JAVA_HOME") if name in os.environ}
+    return {
+        **kept,
+        "SPARK_HOME": str(SPARK_HOME),
+        "SPARK_LOCAL_IP": LOOPBACK,
+        "SPARK_PUBLIC_DNS": LOOPBACK,
+        "PYSPARK_PYTHON": str(python),
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+    }
+
+
+def _below(pid: int) -> list[int]:
+    """Its children and theirs."""
+    children: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with suppress(OSError):
+                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+                children.setdefault(parent, []).append(int(entry.name))
+    found, left = [], [pid]
+    while left:
+        found += (below := children.get(left.pop(), []))
+        left += below
+    return found

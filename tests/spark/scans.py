@@ -1,0 +1,71 @@
+"""A bulk scan beside the scan of one process of the same directories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet
+
+from kafka_unclean_recovery.choices import ScanMode
+from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
+from kafka_unclean_recovery.log_dir.scan import scan_log_directories
+from kafka_unclean_recovery.log_dir.tree import Location
+from kafka_unclean_recovery.model import PartitionInfo, ReplicaInfo, ReplicaLog, TopicPartition
+from kafka_unclean_recovery.spark.job import Asked
+from kafka_unclean_recovery.spark.places import address_of
+from kafka_unclean_recovery.spark.summaries import PARTITIONS, REPLICAS, read_head
+from kafka_unclean_recovery.spark.tables import partition_info, replica_log
+
+_parquet: Any = pyarrow.parquet
+
+
+def asked(roots: Sequence[Path], mode: ScanMode, **fields: Any) -> Asked:
+    return Asked(tuple(address_of(LocalLocation(root)) for root in roots), mode, **fields)
+
+
+def rows(directory: Path) -> Iterator[dict[str, Any]]:
+    """Of a table; what is no Parquet there would not do."""
+    for path in sorted(directory.iterdir()):
+        yield from _parquet.read_table(path, partitioning=None).to_pylist()
+
+
+def info_in(home: Path) -> ReplicaInfo:
+    """What the summaries in a directory say."""
+    head = read_head(home)
+    logs: dict[TopicPartition, list[ReplicaLog]] = {}
+    for row in rows(home / REPLICAS):
+        partition = TopicPartition(row["topic"], row["partition"])
+        logs.setdefault(partition, []).append(replica_log(row))
+    found = []
+    for row in rows(home / PARTITIONS):
+        of = logs.pop(TopicPartition(row["topic"], row["partition"]), [])
+        found.append(partition_info(row, sorted(of, key=lambda log: log.broker)))
+    assert logs == {}
+    return ReplicaInfo(
+        cluster_id=head.cluster_id,
+        scanned_at=head.scanned_at,
+        brokers=head.brokers,
+        partitions=tuple(sorted(found, key=lambda info: info.topic_partition)),
+        metadata_epoch=head.metadata_epoch,
+        metadata_end_offset=head.metadata_end_offset,
+        problems=head.problems,
+    )
+
+
+def in_one_process(
+    roots: Sequence[Path | Location], like: ReplicaInfo, mode: ScanMode
+) -> ReplicaInfo:
+    """What scan_log_directories says, as far as tables hold it, at the time of `like`."""
+    places = [LocalLocation(root) if isinstance(root, Path) else root for root in roots]
+    info = scan_log_directories(places, mode)
+    partitions = tuple(map(_as_in_tables, info.partitions))
+    return replace(info, partitions=partitions, scanned_at=like.scanned_at)
+
+
+def _as_in_tables(info: PartitionInfo) -> PartitionInfo:
+    """Of a replica that can't be used no table says that it may be corrupt, too."""
+    logs = (replace(log, suspect=None) if log.problem else log for log in info.replica_logs)
+    return replace(info, replica_logs=tuple(logs))

@@ -1,0 +1,118 @@
+"""A bulk scan by the executors of a real cluster, which have never heard of this package."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kafka_unclean_recovery.choices import ScanMode
+from tests.real.ports import PortLease, answers
+from tests.real.waiting import wait_until
+from tests.spark.cluster import SPARK_HOME, SparkCluster, daemon, environment, spark_cluster
+from tests.spark.scans import in_one_process, info_in
+from tests.spark.sparse_disks import sparse_disks
+
+ROOT = Path(__file__).parent.parent.parent
+DRIVER = (
+    *("--conf", "spark.driver.host=127.0.0.1"),
+    *("--conf", "spark.driver.bindAddress=127.0.0.1"),
+    *("--conf", "spark.executor.memory=512m"),
+    *("--conf", "spark.ui.enabled=false"),
+)
+JOB_SECONDS = 240.0
+
+
+@pytest.fixture(scope="module")
+def disks(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    return sparse_disks(tmp_path_factory.mktemp("disks"), brokers=3, replicas=4, size=512 << 20)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkCluster]:
+    with spark_cluster(tmp_path_factory.mktemp("cluster"), workers=2) as cluster:
+        yield cluster
+
+
+def command(roots: list[Path], output: Path) -> list[str]:
+    names = map(str, roots)
+    return ["spark", "scan", *names, "--output", str(output), "--mode", "deep"]
+
+
+def done_files(output: Path) -> int:
+    return len(list((output / "work" / "done").glob("[0-9]*.parquet")))
+
+
+def test_a_worker_is_killed_in_mid_job(
+    cluster: SparkCluster, disks: list[Path], tmp_path: Path
+) -> None:
+    submit = [str(SPARK_HOME / "bin" / "spark-submit"), "--master", cluster.url, *DRIVER]
+    example = str(ROOT / "examples" / "spark_submit.py")
+    output = tmp_path / "out"
+    log = tmp_path / "driver.log"
+    with log.open("w") as said:
+        job = subprocess.Popen(
+            [*submit, example, *command(disks, output)],
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            cwd=tmp_path,
+            env=environment(cluster.python),
+        )
+    try:
+        wait_until(
+            lambda: done_files(output) > 0 or job.poll() is not None,
+            JOB_SECONDS,
+            lambda: log.read_text()[-3000:],
+        )
+        cluster.workers[0].kill_all()
+        assert (output / "work").is_dir()
+        assert job.wait(JOB_SECONDS) == 0, log.read_text()[-3000:]
+    finally:
+        if job.poll() is None:
+            job.kill()
+    info = info_in(output)
+    assert info == in_one_process(disks, info, ScanMode.DEEP)
+    assert "12 replicas (12 trusted" in log.read_text()
+
+
+def test_over_spark_connect(cluster: SparkCluster, disks: list[Path], tmp_path: Path) -> None:
+    lease = PortLease.of(1)
+    (port,) = lease.ports
+    server = (
+        *("--class", "org.apache.spark.sql.connect.service.SparkConnectServer"),
+        *("--master", cluster.url, *DRIVER),
+        *("--conf", f"spark.connect.grpc.binding.port={port}"),
+        *("--conf", "spark.connect.grpc.binding.address=127.0.0.1"),
+        "spark-internal",
+    )
+    log = tmp_path / "server.log"
+    with daemon("spark-submit", server, log, cluster.python, memory="640m") as connect:
+        wait_until(
+            lambda: answers(port) or connect.process.poll() is not None,
+            60.0,
+            lambda: log.read_text()[-3000:],
+        )
+        assert connect.process.poll() is None, log.read_text()[-3000:]
+        url = f"sc://127.0.0.1:{port}"
+        small = disks[:1]
+        done = subprocess.run(
+            [
+                environment(cluster.python)["PYSPARK_DRIVER_PYTHON"],
+                *("-m", "kafka_unclean_recovery"),
+                *command(small, tmp_path / "out"),
+                *("--master", url),
+            ],
+            capture_output=True,
+            text=True,
+            timeout=JOB_SECONDS,
+            cwd=tmp_path,
+            env=environment(cluster.python),
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr[-3000:] + log.read_text()[-3000:]
+    lease.release()
+    info = info_in(tmp_path / "out")
+    assert info == in_one_process(small, info, ScanMode.DEEP)

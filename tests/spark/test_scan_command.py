@@ -1,0 +1,204 @@
+"""spark scan as a command: what it refuses, what it says, and how it is interrupted and goes on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from kafka_unclean_recovery import __version__
+from kafka_unclean_recovery.choices import ScanMode
+from kafka_unclean_recovery.cli import spark_scan, spark_session
+from kafka_unclean_recovery.cli.console import Console
+from kafka_unclean_recovery.cli.spark_scan import Options, scan
+from kafka_unclean_recovery.cli.spark_session import SparkWatch
+from kafka_unclean_recovery.log_dir.watching import Progress
+from kafka_unclean_recovery.spark.job import Home
+from kafka_unclean_recovery.spark.scan import scan as scan_in_session
+from tests.cli.run import RECOVERY, command_line, run
+from tests.log_dir.test_scan import log_directory
+from tests.real.waiting import wait_until
+from tests.spark.conftest import CONF
+from tests.spark.scans import asked, in_one_process, info_in
+from tests.spark.sparse_disks import sparse_disks
+
+SECONDS = 120.0
+CONF_FLAGS = [word for key, value in CONF.items() for word in ("--conf", f"{key}={value}")]
+
+
+def options(output: Path, *roots: Path, **fields: object) -> Options:
+    given: dict[str, object] = {
+        "roots": tuple(map(str, roots)),
+        "roots_table": None,
+        "output": output,
+        "mode": ScanMode.DEEP,
+        "topics": None,
+        "path_to_json_file": None,
+        "store_endpoint": None,
+        "store_region": None,
+        "master": None,
+        "conf": (),
+    }
+    return Options(**given | fields)  # type: ignore[arg-type]
+
+
+def test_what_makes_no_sense_is_refused_before_anything_is_started(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    disk = log_directory(tmp_path / "disk", 1)
+    (tmp_path / "roots.csv").write_text("disk\n/mnt/a\n")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis").write_text("")
+    out = tmp_path / "out"
+    cases = [
+        (options(out), "no ROOT: name log directories"),
+        (options(out, roots_table=tmp_path / "roots.csv"), r"no column root"),
+        (options(out, roots_table=tmp_path / "none.csv"), "No such file"),
+        (options(tmp_path / "a" / "b", disk), "is no directory; make it first"),
+        (options(disk / "out", disk), "lies in log directory"),
+        (options(out, disk, topics="("), "--topics"),
+        (options(out, Path("x"), roots=("ftp://a/b",)), "no store that is known here"),
+        (options(out, Path("x"), roots=("s3://key:secret@bucket/a",)), "credentials"),
+        (options(out, disk, roots=("s3://b/a",), store_endpoint="x"), "https://HOST:PORT"),
+        (options(out, disk, conf=("a",)), "give a setting of Spark as KEY=VALUE"),
+    ]
+    for wrong, said in cases:
+        assert scan(wrong) == 2
+        assert said in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["disk", "mine", "roots.csv"]
+
+
+def test_without_spark_it_says_how_to_install_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(spark_session, "find_spec", lambda name: None)
+    assert scan(options(tmp_path / "out", tmp_path)) == 2
+    assert "pip install 'kafka-unclean-recovery[spark]'" in capsys.readouterr().err
+
+
+def test_help_names_the_commands() -> None:
+    done = run(RECOVERY, "spark", "--help")
+    assert done.returncode == 0
+    assert "Scan log directories into tables." in done.stdout
+
+
+@pytest.fixture
+def in_this_session(monkeypatch: pytest.MonkeyPatch, spark: SparkSession) -> None:
+    """The command gets the session of the tests."""
+
+    @contextmanager
+    def session_for(*_: object) -> Iterator[SparkSession]:
+        yield spark
+
+    monkeypatch.setattr(spark_scan, "session_for", session_for)
+
+
+@pytest.mark.usefixtures("in_this_session")
+def test_it_says_what_it_found_and_what_is_in_doubt(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fine = log_directory(tmp_path / "b1", 1, {"a-0": 5, "a-1": 5})
+    torn = log_directory(tmp_path / "b2", 2, {"a-0": 5})
+    (torn / "a-0" / "leader-epoch-checkpoint").write_bytes(b"torn")
+    table = tmp_path / "roots.csv"
+    table.write_text(f"root\n{torn}\n{tmp_path / 'away'}\n{fine}\n")
+    (tmp_path / "wanted.json").write_text('{"partitions": [{"topic": "a", "partitions": [0, 7]}]}')
+    assert scan(options(tmp_path / "x", fine)) == 0
+    assert "1 brokers, 2 partitions, 2 replicas (2 trusted, 0 suspect, 0 unusable)" in (
+        capsys.readouterr().err
+    )
+    wanted = options(
+        tmp_path / "y", fine, roots_table=table, path_to_json_file=tmp_path / "wanted.json"
+    )
+    assert scan(wanted) == 1
+    said = capsys.readouterr().err
+    assert "2 replicas (1 trusted, 1 suspect, 0 unusable)" in said
+    assert "1 replica may be corrupt: a-0 of broker 2: leader-epoch-checkpoint" in said
+    assert f"1 problem: {tmp_path / 'away'}: no log directory here" in said
+    assert "1 partition has no replica here: a-7" in said
+    assert scan(wanted) == 0
+    assert "this scan has ended before; nothing was done" in capsys.readouterr().err
+    assert scan(options(tmp_path / "y", fine)) == 2
+    assert "it holds a scan with other roots" in capsys.readouterr().err
+    assert scan(options(tmp_path / "z", tmp_path / "away")) == 2
+    assert "no root holds a log directory" in capsys.readouterr().err
+    assert not (tmp_path / "z").exists()
+
+
+def done_files(output: Path) -> int:
+    return len(list((output / "work" / "done").glob("[0-9]*.parquet")))
+
+
+@contextmanager
+def running(*words: str) -> Iterator[subprocess.Popen[str]]:
+    """The command in a process group of its own, as a shell starts it."""
+    process = subprocess.Popen(
+        command_line(RECOVERY, *words),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate(timeout=SECONDS)
+
+
+def test_killed_then_interrupted_it_goes_on(spark: SparkSession, tmp_path: Path) -> None:
+    roots = sparse_disks(tmp_path / "disks", brokers=3, replicas=4, size=512 << 20)
+    out = tmp_path / "out"
+    words = ["spark", "scan", *map(str, roots), "--output", str(out), "--mode", "deep"]
+    words += ["--master", "local[2]", *CONF_FLAGS]
+    with running(*words) as killed:
+        wait_until(lambda: done_files(out) > 0, SECONDS, lambda: "nothing is done")
+        killed.kill()
+        killed.wait(SECONDS)
+    before = done_files(out)
+    assert not (out / "scan.json").exists()
+    with running(*words) as interrupted:
+        wait_until(lambda: done_files(out) > before, SECONDS, lambda: "nothing more is done")
+        # As a terminal does: to Spark's processes, too.
+        os.killpg(interrupted.pid, signal.SIGINT)
+        said, _ = interrupted.communicate(timeout=20)
+    assert interrupted.returncode == 130, said
+    assert "the same command goes on from there" in said
+    assert "Traceback" not in said
+    assert not (out / "scan.json").exists()
+    scan_in_session(spark, asked(roots, ScanMode.DEEP, version=__version__), Home(out))
+    info = info_in(out)
+    assert info == in_one_process(roots, info, ScanMode.DEEP)
+
+
+class Terminal(Console):
+    """Remembers the lines that would be shown."""
+
+    def __init__(self) -> None:
+        super().__init__("x")
+        self.lines: list[str] = []
+
+    def progress(self, sentence: str) -> None:
+        self.lines.append(sentence)
+
+
+def test_progress_is_shown() -> None:
+    terminal = Terminal()
+    clock = iter([0.0, 2.0])
+    watch = SparkWatch(terminal, "again", lambda: next(clock))
+    watch.tasks("listing", 3, 12)
+    watch.progress(Progress(0, 4 << 30, 0, 10))
+    watch.progress(Progress(1 << 30, 4 << 30, 2, 10))
+    assert terminal.lines == [
+        "listing: 3 of 12 tasks",
+        "0.0 of 4.0 GiB, 0 of 10 replicas",
+        "1.0 of 4.0 GiB, 2 of 10 replicas, 512.0 MiB/s, 6 s left",
+    ]
