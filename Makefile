@@ -53,6 +53,7 @@ bench: venv jars ## Each benchmark, one JSON object a line
 	$(BIN)/python -m benchmarks.scan
 	$(BIN)/python -m benchmarks.salvage
 	$(BIN)/python -m benchmarks.spark_scan
+	$(BIN)/python -m benchmarks.spark_plan
 	$(BIN)/python -m benchmarks.emulator
 	$(BIN)/python -m benchmarks.model_check
 

@@ -21,6 +21,7 @@ from kafka_unclean_recovery.cli import (
     salvage_replay,
     scan_log_dirs,
     spark,
+    spark_plan,
     unclean_recovery,
 )
 from kafka_unclean_recovery.emulator.commands import FORMS
@@ -79,7 +80,13 @@ COMMANDS = {
             salvage.NAME: Command(
                 salvage.salvage, {salvage_replay.NAME: Command(salvage_replay.salvage_replay)}
             ),
-            spark.NAME: Command(spark.spark, {spark.SCAN: Command(spark.scan)}),
+            spark.NAME: Command(
+                spark.spark,
+                {
+                    spark.SCAN: Command(spark.scan),
+                    spark_plan.NAME: Command(spark_plan.spark_plan),
+                },
+            ),
             emulator.NAME: Command(emulator.emulator, {emulator.CTL_NAME: Command(emulator.ctl)}),
         },
     ),

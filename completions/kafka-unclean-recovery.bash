@@ -73,14 +73,29 @@ _kafka_unclean_recovery_spark_scan() {
     if [[ "$cur" != -* ]]; then COMPREPLY=($(compgen -d -- "$cur")); return; fi
     COMPREPLY=($(compgen -W "--output --roots-table --mode --topics --path-to-json-file --store-endpoint --store-region --master --conf --help" -- "$cur"))
 }
+_kafka_unclean_recovery_spark_plan() {
+    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
+    case "$prev" in
+        --summaries) COMPREPLY=($(compgen -d -- "$cur")); return ;;
+        --manual-recovery-output-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --plan-output-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --exclude-brokers) COMPREPLY=(); return ;;
+        --html) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --format) COMPREPLY=($(compgen -W "table json" -- "$cur")); return ;;
+        --master) COMPREPLY=(); return ;;
+        --conf) COMPREPLY=(); return ;;
+    esac
+    COMPREPLY=($(compgen -W "--summaries --manual-recovery-output-file --plan-output-file --exclude-brokers --html --format --master --conf --help" -- "$cur"))
+}
 _kafka_unclean_recovery_spark() {
     local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
     if ((COMP_CWORD > 2)); then case "${COMP_WORDS[2]}" in
         scan) _kafka_unclean_recovery_spark_scan; return ;;
+        plan) _kafka_unclean_recovery_spark_plan; return ;;
     esac; fi
     case "$prev" in
     esac
-    local commands=""; ((COMP_CWORD > 2)) || commands="scan"
+    local commands=""; ((COMP_CWORD > 2)) || commands="scan plan"
     COMPREPLY=($(compgen -W "$commands --help" -- "$cur"))
 }
 _kafka_unclean_recovery_emulator_ctl() {

@@ -63,8 +63,8 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and 
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l execute -d 'Produce; else it is only shown what would be'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -a '(__fish_complete_directories)'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and test (count (commandline -opc)) -eq 2' -a 'scan'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and not __fish_seen_subcommand_from scan' -l help -d 'Show this message and exit'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and test (count (commandline -opc)) -eq 2' -a 'scan plan'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and not __fish_seen_subcommand_from scan plan' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -l output -d 'Where the tables go, and what is done so far; driver and executors must have it under the same path' -x -a '(__fish_complete_directories)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -l roots-table -d 'CSV or Parquet with a column root, such as one row a broker disk' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -l mode -d 'How much is read' -x -a 'fast recover deep'
@@ -76,6 +76,15 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -l conf -d 'A setting of Spark; may be given again' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -a '(__fish_complete_directories)'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from plan' -l summaries -d 'What spark scan --output wrote; may be given again' -x -a '(__fish_complete_directories)'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from plan' -l manual-recovery-output-file -d 'Write the designated leaders, for kafka-elect-leaders' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from plan' -l plan-output-file -d 'Write the plan with all that it rests on' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from plan' -l exclude-brokers -d 'Brokers that will never start again, as in 1,2: none will lead' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from plan' -l html -d 'Write what is lost, by topic and partition, as a page' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from plan' -l format -d 'What stdout gets' -x -a 'table json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from plan' -l master -d 'As spark-submit has it, or sc://HOST:PORT; by default spark-submits, else local[*]' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from plan' -l conf -d 'A setting of Spark; may be given again' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from plan' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and test (count (commandline -opc)) -eq 2' -a 'ctl'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from ctl' -l brokers -d 'How many' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from ctl' -l log-directories -d 'How many disks a broker has' -x

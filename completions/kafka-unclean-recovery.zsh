@@ -75,9 +75,22 @@ _arguments \
     '--help[Show this message and exit]' \
     '*:directory:_files -/'
 return ;;
+plan)
+shift words; ((CURRENT--))
+_arguments \
+    '--summaries[What spark scan --output wrote; may be given again]:directory:_files -/' \
+    '--manual-recovery-output-file[Write the designated leaders, for kafka-elect-leaders]:file:_files' \
+    '--plan-output-file[Write the plan with all that it rests on]:file:_files' \
+    '--exclude-brokers[Brokers that will never start again, as in 1,2  none will lead]:value: ' \
+    '--html[Write what is lost, by topic and partition, as a page]:file:_files' \
+    '--format[What stdout gets]:value:(table json)' \
+    '--master[As spark-submit has it, or sc //HOST PORT; by default spark-submits, else local(*)]:value: ' \
+    '*--conf[A setting of Spark; may be given again]:value: ' \
+    '--help[Show this message and exit]'
+return ;;
 esac; fi
 _arguments \
-    '1:command:(scan)' \
+    '1:command:(scan plan)' \
     '(1)--help[Show this message and exit]'
 return ;;
 emulator)

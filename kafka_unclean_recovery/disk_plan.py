@@ -26,10 +26,13 @@ from kafka_unclean_recovery.model import (
 from kafka_unclean_recovery.plan import plan_partition
 
 _SOURCE = "log-dirs"
-_NO_STATE = (
+NO_STATE = (
     "no metadata log that was scanned has this partition, so its replicas and leader epoch are not"
     " known: scan the __cluster_metadata-0 of a controller or of another broker too"
 )
+NOT_SCANNED = "was not scanned"
+NO_DIRECTORY = "has no directory for this partition among those that were scanned"
+"""Problems of replicas that were not found."""
 
 
 def plan_from_disks(info: ReplicaInfo, excluded: Collection[int]) -> tuple[PartitionReport, ...]:
@@ -46,7 +49,7 @@ def _planned(part: PartitionInfo, info: ReplicaInfo, excluded: Collection[int]) 
     if part.state is None:
         was_there = any(found.code == NOT_IN_NEWEST for found in part.findings)
         known = info.metadata_epoch is not None and not was_there
-        outcome = None if known else Outcome(OutcomeKind.NO_CANDIDATE, _NO_STATE)
+        outcome = None if known else Outcome(OutcomeKind.NO_CANDIDATE, NO_STATE)
         return PartitionReport(part.topic_partition, None, outcome=outcome)
     by_broker = {log.broker: log for log in part.replica_logs}
     logs = [
@@ -66,9 +69,7 @@ def _planned(part: PartitionInfo, info: ReplicaInfo, excluded: Collection[int]) 
 def _row(log: ReplicaLog | None, broker: int, scanned: bool, excluded: bool) -> ReplicaLog:
     if log is not None:
         return replace(log, live=not excluded)
-    problem = "was not scanned"
-    if scanned:
-        problem = "has no directory for this partition among those that were scanned"
+    problem = NO_DIRECTORY if scanned else NOT_SCANNED
     return ReplicaLog(broker, live=False, source=_SOURCE, problem=problem)
 
 

@@ -41,7 +41,7 @@ def merge_infos(infos: Sequence[Named]) -> ReplicaInfo:
     different clusters.
     """
     cluster_id = _one_cluster(infos)
-    newest_info = max((info for _, info in infos), key=_metadata_age)
+    newest_info = max((info for _, info in infos), key=metadata_age)
     sources = [
         _Source(name, info, {row.topic_partition: row for row in info.partitions})
         for name, info in sorted(infos, key=lambda named: _time(named[1]))
@@ -112,7 +112,7 @@ def _one_cluster(infos: Sequence[Named]) -> str | None:
     return known[0][1] if known else None
 
 
-def _metadata_age(info: ReplicaInfo) -> tuple[int, int]:
+def metadata_age(info: ReplicaInfo) -> tuple[int, int]:
     """The greater, the newer; a scan without a metadata log has the least."""
     if info.metadata_epoch is None or info.metadata_end_offset is None:
         return -1, -1
@@ -137,7 +137,7 @@ def _merged(
     logs: dict[int, tuple[str, ReplicaLog]] = {}
     found = [finding for _, row in rows for finding in row.findings]
     if state is None and any(row.state for _, row in rows):
-        found.append(_not_in_newest(newest.name))
+        found.append(not_in_newest(newest.name))
     for name, row in rows:
         for log in row.replica_logs:
             before = logs.get(log.broker)
@@ -165,7 +165,7 @@ def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
     return iter(dict.fromkeys(findings))
 
 
-def _not_in_newest(name: str) -> Finding:
+def not_in_newest(name: str) -> Finding:
     return Finding(
         NOT_IN_NEWEST,
         Severity.UNKNOWN,

@@ -23,6 +23,20 @@ from kafka_unclean_recovery.reach import kept_under
 
 _NEVER_WROTE = -1
 
+REASSIGNING = (
+    "a reassignment is in progress: an election would complete it, drop the removed replicas for"
+    " good and could elect an empty adding replica; cancel or finish it first"
+)
+ONLY_SUSPECTS = (
+    "every replica that could lead is suspect: its log may be corrupt; choose one by hand"
+    " (kafka-elect-leaders --election-type designated)"
+)
+HOLDS_RECORDS = (
+    "no replica that can be ranked holds a record, and broker {broker} does: its last written"
+    " leader epoch is unknown; choose one by hand (kafka-elect-leaders --election-type designated)"
+)
+"""Refusals."""
+
 
 def plan_partition(state: PartitionState, replica_logs: Iterable[ReplicaLog]) -> PartitionPlan:
     """Designate the leader of an offline partition from what its replicas hold.
@@ -140,21 +154,11 @@ def _refusal(
     state: PartitionState, logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]
 ) -> str | None:
     if state.reassigning:
-        return (
-            "a reassignment is in progress: an election would complete it, drop the removed"
-            " replicas for good and could elect an empty adding replica; cancel or finish it first"
-        )
+        return REASSIGNING
     if ranking and ranking[0].log.suspect is not None:
-        return (
-            "every replica that could lead is suspect: its log may be corrupt; choose one by hand"
-            " (kafka-elect-leaders --election-type designated)"
-        )
+        return ONLY_SUSPECTS
     if ranking and ranking[0].log.empty and (fuller := _unranked_with_records(logs, ranking)):
-        return (
-            f"no replica that can be ranked holds a record, and broker {fuller[0]} does: its last"
-            " written leader epoch is unknown; choose one by hand (kafka-elect-leaders"
-            " --election-type designated)"
-        )
+        return HOLDS_RECORDS.format(broker=fuller[0])
     return None
 
 

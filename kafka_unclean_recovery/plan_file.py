@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.json_text import load_object
@@ -42,16 +42,17 @@ def manual_recovery_json(plans: Iterable[PartitionPlan]) -> str:
 
     Plans without a designated leader are left out.
     """
-    rows: list[Json] = [
-        {
-            "topic": plan.state.topic,
-            "partition": plan.state.partition,
-            "designatedLeader": plan.designated_leader,
-        }
+    lines = (
+        leader_line(plan.state.topic, plan.state.partition, plan.designated_leader)
         for plan in _sorted(plans)
         if plan.designated_leader is not None
-    ]
-    return partitions_by_line({}, rows, {})
+    )
+    return "".join(partitions_by_chunk({}, lines, dict))
+
+
+def leader_line(topic: str, partition: int, leader: int) -> str:
+    """A partition's entry in it."""
+    return json.dumps({"topic": topic, "partition": partition, "designatedLeader": leader})
 
 
 def plan_json(cluster: Cluster, plans: Iterable[PartitionPlan], created_at: str) -> str:
@@ -59,25 +60,54 @@ def plan_json(cluster: Cluster, plans: Iterable[PartitionPlan], created_at: str)
 
     `created_at` is a time in ISO 8601 with its offset from UTC.
     """
+    return "".join(plan_chunks(cluster.cluster_id, map(plan_line, _sorted(plans)), created_at))
+
+
+def plan_chunks(
+    cluster_id: str, lines: Iterable[tuple[str, str]], created_at: str
+) -> Iterator[str]:
+    """The same, bit by bit; lines: of `plan_line`, by topic and partition, or many joined by
+    ",\n" and ",", so that they need not all exist at once."""
     head: Json = {
         "format_version": FORMAT_VERSION,
         "kind": "plan",
-        "cluster_id": cluster.cluster_id,
+        "cluster_id": cluster_id,
         "created_at": created_at,
     }
-    rows = [_plan_row(plan) for plan in _sorted(plans)]
-    digest = plan_digest({**head, "partitions": rows})
-    return partitions_by_line(head, rows, {"digest": digest})
+    # "partitions" comes last among the sorted keys.
+    hashed = hashlib.sha256(f'{canonical_json(head)[:-1]},"partitions":['.encode("ascii"))
+
+    def heard() -> Iterator[str]:
+        for place, (line, canonical) in enumerate(lines):
+            hashed.update(f"{',' if place else ''}{canonical}".encode("ascii"))
+            yield line
+        hashed.update(b"]}")
+
+    yield from partitions_by_chunk(head, heard(), lambda: {"digest": _digest(hashed)})
+
+
+def plan_line(plan: PartitionPlan) -> tuple[str, str]:
+    """A partition's entry in the rich plan: its line, and the canonical form that is hashed."""
+    row = _plan_row(plan)
+    return json.dumps(row), canonical_json(row)
+
+
+def canonical_json(value: object) -> str:
+    """Keys sorted, no blanks, ASCII with \\u escapes."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
 def plan_digest(document: Mapping[str, object]) -> str:
     """The text "sha256:" and the hex digest of `document` without its "digest".
 
-    Hashed is the canonical form: keys sorted, no blanks, ASCII with \\u escapes.
+    Hashed is the canonical form.
     """
     rest = {key: value for key, value in document.items() if key != "digest"}
-    canonical = json.dumps(rest, sort_keys=True, separators=(",", ":"))
-    return f"sha256:{hashlib.sha256(canonical.encode('ascii')).hexdigest()}"
+    return _digest(hashlib.sha256(canonical_json(rest).encode("ascii")))
+
+
+def _digest(hashed: hashlib._Hash) -> str:
+    return f"sha256:{hashed.hexdigest()}"
 
 
 def parse_plan(text: str, source: str) -> Json:
@@ -114,11 +144,21 @@ def partitions_by_line(head: Json, rows: Iterable[Json], tail: Json) -> str:
 
     Quick to write and to grep; rows are taken one at a time, so that they need not all exist.
     """
+    return "".join(partitions_by_chunk(head, map(json.dumps, rows), lambda: tail))
+
+
+def partitions_by_chunk(
+    head: Json, chunks: Iterable[str], tail: Callable[[], Json]
+) -> Iterator[str]:
+    """The same bit by bit; chunks: lines, or many joined by ",\n". `tail` is asked last."""
     before = "".join(f"{json.dumps(key)}: {json.dumps(value)},\n" for key, value in head.items())
-    after = "".join(f",\n{json.dumps(key)}: {json.dumps(value)}" for key, value in tail.items())
-    lines = ",\n".join(map(json.dumps, rows))
-    partitions = f"[\n{lines}\n]" if lines else "[]"
-    return f'{{{before}"partitions": {partitions}{after}}}\n'
+    yield f'{{{before}"partitions": ['
+    end = "]"
+    for chunk in chunks:
+        yield f"\n{chunk}" if end == "]" else f",\n{chunk}"
+        end = "\n]"
+    after = "".join(f",\n{json.dumps(key)}: {json.dumps(value)}" for key, value in tail().items())
+    yield f"{end}{after}}}\n"
 
 
 def replica_log_json(log: ReplicaLog) -> Json:

@@ -9,6 +9,9 @@ from kafka_unclean_recovery.model import EpochLineage, EpochSpan, Loss, Partitio
 _SPANS_SHOWN = 4
 _UNKNOWN = "unknown"
 
+NO_CANDIDATE = "no replica that could be elected is known well enough"
+"""Why a plan that was not refused has no designated leader."""
+
 
 def loss_text(records: int | None) -> str:
     """As "500 records", or "unknown"."""
@@ -38,7 +41,7 @@ def _total(records: Sequence[int | None]) -> str:
 
 def why_not(plan: PartitionPlan) -> str:
     """Why a plan has no designated leader, in one line."""
-    return one_line(plan.refusal or "no replica that could be elected is known well enough")
+    return one_line(plan.refusal or NO_CANDIDATE)
 
 
 def trust_text(log: ReplicaLog) -> str:

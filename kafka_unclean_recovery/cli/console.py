@@ -7,6 +7,7 @@ import os
 import stat
 import sys
 import termios
+from collections.abc import Iterable
 from pathlib import Path
 
 from kafka_unclean_recovery.cli.exits import usage
@@ -161,13 +162,28 @@ def check_outside_log_directories(path: Path | None, flag: str) -> None:
 
 def write_new(path: Path, text: str, flag: str) -> None:
     """Create the file, whole and on the disk, or leave nothing. Raises Exit(2)."""
+    write_new_chunks(path, [text], flag)
+
+
+def write_new_chunks(path: Path, chunks: Iterable[str], flag: str) -> None:
+    """The same bit by bit; whatever `chunks` raises leaves nothing either. Raises Exit(2)."""
     try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
+        # Its name is taken at once; a run that is killed leaves it empty, never half a file.
+        path.open("x", encoding="utf-8").close()
     except FileExistsError:
         raise usage(f"{flag} {path}: the file exists and is never overwritten") from None
     except OSError as error:
-        path.unlink(missing_ok=True)
         raise usage(f"{flag} {path}: {error.strerror}") from None
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        with partial.open("x", encoding="utf-8") as file:
+            file.writelines(chunks)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except BaseException as error:
+        partial.unlink(missing_ok=True)
+        path.unlink()
+        if isinstance(error, OSError):
+            raise usage(f"{flag} {path}: {error.strerror}") from None
+        raise

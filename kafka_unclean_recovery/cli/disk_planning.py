@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ from kafka_unclean_recovery.cli.console import (
 )
 from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
-from kafka_unclean_recovery.cli.plan_outputs import PlanOutputs
+from kafka_unclean_recovery.cli.plan_outputs import PlanOutputs, next_command
 from kafka_unclean_recovery.cli.selection import Selection, broker_ids, selection
 from kafka_unclean_recovery.disk_plan import plan_from_disks
 from kafka_unclean_recovery.model import (
@@ -31,6 +30,13 @@ from kafka_unclean_recovery.report_table import render_table
 from kafka_unclean_recovery.report_text import why_not
 
 NAME = "kafka-unclean-recovery"
+
+# Of one partition, and of many.
+UNPLANNED = ("partition has no designated leader", "partitions have no designated leader")
+LEFTOVERS = (
+    "partition is on disks only, deleted as the newest metadata log has it",
+    "partitions are on disks only, deleted as the newest metadata log has it",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +88,9 @@ def _plan(console: Console, options: Options) -> int:
     for complaint in complaints:
         console.say(complaint)
     if any(row.plan and row.plan.designated_leader is not None for row in report.partitions):
-        console.say(f"next, once brokers are started: {_next_command(options)}")
+        console.say(
+            f"next, once brokers are started: {next_command(options.manual_recovery_output_file)}"
+        )
     return NOT_ALL if complaints or report.problems else OK
 
 
@@ -137,9 +145,7 @@ def _unplanned(report: Report) -> Iterator[str]:
     if not report.partitions:
         yield "nothing that was read has a partition of those asked for"
     without = [f"{row.topic_partition}: {why}" for row in report.partitions if (why := _why(row))]
-    yield from count_and_first(
-        "partition has no designated leader", "partitions have no designated leader", without
-    )
+    yield from count_and_first(*UNPLANNED, without)
 
 
 def _leftovers(report: Report) -> Iterator[str]:
@@ -148,11 +154,7 @@ def _leftovers(report: Report) -> Iterator[str]:
         for row in report.partitions
         if row.state is None and row.outcome is None
     ]
-    yield from count_and_first(
-        "partition is on disks only, deleted as the newest metadata log has it",
-        "partitions are on disks only, deleted as the newest metadata log has it",
-        gone,
-    )
+    yield from count_and_first(*LEFTOVERS, gone)
 
 
 def _why(row: PartitionReport) -> str | None:
@@ -160,9 +162,3 @@ def _why(row: PartitionReport) -> str | None:
     if row.plan is None:
         return row.outcome.reason if row.outcome else None
     return why_not(row.plan) if row.plan.designated_leader is None else None
-
-
-def _next_command(options: Options) -> str:
-    designated = ["--election-type", "designated", "--path-to-json-file"]
-    command = ["kafka-elect-leaders", "--bootstrap-server", "HOST:PORT", *designated]
-    return shlex.join([*command, str(options.manual_recovery_output_file)])

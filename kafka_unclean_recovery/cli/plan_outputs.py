@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -42,3 +43,10 @@ class PlanOutputs:
         if self.manual is not None:
             write_new(self.manual, manual_recovery_json(plans), MANUAL)
             console.say(f"{self.manual}: {STOCK_SCRIPT_WARNING}")
+
+
+def next_command(manual: Path) -> str:
+    """What elects the leaders of that file."""
+    designated = ["--election-type", "designated", "--path-to-json-file"]
+    command = ["kafka-elect-leaders", "--bootstrap-server", "HOST:PORT", *designated]
+    return shlex.join([*command, str(manual)])

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery.choices import ScanMode
-from kafka_unclean_recovery.cli.flags import HowMuch, PartitionsFile, Topics
+from kafka_unclean_recovery.cli import spark_plan
+from kafka_unclean_recovery.cli.flags import HowMuch, PartitionsFile, SparkConf, SparkMaster, Topics
 
 NAME = "spark"
 SCAN = "scan"
@@ -20,18 +21,6 @@ app = typer.Typer(
     no_args_is_help=True,
     short_help="The disks of thousands of brokers, as Spark jobs.",
 )
-
-Master = Annotated[
-    str | None,
-    typer.Option(
-        metavar="URL",
-        help="As spark-submit has it, or sc://HOST:PORT; by default spark-submit's, else local[*].",
-    ),
-]
-Conf = Annotated[
-    list[str] | None,
-    typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark; may be given again."),
-]
 
 
 @app.callback()
@@ -77,8 +66,8 @@ def scan(
     store_region: Annotated[
         str | None, typer.Option(metavar="REGION", help="Of an S3 bucket.")
     ] = None,
-    master: Master = None,
-    conf: Conf = None,
+    master: SparkMaster = None,
+    conf: SparkConf = None,
 ) -> None:
     """Scan log directories as scan-log-dirs does, by the executors of a Spark cluster.
 
@@ -100,3 +89,8 @@ def scan(
         conf=tuple(conf or ()),
     )
     raise typer.Exit(scan(options))
+
+
+app.command(spark_plan.NAME, short_help="Choose leaders out of the tables of scans.")(
+    spark_plan.spark_plan
+)

@@ -21,9 +21,14 @@ _AT_START = {
     "spark.python.unix.domain.socket.enabled": "true",
     "spark.ui.showConsoleProgress": "false",
 }
+# Spark makes one method of a stage; past 8000 bytes the JVM only interprets it, and a plan takes
+# twice as long. Not where the JVM is somebody else's.
+_OF_OUR_JVM = {"spark.driver.extraJavaOptions": "-XX:-DontCompileHugeMethods"}
 _DEFAULTS = {
     # Filters of the data source reach its reader.
     PUSHDOWN: "true",
+    # Rows once together by topic and partition are joined by broker where they are.
+    "spark.sql.requireAllClusterKeysForCoPartition": "false",
 }
 
 
@@ -56,7 +61,8 @@ def _builder(master: str | None, conf: Mapping[str, str]) -> SparkSession.Builde
         builder = builder.master(master)
     elif _BY_SPARK_SUBMIT not in os.environ:
         builder = builder.master("local[*]")
-    return _configured(builder, {**_AT_START, **_DEFAULTS, **conf})
+    ours = _is_local(master) and _BY_SPARK_SUBMIT not in os.environ
+    return _configured(builder, {**_AT_START, **(_OF_OUR_JVM if ours else {}), **_DEFAULTS, **conf})
 
 
 def _configured(builder: SparkSession.Builder, conf: Mapping[str, str]) -> SparkSession.Builder:

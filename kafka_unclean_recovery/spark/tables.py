@@ -108,7 +108,10 @@ PARTITIONS: Any = _arrow.schema(
     metadata={"kafka_unclean_recovery.partitions": str(SCHEMA_VERSION)},
 )
 
-_STATE_BROKERS = (
+# Partitions with the replicas that were found of each.
+GROUPED: Any = _arrow.schema([*PARTITIONS, _needed("logs", _arrow.list_(_arrow.struct(REPLICAS)))])
+
+STATE_BROKERS = (
     "replicas",
     "isr",
     "elr",
@@ -212,7 +215,7 @@ def partition_row(info: PartitionInfo) -> dict[str, Any]:
         "topic_id": state.topic_id if state else None,
         "leader": state.leader if state else None,
         "leader_epoch": state.leader_epoch if state else None,
-        **{key: list(getattr(state, key)) if state else None for key in _STATE_BROKERS},
+        **{key: list(getattr(state, key)) if state else None for key in STATE_BROKERS},
         "compacted": info.compacted,
         "findings": [
             {"code": f.code, "severity": f.severity.value, "message": f.message}
@@ -232,7 +235,7 @@ def partition_info(row: Row, replica_logs: Iterable[ReplicaLog]) -> PartitionInf
             topic_partition.partition,
             row["leader"],
             row["leader_epoch"],
-            *(tuple(row[key]) for key in _STATE_BROKERS),
+            *(tuple(row[key]) for key in STATE_BROKERS),
         )
     findings = tuple(
         Finding(f["code"], Severity(f["severity"]), f["message"]) for f in row["findings"]

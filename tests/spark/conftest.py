@@ -15,7 +15,7 @@ __all__ = ["bucket", "s3_port", "spark"]
 # Small data on two cores: few shuffle partitions, no optimizing compiler, no web server.
 CONF = {
     "spark.sql.shuffle.partitions": "2",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:-DontCompileHugeMethods",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.ui.enabled": "false",

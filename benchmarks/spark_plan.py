@@ -1,0 +1,145 @@
+"""Planning a million partitions by Spark: seconds and memory, against a query that only ranks.
+
+Everything that `spark plan` makes of the tables without `--plan-output-file`: losses by topic, and
+the leaders' file. Against one window query over the same Parquet in the same session, which numbers
+the replicas of each partition and keeps nothing. The first run of each warms the JVM up and is told
+apart. Memory: the largest that the system saw of the JVM and of this process, which are driver and
+executor here, since their start; Python workers are not in it.
+
+    python -m benchmarks.spark_plan [PARTITIONS ...]
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+from benchmarks.spark_summaries import COPIES, write_many
+from kafka_unclean_recovery.plan_file import partitions_by_chunk
+from kafka_unclean_recovery.spark import planning, summaries
+from kafka_unclean_recovery.spark.merging import read_scans
+from kafka_unclean_recovery.spark.plan import KEY
+from kafka_unclean_recovery.spark.session import session
+from kafka_unclean_recovery.spark.tables import REPLICAS, spark_schema
+from tests.real.cache import CACHE, quick_scratch
+
+PARTITIONS = (100_000, 1_000_000)
+RUNS = 3
+CONF = {
+    "spark.driver.memory": "4g",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.ui.enabled": "false",
+    "spark.sql.shuffle.partitions": "16",
+}
+AIM = {"over only ranking, at most": 3}
+
+
+def main(arguments: list[str]) -> None:
+    counts = [int(word) for word in arguments] or list(PARTITIONS)
+    begun = time.perf_counter()
+    with session("local[2]", CONF) as spark, quick_scratch(CACHE) as scratch:
+        started = time.perf_counter() - begun
+        for count in counts:
+            figures = _measured(spark, scratch, count)
+            print(json.dumps({**figures, "session_s": round(started, 1)}), flush=True)
+
+
+def _measured(spark: SparkSession, scratch: Path, count: int) -> dict[str, object]:
+    directory = write_many(scratch / f"scan-{count}", count)
+    plans: list[float] = []
+    ranks: list[float] = []
+    # In turn, so that a slow moment of the machine falls on both.
+    for _ in range(RUNS + 1):
+        ranks.append(_timed(lambda: _unread(_only_ranked(spark, directory))))
+        plans.append(_timed(lambda: _plan(spark, directory, scratch / "leaders.json")))
+    leaders = _lines(scratch / "leaders.json")
+    if not count * 0.99 < leaders <= count:
+        raise RuntimeError(f"{leaders} leaders of {count} partitions")
+    return {
+        "benchmark": "spark-plan",
+        "partitions": count,
+        "replicas": count * COPIES,
+        "runs": RUNS,
+        "plan_s": _summary(plans),
+        "only_ranking_s": _summary(ranks),
+        "over only ranking": round(median(plans[1:]) / median(ranks[1:]), 2),
+        "peak_mib": {
+            "driver JVM": _peak_mib(_child_called("java")),
+            "driver Python": _peak_mib(os.getpid()),
+        },
+        "leaders": leaders,
+        "aim": AIM,
+    }
+
+
+def _timed(what: Callable[[], None]) -> float:
+    begun = time.perf_counter()
+    what()
+    return time.perf_counter() - begun
+
+
+def _summary(seconds: list[float]) -> dict[str, float]:
+    return {
+        "first": round(seconds[0], 2),
+        "again": round(median(seconds[1:]), 2),
+        "least": round(min(seconds[1:]), 2),
+        "most": round(max(seconds[1:]), 2),
+    }
+
+
+def _only_ranked(spark: SparkSession, directory: Path) -> DataFrame:
+    path = str(directory / summaries.REPLICAS)
+    replicas = spark.read.schema(spark_schema(REPLICAS)).parquet(path)
+    window = Window.partitionBy(*KEY).orderBy(
+        F.col("trust") == "suspect",
+        F.desc("last_written_leader_epoch"),
+        F.desc("log_end_offset"),
+        "broker",
+    )
+    return replicas.select(*KEY, "broker", F.row_number().over(window).alias("rank"))
+
+
+def _unread(rows: DataFrame) -> None:
+    rows.write.format("noop").mode("overwrite").save()
+
+
+def _plan(spark: SparkSession, directory: Path, output: Path) -> None:
+    planned = planning.plan(spark, read_scans([directory]), frozenset())
+    summary = planning.summarize(planned)
+    texts = (text for text, _ in planning.leader_lines(planned))
+    with output.open("w") as file:
+        file.writelines(partitions_by_chunk({}, texts, dict))
+    if not summary.losses:
+        raise RuntimeError("no losses by topic")
+    planned.plans.unpersist(blocking=True)
+
+
+def _lines(path: Path) -> int:
+    with path.open() as file:
+        return sum(line.startswith('{"topic"') for line in file)
+
+
+def _child_called(name: str) -> int:
+    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    return next(int(c) for c in children if Path(f"/proc/{c}/comm").read_text().strip() == name)
+
+
+def _peak_mib(process: int) -> float:
+    """Since its start."""
+    for line in Path(f"/proc/{process}/status").read_text().splitlines():
+        if line.startswith("VmHWM"):
+            return round(int(line.split()[1]) / 1024)
+    raise RuntimeError("the system tells no peak")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

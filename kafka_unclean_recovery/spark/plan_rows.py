@@ -1,0 +1,123 @@
+"""What executors do with grouped partitions (tables.GROUPED): the pure planner, row for row.
+
+Functions for shipping.on_executors. Heads of scans come as settings: [name, scanned_at,
+metadata_epoch, metadata_end_offset].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import pyarrow
+
+from kafka_unclean_recovery.disk_plan import plan_from_disks
+from kafka_unclean_recovery.disks import merge_infos
+from kafka_unclean_recovery.model import PartitionInfo, PartitionReport, ReplicaInfo
+from kafka_unclean_recovery.plan_file import leader_line, plan_line
+from kafka_unclean_recovery.spark.tables import (
+    GROUPED,
+    Row,
+    batch,
+    partition_info,
+    partition_row,
+    replica_log,
+    replica_row,
+)
+
+_arrow: Any = pyarrow
+
+Batches = Iterator[Any]
+
+TEXT = "text string, canonical string"
+"""Schema of lines that were joined, for the file and for the digest."""
+
+_CHUNK = 1 << 20
+"""Characters; what the driver gets at a time."""
+
+
+def merge_rows(settings: Mapping[str, Any], batches: Batches) -> Batches:
+    """Of partitions with their `states` and `logs` in each scan, GROUPED rows as merge_infos has
+    them."""
+    for rows in batches:
+        by_scan: list[list[PartitionInfo]] = [[] for _ in settings["scans"]]
+        for row in rows.to_pylist():
+            for state in row["states"]:
+                logs = [log for log in row["logs"] if log["scan"] == state["scan"]]
+                by_scan[state["scan"]].append(_info({**row, **state}, logs))
+        heads = zip(settings["scans"], by_scan, strict=True)
+        merged = merge_infos([(head[0], _of(head, parts)) for head, parts in heads])
+        yield batch(map(_grouped, merged.partitions), GROUPED)
+
+
+def _info(row: Row, logs: Iterable[Row]) -> PartitionInfo:
+    return partition_info(row, sorted(map(replica_log, logs), key=lambda log: log.broker))
+
+
+def _of(head: list[Any], partitions: Iterable[PartitionInfo]) -> ReplicaInfo:
+    _, scanned_at, epoch, end = head
+    return ReplicaInfo(None, scanned_at, (), tuple(partitions), epoch, end)
+
+
+def _grouped(info: PartitionInfo) -> dict[str, Any]:
+    logs = [
+        replica_row(info.topic_partition, log, compacted=info.compacted, log_directory=None)
+        for log in info.replica_logs
+    ]
+    return {**partition_row(info), "logs": logs}
+
+
+def plan_lines(settings: Mapping[str, Any], batches: Batches) -> Batches:
+    """Of GROUPED rows the lines of the rich plan, in their order, as TEXT.
+
+    settings: brokers, excluded, metadata_epoch, metadata_end_offset.
+    """
+    return _joined(
+        plan_line(report.plan)
+        for rows in batches
+        for report in planned_reports(settings, rows)
+        if report.plan is not None
+    )
+
+
+def planned_reports(settings: Mapping[str, Any], rows: Any) -> tuple[PartitionReport, ...]:
+    """The pure planner's answer to GROUPED rows, in their order."""
+    info = ReplicaInfo(
+        None,
+        "",
+        tuple(settings["brokers"]),
+        tuple(_info(row, row["logs"]) for row in rows.to_pylist()),
+        settings["metadata_epoch"],
+        settings["metadata_end_offset"],
+    )
+    return plan_from_disks(info, frozenset(settings["excluded"]))
+
+
+def leader_lines(_: Mapping[str, Any], batches: Batches) -> Batches:
+    """Of rows of topic, partition and designated_leader the lines of the KIP's file, as TEXT."""
+    names = ("topic", "partition", "designated_leader")
+    return _joined(
+        (leader_line(*row), "")
+        for rows in batches
+        for row in zip(*(rows[name].to_pylist() for name in names), strict=True)
+    )
+
+
+def _joined(lines: Iterable[tuple[str, str]]) -> Batches:
+    texts: list[str] = []
+    canonicals: list[str] = []
+    size = 0
+    for text, canonical in lines:
+        texts.append(text)
+        canonicals.append(canonical)
+        size += len(text) + len(canonical)
+        if size >= _CHUNK:
+            yield _chunk(texts, canonicals)
+            texts, canonicals, size = [], [], 0
+    if texts:
+        yield _chunk(texts, canonicals)
+
+
+def _chunk(texts: list[str], canonicals: list[str]) -> Any:
+    values = {"text": [",\n".join(texts)], "canonical": [",".join(canonicals)]}
+    return _arrow.RecordBatch.from_pydict(values)

@@ -1,0 +1,247 @@
+"""spark plan, the command: its files, its table, its exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from typer.testing import CliRunner
+
+from kafka_unclean_recovery.cli import spark_session
+from kafka_unclean_recovery.cli.spark_planning import Options, plan
+from kafka_unclean_recovery.cli.unclean_recovery import app
+from kafka_unclean_recovery.disk_plan import plan_from_disks
+from kafka_unclean_recovery.disks import merge_infos
+from kafka_unclean_recovery.model import Cluster, PartitionReport, ReplicaInfo
+from kafka_unclean_recovery.plan_file import manual_recovery_json, parse_plan, plan_json
+from kafka_unclean_recovery.spark import plan_rows, planning
+from tests.spark.random_partitions import random_info
+from tests.spark.summaries_of import write_summaries
+from tests.test_loss_page import SCHEMA, Page
+
+
+def run(*arguments: object) -> tuple[int, str, str]:
+    """(exit code, stdout, stderr)."""
+    done = CliRunner().invoke(app, ["spark", "plan", *map(str, arguments)])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.stdout, done.stderr
+
+
+def small(tmp_path: Path, name: str = "scan", **head: object) -> Path:
+    return write_summaries(tmp_path / name, random_info(1, 3, **head))
+
+
+def pure(
+    found: Sequence[tuple[Path, ReplicaInfo]], excluded: frozenset[int]
+) -> tuple[PartitionReport, ...]:
+    return plan_from_disks(merge_infos([(str(name), info) for name, info in found]), excluded)
+
+
+@pytest.mark.usefixtures("spark")
+def test_the_files_are_those_of_the_pure_planner(tmp_path: Path) -> None:
+    infos = (
+        random_info(11, 1500, metadata_epoch=2, problems=("a disk is missing",)),
+        random_info(12, 1000, scanned_at="2026-01-02T04:04:05+00:00"),
+    )
+    found = [(tmp_path / f"scan-{n}", info) for n, info in enumerate(infos)]
+    for directory, info in found:
+        write_summaries(directory, info)
+    manual, rich, page = (tmp_path / name for name in ("leaders.json", "plan.json", "page.html"))
+    code, out, err = run(
+        *(word for directory, _ in found for word in ("--summaries", directory)),
+        *("--manual-recovery-output-file", manual, "--plan-output-file", rich, "--html", page),
+        *("--exclude-brokers", "2,3", "--format", "json"),
+    )
+    reports = pure(found, frozenset({2, 3}))
+    plans = [report.plan for report in reports if report.plan is not None]
+    assert manual.read_text() == manual_recovery_json(plans)
+    created_at = parse_plan(rich.read_text(), "plan")["created_at"]
+    assert rich.read_text() == plan_json(Cluster("cluster-1", {}), plans, str(created_at))
+    assert [topic["topic"] for topic in json.loads(out)["topics"]] == sorted(_losses(reports))
+    for topic in json.loads(out)["topics"]:
+        assert topic == _losses(reports)[topic["topic"]]
+    SCHEMA.validate(json.loads(out))
+    assert code == 1
+    without = [r for r in reports if (r.plan or r.outcome) and not _leads(r)]
+    assert f"{len(without)} partitions have no designated leader, the first: Z-" in err
+    gone = [report for report in reports if report.plan is None and report.outcome is None]
+    assert f"{len(gone)} partitions are on disks only" in err
+    assert "1 problem: " in err
+    assert "next, once brokers are started: kafka-elect-leaders" in err
+    assert not list(tmp_path.glob(".*"))
+    _check_page(Page(page.read_text()), reports)
+
+
+def _leads(report: PartitionReport) -> bool:
+    return report.plan is not None and report.plan.designated_leader is not None
+
+
+def _losses(reports: Sequence[PartitionReport]) -> dict[str, object]:
+    """By topic, as the JSON has it but for why partitions have no leader, which is only counted."""
+    by_topic: dict[str, list[PartitionReport]] = defaultdict(list)
+    for report in reports:
+        if report.plan or report.outcome:
+            by_topic[report.topic_partition.topic].append(report)
+    return {topic: _topic(topic, found) for topic, found in by_topic.items()}
+
+
+def _topic(topic: str, found: Sequence[PartitionReport]) -> dict[str, object]:
+    losses = [r.plan.ranking[0].loss for r in found if r.plan and _leads(r)]
+    return {
+        "topic": topic,
+        "partitions": len(found),
+        "designated": len(losses),
+        "without": dict(sorted(Counter(_why(r) for r in found if not _leads(r)).items())),
+        "certain": _count([loss.certain for loss in losses]),
+        "possible": _count([loss.possible for loss in losses]),
+    }
+
+
+def _why(report: PartitionReport) -> str:
+    refusal = report.plan.refusal if report.plan else ""
+    if report.plan is None:
+        return "state_unknown"
+    if refusal is None:
+        return "no_candidate"
+    starts = {
+        "a reassignment": "reassignment",
+        "every replica": "only_suspects",
+        "no replica that can": "unranked_holds_records",
+    }
+    return next(code for start, code in starts.items() if refusal and refusal.startswith(start))
+
+
+def _count(records: Sequence[int | None]) -> dict[str, int | None]:
+    known = [count for count in records if count is not None]
+    unknown = len(records) - len(known)
+    total = None if unknown else sum(known)
+    return {"records": total, "known_records": sum(known), "unknown_partitions": unknown}
+
+
+def _check_page(page: Page, reports: Sequence[PartitionReport]) -> None:
+    """The first of the worst is that which loses most."""
+    lost = {
+        str(report.topic_partition): sum(
+            filter(
+                None, (report.plan.ranking[0].loss.certain, report.plan.ranking[0].loss.possible)
+            )
+        )
+        for report in reports
+        if report.plan and _leads(report)
+    }
+    named = [text for text in page.texts if text in lost]
+    assert len(named) == 100
+    assert lost[named[0]] == max(lost.values())
+    assert [lost[name] for name in named] == sorted((lost[n] for n in named), reverse=True)
+
+
+@pytest.mark.usefixtures("spark")
+def test_all_with_a_leader_is_exit_0(tmp_path: Path) -> None:
+    info = random_info(1, 40)
+    rows = zip(info.partitions, plan_from_disks(info, ()), strict=True)
+    led = replace(info, partitions=tuple(part for part, report in rows if _leads(report)))
+    manual = tmp_path / "leaders.json"
+    scan = write_summaries(tmp_path / "scan", led)
+    code, out, _ = run("--summaries", scan, "--manual-recovery-output-file", manual)
+    assert code == 0
+    assert f"{len(led.partitions)} with a designated leader, 0 without" in out
+    code, _, err = run("--summaries", scan, "--manual-recovery-output-file", manual)
+    assert code == 2
+    assert "the file exists and is never overwritten" in err
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_stranger_can_not_be_excluded(tmp_path: Path) -> None:
+    manual = tmp_path / "leaders.json"
+    flags = ("--summaries", small(tmp_path), "--manual-recovery-output-file", manual)
+    code, out, err = run(*flags, "--exclude-brokers", "99")
+    assert (code, out) == (2, "")
+    assert "--exclude-brokers: broker 99 appears nowhere in what was read" in err
+    assert not manual.exists()
+
+
+@pytest.mark.parametrize(
+    ("second", "more", "said"),
+    [
+        ("nowhere", (), "no scan.json here"),
+        ("again", (), "is given twice"),
+        ("foreign", (), "give the disks of one cluster"),
+        (None, ("--exclude-brokers", "one"), "give broker ids as in 1,2"),
+        (None, ("--plan-output-file", "leaders.json"), "name the same file"),
+        (None, ("--html", "."), "never overwritten"),
+        (None, ("--conf", "spark.x"), "give a setting of Spark as KEY=VALUE"),
+    ],
+)
+def test_a_slip_is_told_before_spark_is_started(
+    second: str | None,
+    more: tuple[str, ...],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    scan = small(Path())
+    others = {"nowhere": Path("nowhere"), "again": scan.absolute()}
+    if second == "foreign":
+        others["foreign"] = small(Path(), "foreign", cluster_id="cluster-2")
+    scans = [scan, *([others[second]] if second else [])]
+    words = [word for path in scans for word in ("--summaries", path)]
+    code, out, err = run(*words, "--manual-recovery-output-file", "leaders.json", *more)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert not Path("leaders.json").exists()
+
+
+def test_a_rich_plan_needs_the_id_of_the_cluster(tmp_path: Path) -> None:
+    flags = ("--manual-recovery-output-file", tmp_path / "m", "--plan-output-file", tmp_path / "p")
+    code, _, err = run("--summaries", small(tmp_path, cluster_id=None), *flags)
+    assert code == 2
+    assert "--plan-output-file needs the id of the cluster" in err
+
+
+def test_without_the_extra_it_says_how_to_install_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spark_session, "find_spec", lambda _: None)
+    code, _, err = run("--summaries", tmp_path, "--manual-recovery-output-file", tmp_path / "m")
+    assert code == 2
+    assert "pip install 'kafka-unclean-recovery[spark]'" in err
+
+
+def test_lines_come_in_chunks_that_join_to_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan_rows, "_CHUNK", 100)
+    batch = plan_rows._arrow.RecordBatch.from_pydict(
+        {"topic": ["t"] * 9, "partition": list(range(9)), "designated_leader": [3] * 9}
+    )
+    chunks = [row for rows in plan_rows.leader_lines({}, iter([batch])) for row in rows.to_pylist()]
+    assert len(chunks) > 2
+    lines = ",\n".join(chunk["text"] for chunk in chunks).split(",\n")
+    assert [json.loads(line)["partition"] for line in lines] == list(range(9))
+
+
+def test_interrupted_it_leaves_no_file(
+    spark: SparkSession,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """A signal that comes while the leaders are written."""
+
+    def lines(_: planning.Planned) -> Iterator[tuple[str, str]]:
+        os.kill(os.getpid(), signal.SIGTERM)
+        while spark.range(3).count():
+            yield "{}", ""
+
+    monkeypatch.setattr(planning, "leader_lines", lines)
+    manual = tmp_path / "leaders.json"
+    options = Options((small(tmp_path),), manual, None, None, None, False, None, ())
+    assert plan(options) == 143
+    assert "interrupted; nothing was elected" in capfd.readouterr().err
+    assert list(tmp_path.iterdir()) == [tmp_path / "scan"]
