@@ -22,6 +22,7 @@ from kafka_unclean_recovery.cli import (
     scan_log_dirs,
     spark,
     spark_plan,
+    spark_salvage,
     unclean_recovery,
 )
 from kafka_unclean_recovery.emulator.commands import FORMS
@@ -85,6 +86,7 @@ COMMANDS = {
                 {
                     spark.SCAN: Command(spark.scan),
                     spark_plan.NAME: Command(spark_plan.spark_plan),
+                    spark_salvage.NAME: Command(spark_salvage.spark_salvage),
                 },
             ),
             emulator.NAME: Command(emulator.emulator, {emulator.CTL_NAME: Command(emulator.ctl)}),

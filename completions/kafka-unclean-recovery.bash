@@ -87,15 +87,32 @@ _kafka_unclean_recovery_spark_plan() {
     esac
     COMPREPLY=($(compgen -W "--summaries --manual-recovery-output-file --plan-output-file --exclude-brokers --html --format --master --conf --help" -- "$cur"))
 }
+_kafka_unclean_recovery_spark_salvage() {
+    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
+    case "$prev" in
+        --summaries) COMPREPLY=($(compgen -d -- "$cur")); return ;;
+        --plan) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --output) COMPREPLY=($(compgen -d -- "$cur")); return ;;
+        --manual-recovery-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --topics) COMPREPLY=(); return ;;
+        --path-to-json-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --store-endpoint) COMPREPLY=(); return ;;
+        --store-region) COMPREPLY=(); return ;;
+        --master) COMPREPLY=(); return ;;
+        --conf) COMPREPLY=(); return ;;
+    esac
+    COMPREPLY=($(compgen -W "--summaries --plan --output --manual-recovery-file --raw-only --topics --path-to-json-file --store-endpoint --store-region --master --conf --help" -- "$cur"))
+}
 _kafka_unclean_recovery_spark() {
     local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
     if ((COMP_CWORD > 2)); then case "${COMP_WORDS[2]}" in
         scan) _kafka_unclean_recovery_spark_scan; return ;;
         plan) _kafka_unclean_recovery_spark_plan; return ;;
+        salvage) _kafka_unclean_recovery_spark_salvage; return ;;
     esac; fi
     case "$prev" in
     esac
-    local commands=""; ((COMP_CWORD > 2)) || commands="scan plan"
+    local commands=""; ((COMP_CWORD > 2)) || commands="scan plan salvage"
     COMPREPLY=($(compgen -W "$commands --help" -- "$cur"))
 }
 _kafka_unclean_recovery_emulator_ctl() {

@@ -63,8 +63,8 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and 
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l execute -d 'Produce; else it is only shown what would be'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -a '(__fish_complete_directories)'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and test (count (commandline -opc)) -eq 2' -a 'scan plan'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and not __fish_seen_subcommand_from scan plan' -l help -d 'Show this message and exit'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and test (count (commandline -opc)) -eq 2' -a 'scan plan salvage'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and not __fish_seen_subcommand_from scan plan salvage' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -l output -d 'Where the tables go, and what is done so far; driver and executors must have it under the same path' -x -a '(__fish_complete_directories)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -l roots-table -d 'CSV or Parquet with a column root, such as one row a broker disk' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -l mode -d 'How much is read' -x -a 'fast recover deep'
@@ -85,6 +85,18 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from plan' -l master -d 'As spark-submit has it, or sc://HOST:PORT; by default spark-submits, else local[*]' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from plan' -l conf -d 'A setting of Spark; may be given again' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from plan' -l help -d 'Show this message and exit'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l summaries -d 'What spark scan --output wrote; may be given again' -x -a '(__fish_complete_directories)'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l plan -d 'What --plan-output-file wrote: who is to lead, and how far its log goes' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l output -d 'Where all goes; it must not exist' -x -a '(__fish_complete_directories)'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l manual-recovery-file -d 'Designated leaders as they were elected, where they are not the plans' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l raw-only -d 'Write segment files only, no Parquet, which needs pyarrow'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l topics -d 'Only topics whose whole name matches (Pythons re)' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l path-to-json-file -d 'The partitions, as {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l store-endpoint -d 'Of an object store that is not its makers own' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l store-region -d 'Of an S3 bucket' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l master -d 'As spark-submit has it, or sc://HOST:PORT; by default spark-submits, else local[*]' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l conf -d 'A setting of Spark; may be given again' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and test (count (commandline -opc)) -eq 2' -a 'ctl'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from ctl' -l brokers -d 'How many' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from ctl' -l log-directories -d 'How many disks a broker has' -x

@@ -88,9 +88,25 @@ _arguments \
     '*--conf[A setting of Spark; may be given again]:value: ' \
     '--help[Show this message and exit]'
 return ;;
+salvage)
+shift words; ((CURRENT--))
+_arguments \
+    '--summaries[What spark scan --output wrote; may be given again]:directory:_files -/' \
+    '--plan[What --plan-output-file wrote  who is to lead, and how far its log goes]:file:_files' \
+    '--output[Where all goes; it must not exist]:directory:_files -/' \
+    '--manual-recovery-file[Designated leaders as they were elected, where they are not the plans]:file:_files' \
+    '--raw-only[Write segment files only, no Parquet, which needs pyarrow]' \
+    '--topics[Only topics whose whole name matches (Pythons re)]:value: ' \
+    '--path-to-json-file[The partitions, as {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
+    '--store-endpoint[Of an object store that is not its makers own]:value: ' \
+    '--store-region[Of an S3 bucket]:value: ' \
+    '--master[As spark-submit has it, or sc //HOST PORT; by default spark-submits, else local(*)]:value: ' \
+    '*--conf[A setting of Spark; may be given again]:value: ' \
+    '--help[Show this message and exit]'
+return ;;
 esac; fi
 _arguments \
-    '1:command:(scan plan)' \
+    '1:command:(scan plan salvage)' \
     '(1)--help[Show this message and exit]'
 return ;;
 emulator)

@@ -94,14 +94,3 @@ LogDirs = Annotated[
         help="Log directories of dead brokers to read now; may be given again.",
     ),
 ]
-SparkMaster = Annotated[
-    str | None,
-    typer.Option(
-        metavar="URL",
-        help="As spark-submit has it, or sc://HOST:PORT; by default spark-submit's, else local[*].",
-    ),
-]
-SparkConf = Annotated[
-    list[str] | None,
-    typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark; may be given again."),
-]

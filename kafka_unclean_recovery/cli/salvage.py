@@ -18,6 +18,7 @@ from kafka_unclean_recovery.cli.flags import (
     Topics,
 )
 from kafka_unclean_recovery.cli.group_flags import refuse_flags_before
+from kafka_unclean_recovery.cli.salvage_flags import PLAN, DesignatedByHand, RawOnly
 
 NAME = "salvage"
 
@@ -34,30 +35,12 @@ def salvage(
     log_dirs: LogDirs = None,
     replica_info_file: ReplicaInfoFiles = None,
     # Required without a command only, so these two are asked for by hand.
-    plan: Annotated[
-        Path | None,
-        typer.Option(
-            "--plan",
-            metavar="FILE",
-            help="What --plan-output-file wrote: who is to lead, and how far its log goes.",
-        ),
-    ] = None,
+    plan: Annotated[Path | None, PLAN] = None,
     output: Annotated[
         Path | None, typer.Option(metavar="NEWDIR", help="Where all goes; it must not exist.")
     ] = None,
-    manual_recovery_file: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Designated leaders as they were elected, where they are not the plan's.",
-        ),
-    ] = None,
-    raw_only: Annotated[
-        bool,
-        typer.Option(
-            "--raw-only", help="Write segment files only, no Parquet, which needs pyarrow."
-        ),
-    ] = False,
+    manual_recovery_file: DesignatedByHand = None,
+    raw_only: RawOnly = False,
     format: OutputFormat = Format.TABLE,  # noqa: A002 - the flag's name
     topics: Topics = None,
     path_to_json_file: PartitionsFile = None,

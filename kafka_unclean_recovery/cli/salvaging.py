@@ -71,7 +71,7 @@ def run(options: Options) -> int:
 def _run(console: Console, options: Options) -> int:
     check_new_directory(options.output, "--output")
     records = None if options.raw_only else parquet_records(_RAW_ONLY)
-    leaders = _leaders(options)
+    leaders = read_leaders(options.plan, options.manual_recovery_file)
     chosen = selection(options.topics, options.path_to_json_file)
     manifest = _salvage(console, options, leaders, chosen, records)
     console.artefact(manifest_json(manifest) if options.as_json else render_salvage(manifest))
@@ -97,13 +97,13 @@ def parquet_records(instead: str = "") -> OpenRecords:
     return begin
 
 
-def _leaders(options: Options) -> DesignatedLeaders:
+def read_leaders(plan: Path, manual_recovery_file: Path | None) -> DesignatedLeaders:
     """Raises Exit(2)."""
     try:
-        path = options.manual_recovery_file
+        path = manual_recovery_file
         text = None if path is None else read_input(path, "--manual-recovery-file")
         chosen = () if text is None else parse_elections(text, str(path))
-        return designated_leaders(read_input(options.plan, "--plan"), str(options.plan), chosen)
+        return designated_leaders(read_input(plan, "--plan"), str(plan), chosen)
     except InputError as error:
         raise usage(str(error)) from None
 
@@ -124,7 +124,7 @@ def _salvage(
             salvage_replicas(sources, Output(building, records), watch)
             rows = [*(source.row for source in sources), *not_read]
             manifest = Manifest(leaders.cluster_id, now, sorted(rows, key=order), problems)
-            write_manifest(building, manifest_json(manifest))
+            write_manifest(building, [manifest_json(manifest)])
             return manifest
     except InputError as error:
         raise usage(str(error)) from None

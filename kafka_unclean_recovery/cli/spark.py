@@ -8,8 +8,14 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery.choices import ScanMode
-from kafka_unclean_recovery.cli import spark_plan
-from kafka_unclean_recovery.cli.flags import HowMuch, PartitionsFile, SparkConf, SparkMaster, Topics
+from kafka_unclean_recovery.cli import spark_plan, spark_salvage
+from kafka_unclean_recovery.cli.flags import HowMuch, PartitionsFile, Topics
+from kafka_unclean_recovery.cli.spark_flags import (
+    Conf,
+    Master,
+    StoreEndpoint,
+    StoreRegion,
+)
 
 NAME = "spark"
 SCAN = "scan"
@@ -59,15 +65,10 @@ def scan(
     mode: HowMuch = ScanMode.RECOVER,
     topics: Topics = None,
     path_to_json_file: PartitionsFile = None,
-    store_endpoint: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="Of an object store that is not its maker's own."),
-    ] = None,
-    store_region: Annotated[
-        str | None, typer.Option(metavar="REGION", help="Of an S3 bucket.")
-    ] = None,
-    master: SparkMaster = None,
-    conf: SparkConf = None,
+    store_endpoint: StoreEndpoint = None,
+    store_region: StoreRegion = None,
+    master: Master = None,
+    conf: Conf = None,
 ) -> None:
     """Scan log directories as scan-log-dirs does, by the executors of a Spark cluster.
 
@@ -93,4 +94,7 @@ def scan(
 
 app.command(spark_plan.NAME, short_help="Choose leaders out of the tables of scans.")(
     spark_plan.spark_plan
+)
+app.command(spark_salvage.NAME, short_help="Save what disks hold beyond the designated leaders.")(
+    spark_salvage.spark_salvage
 )

@@ -11,22 +11,14 @@ from kafka_unclean_recovery.cli.flags import (
     Format,
     OutputFormat,
     PlanFile,
-    SparkConf,
-    SparkMaster,
 )
+from kafka_unclean_recovery.cli.spark_flags import Conf, Master, Summaries
 
 NAME = "plan"
 
 
 def spark_plan(
-    summaries: Annotated[
-        list[Path],
-        typer.Option(
-            metavar="DIR",
-            help="What spark scan --output wrote; may be given again. Of a replica that two scans"
-            " have the later counts.",
-        ),
-    ],
+    summaries: Summaries,
     manual_recovery_output_file: Annotated[
         Path,
         typer.Option(
@@ -47,8 +39,8 @@ def spark_plan(
         ),
     ] = None,
     format: OutputFormat = Format.TABLE,  # noqa: A002 - the flag's name
-    master: SparkMaster = None,
-    conf: SparkConf = None,
+    master: Master = None,
+    conf: Conf = None,
 ) -> None:
     """Choose leaders as plan does, for any number of partitions; what is lost goes to stdout by
     topic.

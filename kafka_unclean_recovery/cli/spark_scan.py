@@ -18,6 +18,7 @@ from kafka_unclean_recovery.cli.console import (
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.scan_watch import size_text
 from kafka_unclean_recovery.cli.selection import Selection, selection
+from kafka_unclean_recovery.cli.spark_flags import store_options
 from kafka_unclean_recovery.cli.spark_session import SparkWatch, check_installed, session_for
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.watching import Stopped
@@ -103,9 +104,8 @@ def _asked(options: Options, chosen: Selection) -> Asked:
             roots += roots_of(data, f"{flag} {options.roots_table}")
         if not roots:
             raise usage("no ROOT: name log directories or their parents, or a --roots-table")
-        given = (("endpoint", options.store_endpoint), ("region", options.store_region))
-        store = tuple((name, value) for name, value in given if value is not None)
-        addresses = (address_of(location_of(root, dict(store))) for root in roots)
+        store = store_options(options.store_endpoint, options.store_region)
+        addresses = (address_of(location_of(root, store)) for root in roots)
         return Asked(
             roots=tuple(dict.fromkeys(addresses)),
             mode=options.mode,
@@ -113,7 +113,7 @@ def _asked(options: Options, chosen: Selection) -> Asked:
             partitions=None
             if chosen.partitions is None
             else tuple(sorted((p.topic, p.partition) for p in chosen.partitions)),
-            store=store,
+            store=tuple(store.items()),
             version=__version__,
         )
     except InputError as error:

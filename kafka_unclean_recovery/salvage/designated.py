@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.json_fields import Fields
 from kafka_unclean_recovery.json_text import Place, load_object
 from kafka_unclean_recovery.model import EpochSpan, ReplicaLog, TopicPartition
-from kafka_unclean_recovery.plan_file import parse_plan
+from kafka_unclean_recovery.plan_file import parse_plan, replica_log_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,35 @@ def designated_leaders(text: str, source: str, chosen: Elections = ()) -> Design
         if partition not in partitions:
             raise document.place.error(f"has no {partition}, for which a leader was chosen by hand")
     return DesignatedLeaders(document.text("cluster_id"), partitions)
+
+
+def designated_json(designated: Designated) -> str:
+    """For `parse_designated`, in another process."""
+    log = designated.log
+    partition = designated.topic_partition
+    return json.dumps(
+        {
+            "topic": partition.topic,
+            "partition": partition.partition,
+            "topic_id": designated.topic_id,
+            "log": None if log is None else replica_log_json(log),
+            "why_not": designated.why_not,
+            "doubt": designated.doubt,
+        }
+    )
+
+
+def parse_designated(text: str) -> Designated:
+    source = "the designated leader"
+    fields = Fields(Place(source), load_object(text, source))
+    log = fields.object_at("log") if fields.known("log") else None
+    return Designated(
+        TopicPartition(fields.text("topic"), fields.int32("partition")),
+        fields.text("topic_id"),
+        None if log is None else _log(log.int32("broker"), log),
+        fields.text_or_unknown("why_not"),
+        fields.text_or_unknown("doubt"),
+    )
 
 
 def _designated(fields: Fields, by_hand: Mapping[TopicPartition, int]) -> Designated:

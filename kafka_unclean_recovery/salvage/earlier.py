@@ -11,7 +11,7 @@ from kafka_unclean_recovery.model import PartitionInfo, ReplicaInfo, ReplicaLog,
 from kafka_unclean_recovery.salvage.designated import DesignatedLeaders
 from kafka_unclean_recovery.salvage.replica import Salvaged, nothing_lost
 
-_UNSURE = ("replica_in_two_directories", "replica_scanned_twice")
+UNSURE = ("replica_in_two_directories", "replica_scanned_twice")
 """Findings after which another directory than the one that counted may hold more."""
 
 
@@ -61,7 +61,7 @@ def earlier_scans(
         designated = leaders.partitions.get(part.topic_partition)
         if designated is None or not wanted(part.topic_partition):
             continue
-        doubts = [finding.message for finding in part.findings if finding.code in _UNSURE]
+        doubts = [finding.message for finding in part.findings if finding.code in UNSURE]
         problems += [f"{part.topic_partition}: {doubt}" for doubt in doubts]
         for log in part.replica_logs:
             if designated.log is not None and designated.log.broker == log.broker:

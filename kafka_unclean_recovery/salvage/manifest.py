@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kafka_unclean_recovery.model import EpochLineage, ReplicaLog
@@ -35,17 +35,38 @@ class Manifest:
 
 def manifest_json(manifest: Manifest) -> str:
     """One object, a line for each replica."""
+    return "".join(
+        manifest_parts(
+            manifest.cluster_id,
+            manifest.salvaged_at,
+            manifest.problems,
+            map(replica_line, manifest.replicas),
+        )
+    )
+
+
+def manifest_parts(
+    cluster_id: str, salvaged_at: str, problems: Sequence[str], lines: Iterable[str]
+) -> Iterator[str]:
+    """The same piece by piece, so that the replicas need not all be in memory."""
     head: Json = {
         "format_version": FORMAT_VERSION,
         "kind": KIND,
-        "cluster_id": manifest.cluster_id,
-        "salvaged_at": manifest.salvaged_at,
-        "problems": list(manifest.problems),
+        "cluster_id": cluster_id,
+        "salvaged_at": salvaged_at,
+        "problems": list(problems),
     }
     before = "".join(f"{json.dumps(key)}: {json.dumps(value)},\n" for key, value in head.items())
-    lines = ",\n".join(json.dumps(_replica(row)) for row in manifest.replicas)
-    replicas = f"[\n{lines}\n]" if lines else "[]"
-    return f'{{{before}"replicas": {replicas}}}\n'
+    yield f'{{{before}"replicas": ['
+    separator = "\n"
+    for line in lines:
+        yield separator + line
+        separator = ",\n"
+    yield "]}\n" if separator == "\n" else "\n]}\n"
+
+
+def replica_line(row: Salvaged) -> str:
+    return json.dumps(_replica(row))
 
 
 def _replica(row: Salvaged) -> Json:

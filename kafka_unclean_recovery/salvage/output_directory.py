@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -41,10 +41,10 @@ def new_directory(path: Path) -> Iterator[Path]:
         sync_directory(path.parent)
 
 
-def write_manifest(building: Path, text: str) -> None:
-    """Last of all. Raises OSError."""
+def write_manifest(building: Path, parts: Iterable[str]) -> None:
+    """Last of all; the text in any number of parts. Raises OSError."""
     with (building / MANIFEST).open("x", encoding="utf-8") as file:
-        file.write(text)
+        file.writelines(parts)
         file.flush()
         os.fsync(file.fileno())
 

@@ -70,7 +70,7 @@ def _info(head: ScanHead) -> ReplicaInfo:
 
 
 def read_merged(spark: SparkSession, scans: Scans) -> tuple[DataFrame, DataFrame]:
-    """(replicas, partitions) of all scans. `log_directory` is null where replicas were merged."""
+    """(replicas, partitions) of all scans."""
     replicas = _read(spark, scans, summaries.REPLICAS, REPLICAS)
     partitions = _read(spark, scans, summaries.PARTITIONS, PARTITIONS)
     if len(scans.heads) == 1:
@@ -81,10 +81,17 @@ def read_merged(spark: SparkSession, scans: Scans) -> tuple[DataFrame, DataFrame
         partitions.join(delicate, [*KEY], "left_semi"),
         scans,
     ).persist()
-    logs = merged.select(F.explode("logs").alias("log")).select("log.*")
+    logs = _with_addresses(merged.select(F.explode("logs").alias("log")).select("log.*"), replicas)
     whole = replicas.join(delicate, [*KEY], "left_anti").drop(_SCAN)
     states = _of_one_scan(partitions.join(delicate, [*KEY], "left_anti"), scans)
     return whole.unionByName(logs), states.unionByName(merged.select(*PARTITIONS.names))
+
+
+def _with_addresses(logs: DataFrame, replicas: DataFrame) -> DataFrame:
+    """A merged log does not tell the log directory, but the scan that it is from does."""
+    key = [*KEY, "broker", "directory"]
+    addresses = replicas.select(*key, "log_directory").dropDuplicates(key)
+    return logs.drop("log_directory").join(addresses, key, "left").select(*REPLICAS.names)
 
 
 def _read(spark: SparkSession, scans: Scans, name: str, schema: Any) -> DataFrame:

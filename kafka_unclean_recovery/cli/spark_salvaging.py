@@ -1,0 +1,133 @@
+"""What kafka-unclean-recovery spark salvage does once its flags are parsed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kafka_unclean_recovery.cli.complaints import count_and_first, counted
+from kafka_unclean_recovery.cli.console import Console, check_new_directory
+from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
+from kafka_unclean_recovery.cli.salvaging import read_leaders
+from kafka_unclean_recovery.cli.scan_watch import size_text
+from kafka_unclean_recovery.cli.selection import Selection, selection
+from kafka_unclean_recovery.cli.spark_session import SparkWatch, check_installed, session_for
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.log_dir.watching import Stopped
+from kafka_unclean_recovery.salvage.designated import DesignatedLeaders
+
+if TYPE_CHECKING:
+    from kafka_unclean_recovery.spark.salvage import Totals
+
+NAME = "kafka-unclean-recovery"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The flags of the command, by their names."""
+
+    summaries: tuple[Path, ...]
+    plan: Path
+    output: Path
+    manual_recovery_file: Path | None
+    raw_only: bool
+    topics: str | None
+    path_to_json_file: Path | None
+    store: Mapping[str, str]
+    master: str | None
+    conf: tuple[str, ...]
+
+
+def spark_salvage(options: Options) -> int:
+    """The exit code of one run."""
+    console = Console(NAME)
+    try:
+        return _spark_salvage(console, options)
+    except Exit as error:
+        console.say(str(error))
+        return error.code
+
+
+def _spark_salvage(console: Console, options: Options) -> int:
+    check_installed()
+    check_new_directory(options.output, "--output")
+    chosen = selection(options.topics, options.path_to_json_file)
+    leaders = _wanted(read_leaders(options.plan, options.manual_recovery_file), chosen)
+    watch = SparkWatch(console, _incomplete(options))
+    from kafka_unclean_recovery.spark.running import JobFailed
+
+    try:
+        totals = _run(options, leaders, watch)
+    except InputError as error:
+        raise usage(str(error)) from None
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise Exit(NOT_ALL, f"--output {options.output}: {why}; {_incomplete(options)}") from None
+    except JobFailed as error:
+        raise Exit(NOT_ALL, f"the Spark job failed: {error}; {_incomplete(options)}") from None
+    except Stopped:
+        code = watch.signals.exit_code or NOT_ALL
+        raise Exit(code, f"interrupted: {_incomplete(options)}") from None
+    console.say(_summary(totals))
+    complaints = list(_complaints(totals))
+    for complaint in complaints:
+        console.say(complaint)
+    return NOT_ALL if complaints else OK
+
+
+def _run(options: Options, leaders: DesignatedLeaders, watch: SparkWatch) -> Totals:
+    from kafka_unclean_recovery.salvage.output_directory import new_directory
+    from kafka_unclean_recovery.spark.merging import read_scans
+    from kafka_unclean_recovery.spark.salvage import How, read_tables, salvage
+
+    scans = read_scans(options.summaries)
+    _check_cluster(scans.merged.cluster_id, leaders.cluster_id)
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    with (
+        session_for(options.master, options.conf, watch) as spark,
+        new_directory(options.output) as building,
+    ):
+        tables = read_tables(spark, scans)
+        how = How(options.store, options.raw_only)
+        return salvage(spark, tables, leaders, building, now, watch, how)
+
+
+def _check_cluster(scanned: str | None, planned: str) -> None:
+    """Raises InputError."""
+    if scanned not in (None, planned):
+        raise InputError(
+            f"the scans are of cluster {scanned}, the plan of cluster {planned}; give scans of the"
+            " plan's cluster"
+        )
+
+
+def _wanted(leaders: DesignatedLeaders, chosen: Selection) -> DesignatedLeaders:
+    """Raises Exit(2) for a partition asked for that the plan does not have."""
+    strangers = sorted(chosen.named - leaders.partitions.keys())
+    if strangers:
+        raise usage(f"--path-to-json-file: {strangers[0]} is not in the plan; leave it out")
+    partitions = {tp: row for tp, row in leaders.partitions.items() if chosen.includes(tp)}
+    return DesignatedLeaders(leaders.cluster_id, partitions)
+
+
+def _summary(totals: Totals) -> str:
+    return (
+        f"{totals.with_more} of {totals.replicas} replicas held more:"
+        f" {size_text(totals.size)} of batches, {totals.records} records"
+    )
+
+
+def _complaints(totals: Totals) -> Iterator[str]:
+    if not totals.replicas:
+        yield "no replica in these summaries is of a partition of the plan and not its leader's"
+    if totals.first_doubt is not None:
+        doubts = ("replica is in doubt", "replicas are in doubt")
+        yield counted(*doubts, totals.in_doubt, totals.first_doubt)
+    yield from count_and_first("problem", "problems", list(totals.problems))
+
+
+def _incomplete(options: Options) -> str:
+    return f"what is in {options.output.name}.partial is not whole; run it again, which begins anew"

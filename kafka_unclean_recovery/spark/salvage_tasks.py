@@ -1,0 +1,165 @@
+"""What an executor does for `spark salvage`: the salvage of one replica after the other.
+
+A task may run more than once, at the same time even. Each writes below a name of its own and then
+moves its files where they belong, whole, so that the last one wins with the same bytes.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+
+from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
+from kafka_unclean_recovery.log_dir.log_directory import LogDirectory, read_log_directory
+from kafka_unclean_recovery.log_dir.replica_scan import Replica
+from kafka_unclean_recovery.log_dir.scan import replica_of
+from kafka_unclean_recovery.log_dir.tree import Unreadable
+from kafka_unclean_recovery.log_dir.watching import Unmetered
+from kafka_unclean_recovery.model import ReplicaLog, TopicPartition
+from kafka_unclean_recovery.salvage.designated import parse_designated
+from kafka_unclean_recovery.salvage.layout import Place
+from kafka_unclean_recovery.salvage.manifest import replica_line
+from kafka_unclean_recovery.salvage.parquet import RecordsFile
+from kafka_unclean_recovery.salvage.replica import (
+    Output,
+    Salvaged,
+    nothing_lost,
+    salvage_replica,
+)
+from kafka_unclean_recovery.spark.places import location_of
+from kafka_unclean_recovery.spark.tables import Row, batch, replica_log
+
+ATTEMPTS = "attempts"
+
+_arrow: Any = pyarrow
+
+# line: the row of the manifest. size: of the segment files, in bytes. records: without markers.
+# first_problem: of `problems`, null when there is none.
+SALVAGED: Any = _arrow.schema(
+    [
+        _arrow.field("topic", _arrow.string(), nullable=False),
+        _arrow.field("partition", _arrow.int32(), nullable=False),
+        _arrow.field("broker", _arrow.int32(), nullable=False),
+        _arrow.field("line", _arrow.string(), nullable=False),
+        _arrow.field("size", _arrow.int64(), nullable=False),
+        ("records", _arrow.int64()),
+        _arrow.field("problems", _arrow.int32(), nullable=False),
+        ("first_problem", _arrow.string()),
+    ]
+)
+
+
+def salvage(settings: Mapping[str, Any], batches: Iterator[Any]) -> Iterator[Any]:
+    """settings: root, the directory that is built; cluster_id; scanned_at, of the summaries; store
+    and raw_only, of salvage.How. Rows are those of `replicas` with a `designated`, as
+    designated_json has it, and `unsure`: what the scan found is not all that there is; out come
+    rows of SALVAGED."""
+    root, cluster_id = Path(settings["root"]), settings["cluster_id"]
+    task = _Task(root, cluster_id, settings["store"], settings["raw_only"])
+    for rows in batches:
+        for row in rows.to_pylist():
+            found, log = _found(row)
+            nothing = None if row["unsure"] else nothing_lost(found.designated, log)
+            if nothing is not None:
+                found.log, found.lost, found.scanned_at = log, nothing, settings["scanned_at"]
+            else:
+                task.salvage(row, found)
+            yield batch([_row(found)], SALVAGED)
+
+
+def _found(row: Row) -> tuple[Salvaged, ReplicaLog]:
+    replica = Replica(
+        row["broker"],
+        TopicPartition(row["topic"], row["partition"]),
+        row["directory"],
+        row["directory_id"],
+        compacted=row["compacted"],
+    )
+    return Salvaged(replica, parse_designated(row["designated"])), replica_log(row)
+
+
+@dataclass(slots=True)
+class _Task:
+    root: Path
+    cluster_id: str
+    store: Mapping[str, str]
+    raw_only: bool
+    _read: dict[str, LogDirectory] = field(default_factory=dict)
+
+    def salvage(self, row: Row, found: Salvaged) -> None:
+        """Fills in `found`. Raises OSError when the output can't be written."""
+        try:
+            directory = self._log_directory(row["log_directory"])
+            name = self._name_in(directory, found.replica)
+        except Unreadable as error:
+            found.problem(str(error))
+            return
+        partition = found.replica.topic_partition
+        found.replica = replica_of(directory, name, partition, _compacted(found.replica))
+        attempt = self.root / ATTEMPTS / uuid.uuid4().hex
+        with ExitStack() as opened:
+            try:
+                folder = opened.enter_context(directory.location.open())
+                replica = opened.enter_context(folder.folder(name))
+            except Unreadable as error:
+                found.problem(str(error))
+                return
+            output = Output(attempt, None if self.raw_only else _records)
+            place = Place(partition, found.replica.broker)
+            salvage_replica(replica, found, output, place, Unmetered())
+        _move(attempt, self.root)
+
+    def _log_directory(self, where: str) -> LogDirectory:
+        """Rows come sorted by it, so one is kept."""
+        if where not in self._read:
+            self._read = {where: read_log_directory(location_of(where, self.store))}
+        return self._read[where]
+
+    def _name_in(self, directory: LogDirectory, replica: Replica) -> str:
+        """Raises Unreadable when it is not what was scanned."""
+        meta = directory.meta
+        if meta.node_id != replica.broker or meta.cluster_id not in (self.cluster_id, None):
+            raise Unreadable(
+                f"{directory.location}: it belongs to node {meta.node_id} of cluster"
+                f" {meta.cluster_id} now; scan again"
+            )
+        for name, found in directory.replicas.items():
+            live = found.kind is DirectoryKind.LIVE
+            if live and found.topic_partition == replica.topic_partition:
+                return name
+        raise Unreadable(f"{replica.directory}: it is not there any more; scan again")
+
+
+def _compacted(replica: Replica) -> tuple[str, ...]:
+    return (replica.topic_partition.topic,) if replica.compacted else ()
+
+
+def _records(path: Path, topic_partition: TopicPartition, broker: int) -> RecordsFile:
+    return RecordsFile(path, topic_partition.partition, broker)
+
+
+def _move(attempt: Path, root: Path) -> None:
+    for file in sorted(path for path in attempt.rglob("*") if path.is_file()):
+        target = root / file.relative_to(attempt)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        file.replace(target)
+
+
+def _row(found: Salvaged) -> dict[str, Any]:
+    partition = found.replica.topic_partition
+    return {
+        "topic": partition.topic,
+        "partition": partition.partition,
+        "broker": found.replica.broker,
+        "line": replica_line(found),
+        "size": sum(segment.size for segment in found.segments),
+        "records": found.records,
+        "problems": len(found.problems),
+        "first_problem": found.problems[0] if found.problems else None,
+    }
