@@ -18,7 +18,6 @@ from kafka_unclean_recovery.cluster.describe import (
     Reassignment,
     RequestFailed,
     Topic,
-    topics_on_disk,
     with_reassignment,
 )
 from kafka_unclean_recovery.cluster.error_codes import (
@@ -28,6 +27,7 @@ from kafka_unclean_recovery.cluster.error_codes import (
     error_name,
 )
 from kafka_unclean_recovery.cluster.errors import ConnectionFailed, NoBrokerReachable
+from kafka_unclean_recovery.cluster.log_dirs import describe_log_dirs, topics_in
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.reading import Reader
 from kafka_unclean_recovery.deadline import Deadline
@@ -216,7 +216,7 @@ class Observer:
         deadline = Deadline.after(_DISK_SECONDS)
         try:
             connection = await self._nodes.broker(broker, deadline)
-            return await topics_on_disk(connection, deadline)
+            return topics_in(await describe_log_dirs(connection, deadline))
         except RequestFailed as error:
             self._problem(
                 f"whether topics are hidden from this user is not known ({error}); grant"

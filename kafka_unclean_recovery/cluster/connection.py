@@ -41,7 +41,8 @@ class Connection:
     """One TCP or TLS connection to one node, logged in; every wait ends at its Deadline.
 
     `versions` maps each api key the node advertises to its (lowest, highest) version; `features`
-    names those that it says to support. Requests may be sent concurrently. One that runs out of
+    maps what it says to support to the highest level; `finalized_features` is what the cluster has
+    settled on, as this node knows it. Requests may be sent concurrently. One that runs out of
     time leaves the connection open: its late answer is thrown away, and those behind it wait no
     less.
     """
@@ -49,7 +50,8 @@ class Connection:
     def __init__(self, stream: Stream, address: str, config: ClientConfig) -> None:
         self.address = address
         self.versions: Mapping[int, tuple[int, int]] = {}
-        self.features: frozenset[str] = frozenset()
+        self.features: Mapping[str, int] = {}
+        self.finalized_features: Mapping[str, int] = {}
         self._config = config
         self._reader, self._writer = stream
         self._correlation_ids = itertools.count(1)
@@ -125,8 +127,10 @@ class Connection:
             sentence = f"it refused ApiVersions with error {answer.error_code}"
             raise self._end(failures.bad_answer(self.address, sentence))
         self.versions = _ranges(answer.api_keys)
-        features = getattr(answer, "supported_features", None) or ()
-        self.features = frozenset(feature.name for feature in features)
+        supported = getattr(answer, "supported_features", None) or ()
+        self.features = {feature.name: feature.max_version for feature in supported}
+        finalized = getattr(answer, "finalized_features", None) or ()
+        self.finalized_features = {f.name: f.max_version_level for f in finalized}
 
     def _usable_version(self, request: Any, version: int | None) -> int:
         usable = self.version_for(type(request), version)

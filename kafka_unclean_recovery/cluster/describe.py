@@ -1,4 +1,4 @@
-"""What the brokers say of the cluster: brokers, partitions, reassignments, rights, topic names.
+"""What the brokers say of the cluster: brokers, partitions, reassignments, rights.
 
 Each function sends one kind of request over one connection and returns values of the model.
 """
@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kafka.protocol.admin.cluster import DescribeClusterRequest, DescribeLogDirsRequest
+from kafka.protocol.admin.cluster import DescribeClusterRequest
 from kafka.protocol.admin.topics import (
     DescribeTopicPartitionsRequest,
     ListPartitionReassignmentsRequest,
@@ -27,7 +27,6 @@ ALTER = 7
 _OPERATIONS_UNKNOWN = -(2**31)
 
 _BROKERS = 1
-_METADATA_TOPIC = "__cluster_metadata"
 # Kafka's default and maximum (max.request.partition.size.limit).
 _PAGE = 2000
 _DETAIL_LIMIT = 200
@@ -263,23 +262,3 @@ def with_reassignment(
     if found is None:
         return state
     return replace(state, adding_replicas=found[0], removing_replicas=found[1])
-
-
-async def topics_on_disk(connection: Connection, deadline: Deadline) -> frozenset[str]:
-    """Topic names in one broker's log directories, also those the caller may not describe.
-
-    Needs DESCRIBE on the cluster. Raises RequestFailed.
-    """
-    version = connection.version_for(DescribeLogDirsRequest, at_most=4)
-    answer = await connection.request(
-        DescribeLogDirsRequest(version=version, topics=None), deadline, version=version
-    )
-    code = getattr(answer, "error_code", NONE)
-    if code != NONE:
-        raise RequestFailed("DescribeLogDirs", code)
-    return frozenset(
-        topic.name
-        for directory in answer.results
-        for topic in directory.topics
-        if topic.name != _METADATA_TOPIC
-    )

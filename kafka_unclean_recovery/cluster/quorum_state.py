@@ -1,4 +1,4 @@
-"""Whether the controllers can commit anything at all.
+"""Whether the controllers can commit anything at all, and who of them and of the brokers follows.
 
 Only DescribeQuorum tells. ListPartitionReassignments does not: a controller that has lost its
 quorum goes on answering it from memory, without an error.
@@ -6,6 +6,8 @@ quorum goes on answering it from memory, without an error.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from kafka.protocol.admin.cluster import DescribeQuorumRequest
@@ -19,6 +21,54 @@ _TOPIC = "__cluster_metadata"
 # A voter that follows fetches every half second; a leader resigns after 3 s without a majority.
 _FRESH_MS = 3_000
 _LEADERLESS = UNSURE | {NOT_LEADER_OR_FOLLOWER}
+_NEVER = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Fetcher:
+    """A node that reads the metadata log. fetched_ms: when it last did, by the active controller's
+    clock, ms since the Unix epoch; None when it never did, or the controller is too old to tell."""
+
+    id: int
+    fetched_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Quorum:
+    """As the active controller describes it (LeaderState). high_watermark is exclusive, negative
+    while it is not known. tells_times: false of Kafka before 3.3. Observers are mostly brokers."""
+
+    leader: int
+    high_watermark: int
+    voters: tuple[Fetcher, ...]
+    observers: tuple[Fetcher, ...]
+    tells_times: bool
+
+    @property
+    def now_ms(self) -> int | None:
+        """The active controller's clock as it answered: its own fetch counts as just now."""
+        return next((voter.fetched_ms for voter in self.voters if voter.id == self.leader), None)
+
+    def silent_ms(self, fetcher: Fetcher) -> int | None:
+        """How long ago it last fetched; None where that is not known."""
+        times = [voter.fetched_ms for voter in self.voters if voter.fetched_ms is not None]
+        if fetcher.fetched_ms is None or not times:
+            return None
+        return max(0, max(times) - fetcher.fetched_ms)
+
+    def follows(self, fetcher: Fetcher) -> bool:
+        """True when it fetched just now."""
+        silent = self.silent_ms(fetcher)
+        return silent is not None and silent <= _FRESH_MS
+
+    @property
+    def up(self) -> bool:
+        """True when a majority of the voters follows."""
+        if self.high_watermark < 0:
+            return False
+        if not self.tells_times:
+            return True
+        return 2 * sum(map(self.follows, self.voters)) > len(self.voters)
 
 
 async def quorum_is_up(connection: Connection, deadline: Deadline) -> bool:
@@ -27,11 +77,18 @@ async def quorum_is_up(connection: Connection, deadline: Deadline) -> bool:
     A broker may as well keep silent while there is none. Needs DESCRIBE on the cluster, which
     ALTER implies. Raises RequestFailed.
     """
-    request = DescribeQuorumRequest
-    version = connection.version_for(request)
-    if version is None:  # No KRaft: the one controller answers, or nobody does.
+    if connection.version_for(DescribeQuorumRequest) is None:
+        # No KRaft: the one controller answers, or nobody does.
         await list_reassignments(connection, deadline)
         return True
+    quorum = await describe_quorum(connection, deadline)
+    return quorum is not None and quorum.up
+
+
+async def describe_quorum(connection: Connection, deadline: Deadline) -> Quorum | None:
+    """None while no controller leads. Needs DESCRIBE on the cluster. Raises RequestFailed."""
+    request = DescribeQuorumRequest
+    version = connection.version_for(request)
     topic = request.TopicData
     message = request(
         version=version,
@@ -43,15 +100,19 @@ async def quorum_is_up(connection: Connection, deadline: Deadline) -> bool:
     failed = [code for code in codes if code != NONE]
     if failed and failed[0] not in _LEADERLESS:
         raise RequestFailed("DescribeQuorum", failed[0], getattr(answer, "error_message", None))
-    return not failed and bool(found) and _majority_follows(found[0])
+    return None if failed or not found else _quorum(found[0])
 
 
-def _majority_follows(partition: Any) -> bool:
-    """The leader counts its own fetch as just now, and that of one never seen as -1."""
-    fetches = [getattr(v, "last_fetch_timestamp", -1) for v in partition.current_voters]
-    if partition.high_watermark < 0:
-        return False
-    if partition.version == 0:  # Kafka before 3.3 gives no times.
-        return True
-    fresh = [at for at in fetches if at >= max(fetches) - _FRESH_MS]
-    return 2 * len(fresh) > len(fetches)
+def _quorum(partition: Any) -> Quorum:
+    return Quorum(
+        partition.leader_id,
+        partition.high_watermark,
+        _fetchers(partition.current_voters),
+        _fetchers(partition.observers),
+        partition.version > 0,
+    )
+
+
+def _fetchers(nodes: Sequence[Any]) -> tuple[Fetcher, ...]:
+    times = ((node.replica_id, getattr(node, "last_fetch_timestamp", _NEVER)) for node in nodes)
+    return tuple(Fetcher(id_, None if at == _NEVER else at) for id_, at in times)
