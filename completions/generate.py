@@ -14,6 +14,7 @@ from typing import Any, get_args, get_type_hints
 from typer.models import ArgumentInfo
 
 from kafka_unclean_recovery.cli import (
+    doctor,
     elect_leaders,
     emulator,
     plan_from_disks,
@@ -78,6 +79,7 @@ COMMANDS = {
         {
             scan_log_dirs.NAME: Command(scan_log_dirs.scan_log_dirs),
             plan_from_disks.NAME: Command(plan_from_disks.plan_from_disks),
+            doctor.NAME: Command(doctor.doctor),
             salvage.NAME: Command(
                 salvage.salvage, {salvage_replay.NAME: Command(salvage_replay.salvage_replay)}
             ),

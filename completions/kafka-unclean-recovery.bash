@@ -26,6 +26,20 @@ _kafka_unclean_recovery_plan() {
     esac
     COMPREPLY=($(compgen -W "--manual-recovery-output-file --replica-info-file --log-dirs --mode --exclude-brokers --plan-output-file --format --topics --path-to-json-file --help" -- "$cur"))
 }
+_kafka_unclean_recovery_doctor() {
+    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
+    case "$prev" in
+        --bootstrap-server) COMPREPLY=(); return ;;
+        --command-config) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --format) COMPREPLY=($(compgen -W "table json" -- "$cur")); return ;;
+        --timeout-ms) COMPREPLY=(); return ;;
+        --salvage-dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
+        --transport) COMPREPLY=($(compgen -W "auto replica-log-info list-offsets" -- "$cur")); return ;;
+        --election-method) COMPREPLY=($(compgen -W "auto designated reorder" -- "$cur")); return ;;
+        --replica-log-info-dialect) COMPREPLY=(); return ;;
+    esac
+    COMPREPLY=($(compgen -W "--bootstrap-server --command-config --format --timeout-ms --salvage-dir --transport --election-method --replica-log-info-dialect --help" -- "$cur"))
+}
 _kafka_unclean_recovery_salvage_replay() {
     local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
     case "$prev" in
@@ -147,6 +161,7 @@ _kafka_unclean_recovery() {
     if ((COMP_CWORD > 1)); then case "${COMP_WORDS[1]}" in
         scan-log-dirs) _kafka_unclean_recovery_scan_log_dirs; return ;;
         plan) _kafka_unclean_recovery_plan; return ;;
+        doctor) _kafka_unclean_recovery_doctor; return ;;
         salvage) _kafka_unclean_recovery_salvage; return ;;
         spark) _kafka_unclean_recovery_spark; return ;;
         emulator) _kafka_unclean_recovery_emulator; return ;;
@@ -170,7 +185,7 @@ _kafka_unclean_recovery() {
         --election-method) COMPREPLY=($(compgen -W "auto designated reorder" -- "$cur")); return ;;
         --replica-log-info-dialect) COMPREPLY=(); return ;;
     esac
-    local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan salvage spark emulator"
+    local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan doctor salvage spark emulator"
     COMPREPLY=($(compgen -W "$commands --bootstrap-server --command-config --all-offline-partitions --path-to-json-file --show-replica-info --manual-recovery-output-file --automated-recovery --recovery-duration-ms --recovery-election-attempts --wait-for-brokers --format --yes --journal --salvage-dir --allow-loss --resume --plan-output-file --replica-info-file --log-dirs --transport --election-method --replica-log-info-dialect --version --help" -- "$cur"))
 }
 complete -o filenames -F _kafka_unclean_recovery kafka-unclean-recovery

@@ -26,6 +26,19 @@ _arguments \
     '--path-to-json-file[The partitions, as {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
     '--help[Show this message and exit]'
 return ;;
+doctor)
+shift words; ((CURRENT--))
+_arguments \
+    '--bootstrap-server[Brokers to connect to first]:value: ' \
+    '--command-config[Java client properties  TLS, SASL, client.id]:file:_files' \
+    '--format[What stdout gets]:value:(table json)' \
+    '--timeout-ms[How long each question may take]:value: ' \
+    '--salvage-dir[Where a salvage would be written  its room is checked]:directory:_files -/' \
+    '--transport[How replicas are asked how far they go]:value:(auto replica-log-info list-offsets)' \
+    '--election-method[How a designated leader is elected]:value:(auto designated reorder)' \
+    '--replica-log-info-dialect[What the brokers understand by GetReplicaLogInfo  KIP-966 and krabka (key 1020), KIP-1275 (1275), or merged and reverted (93, now another request of Kafkas)]:value: ' \
+    '--help[Show this message and exit]'
+return ;;
 salvage)
 shift words; ((CURRENT--))
 if ((CURRENT > 2)); then case "$words[2]" in
@@ -135,7 +148,7 @@ _arguments \
 return ;;
 esac; fi
 _arguments \
-    '1:command:(scan-log-dirs plan salvage spark emulator)' \
+    '1:command:(scan-log-dirs plan doctor salvage spark emulator)' \
     '(1)--bootstrap-server[Brokers to connect to first; required without a command]:value: ' \
     '(1)--command-config[Java client properties  TLS, SASL, client.id]:file:_files' \
     '(1)--all-offline-partitions[Every partition without a leader]' \

@@ -105,6 +105,7 @@ RIM = {
         "election_rules",
         "stopping",
     },
+    "doctor": {"choices", "model", "deadline", "cluster", "report_text", "transport"},
     "gather": {"model", "deadline", "cluster", "transport"},
     "observation": {"model", "deadline", "cluster", "transport", "gather", "stopping"},
     "recovery": {"model", "cluster", "disks", "election_rules", "observation", "plan"},

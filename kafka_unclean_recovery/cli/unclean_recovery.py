@@ -12,6 +12,7 @@ import typer
 from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.choices import ElectionMethod, Transport
 from kafka_unclean_recovery.cli import (
+    doctor,
     emulator,
     plan_from_disks,
     salvage,
@@ -119,7 +120,7 @@ def unclean_recovery(
 
     Reads how far the log of every surviving replica goes, chooses the leader, and with
     --automated-recovery elects exactly that one (KIP-1275, on the Kafka of today). Of the
-    commands below only salvage replay asks a cluster.
+    commands below only doctor and salvage replay ask a cluster.
     """
     if context.invoked_subcommand is not None:
         refuse_flags_before(context, context.invoked_subcommand)
@@ -161,6 +162,9 @@ app.command(scan_log_dirs.NAME, short_help="How far the replicas in log director
 )
 app.command(plan_from_disks.NAME, short_help="Choose leaders out of log directories alone.")(
     plan_from_disks.plan_from_disks
+)
+app.command(doctor.NAME, short_help="Check that a recovery would work; nothing is changed.")(
+    doctor.doctor
 )
 app.add_typer(salvage.app, name=salvage.NAME)
 app.add_typer(spark.app, name=spark.NAME)

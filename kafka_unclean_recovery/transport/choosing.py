@@ -64,7 +64,7 @@ def dialect_for(connection: Connection, wishes: Wishes) -> Dialect | None:
     """
     if wishes.transport is Transport.LIST_OFFSETS:
         return None
-    known = list(Dialect) if _is_emulator(connection) else []
+    known = list(Dialect) if is_emulator(connection) else []
     candidates = known if wishes.dialect is None else [wishes.dialect]
     spoken = next((dialect for dialect in candidates if speaks(connection, dialect)), None)
     if spoken is not None or wishes.transport is Transport.AUTO:
@@ -99,7 +99,7 @@ async def _auto_method(nodes: Nodes, deadline: Deadline) -> ElectionMethod:
     except NoBrokerReachable:
         # The elector says so itself, partition by partition.
         return ElectionMethod.REORDER
-    if _is_emulator(connection) and offers_designated(connection):
+    if is_emulator(connection) and offers_designated(connection):
         return ElectionMethod.DESIGNATED
     return ElectionMethod.REORDER
 
@@ -111,5 +111,6 @@ def elector_for(method: ElectionMethod, means: Means) -> Elector:
     return ReorderElector(means)
 
 
-def _is_emulator(connection: Connection) -> bool:
+def is_emulator(connection: Connection) -> bool:
+    """True when the node says that it is ours."""
     return EMULATOR_FEATURE in connection.features

@@ -57,6 +57,26 @@ def test_recovery_says_what_is_wrong(flags: str, says: str) -> None:
     assert done.stdout == ""
 
 
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        ("", "--bootstrap-server"),
+        ("--bootstrap-server nonsense", "nonsense"),
+        ("--bootstrap-server h:1 --timeout-ms 0", "--timeout-ms"),
+        ("--bootstrap-server h:1 --salvage-dir /nowhere/x", "/nowhere/x: lies in no directory"),
+        ("--bootstrap-server h:1 --command-config /nowhere/c", "/nowhere/c"),
+        (
+            "--bootstrap-server h:1 --transport list-offsets --replica-log-info-dialect kip-966",
+            "exclude each other",
+        ),
+    ],
+)
+def test_doctor_says_what_is_wrong(flags: str, says: str) -> None:
+    done = run(RECOVERY, "doctor", *flags.split())
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert says in done.stderr
+
+
 def test_the_bootstrap_server_is_required() -> None:
     done = run(RECOVERY, ALL, SHOW)
     assert done.returncode == 2

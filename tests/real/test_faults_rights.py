@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,6 +40,7 @@ from tests.real.watching import Commands, journal_lines, outcomes
 USER = "sre"
 HIDDEN = "hidden"
 CLUSTER_ALTER = (ResourceType.BROKER, "kafka-cluster", AclOperation.ALTER)
+CLUSTER_DESCRIBE = (ResourceType.BROKER, "kafka-cluster", AclOperation.DESCRIBE)
 READ_ALL = (ResourceType.TOPIC, "*", AclOperation.READ)
 READ_ONE = (ResourceType.TOPIC, TOPIC, AclOperation.READ)
 DESCRIBE_ALL = (ResourceType.TOPIC, "*", AclOperation.DESCRIBE)
@@ -172,6 +174,37 @@ def test_without_alter_on_the_cluster_nothing_is_sent(guarded: Trouble, commands
     assert not sent & {"reorder", "elect"}
     assert guarded.leaders(partitions) == {-1}
     guarded.wait_for_orders(before)
+
+
+@pytest.mark.parametrize(
+    ("rights", "missing"),
+    [
+        ((CLUSTER_ALTER, READ_ALL), set()),
+        ((CLUSTER_DESCRIBE, READ_ALL), {"right_cluster_alter"}),
+        ((CLUSTER_ALTER, DESCRIBE_ALL), {"right_topic_read"}),
+        ((CLUSTER_ALTER, READ_ONE), {"hidden_topics"}),
+        ((READ_ALL,), {"right_cluster_describe", "right_cluster_alter", "quorum"}),
+    ],
+    ids=["nothing", "alter", "read", "one-topic", "cluster"],
+)
+def test_the_doctor_names_each_missing_right_and_changes_nothing(
+    guarded: Trouble, commands: Commands, rights: tuple[Right, ...], missing: set[str]
+) -> None:
+    before = guarded.partitions()
+    server = _server(guarded.cluster)
+    with _granted(guarded.cluster, *rights):
+        done = commands.run("doctor", *server, "--format", "json")
+    checks = json.loads(done.stdout)["checks"]
+    # Brokers 1 and 2 are down: that is a warning whoever asks.
+    assert done.code == 1
+    assert {check["code"] for check in checks if check["status"] == "failure"} == missing
+    statuses = {check["code"]: check["status"] for check in checks}
+    assert statuses["right_topic_describe"] == "ok"
+    assert (statuses["releases"], statuses["elr"]) == ("ok", "ok")
+    clock = "unknown" if "quorum" in missing else "ok"
+    assert statuses["clock_controller"] == clock
+    assert statuses["unclean_elections"] == "unknown"
+    assert guarded.partitions() == before
 
 
 @pytest.mark.parametrize("login", ["SCRAM-SHA-512", "PLAIN", "MTLS"])

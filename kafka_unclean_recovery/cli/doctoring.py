@@ -1,0 +1,101 @@
+"""What kafka-unclean-recovery doctor does once its flags are parsed."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from kafka_unclean_recovery.choices import Dialect, ElectionMethod, Transport, Wishes
+from kafka_unclean_recovery.cli.console import Console
+from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
+from kafka_unclean_recovery.cli.mechanisms import wishes_of
+from kafka_unclean_recovery.cli.session import Session, run
+from kafka_unclean_recovery.cluster.bootstrap import parse_bootstrap
+from kafka_unclean_recovery.doctor.diagnosis import diagnose
+from kafka_unclean_recovery.doctor.examine import Patient, examine
+from kafka_unclean_recovery.doctor.facts import Room, Space
+from kafka_unclean_recovery.doctor.report import render_json, render_text
+from kafka_unclean_recovery.journal import state_directory, unfinished_journals
+
+NAME = "kafka-unclean-recovery doctor"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The flags of the command, by their names."""
+
+    bootstrap_server: str
+    command_config: Path | None
+    as_json: bool
+    timeout_ms: int
+    salvage_dir: Path
+    transport: Transport
+    election_method: ElectionMethod
+    replica_log_info_dialect: Dialect | None
+
+
+def run_doctor(options: Options) -> int:
+    """The exit code of one run."""
+    console = Console(NAME)
+    try:
+        wishes = _checked(options)
+    except Exit as error:
+        console.say(str(error))
+        return error.code
+    config = None if options.command_config is None else str(options.command_config)
+    return run(
+        console,
+        options.bootstrap_server,
+        config,
+        lambda session: _doctor(session, options),
+        wishes,
+    )
+
+
+def _checked(options: Options) -> Wishes:
+    """Raises Exit(2)."""
+    if not (options.salvage_dir.is_dir() or options.salvage_dir.absolute().parent.is_dir()):
+        raise usage(
+            f"--salvage-dir {options.salvage_dir}: lies in no directory; name one that exists, or a"
+            " new one in one that does"
+        )
+    return wishes_of(options.transport, options.election_method, options.replica_log_info_dialect)
+
+
+async def _doctor(session: Session, options: Options) -> int:
+    patient = Patient(
+        parse_bootstrap(options.bootstrap_server),
+        session.nodes.config,
+        session.wishes,
+        options.timeout_ms / 1000,
+    )
+    session.console.progress("asking the cluster")
+    asking = examine(
+        patient, lambda id_: _room(id_, options.salvage_dir), lambda: time.time_ns() // 10**6
+    )
+    facts = await session.stop.unless(asking)
+    found = diagnose(facts, datetime.now(UTC).isoformat(timespec="seconds"))
+    session.console.artefact(render_json(found) if options.as_json else render_text(found))
+    return NOT_ALL if found.worst.bad else OK
+
+
+def _room(cluster_id: str, salvage: Path) -> Room:
+    state = state_directory(os.environ, cluster_id)
+    journals, complaints = unfinished_journals(state)
+    return Room(_space(state), _space(salvage), tuple(map(str, journals)), tuple(complaints))
+
+
+def _space(directory: Path) -> Space:
+    """Of the directory, or of the nearest above it that exists: there it would be made."""
+    there = directory.absolute()
+    while not there.exists() and there != there.parent:
+        there = there.parent
+    writable = there.is_dir() and os.access(there, os.W_OK | os.X_OK)
+    try:
+        volume = os.statvfs(there)
+    except OSError:
+        return Space(str(there), None, writable)
+    return Space(str(there), volume.f_bavail * volume.f_frsize, writable)

@@ -1,0 +1,43 @@
+"""A check: what is so, why it matters for a recovery, and what to do. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Status(StrEnum):
+    """From the least grave. `unknown` is what this command can't find out and a recovery does not
+    hang on; what it hangs on and could not be found out is a warning or a failure."""
+
+    OK = "ok"
+    NOTICE = "notice"
+    UNKNOWN = "unknown"
+    WARNING = "warning"
+    FAILURE = "failure"
+
+    @property
+    def gravity(self) -> int:
+        return list(Status).index(self)
+
+    @property
+    def bad(self) -> bool:
+        """True when the exit code tells it."""
+        return self in (Status.WARNING, Status.FAILURE)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """`code` is stable. `to_do` is empty where there is nothing to do."""
+
+    code: str
+    status: Status
+    what: str
+    why: str
+    to_do: str = ""
+
+
+def worst(checks: Iterable[Check]) -> Status:
+    """OK for no check at all."""
+    return max((check.status for check in checks), key=lambda s: s.gravity, default=Status.OK)

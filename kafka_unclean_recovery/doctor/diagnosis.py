@@ -1,0 +1,38 @@
+"""All checks of one examination, and how much is wrong. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kafka_unclean_recovery.doctor.brokers import broker_checks
+from kafka_unclean_recovery.doctor.check import Check, Status, worst
+from kafka_unclean_recovery.doctor.controllers import controller_checks
+from kafka_unclean_recovery.doctor.facts import Facts
+from kafka_unclean_recovery.doctor.partitions import partition_checks
+from kafka_unclean_recovery.doctor.rights import right_checks
+from kafka_unclean_recovery.doctor.room import room_checks
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """checked_at: ISO 8601 with its offset from UTC. checks: the gravest first."""
+
+    cluster_id: str
+    checked_at: str
+    checks: tuple[Check, ...]
+
+    @property
+    def worst(self) -> Status:
+        return worst(self.checks)
+
+
+def diagnose(facts: Facts, checked_at: str) -> Diagnosis:
+    checks = [
+        *broker_checks(facts),
+        *controller_checks(facts),
+        *partition_checks(facts),
+        *right_checks(facts),
+        *room_checks(facts),
+    ]
+    checks.sort(key=lambda check: -check.status.gravity)
+    return Diagnosis(facts.cluster.cluster_id, checked_at, tuple(checks))

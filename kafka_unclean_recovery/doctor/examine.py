@@ -1,0 +1,319 @@
+"""Asks a cluster everything that the checks want to know, and changes nothing.
+
+Each question has a connection and a deadline of its own: a broker answers the requests of one
+connection one after another, so that one which it keeps (the quorum is lost) or never answers (it
+hangs) would hold up the others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from kafka_unclean_recovery.choices import Dialect, ElectionMethod, Wishes
+from kafka_unclean_recovery.cluster.bootstrap import Address, connect_any
+from kafka_unclean_recovery.cluster.configs import ConfigValue, topic_configs
+from kafka_unclean_recovery.cluster.connection import Connection
+from kafka_unclean_recovery.cluster.describe import (
+    RequestFailed,
+    Topic,
+    describe_topics,
+    list_reassignments,
+)
+from kafka_unclean_recovery.cluster.dial import address_text
+from kafka_unclean_recovery.cluster.error_codes import NONE, UNAUTHORIZED
+from kafka_unclean_recovery.cluster.errors import ConnectionFailed, NoBrokerReachable
+from kafka_unclean_recovery.cluster.log_dirs import describe_log_dirs, topics_in
+from kafka_unclean_recovery.cluster.nodes import Nodes
+from kafka_unclean_recovery.cluster.quorum_state import describe_quorum
+from kafka_unclean_recovery.cluster.reading import Reader
+from kafka_unclean_recovery.cluster.replica_log_info import (
+    LIMIT,
+    id_partition,
+    replica_log_info,
+    speaks,
+)
+from kafka_unclean_recovery.cluster.replica_probe import NO_EPOCH, end_offsets, epoch_ends
+from kafka_unclean_recovery.cluster.security import ClientConfig
+from kafka_unclean_recovery.cluster.tried_rights import try_electing, try_reordering
+from kafka_unclean_recovery.cluster.versions import missing_requests, tells_fenced
+from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.doctor.facts import (
+    Answer,
+    BrokerSeen,
+    ClockOffset,
+    Facts,
+    QuorumAnswer,
+    Room,
+    Spoken,
+)
+from kafka_unclean_recovery.doctor.partitions import UNCLEAN
+from kafka_unclean_recovery.doctor.releases import METADATA_VERSION
+from kafka_unclean_recovery.model import Broker, Cluster, PartitionState, TopicPartition
+from kafka_unclean_recovery.transport.choosing import (
+    NotOffered,
+    dialect_for,
+    is_emulator,
+    method_for,
+)
+
+T = TypeVar("T")
+
+Question = Callable[[Connection, Deadline], Awaitable[T]]
+
+
+@dataclass(frozen=True, slots=True)
+class Patient:
+    """What is examined: `timeout` in seconds bounds each question."""
+
+    bootstrap: Sequence[Address]
+    config: ClientConfig
+    wishes: Wishes
+    timeout: float
+
+
+async def examine(
+    patient: Patient, room: Callable[[str], Room], wall_ms: Callable[[], int]
+) -> Facts:
+    """`room` gives the room here by the id of the cluster; `wall_ms` this machine's clock, ms since
+    the Unix epoch. Questions are asked side by side, in three rounds. Raises NoBrokerReachable or
+    ConnectionFailed when nobody describes the cluster, and RequestFailed."""
+    nodes = Nodes(patient.bootstrap, patient.config)
+    try:
+        cluster, _ = await Reader(nodes, time.monotonic, patient.timeout).cluster()
+        fenced_told = tells_fenced(await nodes.any(Deadline.after(patient.timeout)))
+        return await _Examination(patient, nodes, cluster, wall_ms).facts(room, fenced_told)
+    finally:
+        await nodes.close()
+
+
+class _Examination:
+    def __init__(
+        self, patient: Patient, nodes: Nodes, cluster: Cluster, wall_ms: Callable[[], int]
+    ) -> None:
+        self._patient = patient
+        self._nodes = nodes
+        self._cluster = cluster
+        self._wall_ms = wall_ms
+        live = [(b.host, b.port) for b in cluster.brokers.values()]
+        self._addresses = tuple(dict.fromkeys((*live, *patient.bootstrap)))
+
+    async def facts(self, room: Callable[[str], Room], fenced_told: bool) -> Facts:
+        method = await self._method()
+        seen = asyncio.gather(self._bootstrap(), self._brokers(), self._ask(_topics))
+        by_controller = asyncio.gather(
+            self._ask(self._quorum),
+            self._ask(list_reassignments),
+            self._ask(try_reordering),
+            self._ask(self._election(method)),
+        )
+        bootstrap, brokers, topics = await seen
+        quorum, reassignments, reordering, electing = await by_controller
+        topics = await self._again_if_hidden(topics, brokers)
+        tried, configs = await asyncio.gather(
+            self._tried(brokers, topics.value or ()), self._configs(topics)
+        )
+        return Facts(
+            cluster=self._cluster,
+            fenced_told=fenced_told,
+            bootstrap=bootstrap,
+            brokers=tried,
+            method=method,
+            quorum=quorum,
+            reassignments=reassignments,
+            reordering=reordering,
+            electing=electing,
+            topics=topics,
+            configs=configs,
+            room=room(self._cluster.cluster_id),
+        )
+
+    def _deadline(self) -> Deadline:
+        return Deadline.after(self._patient.timeout)
+
+    async def _ask(self, question: Question[T]) -> Answer[T]:
+        """Of any broker."""
+        deadline = self._deadline()
+        return await _answered(
+            connect_any(self._addresses, self._patient.config, deadline), question, deadline
+        )
+
+    async def _ask_broker(self, broker: Broker, question: Question[T]) -> Answer[T]:
+        deadline = self._deadline()
+        config = self._patient.config
+        opening = Connection.open(broker.host, broker.port, config, deadline)
+        return await _answered(opening, question, deadline)
+
+    async def _method(self) -> Answer[ElectionMethod]:
+        try:
+            return Answer(await method_for(self._nodes, self._patient.wishes, self._deadline()))
+        except (NotOffered, NoBrokerReachable) as error:
+            return Answer(problem=str(error))
+
+    def _election(self, method: Answer[ElectionMethod]) -> Question[None]:
+        chosen = method.value or ElectionMethod.REORDER
+        return lambda connection, deadline: try_electing(connection, chosen, deadline)
+
+    async def _quorum(self, connection: Connection, deadline: Deadline) -> QuorumAnswer:
+        sent = self._wall_ms()
+        quorum = await describe_quorum(connection, deadline)
+        answered = self._wall_ms()
+        if quorum is None or quorum.now_ms is None:
+            return QuorumAnswer(quorum)
+        middle, half = (sent + answered) // 2, (answered - sent + 1) // 2
+        return QuorumAnswer(quorum, ClockOffset(quorum.now_ms - middle, half))
+
+    async def _bootstrap(self) -> Mapping[str, str]:
+        """The addresses that gave no connection, with the reason."""
+
+        async def nothing(connection: Connection, deadline: Deadline) -> None:
+            pass
+
+        answers = await asyncio.gather(
+            *(
+                self._ask_broker(Broker(-1, host, port), nothing)
+                for host, port in self._patient.bootstrap
+            )
+        )
+        return {
+            address_text(*address): answer.problem
+            for address, answer in zip(self._patient.bootstrap, answers, strict=True)
+            if answer.problem is not None
+        }
+
+    async def _brokers(self) -> tuple[BrokerSeen, ...]:
+        brokers = [self._cluster.brokers[id_] for id_ in sorted(self._cluster.brokers)]
+        return tuple(await asyncio.gather(*map(self._broker, brokers)))
+
+    async def _broker(self, broker: Broker) -> BrokerSeen:
+        async def spoken(connection: Connection, deadline: Deadline) -> Spoken:
+            return _spoken(connection, self._patient.wishes)
+
+        told, log_dirs = await asyncio.gather(
+            self._ask_broker(broker, spoken), self._ask_broker(broker, describe_log_dirs)
+        )
+        return BrokerSeen(broker.id, address_text(broker.host, broker.port), told, log_dirs)
+
+    async def _again_if_hidden(
+        self, topics: Answer[tuple[Topic, ...]], brokers: Sequence[BrokerSeen]
+    ) -> Answer[tuple[Topic, ...]]:
+        """A topic may have been made between the two questions."""
+        on_disk = frozenset[str]().union(*(topics_in(b.log_dirs.value or ()) for b in brokers))
+        if topics.failed or on_disk <= {topic.name for topic in topics.value or ()}:
+            return topics
+        return await self._ask(_topics)
+
+    async def _configs(
+        self, topics: Answer[tuple[Topic, ...]]
+    ) -> Answer[Mapping[str, ConfigValue]]:
+        if topics.failed:
+            return Answer(problem=topics.problem)
+        names = sorted(topic.name for topic in topics.value or ())
+        return await self._ask(lambda c, deadline: topic_configs(c, names, UNCLEAN, deadline))
+
+    async def _tried(
+        self, brokers: Sequence[BrokerSeen], topics: Sequence[Topic]
+    ) -> tuple[BrokerSeen, ...]:
+        """With what became of reading one partition of each topic. Of brokers that were reached."""
+        reached = [broker.id for broker in brokers if not broker.spoken.failed]
+        shares = share_out(topics, reached)
+
+        async def tried(seen: BrokerSeen) -> BrokerSeen:
+            share = shares.get(seen.id, ())
+            if not share or seen.spoken.value is None:
+                return seen
+            broker, dialect = self._cluster.brokers[seen.id], seen.spoken.value.dialect
+            reading, telling = await asyncio.gather(
+                self._ask_broker(broker, _reading(share)),
+                self._ask_broker(broker, _log_infos(dialect, broker, share)),
+            )
+            ends, reads = reading.value or ({}, {})
+            return replace(seen, ends=ends, reads=reads, infos=telling.value or {})
+
+        return tuple(await asyncio.gather(*map(tried, brokers)))
+
+
+def share_out(
+    topics: Sequence[Topic], reached: Sequence[int]
+) -> Mapping[int, tuple[PartitionState, ...]]:
+    """For each broker, sorted, the partitions to try there: one of every topic that has a replica
+    on a broker that was reached, on the one with the least to do so far."""
+    shares: dict[int, list[PartitionState]] = {id_: [] for id_ in reached}
+    for topic in sorted(topics, key=lambda topic: topic.name):
+        hosts = [(p, r) for p in topic.partitions for r in p.online_replicas if r in shares]
+        if topic.error == NONE and hosts:
+            partition, broker = min(hosts, key=lambda host: len(shares[host[1]]))
+            shares[broker].append(partition)
+    return {broker: tuple(share) for broker, share in shares.items()}
+
+
+def _reading(
+    share: Sequence[PartitionState],
+) -> Question[tuple[Mapping[TopicPartition, int], Mapping[TopicPartition, int]]]:
+    """Error codes of ListOffsets, and of Fetch, as a recovery sends them."""
+    wanted = [state.topic_partition for state in share]
+
+    async def read(
+        connection: Connection, deadline: Deadline
+    ) -> tuple[Mapping[TopicPartition, int], Mapping[TopicPartition, int]]:
+        ends = await end_offsets(connection, wanted, deadline)
+        reads = await epoch_ends(connection, dict.fromkeys(wanted, NO_EPOCH), deadline)
+        return (
+            {tp: end.error for tp, end in ends.items()},
+            {tp: read.error for tp, read in reads.items()},
+        )
+
+    return read
+
+
+def _log_infos(
+    dialect: Dialect | None, broker: Broker, share: Sequence[PartitionState]
+) -> Question[Mapping[TopicPartition, int]]:
+    """Error codes of GetReplicaLogInfo; none where that is not how replicas are asked."""
+    names = {id_partition(state): state.topic_partition for state in share[:LIMIT]}
+
+    async def read(connection: Connection, deadline: Deadline) -> Mapping[TopicPartition, int]:
+        if dialect is None or not speaks(connection, dialect):
+            return {}
+        wanted = [name for name in names if name is not None]
+        told = await replica_log_info(connection, dialect, broker.id, wanted, deadline)
+        return {names[name]: info.error for name, info in told.logs.items() if name in names}
+
+    return read
+
+
+def _spoken(connection: Connection, wishes: Wishes) -> Spoken:
+    missing, dialect, problem = list(missing_requests(connection)), None, None
+    try:
+        dialect = dialect_for(connection, wishes)
+    except NotOffered as error:
+        problem = str(error)
+    if dialect is not None and not speaks(connection, dialect):
+        missing.append(f"GetReplicaLogInfo as in {dialect}")
+    return Spoken(
+        missing=tuple(missing),
+        metadata_version=connection.features.get(METADATA_VERSION),
+        finalized=dict(connection.finalized_features),
+        emulator=is_emulator(connection),
+        dialect=dialect,
+        not_offered=problem,
+    )
+
+
+async def _topics(connection: Connection, deadline: Deadline) -> tuple[Topic, ...]:
+    return tuple(await describe_topics(connection, None, deadline))
+
+
+async def _answered(
+    opening: Awaitable[Connection], question: Question[T], deadline: Deadline
+) -> Answer[T]:
+    try:
+        async with await opening as connection:
+            return Answer(await question(connection, deadline))
+    except RequestFailed as error:
+        return Answer(problem=str(error), refused=error.code in UNAUTHORIZED)
+    except (ConnectionFailed, NoBrokerReachable) as error:
+        return Answer(problem=str(error))

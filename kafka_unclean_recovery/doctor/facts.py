@@ -1,0 +1,132 @@
+"""What an examination saw, in frozen values. Every question has an answer or the reason why not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from kafka_unclean_recovery.choices import Dialect, ElectionMethod
+from kafka_unclean_recovery.cluster.configs import ConfigValue
+from kafka_unclean_recovery.cluster.describe import Reassignment, Topic
+from kafka_unclean_recovery.cluster.log_dirs import LogDir
+from kafka_unclean_recovery.cluster.quorum_state import Quorum
+from kafka_unclean_recovery.model import Cluster, PartitionState, TopicPartition
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[T]):
+    """Of one question: `value`, or the `problem` that stands in its place. `refused`: it was
+    answered, and the caller lacks the right."""
+
+    value: T | None = None
+    problem: str | None = None
+    refused: bool = False
+
+    @property
+    def failed(self) -> bool:
+        return self.problem is not None
+
+
+@dataclass(frozen=True, slots=True)
+class ClockOffset:
+    """How far the active controller's clock is ahead of ours, give or take `uncertainty_ms`."""
+
+    ahead_ms: int
+    uncertainty_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class QuorumAnswer:
+    """`quorum` is None while no controller leads."""
+
+    quorum: Quorum | None
+    clock: ClockOffset | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """What one broker said as the connection was made. missing: names of requests that are needed
+    and that it does not speak. metadata_version: the highest level that it supports, None where it
+    does not tell (ZooKeeper, the emulator). dialect: of GetReplicaLogInfo, None for list-offsets.
+    not_offered: why how replicas are asked can't be as it was wished for.
+    """
+
+    missing: tuple[str, ...] = ()
+    metadata_version: int | None = None
+    finalized: Mapping[str, int] = field(default_factory=dict)
+    emulator: bool = False
+    dialect: Dialect | None = None
+    not_offered: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerSeen:
+    """A live broker. ends, reads and infos have Kafka's error code of ListOffsets, of Fetch and of
+    GetReplicaLogInfo for partitions that were tried there: one of each topic, on some broker."""
+
+    id: int
+    address: str
+    spoken: Answer[Spoken]
+    log_dirs: Answer[tuple[LogDir, ...]] = Answer()
+    ends: Mapping[TopicPartition, int] = field(default_factory=dict)
+    reads: Mapping[TopicPartition, int] = field(default_factory=dict)
+    infos: Mapping[TopicPartition, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """Of a directory of this machine, or of the nearest one above that exists. free_bytes is what
+    this user may take; None where it can't be asked."""
+
+    path: str
+    free_bytes: int | None
+    writable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """journal: where journals go. salvage: where a salvage would be written. unfinished: journals
+    of earlier runs that left replica orders to be put back; unreadable: complaints about others."""
+
+    journal: Space
+    salvage: Space
+    unfinished: tuple[str, ...] = ()
+    unreadable: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """All of it. `fenced_told`: DescribeCluster tells fenced brokers. configs: of
+    unclean.leader.election.enable, by topic. `bootstrap` has the addresses that gave no
+    connection, each with its reason."""
+
+    cluster: Cluster
+    fenced_told: bool
+    bootstrap: Mapping[str, str]
+    brokers: tuple[BrokerSeen, ...]
+    method: Answer[ElectionMethod]
+    quorum: Answer[QuorumAnswer]
+    reassignments: Answer[Mapping[TopicPartition, Reassignment]]
+    reordering: Answer[None]
+    electing: Answer[None]
+    topics: Answer[tuple[Topic, ...]]
+    configs: Answer[Mapping[str, ConfigValue]]
+    room: Room
+
+    @property
+    def partitions(self) -> tuple[PartitionState, ...]:
+        """Of every topic that the caller may see."""
+        return tuple(p for topic in self.topics.value or () for p in topic.partitions)
+
+    @property
+    def offline(self) -> tuple[PartitionState, ...]:
+        return tuple(p for p in self.partitions if p.offline)
+
+    @property
+    def finalized(self) -> Mapping[str, int]:
+        """Features as the cluster has settled on them; empty where nobody told."""
+        told = (b.spoken.value.finalized for b in self.brokers if b.spoken.value)
+        return next((features for features in told if features), {})

@@ -1,0 +1,109 @@
+"""Checks of partitions: offline ones, reassignments, and elections that nobody asks for. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from kafka_unclean_recovery.cluster.configs import ConfigSource
+from kafka_unclean_recovery.cluster.error_codes import NONE, error_name
+from kafka_unclean_recovery.doctor import words
+from kafka_unclean_recovery.doctor.check import Check, Status
+from kafka_unclean_recovery.doctor.facts import Facts
+from kafka_unclean_recovery.report_text import count_text
+
+UNCLEAN = "unclean.leader.election.enable"
+_FIRST = ("__consumer_offsets", "__transaction_state")
+_RACE = (
+    "the controller then elects by itself, whoever comes first: whenever a broker comes or goes,"
+    " and every unclean.leader.election.interval.ms (5 minutes); records that a better replica"
+    " holds are gone before a plan is made"
+)
+_WHERE = {
+    ConfigSource.TOPIC: "set on the topics",
+    ConfigSource.ALL_BROKERS: "set for all brokers",
+    ConfigSource.ONE_BROKER: "set for a broker",
+    ConfigSource.FILE: "set in the file of the broker that was asked",
+}
+
+
+def partition_checks(facts: Facts) -> Iterator[Check]:
+    yield _offline(facts)
+    yield _reassignments(facts)
+    yield from _unclean(facts)
+
+
+def _offline(facts: Facts) -> Check:
+    why = "these are what a recovery is for"
+    if facts.topics.failed:
+        what = f"partitions are not known: {facts.topics.problem}"
+        return Check("offline_partitions", Status.FAILURE, what, why, "ask through other brokers")
+    count, offline = len(facts.partitions), facts.offline
+    if not offline:
+        what = f"none is offline of what this user may see: {count_text(count, 'partition')}"
+        return Check("offline_partitions", Status.OK, what, why)
+    first = [topic for topic in _FIRST if any(p.topic == topic for p in offline)]
+    names = words.some(p.topic_partition for p in offline)
+    to_do = "look at them: --all-offline-partitions --show-replica-info"
+    if first:
+        to_do += f"; recover {' and '.join(first)} first, groups and transactions hang on them"
+    what = f"offline are {len(offline)} of {count_text(count, 'partition')}: {names}"
+    return Check("offline_partitions", Status.WARNING, what, why, to_do)
+
+
+def _reassignments(facts: Facts) -> Check:
+    code, why = "reassignments", "an election would complete the reassignment of its partition, and"
+    why += " may elect an adding replica that is empty; such partitions are refused"
+    if facts.reassignments.failed:
+        what = f"reassignments in progress are not known: {facts.reassignments.problem}"
+        return Check(code, Status.WARNING, what, why, "nothing is elected until they are known")
+    found = facts.reassignments.value or {}
+    if not found:
+        return Check(code, Status.OK, "no reassignment is in progress", why)
+    stuck = [tp for tp in sorted(found) if tp in {p.topic_partition for p in facts.offline}]
+    count = count_text(len(found), "reassignment")
+    what = f"{count} in progress: {words.some(sorted(found))}"
+    to_do = "let them finish or cancel them before an incident"
+    if stuck:
+        what += f"; offline of these: {words.some(stuck)}"
+        to_do = "bring their brokers back: an offline partition's reassignment can't be cancelled"
+    return Check(code, Status.WARNING, what, why, to_do)
+
+
+def _unclean(facts: Facts) -> Iterator[Check]:
+    if facts.configs.failed:
+        yield _not_known(f"{facts.configs.problem}")
+        return
+    by_source, unread = defaultdict(list), defaultdict(list)
+    for topic, config in sorted((facts.configs.value or {}).items()):
+        if config.error != NONE or config.value is None:
+            unread[config.error].append(topic)
+        elif config.value == "true":
+            by_source[config.source].append(topic)
+    for source, topics in sorted(by_source.items()):
+        yield _enabled(facts, source, topics)
+    for error, topics in sorted(unread.items()):
+        yield _not_known(f"{error_name(error)} for topics {words.some(topics)}")
+    if not by_source and not unread:
+        what = f"{UNCLEAN} is false for every topic, as a broker has it; a controller's own file"
+        yield Check("unclean_elections", Status.OK, f"{what} is not shown", _RACE)
+
+
+def _enabled(facts: Facts, source: ConfigSource, topics: list[str]) -> Check:
+    offline = sorted({p.topic for p in facts.offline} & set(topics))
+    what = f"{UNCLEAN} is true for topics {words.some(topics)}"
+    if source in _WHERE:
+        what += f", {_WHERE[source]}"
+    to_do = f"set {UNCLEAN}=false until the incident is over"
+    if source is ConfigSource.FILE:
+        what += "; what the controllers' files say is not shown, and counts"
+    if offline:
+        what += f"; offline among these: {words.some(offline)}"
+        to_do += ", before any broker is started or stopped"
+    return Check("unclean_elections", Status.WARNING, what, _RACE, to_do)
+
+
+def _not_known(reason: str) -> Check:
+    what = f"whether {UNCLEAN} is true is not known: {reason}"
+    to_do = "grant Topic:DESCRIBE_CONFIGS, or ask somebody who has it"
+    return Check("unclean_elections", Status.UNKNOWN, what, _RACE, to_do)

@@ -1,0 +1,35 @@
+"""Lists and sizes in sentences. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+_SHOWN = 5
+
+
+def some(names: Iterable[object]) -> str:
+    """The first few, and how many more."""
+    found = [str(name) for name in names]
+    more = len(found) - _SHOWN
+    shown = ", ".join(found[:_SHOWN])
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def brokers(ids: Iterable[int]) -> str:
+    """As "broker 1", "brokers 1, 2"; all of them, for each may have to be looked after."""
+    found = sorted(ids)
+    return f"broker{'s' if len(found) > 1 else ''} {', '.join(map(str, found))}"
+
+
+def seconds(ms: int) -> str:
+    return f"{ms / 1000:.1f} s"
+
+
+def size(number: int) -> str:
+    """Bytes in binary units, as "1.5 GiB"."""
+    value = float(number)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if value < 1024:
+            return f"{value:.0f} B" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1024
+    return f"{value:.1f} TiB"
