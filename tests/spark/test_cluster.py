@@ -21,13 +21,15 @@ DRIVER = (
     *("--conf", "spark.driver.bindAddress=127.0.0.1"),
     *("--conf", "spark.executor.memory=512m"),
     *("--conf", "spark.ui.enabled=false"),
+    # More tasks than the two cores would get.
+    *("--conf", "spark.default.parallelism=4"),
 )
 JOB_SECONDS = 240.0
 
 
 @pytest.fixture(scope="module")
 def disks(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    return sparse_disks(tmp_path_factory.mktemp("disks"), brokers=3, replicas=4, size=512 << 20)
+    return sparse_disks(tmp_path_factory.mktemp("disks"), brokers=3, replicas=4, size=256 << 20)
 
 
 @pytest.fixture(scope="module")

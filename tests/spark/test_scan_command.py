@@ -158,7 +158,8 @@ def test_killed_then_interrupted_it_goes_on(spark: SparkSession, tmp_path: Path)
     roots = sparse_disks(tmp_path / "disks", brokers=3, replicas=4, size=512 << 20)
     out = tmp_path / "out"
     words = ["spark", "scan", *map(str, roots), "--output", str(out), "--mode", "deep"]
-    words += ["--master", "local[2]", *CONF_FLAGS]
+    # So that enough is left to do whenever it is ended.
+    words += ["--master", "local[2]", *CONF_FLAGS, "--conf", "spark.default.parallelism=4"]
     with running(*words) as killed:
         wait_until(lambda: done_files(out) > 0, SECONDS, lambda: "nothing is done")
         killed.kill()
