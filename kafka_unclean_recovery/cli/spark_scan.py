@@ -22,6 +22,7 @@ from kafka_unclean_recovery.cli.spark_flags import store_options
 from kafka_unclean_recovery.cli.spark_session import SparkWatch, check_installed, session_for
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.watching import Stopped
+from kafka_unclean_recovery.report_text import count_text
 
 if TYPE_CHECKING:
     from kafka_unclean_recovery.spark.gathering import Doubts
@@ -130,10 +131,11 @@ def _summary(scanned: Scanned) -> str:
     summary = scanned.summary
     trusted = summary.replicas - summary.suspect.count - summary.unusable.count
     size = f", {size_text(scanned.size)} of segments" if scanned.size else ""
+    brokers = count_text(len(scanned.head.brokers), "broker")
     return (
-        f"{len(scanned.head.brokers)} brokers, {summary.partitions} partitions, {summary.replicas}"
-        f" replicas ({trusted} trusted, {summary.suspect.count} suspect, {summary.unusable.count}"
-        f" unusable){size}"
+        f"{brokers}, {count_text(summary.partitions, 'partition')},"
+        f" {count_text(summary.replicas, 'replica')} ({trusted} trusted, {summary.suspect.count}"
+        f" suspect, {summary.unusable.count} unusable){size}"
     )
 
 

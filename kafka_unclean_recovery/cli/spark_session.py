@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from typing import Any
 
@@ -59,9 +60,21 @@ def session_for(master: str | None, conf: Sequence[str], watch: SparkWatch) -> I
     settings = dict(_setting(word) for word in conf)
     from kafka_unclean_recovery.spark.session import session
 
-    # Spark takes over SIGINT when a session begins.
-    with watch.signals.taken(), session(master, settings) as spark, watch.signals.taken():
+    with watch.signals.taken(), ExitStack() as begun:
+        with _sigint_held_back():
+            spark = begun.enter_context(session(master, settings))
+            begun.enter_context(watch.signals.taken())
         yield spark
+
+
+@contextmanager
+def _sigint_held_back() -> Iterator[None]:
+    """Spark takes it over when a session begins; what comes meanwhile is for us all the same."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _setting(word: str) -> tuple[str, str]:

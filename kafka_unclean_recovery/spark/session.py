@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 
 from pyspark.sql import SparkSession
 
@@ -21,9 +22,13 @@ _AT_START = {
     "spark.python.unix.domain.socket.enabled": "true",
     "spark.ui.showConsoleProgress": "false",
 }
+_LOGGING = Path(__file__).with_name("log4j2.properties").as_uri()
 # Spark makes one method of a stage; past 8000 bytes the JVM only interprets it, and a plan takes
 # twice as long. Not where the JVM is somebody else's.
-_OF_OUR_JVM = {"spark.driver.extraJavaOptions": "-XX:-DontCompileHugeMethods"}
+_OF_OUR_JVM = {
+    "spark.driver.extraJavaOptions": "-XX:-DontCompileHugeMethods"
+    f" -Dlog4j2.configurationFile={_LOGGING}"
+}
 _DEFAULTS = {
     # Filters of the data source reach its reader.
     PUSHDOWN: "true",
