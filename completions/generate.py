@@ -14,6 +14,7 @@ from typing import Any, get_args, get_type_hints
 from typer.models import ArgumentInfo
 
 from kafka_unclean_recovery.cli import (
+    aftercare,
     doctor,
     elect_leaders,
     emulator,
@@ -91,6 +92,7 @@ COMMANDS = {
                     spark_salvage.NAME: Command(spark_salvage.spark_salvage),
                 },
             ),
+            aftercare.NAME: Command(aftercare.aftercare),
             emulator.NAME: Command(emulator.emulator, {emulator.CTL_NAME: Command(emulator.ctl)}),
         },
     ),

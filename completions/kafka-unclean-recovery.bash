@@ -129,6 +129,18 @@ _kafka_unclean_recovery_spark() {
     local commands=""; ((COMP_CWORD > 2)) || commands="scan plan salvage"
     COMPREPLY=($(compgen -W "$commands --help" -- "$cur"))
 }
+_kafka_unclean_recovery_aftercare() {
+    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
+    case "$prev" in
+        --bootstrap-server) COMPREPLY=(); return ;;
+        --command-config) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --journal) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --topics) COMPREPLY=(); return ;;
+        --path-to-json-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --format) COMPREPLY=($(compgen -W "table json" -- "$cur")); return ;;
+    esac
+    COMPREPLY=($(compgen -W "--bootstrap-server --command-config --journal --topics --path-to-json-file --format --help" -- "$cur"))
+}
 _kafka_unclean_recovery_emulator_ctl() {
     local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
     case "$prev" in
@@ -164,6 +176,7 @@ _kafka_unclean_recovery() {
         doctor) _kafka_unclean_recovery_doctor; return ;;
         salvage) _kafka_unclean_recovery_salvage; return ;;
         spark) _kafka_unclean_recovery_spark; return ;;
+        aftercare) _kafka_unclean_recovery_aftercare; return ;;
         emulator) _kafka_unclean_recovery_emulator; return ;;
     esac; fi
     case "$prev" in
@@ -185,7 +198,7 @@ _kafka_unclean_recovery() {
         --election-method) COMPREPLY=($(compgen -W "auto designated reorder" -- "$cur")); return ;;
         --replica-log-info-dialect) COMPREPLY=(); return ;;
     esac
-    local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan doctor salvage spark emulator"
+    local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan doctor salvage spark aftercare emulator"
     COMPREPLY=($(compgen -W "$commands --bootstrap-server --command-config --all-offline-partitions --path-to-json-file --show-replica-info --manual-recovery-output-file --automated-recovery --recovery-duration-ms --recovery-election-attempts --wait-for-brokers --format --yes --journal --salvage-dir --allow-loss --resume --plan-output-file --replica-info-file --log-dirs --transport --election-method --replica-log-info-dialect --version --help" -- "$cur"))
 }
 complete -o filenames -F _kafka_unclean_recovery kafka-unclean-recovery

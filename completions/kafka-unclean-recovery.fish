@@ -1,29 +1,29 @@
 complete -c kafka-unclean-recovery -f
-complete -c kafka-unclean-recovery -n 'test (count (commandline -opc)) -eq 1' -a 'scan-log-dirs plan doctor salvage spark emulator'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark emulator' -l bootstrap-server -d 'Brokers to connect to first; required without a command' -x
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark emulator' -l command-config -d 'Java client properties: TLS, SASL, client.id' -r -F
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark emulator' -l all-offline-partitions -d 'Every partition without a leader'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark emulator' -l path-to-json-file -d 'The partitions, as {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark emulator' -l show-replica-info -d 'Show how far each replicas log goes'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark emulator' -l manual-recovery-output-file -d 'Write the designated leaders, for kafka-elect-leaders, and elect nothing' -r -F
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark emulator' -l automated-recovery -d 'Elect the designated leaders'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark emulator' -l recovery-duration-ms -d 'How long brokers may take to answer' -x
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark emulator' -l recovery-election-attempts -d 'Retries of elections that fail in passing' -x
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark emulator' -l wait-for-brokers -d 'Wait, within the duration, for brokers that are down: 1,2 or all' -x
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark emulator' -l format -d 'What stdout gets' -x -a 'table json'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark emulator' -l yes -d 'Elect without asking on a terminal'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark emulator' -l journal -d 'Where each step is noted before it is taken' -r -F
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark emulator' -l salvage-dir -d 'Before electing, save there what live replicas would lose; where that fails, nobody is elected' -x -a '(__fish_complete_directories)'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark emulator' -l allow-loss -d 'Elect where --salvage-dir could not save all, too'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark emulator' -l resume -d 'Only finish what the run of this journal left' -r -F
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark emulator' -l plan-output-file -d 'Write the plan with all that it rests on' -r -F
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark emulator' -l replica-info-file -d 'What scan-log-dirs --output wrote, here or elsewhere; may be given again' -r -F
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark emulator' -l log-dirs -d 'Log directories of dead brokers to read now; may be given again' -x -a '(__fish_complete_directories)'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark emulator' -l transport -d 'How replicas are asked how far they go' -x -a 'auto replica-log-info list-offsets'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark emulator' -l election-method -d 'How a designated leader is elected' -x -a 'auto designated reorder'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark emulator' -l replica-log-info-dialect -d 'What the brokers understand by GetReplicaLogInfo: KIP-966 and krabka (key 1020), KIP-1275 (1275), or merged and reverted (93, now another request of Kafkas)' -x
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark emulator' -l version -d 'Show the version'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark emulator' -l help -d 'Show this message and exit'
+complete -c kafka-unclean-recovery -n 'test (count (commandline -opc)) -eq 1' -a 'scan-log-dirs plan doctor salvage spark aftercare emulator'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l bootstrap-server -d 'Brokers to connect to first; required without a command' -x
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l command-config -d 'Java client properties: TLS, SASL, client.id' -r -F
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l all-offline-partitions -d 'Every partition without a leader'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l path-to-json-file -d 'The partitions, as {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l show-replica-info -d 'Show how far each replicas log goes'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l manual-recovery-output-file -d 'Write the designated leaders, for kafka-elect-leaders, and elect nothing' -r -F
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l automated-recovery -d 'Elect the designated leaders'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l recovery-duration-ms -d 'How long brokers may take to answer' -x
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l recovery-election-attempts -d 'Retries of elections that fail in passing' -x
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l wait-for-brokers -d 'Wait, within the duration, for brokers that are down: 1,2 or all' -x
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l format -d 'What stdout gets' -x -a 'table json'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l yes -d 'Elect without asking on a terminal'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l journal -d 'Where each step is noted before it is taken' -r -F
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l salvage-dir -d 'Before electing, save there what live replicas would lose; where that fails, nobody is elected' -x -a '(__fish_complete_directories)'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l allow-loss -d 'Elect where --salvage-dir could not save all, too'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l resume -d 'Only finish what the run of this journal left' -r -F
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l plan-output-file -d 'Write the plan with all that it rests on' -r -F
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l replica-info-file -d 'What scan-log-dirs --output wrote, here or elsewhere; may be given again' -r -F
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l log-dirs -d 'Log directories of dead brokers to read now; may be given again' -x -a '(__fish_complete_directories)'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l transport -d 'How replicas are asked how far they go' -x -a 'auto replica-log-info list-offsets'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l election-method -d 'How a designated leader is elected' -x -a 'auto designated reorder'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l replica-log-info-dialect -d 'What the brokers understand by GetReplicaLogInfo: KIP-966 and krabka (key 1020), KIP-1275 (1275), or merged and reverted (93, now another request of Kafkas)' -x
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l version -d 'Show the version'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l mode -d 'How much is read' -x -a 'fast recover deep'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l workers -d 'Processes that read at a time; by default the processors, at most 4' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l output -d 'Write the JSON, for --replica-info-file of other commands' -r -F
@@ -106,6 +106,13 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l master -d 'As spark-submit has it, or sc://HOST:PORT; by default spark-submits, else local[*]' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l conf -d 'A setting of Spark; may be given again' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l help -d 'Show this message and exit'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l bootstrap-server -d 'Brokers to connect to first' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l command-config -d 'Java client properties: TLS, SASL, client.id' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l journal -d 'Only the partitions that this journals runs elected' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l topics -d 'Only topics whose whole name matches (Pythons re)' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l path-to-json-file -d 'The partitions, as {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l format -d 'What stdout gets' -x -a 'table json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and test (count (commandline -opc)) -eq 2' -a 'ctl'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from ctl' -l brokers -d 'How many' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from ctl' -l log-directories -d 'How many disks a broker has' -x

@@ -122,6 +122,17 @@ _arguments \
     '1:command:(scan plan salvage)' \
     '(1)--help[Show this message and exit]'
 return ;;
+aftercare)
+shift words; ((CURRENT--))
+_arguments \
+    '--bootstrap-server[Brokers to connect to first]:value: ' \
+    '--command-config[Java client properties  TLS, SASL, client.id]:file:_files' \
+    '--journal[Only the partitions that this journals runs elected]:file:_files' \
+    '--topics[Only topics whose whole name matches (Pythons re)]:value: ' \
+    '--path-to-json-file[The partitions, as {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
+    '--format[What stdout gets]:value:(table json)' \
+    '--help[Show this message and exit]'
+return ;;
 emulator)
 shift words; ((CURRENT--))
 if ((CURRENT > 2)); then case "$words[2]" in
@@ -148,7 +159,7 @@ _arguments \
 return ;;
 esac; fi
 _arguments \
-    '1:command:(scan-log-dirs plan doctor salvage spark emulator)' \
+    '1:command:(scan-log-dirs plan doctor salvage spark aftercare emulator)' \
     '(1)--bootstrap-server[Brokers to connect to first; required without a command]:value: ' \
     '(1)--command-config[Java client properties  TLS, SASL, client.id]:file:_files' \
     '(1)--all-offline-partitions[Every partition without a leader]' \

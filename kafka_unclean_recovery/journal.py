@@ -195,6 +195,16 @@ def unfinished(lines: Iterable[Mapping[str, Any]]) -> tuple[Reordered, ...]:
     return tuple(open_steps[tp] for tp in sorted(open_steps))
 
 
+def elected(lines: Iterable[Mapping[str, Any]]) -> frozenset[TopicPartition]:
+    """Partitions whose election was begun; whether by ours or not, they may have a new leader."""
+    return frozenset(
+        TopicPartition(p["topic"], p["partition"])
+        for line in lines
+        if line["event"] == "elect"
+        for p in line["partitions"]
+    )
+
+
 def _reordered(p: Mapping[str, Any], at_ms: int) -> Reordered:
     return Reordered(
         TopicPartition(p["topic"], p["partition"]),

@@ -108,6 +108,7 @@ RIM = {
     "doctor": {"choices", "model", "deadline", "cluster", "report_text", "transport"},
     "gather": {"model", "deadline", "cluster", "transport"},
     "observation": {"model", "deadline", "cluster", "transport", "gather", "stopping"},
+    "aftercare": {"model", "deadline", "cluster", "plan_file", "report_table", "report_text"},
     "recovery": {"model", "cluster", "disks", "election_rules", "observation", "plan"},
 }
 ALLOWED: dict[str, set[str]] = {**PURE, **RIM}

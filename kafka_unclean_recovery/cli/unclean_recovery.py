@@ -12,6 +12,7 @@ import typer
 from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.choices import ElectionMethod, Transport
 from kafka_unclean_recovery.cli import (
+    aftercare,
     doctor,
     emulator,
     plan_from_disks,
@@ -120,7 +121,7 @@ def unclean_recovery(
 
     Reads how far the log of every surviving replica goes, chooses the leader, and with
     --automated-recovery elects exactly that one (KIP-1275, on the Kafka of today). Of the
-    commands below only doctor and salvage replay ask a cluster.
+    commands below only doctor, salvage replay and aftercare ask a cluster.
     """
     if context.invoked_subcommand is not None:
         refuse_flags_before(context, context.invoked_subcommand)
@@ -168,6 +169,9 @@ app.command(doctor.NAME, short_help="Check that a recovery would work; nothing i
 )
 app.add_typer(salvage.app, name=salvage.NAME)
 app.add_typer(spark.app, name=spark.NAME)
+app.command(aftercare.NAME, short_help="What an election left behind, and whether it is over.")(
+    aftercare.aftercare
+)
 app.add_typer(emulator.app, name=emulator.NAME)
 
 

@@ -78,7 +78,7 @@ async def end_offsets(
                     for tp in of_topic
                 ],
             )
-            for topic, of_topic in _by_topic(wanted)
+            for topic, of_topic in by_topic(wanted)
         ],
     )
     answer = await connection.request(message, deadline, version=version)
@@ -137,7 +137,7 @@ async def _fetch(
                     for tp in of_topic
                 ],
             )
-            for topic, of_topic in _by_topic(wanted)
+            for topic, of_topic in by_topic(wanted)
         ],
         forgotten_topics_data=[],
         rack_id="",
@@ -156,5 +156,5 @@ async def _fetch(
     }
 
 
-def _by_topic(wanted: Iterable[TopicPartition]) -> Iterable[tuple[str, list[TopicPartition]]]:
+def by_topic(wanted: Iterable[TopicPartition]) -> Iterable[tuple[str, list[TopicPartition]]]:
     return ((topic, list(tps)) for topic, tps in groupby(wanted, key=lambda tp: tp.topic))

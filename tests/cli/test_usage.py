@@ -321,3 +321,43 @@ def test_help_lists_the_commands() -> None:
         done = run(RECOVERY, name, "--help")
         assert (done.returncode, done.stderr) == (0, "")
         assert f"kafka-unclean-recovery {name} [OPTIONS]" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("", "it tells of no election"),
+        ('{"v": 1, "event": "begin", "cluster_id": "c"}\n', "it tells of no election"),
+        ("nonsense\n", "line 1: not a line of a journal"),
+        ('{"v": 2, "event": "begin"}\n', "journal version 2"),
+        (
+            '{"v": 1, "event": "begin", "cluster_id": "c"}\n{"v": 1, "event": "elect"}\n',
+            "not as it",
+        ),
+        ('{"v": 1, "event": "begin", "cluster_id": ["c"]}\n', "not as it was written"),
+    ],
+)
+def test_aftercare_refuses_what_is_no_journal(tmp_path: Path, content: str, says: str) -> None:
+    path = tmp_path / "journal.jsonl"
+    path.write_text(content)
+    done = run(RECOVERY, "aftercare", *NOWHERE, "--journal", str(path))
+    assert done.returncode == 2, done.stderr
+    assert f"--journal {path}" in done.stderr
+    assert says in done.stderr
+    assert path.read_text() == content
+
+
+@pytest.mark.parametrize(
+    ("flags", "code", "says"),
+    [
+        ("--journal /nowhere/j", 2, "--journal /nowhere/j"),
+        ("--journal x --path-to-json-file y", 2, "exclude each other"),
+        ("--topics (", 2, "--topics ("),
+        ("--command-config /nowhere/c", 2, "/nowhere/c"),
+        ("", 3, "no broker could be reached"),
+    ],
+)
+def test_aftercare_says_what_is_wrong(flags: str, code: int, says: str) -> None:
+    done = run(RECOVERY, "aftercare", *NOWHERE, *flags.split())
+    assert (done.returncode, done.stdout) == (code, ""), done.stderr
+    assert says in done.stderr

@@ -1,0 +1,319 @@
+"""One look at what is left of an election: questions to leaders, coordinators and every broker.
+
+What does not answer, or with an error, makes a sentence in the result: it is unknown, never clean.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from kafka_unclean_recovery.aftercare.groups import GroupBeyond, group_beyond
+from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
+from kafka_unclean_recovery.aftercare.transactions import STATES_TOPIC, Unclean, hanging
+from kafka_unclean_recovery.cluster.describe import RequestFailed, Topic
+from kafka_unclean_recovery.cluster.error_codes import (
+    NONE,
+    UNKNOWN_TOPIC_OR_PARTITION,
+    error_name,
+)
+from kafka_unclean_recovery.cluster.errors import ConnectionFailed
+from kafka_unclean_recovery.cluster.groups import Commit, committed, list_groups
+from kafka_unclean_recovery.cluster.leader_epochs import Epoch, epoch_end_offsets
+from kafka_unclean_recovery.cluster.nodes import Nodes
+from kafka_unclean_recovery.cluster.reading import Reader
+from kafka_unclean_recovery.cluster.replica_probe import EndOffset, end_offsets
+from kafka_unclean_recovery.cluster.transactions import (
+    OpenTransaction,
+    Producers,
+    ToldTransaction,
+    open_transactions,
+    told_transactions,
+)
+from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.model import Broker, PartitionState, TopicPartition
+
+OFFSETS_TOPIC = "__consumer_offsets"
+_DESCRIBE = 8  # org.apache.kafka.common.acl.AclOperation
+_FAILURES = (ConnectionFailed, RequestFailed)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which partitions are looked at. named: those that must be there, None for every partition
+    that `includes` lets in. elected: what an unclean election is known to have elected."""
+
+    includes: Callable[[TopicPartition], bool]
+    named: frozenset[TopicPartition] | None = None
+    elected: frozenset[TopicPartition] = frozenset()
+
+
+@dataclass(slots=True)
+class _OfLeaders:
+    """What leaders said; problems by partition."""
+
+    ends: dict[TopicPartition, int] = field(default_factory=dict)
+    open: dict[TopicPartition, tuple[OpenTransaction, ...]] = field(default_factory=dict)
+    epoch_ends: dict[Epoch, int] = field(default_factory=dict)
+    problems: dict[TopicPartition, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+
+async def look(nodes: Nodes, reader: Reader, asked: Asked, timeout: float) -> Aftercare:
+    """`timeout`: seconds that each round of questions may take. Raises NoBrokerReachable,
+    ConnectionFailed, RequestFailed when not even the partitions can be told."""
+    cluster, rights = await reader.cluster()
+    topics = await reader.topics(None)
+    states, unknown = _states(topics, asked)
+    unknown += _hidden(topics, rights) + await _not_shown(reader, topics)
+    brokers = cluster.brokers
+    leaders = _OfLeaders()
+    asking = [
+        _ask_leader(nodes, id_, brokers.get(id_), wanted, leaders, Deadline.after(timeout))
+        for id_, wanted in _by_leader(states).items()
+    ]
+    await asyncio.gather(*asking)
+    producer_ids = {t.producer_id for found in leaders.open.values() for t in found}
+    wanted = [state.topic_partition for state in states]
+    answers = await asyncio.gather(
+        *(_ask_coordinator(nodes, b, producer_ids, wanted, timeout) for b in brokers.values())
+    )
+    told = [each for answer in answers for each in answer.told]
+    commits = [each for answer in answers for each in answer.commits]
+    unknown += [sentence for answer in answers for sentence in answer.problems]
+    await _ask_again(nodes, brokers, states, leaders, timeout)
+    await _ask_epochs(nodes, brokers, states, commits, leaders, timeout)
+    of = _by_partition(commits)
+    unclean = _unclean(topics, asked.elected)
+    rows = (_row(s, leaders, told, of.get(s.topic_partition, ()), unclean) for s in states)
+    return Aftercare(cluster.cluster_id, tuple(rows), tuple(unknown))
+
+
+def _states(topics: Sequence[Topic], asked: Asked) -> tuple[list[PartitionState], list[str]]:
+    every = {p.topic_partition: p for topic in topics for p in topic.partitions}
+    wanted = every if asked.named is None else asked.named
+    chosen = sorted(filter(asked.includes, wanted))
+    missing = [
+        f"{tp} does not exist, or may not be described: DESCRIBE on the topic is needed"
+        for tp in chosen
+        if tp not in every
+    ]
+    return [every[tp] for tp in chosen if tp in every], missing
+
+
+def _hidden(topics: Sequence[Topic], rights: frozenset[int]) -> list[str]:
+    """Coordinators that are not there leave groups and transactions out in silence."""
+    found = []
+    for name, what in ((OFFSETS_TOPIC, "groups"), (STATES_TOPIC, "transactions")):
+        partitions = [p for topic in topics if topic.name == name for p in topic.partitions]
+        offline = sum(p.offline for p in partitions)
+        if offline:
+            found.append(
+                f"{offline} of {len(partitions)} partitions of {name} have no leader: {what} that"
+                " are on them are unknown"
+            )
+    if rights and _DESCRIBE not in rights:
+        found.append("groups may be left out: listing all needs DESCRIBE on the cluster")
+    return found
+
+
+async def _not_shown(reader: Reader, topics: Sequence[Topic]) -> list[str]:
+    """Without rights on them, topics of Kafka's own are left out of the list of all."""
+    missing = {OFFSETS_TOPIC, STATES_TOPIC} - {topic.name for topic in topics}
+    asked = await reader.topics(sorted(missing)) if missing else []
+    return [
+        f"whether all of {topic.name} has leaders is unknown: {error_name(topic.error)}"
+        for topic in asked
+        if topic.error not in (NONE, UNKNOWN_TOPIC_OR_PARTITION)
+    ]
+
+
+def _unclean(topics: Sequence[Topic], elected: frozenset[TopicPartition]) -> Unclean:
+    numbers = frozenset(tp.partition for tp in elected if tp.topic == STATES_TOPIC)
+    count = sum(len(topic.partitions) for topic in topics if topic.name == STATES_TOPIC)
+    return Unclean(numbers, count)
+
+
+def _by_leader(states: Iterable[PartitionState]) -> Mapping[int, list[TopicPartition]]:
+    found: dict[int, list[TopicPartition]] = defaultdict(list)
+    for state in states:
+        if not state.offline:
+            found[state.leader].append(state.topic_partition)
+    return found
+
+
+def _by_partition(commits: Iterable[Commit]) -> Mapping[TopicPartition, list[Commit]]:
+    found: dict[TopicPartition, list[Commit]] = defaultdict(list)
+    for commit in commits:
+        found[commit.topic_partition].append(commit)
+    return found
+
+
+async def _ask_leader(
+    nodes: Nodes,
+    broker_id: int,
+    broker: Broker | None,
+    wanted: Sequence[TopicPartition],
+    leaders: _OfLeaders,
+    deadline: Deadline,
+) -> None:
+    if broker is None:
+        for tp in wanted:
+            leaders.problems[tp].append(f"its leader {broker_id} is not among the live brokers")
+        return
+    try:
+        connection = await nodes.broker(broker, deadline)
+        ends, producers = await asyncio.gather(
+            end_offsets(connection, wanted, deadline),
+            open_transactions(connection, wanted, deadline),
+        )
+    except ConnectionFailed as error:
+        for tp in wanted:
+            leaders.problems[tp].append(f"its leader {broker_id} can't be asked: {error}")
+        return
+    for tp in wanted:
+        end = ends.get(tp, EndOffset(UNKNOWN_TOPIC_OR_PARTITION, 0))
+        found = producers.get(tp, Producers(UNKNOWN_TOPIC_OR_PARTITION))
+        for what, code in (("log end", end.error), ("open transactions", found.error)):
+            if code != NONE:
+                sentence = f"its leader {broker_id} does not tell its {what}: {error_name(code)}"
+                leaders.problems[tp].append(sentence)
+        leaders.open[tp] = found.open
+        if end.error == NONE:
+            leaders.ends[tp] = end.log_end_offset
+
+
+@dataclass(slots=True)
+class _OfCoordinator:
+    told: list[ToldTransaction] = field(default_factory=list)
+    commits: list[Commit] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+
+async def _ask_coordinator(
+    nodes: Nodes,
+    broker: Broker,
+    producer_ids: Collection[int],
+    wanted: Sequence[TopicPartition],
+    timeout: float,
+) -> _OfCoordinator:
+    answer = _OfCoordinator()
+    deadline = Deadline.after(timeout)
+    try:
+        connection = await nodes.broker(broker, deadline)
+        answer.told = await told_transactions(connection, producer_ids, deadline)
+    except _FAILURES as error:
+        answer.problems.append(f"transactions of broker {broker.id} are unknown: {error}")
+    try:
+        connection = await nodes.broker(broker, deadline)
+        groups = await list_groups(connection, deadline)
+        found = await committed(connection, groups, wanted, deadline)
+    except _FAILURES as error:
+        answer.problems.append(f"groups of broker {broker.id} are unknown: {error}")
+        return answer
+    answer.commits = list(found.commits)
+    answer.problems += [
+        f"what group {group} committed is unknown: {error_name(code)}"
+        for group, code in sorted(found.errors.items())
+    ]
+    return answer
+
+
+async def _ask_again(
+    nodes: Nodes,
+    brokers: Mapping[int, Broker],
+    states: Sequence[PartitionState],
+    leaders: _OfLeaders,
+    timeout: float,
+) -> None:
+    """Only what is open still counts: coordinators were asked later, and complete a transaction
+    when all its markers are written."""
+    with_some = [state for state in states if leaders.open.get(state.topic_partition)]
+
+    async def ask(broker: Broker, wanted: Sequence[TopicPartition]) -> None:
+        deadline = Deadline.after(timeout)
+        try:
+            connection = await nodes.broker(broker, deadline)
+            found = await open_transactions(connection, wanted, deadline)
+        except ConnectionFailed as error:
+            found = dict.fromkeys(wanted, Producers(NONE))
+            for tp in wanted:
+                leaders.problems[tp].append(f"its open transactions are unknown: {error}")
+        for tp in wanted:
+            now = {_identity(each) for each in found[tp].open} if tp in found else set()
+            leaders.open[tp] = tuple(t for t in leaders.open[tp] if _identity(t) in now)
+            code = found[tp].error if tp in found else UNKNOWN_TOPIC_OR_PARTITION
+            if code != NONE:
+                leaders.problems[tp].append(
+                    f"its open transactions are unknown: {error_name(code)}"
+                )
+
+    await asyncio.gather(*(ask(brokers[id_], of) for id_, of in _by_leader(with_some).items()))
+
+
+def _identity(transaction: OpenTransaction) -> tuple[int, int, int]:
+    return transaction.producer_id, transaction.producer_epoch, transaction.start_offset
+
+
+async def _ask_epochs(
+    nodes: Nodes,
+    brokers: Mapping[int, Broker],
+    states: Sequence[PartitionState],
+    commits: Sequence[Commit],
+    leaders: _OfLeaders,
+    timeout: float,
+) -> None:
+    """Where the leader epochs of commits end, and those before the leaders' own where transactions
+    are open; what can't be told says nothing."""
+    leader_of = {state.topic_partition: state.leader for state in states}
+    wanted: dict[int, set[Epoch]] = defaultdict(set)
+    for state in states:
+        if leaders.open.get(state.topic_partition):
+            wanted[state.leader].add((state.topic_partition, state.leader_epoch - 1))
+    for commit in commits:
+        if commit.leader_epoch is not None and commit.topic_partition in leaders.ends:
+            leader = leader_of[commit.topic_partition]
+            wanted[leader].add((commit.topic_partition, commit.leader_epoch))
+
+    async def ask(broker: Broker, epochs: set[Epoch]) -> None:
+        deadline = Deadline.after(timeout)
+        try:
+            connection = await nodes.broker(broker, deadline)
+            leaders.epoch_ends |= await epoch_end_offsets(connection, epochs, deadline)
+        except ConnectionFailed as error:
+            for tp, _ in epochs:
+                leaders.problems[tp].append(f"ends of its leader epochs are unknown: {error}")
+
+    await asyncio.gather(*(ask(brokers[id_], epochs) for id_, epochs in wanted.items()))
+
+
+def _row(
+    state: PartitionState,
+    leaders: _OfLeaders,
+    told: Sequence[ToldTransaction],
+    commits: Sequence[Commit],
+    unclean: Unclean,
+) -> PartitionCare:
+    tp = state.topic_partition
+    own_start = leaders.epoch_ends.get((tp, state.leader_epoch - 1))
+    transactions = (
+        hanging(each, told, unclean, own_start is not None and each.start_offset >= own_start)
+        for each in leaders.open.get(tp, ())
+    )
+    row = PartitionCare(
+        state,
+        leaders.ends.get(tp),
+        tuple(transactions),
+        problems=tuple(dict.fromkeys(leaders.problems.get(tp, ()))),
+    )
+    if row.log_end_offset is None:
+        return row
+    beyond = (_beyond(commit, row.log_end_offset, leaders) for commit in commits)
+    return replace(row, groups=tuple(found for found in beyond if found is not None))
+
+
+def _beyond(commit: Commit, log_end: int, leaders: _OfLeaders) -> GroupBeyond | None:
+    epoch = commit.leader_epoch
+    known = None if epoch is None else leaders.epoch_ends.get((commit.topic_partition, epoch))
+    return group_beyond(commit, log_end, known)

@@ -1,0 +1,69 @@
+"""What is left, as JSON (schemas/aftercare-1.schema.json). Pure; unknown is null, never 0."""
+
+from __future__ import annotations
+
+from kafka_unclean_recovery.aftercare.groups import GroupBeyond
+from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
+from kafka_unclean_recovery.aftercare.transactions import Hanging
+from kafka_unclean_recovery.plan_file import Json, partitions_by_line
+
+FORMAT_VERSION = 1
+
+
+def render_json(found: Aftercare) -> str:
+    """The artefact of --format json: one object, a line for each partition."""
+    head = {
+        "format_version": FORMAT_VERSION,
+        "kind": "aftercare",
+        "cluster_id": found.cluster_id,
+        "over": found.over,
+        "unknown": list(found.unknown),
+    }
+    return partitions_by_line(head, map(_row, found.partitions), {})
+
+
+def _row(row: PartitionCare) -> Json:
+    state = row.state
+    return {
+        "topic": state.topic,
+        "topic_id": state.topic_id,
+        "partition": state.partition,
+        "over": row.over,
+        "leader": None if state.offline else state.leader,
+        "leader_epoch": state.leader_epoch,
+        "replicas": list(state.replicas),
+        "isr": list(state.isr),
+        "out_of_sync": list(row.out_of_sync),
+        "offline_replicas": list(state.offline_replicas),
+        "log_end_offset": row.log_end_offset,
+        "transactions": list(map(_transaction, row.transactions)),
+        "groups": list(map(_group, row.groups)),
+        "problems": list(row.problems),
+    }
+
+
+def _transaction(found: Hanging) -> Json:
+    here, told = found.transaction, found.told
+    return {
+        "producer_id": here.producer_id,
+        "producer_epoch": here.producer_epoch,
+        "start_offset": here.start_offset,
+        "last_timestamp_ms": here.last_timestamp_ms,
+        "transactional_id": None if told is None else told.transactional_id,
+        "coordinator_state": None if told is None else told.state,
+        "coordinator_producer_epoch": None if told is None else told.producer_epoch,
+        "coordinator_start_time_ms": None if told is None else told.start_time_ms,
+        "ending": str(found.verdict.ending),
+        "reason": found.verdict.reason,
+    }
+
+
+def _group(found: GroupBeyond) -> Json:
+    commit = found.commit
+    return {
+        "group": commit.group,
+        "committed_offset": commit.offset,
+        "committed_leader_epoch": commit.leader_epoch,
+        "resume_offset": found.resume,
+        "refilled": found.refilled,
+    }

@@ -1,0 +1,119 @@
+"""What is left, as tables and lines for a terminal. Pure; unknown is "unknown", never 0."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kafka_unclean_recovery.aftercare.groups import GroupBeyond
+from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
+from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging
+from kafka_unclean_recovery.report_table import page, table
+from kafka_unclean_recovery.report_text import count_text, ids_text, number_text, one_line
+
+# A column: the two lines of its header, how it is aligned.
+_PARTITIONS = (
+    ("", "topic", "left"),
+    ("", "partition", "right"),
+    ("", "leader", "right"),
+    ("", "ISR", "left"),
+    ("not back", "in the ISR", "left"),
+    ("log end", "offset", "right"),
+    ("hanging", "transactions", "right"),
+    ("groups", "beyond", "right"),
+)
+_TRANSACTIONS = (
+    ("", "topic", "left"),
+    ("", "partition", "right"),
+    ("first", "offset", "right"),
+    ("producer", "id", "right"),
+    ("producer", "epoch", "right"),
+    ("transactional", "id", "left"),
+    ("", "ending", "left"),
+    ("", "why", "left"),
+)
+_GROUPS = (
+    ("", "group", "left"),
+    ("", "topic", "left"),
+    ("", "partition", "right"),
+    ("committed", "offset", "right"),
+    ("log ends, or", "parts, at", "right"),
+    ("", "", "left"),
+)
+
+
+def render_aftercare(found: Aftercare) -> str:
+    """Partitions with something left, transactions, groups, what is unknown, totals."""
+    left = [row for row in found.partitions if not row.over]
+    return page(
+        table(_PARTITIONS, list(map(_partition, left))),
+        table(
+            _TRANSACTIONS, [_transaction(t) for row in found.partitions for t in row.transactions]
+        ),
+        table(_GROUPS, list(map(_group, found.groups()))),
+        "\n".join(_unknown(found)),
+        _summary(found),
+    )
+
+
+def _partition(row: PartitionCare) -> Sequence[str]:
+    state = row.state
+    seen = row.log_end_offset is not None
+    return (
+        state.topic,
+        str(state.partition),
+        "none" if state.offline else str(state.leader),
+        ids_text(state.isr),
+        ids_text(row.out_of_sync),
+        number_text(row.log_end_offset),
+        str(len(row.hanging)) if seen else "unknown",
+        str(len(row.groups)) if seen else "unknown",
+    )
+
+
+def _transaction(found: Hanging) -> Sequence[str]:
+    here, told = found.transaction, found.told
+    return (
+        here.topic_partition.topic,
+        str(here.topic_partition.partition),
+        str(here.start_offset),
+        str(here.producer_id),
+        str(here.producer_epoch),
+        "unknown" if told is None else one_line(told.transactional_id),
+        str(found.verdict.ending),
+        found.verdict.reason,
+    )
+
+
+def _group(found: GroupBeyond) -> Sequence[str]:
+    where = found.commit.topic_partition
+    return (
+        one_line(found.commit.group),
+        where.topic,
+        str(where.partition),
+        str(found.commit.offset),
+        str(found.resume),
+        "! new records follow there, which it may skip" if found.refilled else "",
+    )
+
+
+def _unknown(found: Aftercare) -> Iterator[str]:
+    for sentence in found.unknown:
+        yield f"unknown: {one_line(sentence)}"
+    for row in found.partitions:
+        for problem in row.problems:
+            yield f"unknown: {row.topic_partition}: {one_line(problem)}"
+
+
+def _summary(found: Aftercare) -> str:
+    rows = found.partitions
+    hanging = list(found.hanging())
+    unsure = sum(each.verdict.ending is Ending.UNKNOWN for each in hanging)
+    behind = sum(bool(row.out_of_sync) for row in rows)
+    return (
+        f"{count_text(len(rows), 'partition')}:"
+        f" {sum(row.state.offline for row in rows)} without a leader,"
+        f" {behind} with replicas out of the ISR,"
+        f" {count_text(len(hanging), 'hanging transaction')} ({unsure} of unknown ending),"
+        f" {count_text(sum(1 for _ in found.groups()), 'group')} beyond the end;"
+        f" it is {'over' if found.over else 'not over'}"
+    )

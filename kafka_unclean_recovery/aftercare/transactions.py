@@ -1,0 +1,159 @@
+"""How a transaction that a partition holds without its end did end, by its coordinator. Pure.
+
+A coordinator remembers the newest transaction of a transactional id only, and that may be a later
+one than the partition's. Two things tell them apart:
+
+* Epochs: the coordinator's is that of the partition while the transaction is open, and afterwards
+  too, or one more when ending it bumped it (KIP-890, a time-out, a fencing). Producers without
+  KIP-890 keep one epoch for many transactions, so an equal one proves little.
+* Times: a transaction that began after the partition's last record of the producer is a later one.
+  Clocks differ, and records get their times before the coordinator hears of the transaction: what
+  is closer than CLOCKS_MS proves nothing.
+
+What a producer began since the leader leads, and its coordinator calls ongoing, is like any other.
+What neither settles is unknown: a wrong verdict shows aborted records, or hides committed ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kafka_unclean_recovery.cluster.transactions import OpenTransaction, ToldTransaction
+
+CLOCKS_MS = 1000
+STATES_TOPIC = "__transaction_state"
+_COMPLETE = {"CompleteCommit": True, "CompleteAbort": False}
+_WRITES_MARKERS = frozenset({"PrepareCommit", "PrepareAbort"})
+
+
+class Ending(StrEnum):
+    """OPEN: its coordinator ends it yet, with nothing to do here."""
+
+    COMMIT = "commit"
+    ABORT = "abort"
+    OPEN = "open"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """reason: what it rests on, a sentence."""
+
+    ending: Ending
+    reason: str
+
+    @property
+    def sure(self) -> bool:
+        return self.ending in (Ending.COMMIT, Ending.ABORT)
+
+
+@dataclass(frozen=True, slots=True)
+class Unclean:
+    """Partitions of __transaction_state that were elected uncleanly, of `count` in all: what
+    their coordinators say may be of before."""
+
+    partitions: frozenset[int] = frozenset()
+    count: int = 0
+
+    def holds(self, transactional_id: str) -> bool:
+        if not self.partitions:
+            return False
+        return states_partition(transactional_id, self.count) in self.partitions
+
+
+@dataclass(frozen=True, slots=True)
+class Hanging:
+    """An open transaction of a partition, who knows of it, and what follows. told: None when no
+    coordinator told of its producer id."""
+
+    transaction: OpenTransaction
+    told: ToldTransaction | None
+    verdict: Verdict
+
+
+def hanging(
+    transaction: OpenTransaction,
+    told: Sequence[ToldTransaction],
+    unclean: Unclean,
+    since_elected: bool,
+) -> Hanging:
+    """told: what all brokers said, of other producer ids too. since_elected: whether all of it was
+    written in the leader's present epoch."""
+    mine = [each for each in told if each.producer_id == transaction.producer_id]
+    if not mine:
+        return Hanging(transaction, None, _unknown("no coordinator tells of its producer id"))
+    if len(mine) > 1:
+        return Hanging(transaction, None, _unknown("several coordinators tell of its producer id"))
+    return Hanging(transaction, mine[0], _verdict(transaction, mine[0], unclean, since_elected))
+
+
+def _verdict(
+    transaction: OpenTransaction, told: ToldTransaction, unclean: Unclean, since_elected: bool
+) -> Verdict:
+    if unclean.holds(told.transactional_id):
+        return _unknown(
+            f"its coordinator says {told.state}, but the log that it has this from was elected"
+            " uncleanly too"
+        )
+    if told.state in _COMPLETE:
+        return _of_complete(transaction, told, _COMPLETE[told.state])
+    if told.state != "Ongoing" and told.state not in _WRITES_MARKERS:
+        return _unknown(f"its coordinator says {told.state}, which is of a later time")
+    if transaction.topic_partition not in told.partitions:
+        return _unknown(
+            f"its coordinator says {told.state}, of a transaction without this partition"
+        )
+    if told.state in _WRITES_MARKERS:
+        return Verdict(Ending.OPEN, f"its coordinator says {told.state}: it writes the end now")
+    another = told.producer_epoch != transaction.producer_epoch or _began_later(transaction, told)
+    if another and not since_elected:
+        return _unknown(
+            "a later transaction of its producer is under way on this partition, whose end will"
+            " end this one too: stop the producer"
+        )
+    return Verdict(Ending.OPEN, "its producer ends it, or its time-out")
+
+
+def _of_complete(transaction: OpenTransaction, told: ToldTransaction, commit: bool) -> Verdict:
+    bump = told.producer_epoch - transaction.producer_epoch
+    if bump not in (0, 1):
+        return _unknown(
+            f"its coordinator says {told.state}, of epoch {told.producer_epoch}: another"
+            f" transaction than this one of epoch {transaction.producer_epoch}"
+        )
+    if told.start_time_ms is None or transaction.last_timestamp_ms is None:
+        return _unknown(f"its coordinator says {told.state}; there is no time to compare")
+    if _began_later(transaction, told):
+        return _unknown(
+            f"its coordinator says {told.state}, of a transaction that began after the last"
+            " record here"
+        )
+    if bump == 0 and transaction.last_timestamp_ms < told.start_time_ms + CLOCKS_MS:
+        return _unknown(
+            f"its coordinator says {told.state}, of a transaction that began when the last record"
+            " here was written: it may be a later one"
+        )
+    ending = Ending.COMMIT if commit else Ending.ABORT
+    return Verdict(ending, f"its coordinator says {told.state}")
+
+
+def _began_later(transaction: OpenTransaction, told: ToldTransaction) -> bool:
+    if told.start_time_ms is None or transaction.last_timestamp_ms is None:
+        return False
+    return told.start_time_ms > transaction.last_timestamp_ms + CLOCKS_MS
+
+
+def _unknown(reason: str) -> Verdict:
+    return Verdict(Ending.UNKNOWN, reason)
+
+
+def states_partition(transactional_id: str, count: int) -> int:
+    """Of __transaction_state: as TransactionStateManager.partitionFor has it."""
+    code = 0
+    data = transactional_id.encode("utf-16-be", "surrogatepass")
+    for high, low in zip(data[::2], data[1::2], strict=True):
+        code = (31 * code + (high << 8 | low)) & 0xFFFFFFFF
+    signed = code - 2**32 if code >= 2**31 else code
+    return 0 if signed == -(2**31) else abs(signed) % count

@@ -1,0 +1,63 @@
+"""Where something can't be asked: unknown, never over. The emulator speaks no transactions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from kafka_unclean_recovery.emulator import Cluster
+from tests.cli.run import RECOVERY, run
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with Cluster() as cluster:
+        cluster.create_topic("orders", assignment=[[1, 2], [2, 1]])
+        cluster.create_topic("other", assignment=[[3]])
+        yield cluster
+
+
+def look(cluster: Cluster, *flags: str) -> Any:
+    servers = ("--bootstrap-server", cluster.bootstrap_servers)
+    done = run(RECOVERY, "aftercare", *servers, "--format", "json", *flags)
+    assert done.returncode == 1, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_leader_that_tells_of_no_transactions_is_unknown(cluster: Cluster) -> None:
+    document = look(cluster, "--topics", "orders")
+    rows = document["partitions"]
+    assert [(row["topic"], row["partition"], row["over"]) for row in rows] == [
+        ("orders", 0, False),
+        ("orders", 1, False),
+    ]
+    for row in rows:
+        (problem,) = row["problems"]
+        assert f"its leader {row['leader']} can't be asked" in problem
+        assert "does not speak DescribeProducers" in problem
+
+
+def test_a_partition_that_is_not_there_is_unknown(cluster: Cluster, tmp_path: Any) -> None:
+    path = tmp_path / "p.json"
+    path.write_text('{"partitions": [{"topic": "gone", "partition": 0}]}')
+    document = look(cluster, "--path-to-json-file", str(path))
+    assert document["partitions"] == []
+    (sentence,) = document["unknown"]
+    assert sentence.startswith("gone-0 does not exist, or may not be described")
+
+
+def test_the_journal_of_another_cluster_is_refused(cluster: Cluster, tmp_path: Any) -> None:
+    path = tmp_path / "journal.jsonl"
+    partitions = [{"topic": "orders", "partition": 0, "designated_leader": 1}]
+    lines = [
+        {"v": 1, "at_ms": 0, "event": "begin", "cluster_id": "another"},
+        {"v": 1, "at_ms": 0, "event": "elect", "partitions": partitions},
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    servers = ("--bootstrap-server", cluster.bootstrap_servers)
+    done = run(RECOVERY, "aftercare", *servers, "--journal", str(path))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--journal is of cluster another, not of" in done.stderr

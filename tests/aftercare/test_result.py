@@ -1,0 +1,88 @@
+"""When it is over, and what is shown of what is not."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import kafka_unclean_recovery
+from kafka_unclean_recovery.aftercare.groups import GroupBeyond
+from kafka_unclean_recovery.aftercare.report import render_json
+from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
+from kafka_unclean_recovery.aftercare.table import render_aftercare
+from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging, Verdict
+from kafka_unclean_recovery.cluster.groups import Commit
+from kafka_unclean_recovery.cluster.transactions import OpenTransaction, ToldTransaction
+from kafka_unclean_recovery.model import NO_LEADER, PartitionState, TopicPartition
+
+SCHEMA = json.loads(
+    (Path(kafka_unclean_recovery.__file__).parent / "schemas" / "aftercare-1.schema.json")
+    .read_text()
+)  # fmt: skip
+WHERE = TopicPartition("orders", 0)
+STATE = PartitionState("orders", "an id", 0, 3, 2, (1, 3), isr=(3, 1))
+HEALED = PartitionCare(STATE, 10)
+OPEN = OpenTransaction(WHERE, 7, 0, -1, 4, None)
+TOLD = ToldTransaction("pay", 7, 0, "CompleteCommit", 5)
+
+
+def hanging(ending: Ending, told: ToldTransaction | None = TOLD) -> Hanging:
+    return Hanging(OPEN, told, Verdict(ending, "so it is"))
+
+
+BEYOND = GroupBeyond(Commit("g", WHERE, 15, None), 10, False)
+BEHIND = replace(HEALED, state=replace(STATE, isr=(3,), offline_replicas=(1,)))
+LEADERLESS = replace(HEALED, state=replace(STATE, leader=NO_LEADER), log_end_offset=None)
+LEFT = [
+    pytest.param(BEHIND, id="a replica is out of the ISR"),
+    pytest.param(LEADERLESS, id="no leader"),
+    pytest.param(replace(HEALED, transactions=(hanging(Ending.COMMIT),)), id="to be committed"),
+    pytest.param(replace(HEALED, transactions=(hanging(Ending.UNKNOWN, None),)), id="unknown end"),
+    pytest.param(replace(HEALED, groups=(BEYOND,)), id="a group beyond the end"),
+    pytest.param(replace(HEALED, problems=("its leader is silent",)), id="something not seen"),
+]
+
+
+@pytest.mark.parametrize("row", LEFT)
+def test_it_is_not_over_while_something_is_left(row: PartitionCare) -> None:
+    found = Aftercare("c", (HEALED, row), ())
+    assert not found.over
+    assert render_aftercare(found).endswith("it is not over\n")
+    document = json.loads(render_json(found))
+    jsonschema.validate(document, SCHEMA)
+    assert [document["over"], *(each["over"] for each in document["partitions"])] == [
+        False,
+        True,
+        False,
+    ]
+
+
+def test_it_is_over_when_nothing_is_left() -> None:
+    # A transaction that its coordinator ends yet is nobody's trouble.
+    found = Aftercare("c", (HEALED, replace(HEALED, transactions=(hanging(Ending.OPEN),))), ())
+    assert found.over
+    assert "0 hanging transactions (0 of unknown ending)" in render_aftercare(found)
+    jsonschema.validate(json.loads(render_json(found)), SCHEMA)
+
+
+def test_it_is_not_over_while_something_may_be_hidden() -> None:
+    found = Aftercare("c", (HEALED,), ("groups of broker 2 are unknown: \x1b[2J",))
+    assert not found.over
+    assert "unknown: groups of broker 2 are unknown: [2J\n" in render_aftercare(found)
+
+
+def test_the_table_names_what_is_left() -> None:
+    row = replace(BEHIND, transactions=(hanging(Ending.ABORT),), groups=(BEYOND,))
+    lines = render_aftercare(Aftercare("c", (HEALED, row), ())).splitlines()
+    cells = [line.split() for line in lines]
+    assert ["orders", "0", "3", "3", "1", "10", "1", "1"] in cells
+    assert ["orders", "0", "4", "7", "0", "pay", "abort", "so", "it", "is"] in cells
+    assert ["g", "orders", "0", "15", "10"] in cells
+    unseen = render_aftercare(Aftercare("c", (LEADERLESS,), ()))
+    assert ["orders", "0", "none", "3,1", "none", "unknown", "unknown", "unknown"] in [
+        line.split() for line in unseen.splitlines()
+    ]

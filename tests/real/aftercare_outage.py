@@ -1,0 +1,104 @@
+"""An election that leaves things behind: transactions whose markers died, and a group beyond the
+end.
+
+Brokers 1 and 3 hold the data; 2 holds the groups and the transactions' states, and lives. 3 dies,
+1 goes on and ends transactions, 1 dies, and 3 comes back: what 1 wrote meanwhile is gone.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from confluent_kafka import Consumer, Producer
+from confluent_kafka import TopicPartition as Position
+
+from tests.real.cluster import KafkaCluster
+from tests.real.metadata import QUIETLY, SILENT
+from tests.real.records import create_topic, produce, wait_until_replicated
+from tests.real.waiting import wait_until
+
+TOPIC = "orders"
+DEAD, COORDINATOR, SURVIVOR = 1, 2, 3
+# What of each partition is beyond the survivor's log: the marker of a transaction that was
+# committed, of one that was aborted, nothing (its transaction is open), plain records.
+COMMITTED, ABORTED, OPEN, PLAIN = range(4)
+HELD, MORE = 10, 5
+GROUP, CONTENT_GROUP = "beyond", "content"
+TIMEOUT = 60.0
+# Longer than clocks may differ: else it can't be told from one that began later.
+_LASTS_SECONDS = 1.5
+_INTERNAL = ("__consumer_offsets", "__transaction_state")
+
+
+def new_cluster(directory: Path) -> KafkaCluster:
+    return KafkaCluster.create(directory, brokers=3)
+
+
+def outage(cluster: KafkaCluster) -> None:
+    """Started and without a leader when this returns; 1 is dead."""
+    cluster.start()
+    connection = cluster.connection()
+    for topic in _INTERNAL:
+        create_topic(connection, topic, [[COORDINATOR]] * 4, {"cleanup.policy": "compact"})
+    create_topic(connection, TOPIC, [[DEAD, SURVIVOR]] * 4)
+    _agree(cluster, {DEAD, SURVIVOR})
+    produce(connection, TOPIC, PLAIN, HELD)
+    producers = {number: _transactional(cluster, number) for number in (COMMITTED, ABORTED, OPEN)}
+    began = time.monotonic()
+    for number, producer in producers.items():
+        producer.begin_transaction()
+        _produce(producer, number, 0)
+    wait_until(lambda: time.monotonic() > began + _LASTS_SECONDS, TIMEOUT, lambda: "its time")
+    for number, producer in producers.items():
+        for record in range(1, HELD):
+            _produce(producer, number, record)
+    wait_until_replicated(connection, TOPIC, dict.fromkeys(range(4), HELD))
+    _lose(cluster, SURVIVOR)
+    _agree(cluster, {DEAD})
+    produce(cluster.connection(), TOPIC, PLAIN, MORE, first=HELD, acks="1")
+    producers[COMMITTED].commit_transaction(TIMEOUT)
+    producers[ABORTED].abort_transaction(TIMEOUT)
+    commit_offset(cluster, GROUP, PLAIN, HELD + MORE, epoch=0)
+    commit_offset(cluster, CONTENT_GROUP, PLAIN, HELD, epoch=0)
+    _lose(cluster, DEAD)
+    cluster.start_node(SURVIVOR)
+    cluster.wait_until_partitions(TOPIC, lambda seen: seen.offline)
+
+
+def commit_offset(
+    cluster: KafkaCluster, group: str, partition: int, offset: int, epoch: int
+) -> None:
+    settings = {**cluster.connection(), **QUIETLY, "group.id": group}
+    consumer = Consumer(settings, logger=SILENT)
+    try:
+        where = Position(TOPIC, partition, offset, leader_epoch=epoch)
+        consumer.commit(offsets=[where], asynchronous=False)
+    finally:
+        consumer.close()
+
+
+def _transactional(cluster: KafkaCluster, partition: int) -> Producer:
+    settings = {
+        **cluster.connection(),
+        **QUIETLY,
+        "transactional.id": f"of {partition}",
+        "transaction.timeout.ms": 900_000,
+    }
+    producer = Producer(settings, logger=SILENT)
+    producer.init_transactions(TIMEOUT)
+    return producer
+
+
+def _produce(producer: Producer, partition: int, number: int) -> None:
+    producer.produce(TOPIC, str(number).encode(), partition=partition)
+    assert producer.flush(TIMEOUT) == 0
+
+
+def _lose(cluster: KafkaCluster, broker: int) -> None:
+    cluster.kill(broker)
+    cluster.wait_until_fenced({broker})
+
+
+def _agree(cluster: KafkaCluster, isr: set[int]) -> None:
+    cluster.wait_until_partitions(TOPIC, lambda p: not p.offline and set(p.isr) == isr, TIMEOUT)

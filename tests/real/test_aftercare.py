@@ -1,0 +1,135 @@
+"""What an election left behind on a real cluster is found, and nothing else is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+import kafka_unclean_recovery
+from tests.real.aftercare_outage import (
+    ABORTED,
+    COMMITTED,
+    COORDINATOR,
+    DEAD,
+    GROUP,
+    HELD,
+    MORE,
+    OPEN,
+    PLAIN,
+    SURVIVOR,
+    TIMEOUT,
+    TOPIC,
+    new_cluster,
+    outage,
+)
+from tests.real.cli import Cli, Finished
+from tests.real.cluster import KafkaCluster
+from tests.real.records import produce
+
+SCHEMA = Path(kafka_unclean_recovery.__file__).parent / "schemas" / "aftercare-1.schema.json"
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """The survivor leads everything by our tool; the tests change it one after the other."""
+
+    home: Path
+    cluster: KafkaCluster
+
+    @property
+    def journal(self) -> Path:
+        return self.home / "journal.jsonl"
+
+    def aftercare(self, *flags: str) -> Finished:
+        servers = ("--bootstrap-server", self.cluster.bootstrap_servers)
+        return Cli(self.home).offline("aftercare", *servers, *flags)
+
+    def document(self, *flags: str) -> Row:
+        done = self.aftercare(*flags, "--format", "json")
+        document: Row = done.json
+        jsonschema.validate(document, json.loads(SCHEMA.read_text()))
+        assert done.code == (0 if document["over"] else 1), done
+        return document
+
+    def rows(self, *flags: str) -> Mapping[int, Row]:
+        document = self.document("--journal", str(self.journal), *flags)
+        assert document["unknown"] == []
+        return {row["partition"]: row for row in document["partitions"]}
+
+
+@pytest.fixture(scope="module")
+def recovered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recovered]:
+    home = tmp_path_factory.mktemp("aftercare")
+    with new_cluster(home / "cluster") as cluster:
+        outage(cluster)
+        found = Recovered(home, cluster)
+        elect = ("--all-offline-partitions", "--automated-recovery", "--yes")
+        done = Cli(home).recover(cluster, *elect, "--journal", str(found.journal))
+        assert done.code == 0, done
+        yield found
+
+
+def test_what_the_election_left_is_found(recovered: Recovered) -> None:
+    rows = recovered.rows()
+    assert rows.keys() == {COMMITTED, ABORTED, OPEN, PLAIN}
+    for row in rows.values():
+        assert (row["leader"], row["log_end_offset"]) == (SURVIVOR, HELD)
+        assert row["out_of_sync"] == row["offline_replicas"] == [DEAD]
+        assert row["problems"] == []
+    transactions = {number: row["transactions"] for number, row in rows.items()}
+    assert transactions.pop(PLAIN) == []
+    assert {
+        number: [(t["transactional_id"], t["ending"], t["start_offset"]) for t in found]
+        for number, found in transactions.items()
+    } == {
+        COMMITTED: [(f"of {COMMITTED}", "commit", 0)],
+        ABORTED: [(f"of {ABORTED}", "abort", 0)],
+        OPEN: [(f"of {OPEN}", "open", 0)],
+    }
+    groups = {number: row["groups"] for number, row in rows.items()}
+    assert groups.pop(PLAIN) == [
+        {
+            "group": GROUP,
+            "committed_offset": HELD + MORE,
+            "committed_leader_epoch": 0,
+            "resume_offset": HELD,
+            "refilled": False,
+        }
+    ]
+    assert not any(groups.values())
+
+
+def test_a_group_that_the_refill_hides_is_found_by_its_leader_epoch(recovered: Recovered) -> None:
+    produce(recovered.cluster.connection(), TOPIC, PLAIN, 2 * MORE, first=100)
+    row = recovered.rows()[PLAIN]
+    assert row["log_end_offset"] == HELD + 2 * MORE
+    (group,) = row["groups"]
+    assert (group["group"], group["resume_offset"], group["refilled"]) == (GROUP, HELD, True)
+
+
+def test_the_command_printed_sets_the_group_back(recovered: Recovered) -> None:
+    done = recovered.aftercare("--topics", TOPIC)
+    (command,) = (line for line in done.stderr.splitlines() if "kafka-consumer-groups.sh" in line)
+    arguments = command.partition("kafka-consumer-groups.sh ")[2].split()
+    recovered.cluster.script("kafka-consumer-groups", *arguments)
+    assert recovered.rows()[PLAIN]["groups"] == []
+
+
+def test_what_a_dead_coordinator_hides_is_unknown(recovered: Recovered) -> None:
+    recovered.cluster.kill(COORDINATOR)
+    recovered.cluster.wait_until_fenced({COORDINATOR}, TIMEOUT)
+    document = recovered.document("--journal", str(recovered.journal))
+    hidden = [sentence for sentence in document["unknown"] if "have no leader" in sentence]
+    assert [sentence.split(":")[0] for sentence in hidden] == [
+        "4 of 4 partitions of __consumer_offsets have no leader",
+        "4 of 4 partitions of __transaction_state have no leader",
+    ]
+    endings = [t["ending"] for row in document["partitions"] for t in row["transactions"]]
+    assert endings == ["unknown"] * 3
