@@ -108,9 +108,10 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l bootstrap-server -d 'Brokers to connect to first' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l command-config -d 'Java client properties: TLS, SASL, client.id' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l journal -d 'Only the partitions that this journals runs elected' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l journal -d 'Only the partitions that this journals runs elected; markers are noted there' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l topics -d 'Only topics whose whole name matches (Pythons re)' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l path-to-json-file -d 'The partitions, as {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l end-transactions -d 'End hanging transactions whose ending their coordinators know for sure'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l format -d 'What stdout gets' -x -a 'table json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and test (count (commandline -opc)) -eq 2' -a 'ctl'

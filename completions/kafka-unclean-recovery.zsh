@@ -127,9 +127,10 @@ shift words; ((CURRENT--))
 _arguments \
     '--bootstrap-server[Brokers to connect to first]:value: ' \
     '--command-config[Java client properties  TLS, SASL, client.id]:file:_files' \
-    '--journal[Only the partitions that this journals runs elected]:file:_files' \
+    '--journal[Only the partitions that this journals runs elected; markers are noted there]:file:_files' \
     '--topics[Only topics whose whole name matches (Pythons re)]:value: ' \
     '--path-to-json-file[The partitions, as {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
+    '--end-transactions[End hanging transactions whose ending their coordinators know for sure]' \
     '--format[What stdout gets]:value:(table json)' \
     '--help[Show this message and exit]'
 return ;;

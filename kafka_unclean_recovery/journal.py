@@ -10,6 +10,9 @@ A line is {"v": 1, "at": ISO 8601 UTC, "at_ms": ms since the Unix epoch, "event"
               reason}], the tails of live replicas that were saved before electing, or not
     outcome   partitions: [{topic, partition, outcome, reason, leader, leader_epoch}]
     restored  partitions: [{topic, partition}]
+    markers   partitions: [{topic, partition, producer_id, producer_epoch, start_offset,
+              transactional_id, ending: "commit" or "abort"}], of aftercare
+    marked    partitions: [{topic, partition, producer_id, problem: null when it was written}]
     end       exit_code
 
 A partition in a `reorder` with no later `restored` may have its replicas in our order still:

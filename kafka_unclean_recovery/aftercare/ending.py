@@ -9,52 +9,57 @@ from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging
 from kafka_unclean_recovery.cluster.error_codes import NONE, error_name
 from kafka_unclean_recovery.cluster.errors import ConnectionFailed
 from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.transactions import OpenTransaction, write_marker
+from kafka_unclean_recovery.cluster.transactions import open_transactions, write_marker
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.model import Broker
+from kafka_unclean_recovery.model import Broker, TopicPartition
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
     """problem: why no marker is known to have been written, None when one was."""
 
-    transaction: OpenTransaction
-    ending: Ending
+    hanging: Hanging
     problem: str | None
 
 
 async def end_transactions(
     nodes: Nodes,
-    leaders: Mapping[OpenTransaction, Broker | None],
+    leaders: Mapping[TopicPartition, Broker],
     chosen: Iterable[Hanging],
     timeout: float,
     going_on: Callable[[], bool],
 ) -> list[Ended]:
-    """A marker for each of `chosen`, one after the other; none is without a sure verdict.
+    """A marker for each of `chosen`, one after the other; each has a sure verdict.
 
-    leaders: of their partitions, None where it is not listed. timeout: seconds for each.
-    `going_on` false ends it before the next.
+    leaders: those that are live. timeout: seconds for each. `going_on` false ends it before the
+    next.
     """
     done = []
     for each in chosen:
         if not going_on():
             break
         assert each.verdict.sure
-        leader = leaders[each.transaction]
-        problem = await _end(nodes, leader, each, Deadline.after(timeout))
-        done.append(Ended(each.transaction, each.verdict.ending, problem))
+        leader = leaders.get(each.transaction.topic_partition)
+        if leader is None:
+            done.append(Ended(each, "its leader is not live"))
+        else:
+            problem = await _end(nodes, leader, each, Deadline.after(timeout))
+            done.append(Ended(each, problem))
     return done
 
 
-async def _end(
-    nodes: Nodes, leader: Broker | None, hanging: Hanging, deadline: Deadline
-) -> str | None:
-    if leader is None:
-        return "its leader is not listed"
-    commit = hanging.verdict.ending is Ending.COMMIT
+async def _end(nodes: Nodes, leader: Broker, hanging: Hanging, deadline: Deadline) -> str | None:
+    """Why no marker is known to be there."""
+    here = hanging.transaction
+    where = here.topic_partition
     try:
         connection = await nodes.broker(leader, deadline)
-        code = await write_marker(connection, hanging.transaction, commit, deadline)
+        # A marker goes to whatever of this producer is open, so this comes right before it.
+        found = (await open_transactions(connection, [where], deadline)).get(where)
+        if found is None or found.error != NONE or here not in found.open:
+            return "it changed meanwhile, so it was left alone: look again"
+        commit = hanging.verdict.ending is Ending.COMMIT
+        code = await write_marker(connection, here, commit, deadline)
     except ConnectionFailed as error:
-        return f"{error}; whether it was written is seen by looking again"
+        return f"{error}; look again to see whether its marker was written"
     return None if code == NONE else f"broker {leader.id} refused the marker: {error_name(code)}"

@@ -241,15 +241,21 @@ async def _ask_again(
             for tp in wanted:
                 leaders.problems[tp].append(f"its open transactions are unknown: {error}")
         for tp in wanted:
-            now = {_identity(each) for each in found[tp].open} if tp in found else set()
-            leaders.open[tp] = tuple(t for t in leaders.open[tp] if _identity(t) in now)
-            code = found[tp].error if tp in found else UNKNOWN_TOPIC_OR_PARTITION
-            if code != NONE:
-                leaders.problems[tp].append(
-                    f"its open transactions are unknown: {error_name(code)}"
-                )
+            now = found.get(tp, Producers(UNKNOWN_TOPIC_OR_PARTITION))
+            leaders.open[tp] = still_open(leaders.open[tp], now.open)
+            if now.error != NONE:
+                sentence = f"its open transactions are unknown: {error_name(now.error)}"
+                leaders.problems[tp].append(sentence)
 
     await asyncio.gather(*(ask(brokers[id_], of) for id_, of in _by_leader(with_some).items()))
+
+
+def still_open(
+    before: Iterable[OpenTransaction], now: Iterable[OpenTransaction]
+) -> tuple[OpenTransaction, ...]:
+    """Those of `now` that are the very ones of `before`, which may have grown since."""
+    known = set(map(_identity, before))
+    return tuple(each for each in now if _identity(each) in known)
 
 
 def _identity(transaction: OpenTransaction) -> tuple[int, int, int]:

@@ -26,17 +26,27 @@ def aftercare(
     ] = None,
     journal: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Only the partitions that this journal's runs elected."),
+        typer.Option(
+            metavar="FILE",
+            help="Only the partitions that this journal's runs elected; markers are noted there.",
+        ),
     ] = None,
     topics: Topics = None,
     path_to_json_file: PartitionsFile = None,
+    end_transactions: Annotated[
+        bool,
+        typer.Option(
+            "--end-transactions",
+            help="End hanging transactions whose ending their coordinators know for sure.",
+        ),
+    ] = False,
     format: OutputFormat = Format.TABLE,  # noqa: A002 - the flag's name
 ) -> None:
     """See what an unclean election left behind: hanging transactions, groups, missing replicas.
 
-    Reads only. Transactions whose end died with the old leader block read_committed consumers for
-    good; groups may have read what is gone; replicas may not be back in the ISR. Exits with 0 when
-    it is over.
+    Reads only, but for --end-transactions. Transactions whose end died with the old leader block
+    read_committed consumers for good; groups may have read what is gone; replicas may not be back
+    in the ISR. Exits with 0 when it is over.
     """
     # Kafka's codec takes 0.2 s to import; --help and a wrong flag should not wait for it.
     from kafka_unclean_recovery.cli.caring import Options, run_aftercare
@@ -47,6 +57,7 @@ def aftercare(
         journal=journal,
         topics=topics,
         path_to_json_file=path_to_json_file,
+        end_transactions=end_transactions,
         as_json=format is Format.JSON,
     )
     raise typer.Exit(run_aftercare(options))

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
+import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from kafka_unclean_recovery import __version__
+from kafka_unclean_recovery.aftercare.ending import Ended, end_transactions
 from kafka_unclean_recovery.aftercare.groups import GroupBeyond
 from kafka_unclean_recovery.aftercare.looking import Asked, look
 from kafka_unclean_recovery.aftercare.report import render_json
 from kafka_unclean_recovery.aftercare.result import Aftercare
 from kafka_unclean_recovery.aftercare.table import render_aftercare
+from kafka_unclean_recovery.aftercare.transactions import Hanging
 from kafka_unclean_recovery.cli.console import Console, read_input
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.selection import selection
 from kafka_unclean_recovery.cli.session import Session, run
-from kafka_unclean_recovery.journal import JournalError, elected, parse
-from kafka_unclean_recovery.model import TopicPartition
+from kafka_unclean_recovery.journal import (
+    Journal,
+    JournalError,
+    elected,
+    new_path,
+    parse,
+    state_directory,
+)
+from kafka_unclean_recovery.model import Broker, TopicPartition
 from kafka_unclean_recovery.report_text import count_text
 
 NAME = "kafka-unclean-recovery"
@@ -35,6 +46,7 @@ class Options:
     journal: Path | None
     topics: str | None
     path_to_json_file: Path | None
+    end_transactions: bool
     as_json: bool
 
     @property
@@ -45,6 +57,16 @@ class Options:
     def connection(self) -> list[str]:
         config = [] if self.config is None else ["--command-config", self.config]
         return ["--bootstrap-server", self.bootstrap_server, *config]
+
+    @property
+    def selection(self) -> list[str]:
+        """The flags that choose partitions."""
+        given = {
+            "--journal": self.journal,
+            "--topics": self.topics,
+            "--path-to-json-file": self.path_to_json_file,
+        }
+        return [word for flag, v in given.items() if v is not None for word in (flag, str(v))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +123,9 @@ def _read_journal(path: Path) -> tuple[str, frozenset[TopicPartition]]:
 
 async def _care(session: Session, options: Options, chosen: Chosen) -> int:
     found = await _look(session, chosen)
+    if options.end_transactions and any(found.endable()):
+        await _end_transactions(session, options, found)
+        found = await _look(session, chosen)
     session.console.artefact(render_json(found) if options.as_json else render_aftercare(found))
     for sentence in _advice(options, found):
         session.console.say(sentence)
@@ -116,11 +141,72 @@ async def _look(session: Session, chosen: Chosen) -> Aftercare:
     return found
 
 
+async def _end_transactions(session: Session, options: Options, found: Aftercare) -> None:
+    """Raises JournalError before anything is done."""
+    chosen = list(found.endable())
+    leaders = await session.stop.unless(_leaders(session, found))
+    path = options.journal or new_path(state_directory(os.environ, found.cluster_id))
+    with Journal.open(path) as journal:
+        command = f"{NAME} aftercare"
+        journal.note("begin", version=__version__, cluster_id=found.cluster_id, command=command)
+        journal.write("markers", partitions=list(map(_marker_line, chosen)))
+        done = await end_transactions(
+            session.nodes, leaders, chosen, _ANSWER_SECONDS, lambda: not session.stop.requested
+        )
+        journal.write("marked", partitions=list(map(_marked_line, done)))
+    for each in done:
+        what = f"{_name(each.hanging)}: {each.hanging.verdict.ending}"
+        session.console.say(f"{what}: {each.problem}" if each.problem else f"{what}: done")
+    session.console.say(f"noted in {path}")
+
+
+async def _leaders(session: Session, found: Aftercare) -> Mapping[TopicPartition, Broker]:
+    cluster, _ = await session.reader.cluster()
+    rows = {row.topic_partition: row.state.leader for row in found.partitions}
+    return {tp: cluster.brokers[id_] for tp, id_ in rows.items() if id_ in cluster.brokers}
+
+
+def _name(found: Hanging) -> str:
+    here = found.transaction
+    return f"{here.topic_partition}: transaction of producer id {here.producer_id}"
+
+
+def _marker_line(found: Hanging) -> dict[str, object]:
+    here = found.transaction
+    return {
+        "topic": here.topic_partition.topic,
+        "partition": here.topic_partition.partition,
+        "producer_id": here.producer_id,
+        "producer_epoch": here.producer_epoch,
+        "start_offset": here.start_offset,
+        "transactional_id": None if found.told is None else found.told.transactional_id,
+        "ending": str(found.verdict.ending),
+    }
+
+
+def _marked_line(done: Ended) -> dict[str, object]:
+    here = done.hanging.transaction
+    return {
+        "topic": here.topic_partition.topic,
+        "partition": here.topic_partition.partition,
+        "producer_id": here.producer_id,
+        "problem": done.problem,
+    }
+
+
 def _advice(options: Options, found: Aftercare) -> Iterator[str]:
     if any(found.hanging()):
         yield (
             "keep the producers of hanging transactions stopped until these are ended: the next"
             " transaction of a producer ends the hanging one with its own result"
+        )
+    if any(found.endable()):
+        yield f"this ends those whose ending is known: {_ending_command(options)}"
+    unsure = sum(not each.verdict.sure for each in found.hanging())
+    if unsure:
+        yield (
+            f"{count_text(unsure, 'hanging transaction')} of unknown ending: none is ended here;"
+            " kafka-transactions.sh abort hides the records, committed or not"
         )
     beyond = list(found.groups())
     if beyond:
@@ -134,6 +220,11 @@ def _advice(options: Options, found: Aftercare) -> Iterator[str]:
             f"{count_text(len(dead), 'broker')} may come back and then delete what the leaders"
             " lack: salvage it, or move the partitions' directories aside, before they start"
         )
+
+
+def _ending_command(options: Options) -> str:
+    words = [NAME, "aftercare", *options.connection, *options.selection, "--end-transactions"]
+    return shlex.join(words)
 
 
 def _reset(options: Options, found: GroupBeyond) -> str:

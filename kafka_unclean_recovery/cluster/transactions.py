@@ -150,7 +150,10 @@ async def told_transactions(
 async def write_marker(
     connection: Connection, transaction: OpenTransaction, commit: bool, deadline: Deadline
 ) -> int:
-    """End a transaction on one partition, through its leader; Kafka's error code."""
+    """End a transaction on one partition, through its leader; Kafka's error code.
+
+    The marker ends whatever is open of this producer there.
+    """
     request = WriteTxnMarkersRequest
     where = transaction.topic_partition
     marker = request.WritableTxnMarker

@@ -8,11 +8,13 @@ Brokers 1 and 3 hold the data; 2 holds the groups and the transactions' states, 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
-from confluent_kafka import Consumer, Producer
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Producer
 from confluent_kafka import TopicPartition as Position
 
+from kafka_unclean_recovery.deadline import Deadline
 from tests.real.cluster import KafkaCluster
 from tests.real.metadata import QUIETLY, SILENT
 from tests.real.records import create_topic, produce, wait_until_replicated
@@ -25,6 +27,7 @@ DEAD, COORDINATOR, SURVIVOR = 1, 2, 3
 COMMITTED, ABORTED, OPEN, PLAIN = range(4)
 HELD, MORE = 10, 5
 GROUP, CONTENT_GROUP = "beyond", "content"
+RESUMED = "resumed"
 TIMEOUT = 60.0
 # Longer than clocks may differ: else it can't be told from one that began later.
 _LASTS_SECONDS = 1.5
@@ -44,7 +47,9 @@ def outage(cluster: KafkaCluster) -> None:
     create_topic(connection, TOPIC, [[DEAD, SURVIVOR]] * 4)
     _agree(cluster, {DEAD, SURVIVOR})
     produce(connection, TOPIC, PLAIN, HELD)
-    producers = {number: _transactional(cluster, number) for number in (COMMITTED, ABORTED, OPEN)}
+    producers = {
+        number: _transactional(cluster, f"of {number}") for number in (COMMITTED, ABORTED, OPEN)
+    }
     began = time.monotonic()
     for number, producer in producers.items():
         producer.begin_transaction()
@@ -78,11 +83,52 @@ def commit_offset(
         consumer.close()
 
 
-def _transactional(cluster: KafkaCluster, partition: int) -> Producer:
+def begin_anew(cluster: KafkaCluster, partition: int) -> Producer:
+    """A transaction that began since, with a record of long ago."""
+    producer = _transactional(cluster, RESUMED)
+    producer.begin_transaction()
+    producer.produce(TOPIC, b"since", partition=partition, timestamp=1_000_000)
+    assert producer.flush(TIMEOUT) == 0
+    return producer
+
+
+def read_committed(cluster: KafkaCluster, partitions: Iterable[int]) -> dict[int, list[bytes]]:
+    """Values that a consumer gets; where a transaction is open it takes that for the end."""
     settings = {
         **cluster.connection(),
         **QUIETLY,
-        "transactional.id": f"of {partition}",
+        "group.id": "readers",
+        "enable.auto.commit": False,
+        "enable.partition.eof": True,
+        "isolation.level": "read_committed",
+        "fetch.wait.max.ms": 20,
+    }
+    consumer = Consumer(settings, logger=SILENT)
+    found: dict[int, list[bytes]] = {number: [] for number in partitions}
+    left = set(found)
+    deadline = Deadline.after(TIMEOUT)
+    try:
+        consumer.assign([Position(TOPIC, number, OFFSET_BEGINNING) for number in found])
+        while left:
+            assert not deadline.expired, found
+            for message in consumer.consume(1, timeout=1.0):
+                number, error = message.partition(), message.error()
+                assert number is not None
+                if error is None:
+                    found[number].append(message.value() or b"")
+                else:
+                    assert error.code() == KafkaError._PARTITION_EOF, error
+                    left.discard(number)
+    finally:
+        consumer.close()
+    return found
+
+
+def _transactional(cluster: KafkaCluster, name: str) -> Producer:
+    settings = {
+        **cluster.connection(),
+        **QUIETLY,
+        "transactional.id": name,
         "transaction.timeout.ms": 900_000,
     }
     producer = Producer(settings, logger=SILENT)

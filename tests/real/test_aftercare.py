@@ -1,8 +1,9 @@
-"""What an election left behind on a real cluster is found, and nothing else is."""
+"""What an election left behind on a real cluster is found and ended, and nothing else is."""
 
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,15 +23,18 @@ from tests.real.aftercare_outage import (
     MORE,
     OPEN,
     PLAIN,
+    RESUMED,
     SURVIVOR,
     TIMEOUT,
     TOPIC,
+    begin_anew,
     new_cluster,
     outage,
+    read_committed,
 )
 from tests.real.cli import Cli, Finished
 from tests.real.cluster import KafkaCluster
-from tests.real.records import produce
+from tests.real.records import numbered, produce
 
 SCHEMA = Path(kafka_unclean_recovery.__file__).parent / "schemas" / "aftercare-1.schema.json"
 Row = dict[str, Any]
@@ -116,10 +120,57 @@ def test_a_group_that_the_refill_hides_is_found_by_its_leader_epoch(recovered: R
 
 def test_the_command_printed_sets_the_group_back(recovered: Recovered) -> None:
     done = recovered.aftercare("--topics", TOPIC)
-    (command,) = (line for line in done.stderr.splitlines() if "kafka-consumer-groups.sh" in line)
-    arguments = command.partition("kafka-consumer-groups.sh ")[2].split()
-    recovered.cluster.script("kafka-consumer-groups", *arguments)
+    recovered.cluster.script("kafka-consumer-groups", *printed(done, "kafka-consumer-groups.sh"))
     assert recovered.rows()[PLAIN]["groups"] == []
+
+
+def printed(done: Finished, command: str) -> list[str]:
+    """The arguments of the one command of this name that was told to run."""
+    (line,) = (line for line in done.stderr.splitlines() if f"{command} " in line)
+    return shlex.split(line.partition(f"{command} ")[2])
+
+
+def test_the_command_printed_ends_transactions_as_they_ended(recovered: Recovered) -> None:
+    cluster = recovered.cluster
+    partitions = (COMMITTED, ABORTED, OPEN)
+    for number in partitions:
+        produce(cluster.connection(), TOPIC, number, 1, first=100)
+    assert read_committed(cluster, partitions) == {COMMITTED: [], ABORTED: [], OPEN: []}
+    told = recovered.aftercare("--journal", str(recovered.journal))
+    command = printed(told, "this ends those whose ending is known: kafka-unclean-recovery")
+    done = Cli(recovered.home).offline(*command)
+    assert "producer id" in done.stderr
+    assert done.stderr.count(": done\n") == 2, done
+
+    after = numbered(100)
+    transaction = [numbered(number) for number in range(HELD)]
+    assert read_committed(cluster, partitions) == {
+        COMMITTED: [*transaction, after],
+        ABORTED: [after],
+        OPEN: [],
+    }
+    lines = [json.loads(line) for line in recovered.journal.read_text().splitlines()]
+    markers = next(line["partitions"] for line in lines if line["event"] == "markers")
+    assert [(p["partition"], p["transactional_id"], p["ending"]) for p in markers] == [
+        (COMMITTED, f"of {COMMITTED}", "commit"),
+        (ABORTED, f"of {ABORTED}", "abort"),
+    ]
+    assert [p["problem"] for p in lines[-1]["partitions"]] == [None, None]
+    # Again there is nothing to end: the one that goes on is its producer's.
+    before = recovered.journal.read_bytes()
+    rows = recovered.rows("--end-transactions")
+    endings = {n: [t["ending"] for t in row["transactions"]] for n, row in rows.items()}
+    assert endings == {COMMITTED: [], ABORTED: [], OPEN: ["open"], PLAIN: []}
+    assert recovered.journal.read_bytes() == before
+
+
+def test_what_a_producer_began_since_is_left_to_it(recovered: Recovered) -> None:
+    # Its records carry times of long before, as those of Streams may.
+    producer = begin_anew(recovered.cluster, PLAIN)
+    (transaction,) = recovered.rows()[PLAIN]["transactions"]
+    assert (transaction["transactional_id"], transaction["ending"]) == (RESUMED, "open")
+    producer.abort_transaction(TIMEOUT)
+    assert recovered.rows()[PLAIN]["transactions"] == []
 
 
 def test_what_a_dead_coordinator_hides_is_unknown(recovered: Recovered) -> None:
@@ -132,4 +183,4 @@ def test_what_a_dead_coordinator_hides_is_unknown(recovered: Recovered) -> None:
         "4 of 4 partitions of __transaction_state have no leader",
     ]
     endings = [t["ending"] for row in document["partitions"] for t in row["transactions"]]
-    assert endings == ["unknown"] * 3
+    assert endings == ["unknown"]
