@@ -137,9 +137,10 @@ _kafka_unclean_recovery_aftercare() {
         --journal) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --topics) COMPREPLY=(); return ;;
         --path-to-json-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --watch-duration-ms) COMPREPLY=(); return ;;
         --format) COMPREPLY=($(compgen -W "table json" -- "$cur")); return ;;
     esac
-    COMPREPLY=($(compgen -W "--bootstrap-server --command-config --journal --topics --path-to-json-file --end-transactions --format --help" -- "$cur"))
+    COMPREPLY=($(compgen -W "--bootstrap-server --command-config --journal --topics --path-to-json-file --end-transactions --watch --watch-duration-ms --format --help" -- "$cur"))
 }
 _kafka_unclean_recovery_emulator_ctl() {
     local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"

@@ -112,6 +112,8 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l topics -d 'Only topics whose whole name matches (Pythons re)' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l path-to-json-file -d 'The partitions, as {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l end-transactions -d 'End hanging transactions whose ending their coordinators know for sure'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l watch -d 'Look again until it is over three times in a row'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l watch-duration-ms -d 'How long --watch may take; 600000 by default' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l format -d 'What stdout gets' -x -a 'table json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and test (count (commandline -opc)) -eq 2' -a 'ctl'

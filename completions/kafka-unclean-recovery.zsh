@@ -131,6 +131,8 @@ _arguments \
     '--topics[Only topics whose whole name matches (Pythons re)]:value: ' \
     '--path-to-json-file[The partitions, as {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
     '--end-transactions[End hanging transactions whose ending their coordinators know for sure]' \
+    '--watch[Look again until it is over three times in a row]' \
+    '--watch-duration-ms[How long --watch may take; 600000 by default]:value: ' \
     '--format[What stdout gets]:value:(table json)' \
     '--help[Show this message and exit]'
 return ;;

@@ -51,7 +51,7 @@ def render_aftercare(found: Aftercare) -> str:
         ),
         table(_GROUPS, list(map(_group, found.groups()))),
         "\n".join(_unknown(found)),
-        _summary(found),
+        summary(found),
     )
 
 
@@ -104,7 +104,8 @@ def _unknown(found: Aftercare) -> Iterator[str]:
             yield f"unknown: {row.topic_partition}: {one_line(problem)}"
 
 
-def _summary(found: Aftercare) -> str:
+def summary(found: Aftercare) -> str:
+    """One line: how much is left of each kind."""
     rows = found.partitions
     hanging = list(found.hanging())
     unsure = sum(each.verdict.ending is Ending.UNKNOWN for each in hanging)

@@ -40,6 +40,14 @@ def aftercare(
             help="End hanging transactions whose ending their coordinators know for sure.",
         ),
     ] = False,
+    watch: Annotated[
+        bool,
+        typer.Option("--watch", help="Look again until it is over three times in a row."),
+    ] = False,
+    watch_duration_ms: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="MS", help="How long --watch may take; 600000 by default."),
+    ] = None,
     format: OutputFormat = Format.TABLE,  # noqa: A002 - the flag's name
 ) -> None:
     """See what an unclean election left behind: hanging transactions, groups, missing replicas.
@@ -58,6 +66,8 @@ def aftercare(
         topics=topics,
         path_to_json_file=path_to_json_file,
         end_transactions=end_transactions,
+        watch=watch,
+        watch_duration_ms=watch_duration_ms,
         as_json=format is Format.JSON,
     )
     raise typer.Exit(run_aftercare(options))

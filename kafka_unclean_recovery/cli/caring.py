@@ -15,12 +15,14 @@ from kafka_unclean_recovery.aftercare.groups import GroupBeyond
 from kafka_unclean_recovery.aftercare.looking import Asked, look
 from kafka_unclean_recovery.aftercare.report import render_json
 from kafka_unclean_recovery.aftercare.result import Aftercare
-from kafka_unclean_recovery.aftercare.table import render_aftercare
+from kafka_unclean_recovery.aftercare.table import render_aftercare, summary
 from kafka_unclean_recovery.aftercare.transactions import Hanging
+from kafka_unclean_recovery.aftercare.watching import IN_A_ROW, watch
 from kafka_unclean_recovery.cli.console import Console, read_input
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.selection import selection
 from kafka_unclean_recovery.cli.session import Session, run
+from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.journal import (
     Journal,
     JournalError,
@@ -31,10 +33,13 @@ from kafka_unclean_recovery.journal import (
 )
 from kafka_unclean_recovery.model import Broker, TopicPartition
 from kafka_unclean_recovery.report_text import count_text
+from kafka_unclean_recovery.stopping import Interrupted
 
 NAME = "kafka-unclean-recovery"
 _ANSWER_SECONDS = 10.0
 _COMMANDS_SHOWN = 10
+_WATCH_MS = 600_000
+_WATCH_PAUSE_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,8 @@ class Options:
     topics: str | None
     path_to_json_file: Path | None
     end_transactions: bool
+    watch: bool
+    watch_duration_ms: int | None
     as_json: bool
 
     @property
@@ -95,6 +102,8 @@ def run_aftercare(options: Options) -> int:
 
 def _chosen(options: Options) -> Chosen:
     """Raises Exit(2)."""
+    if options.watch_duration_ms is not None and not options.watch:
+        raise usage("--watch-duration-ms goes with --watch")
     if options.journal is not None and options.path_to_json_file is not None:
         raise usage("--journal and --path-to-json-file exclude each other")
     selected = selection(options.topics, options.path_to_json_file)
@@ -126,10 +135,48 @@ async def _care(session: Session, options: Options, chosen: Chosen) -> int:
     if options.end_transactions and any(found.endable()):
         await _end_transactions(session, options, found)
         found = await _look(session, chosen)
+    over = found.over
+    if options.watch:
+        watched = _Watched(session.console, found)
+        over = await _watch(session, options, chosen, watched)
+        found = watched.last
     session.console.artefact(render_json(found) if options.as_json else render_aftercare(found))
     for sentence in _advice(options, found):
         session.console.say(sentence)
-    return OK if found.over else NOT_ALL
+    return OK if over else NOT_ALL
+
+
+@dataclass(slots=True)
+class _Watched:
+    """What the last look that worked found, and what was said of the looks."""
+
+    console: Console
+    last: Aftercare
+    said: str = ""
+
+    def tell(self, found: Aftercare | Exception) -> None:
+        if isinstance(found, Aftercare):
+            self.last = found
+        sentence = summary(found) if isinstance(found, Aftercare) else str(found)
+        if sentence != self.said:
+            self.console.say(sentence)
+            self.said = sentence
+
+
+async def _watch(session: Session, options: Options, chosen: Chosen, watched: _Watched) -> bool:
+    """Whether it is over, also after a while; a signal ends it with what was seen last."""
+    duration = options.watch_duration_ms or _WATCH_MS
+    deadline = Deadline.after(duration / 1000)
+    try:
+        looking = watch(
+            lambda: _look(session, chosen), watched.tell, deadline, _WATCH_PAUSE_SECONDS
+        )
+        over = await session.stop.unless(looking)
+    except Interrupted:
+        return False
+    if not over:
+        session.console.say(f"not over {IN_A_ROW} times in a row within {duration} ms")
+    return over
 
 
 async def _look(session: Session, chosen: Chosen) -> Aftercare:

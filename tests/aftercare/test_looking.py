@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from kafka_unclean_recovery.emulator import Cluster
-from tests.cli.run import RECOVERY, run
+from tests.cli.run import RECOVERY, command_line, run
 
 
 @pytest.fixture(scope="module")
@@ -61,3 +63,17 @@ def test_the_journal_of_another_cluster_is_refused(cluster: Cluster, tmp_path: A
     done = run(RECOVERY, "aftercare", *servers, "--journal", str(path))
     assert (done.returncode, done.stdout) == (2, "")
     assert "--journal is of cluster another, not of" in done.stderr
+
+
+def test_a_signal_ends_the_watch_with_what_was_seen(cluster: Cluster) -> None:
+    servers = ("--bootstrap-server", cluster.bootstrap_servers)
+    words = command_line(RECOVERY, "aftercare", *servers, "--topics", "orders", "--watch")
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as watching:
+        assert watching.stderr is not None
+        assert "it is not over" in watching.stderr.readline()
+        watching.send_signal(signal.SIGINT)
+        stdout, _ = watching.communicate(timeout=60)
+    assert watching.returncode == 130
+    assert "it is not over\n" in stdout

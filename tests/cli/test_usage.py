@@ -353,6 +353,8 @@ def test_aftercare_refuses_what_is_no_journal(tmp_path: Path, content: str, says
         ("--journal /nowhere/j", 2, "--journal /nowhere/j"),
         ("--journal x --path-to-json-file y", 2, "exclude each other"),
         ("--topics (", 2, "--topics ("),
+        ("--watch-duration-ms 5", 2, "goes with --watch"),
+        ("--watch --watch-duration-ms 0", 2, "--watch-duration-ms"),
         ("--command-config /nowhere/c", 2, "/nowhere/c"),
         ("", 3, "no broker could be reached"),
     ],

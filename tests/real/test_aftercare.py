@@ -173,6 +173,17 @@ def test_what_a_producer_began_since_is_left_to_it(recovered: Recovered) -> None
     assert recovered.rows()[PLAIN]["transactions"] == []
 
 
+def test_it_is_watched_until_the_dead_replica_is_back(recovered: Recovered) -> None:
+    soon = ("--journal", str(recovered.journal), "--watch", "--watch-duration-ms", "1")
+    done = recovered.aftercare(*soon)
+    assert done.code == 1
+    assert "not over 3 times in a row within 1 ms" in done.stderr
+    recovered.cluster.start_node(DEAD, wait=False)
+    document = recovered.document("--journal", str(recovered.journal), "--watch")
+    assert document["over"]
+    assert {tuple(sorted(row["isr"])) for row in document["partitions"]} == {(DEAD, SURVIVOR)}
+
+
 def test_what_a_dead_coordinator_hides_is_unknown(recovered: Recovered) -> None:
     recovered.cluster.kill(COORDINATOR)
     recovered.cluster.wait_until_fenced({COORDINATOR}, TIMEOUT)

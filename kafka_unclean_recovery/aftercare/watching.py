@@ -1,0 +1,42 @@
+"""Looking again until it is over, and stays so."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from kafka_unclean_recovery.aftercare.result import Aftercare
+from kafka_unclean_recovery.cluster.describe import RequestFailed
+from kafka_unclean_recovery.cluster.errors import ConnectionFailed, NoBrokerReachable
+from kafka_unclean_recovery.deadline import Deadline
+
+IN_A_ROW = 3
+_PASSING = (ConnectionFailed, NoBrokerReachable, RequestFailed)
+
+
+async def watch(
+    look: Callable[[], Awaitable[Aftercare]],
+    tell: Callable[[Aftercare | Exception], None],
+    deadline: Deadline,
+    pause: float,
+) -> bool:
+    """Whether it was over IN_A_ROW times before the deadline. Looks at least once, `pause` seconds
+    between; `tell` gets what each look found, or why it failed. A refused login is raised: it
+    will not pass."""
+    over = 0
+    while True:
+        try:
+            found = await look()
+        except _PASSING as error:
+            if not isinstance(error, RequestFailed) and error.is_authentication:
+                raise
+            over = 0
+            tell(error)
+        else:
+            over = over + 1 if found.over else 0
+            tell(found)
+        if over >= IN_A_ROW:
+            return True
+        if deadline.remaining() <= pause:
+            return False
+        await asyncio.sleep(pause)
