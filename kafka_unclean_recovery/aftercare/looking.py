@@ -22,6 +22,7 @@ from kafka_unclean_recovery.cluster.error_codes import (
 from kafka_unclean_recovery.cluster.errors import ConnectionFailed
 from kafka_unclean_recovery.cluster.groups import Commit, committed, list_groups
 from kafka_unclean_recovery.cluster.leader_epochs import Epoch, epoch_end_offsets
+from kafka_unclean_recovery.cluster.log_dirs import describe_log_dirs, topics_in
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.reading import Reader
 from kafka_unclean_recovery.cluster.replica_probe import EndOffset, end_offsets
@@ -34,6 +35,7 @@ from kafka_unclean_recovery.cluster.transactions import (
 )
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Broker, PartitionState, TopicPartition
+from kafka_unclean_recovery.report_text import count_text
 
 OFFSETS_TOPIC = "__consumer_offsets"
 _DESCRIBE = 8  # org.apache.kafka.common.acl.AclOperation
@@ -66,8 +68,10 @@ async def look(nodes: Nodes, reader: Reader, asked: Asked, timeout: float) -> Af
     cluster, rights = await reader.cluster()
     topics = await reader.topics(None)
     states, unknown = _states(topics, asked)
-    unknown += _hidden(topics, rights) + await _not_shown(reader, topics)
     brokers = cluster.brokers
+    unknown += _hidden(topics, rights) + await _not_shown(reader, topics)
+    if asked.named is None:
+        unknown += await _undescribed(nodes, brokers, topics, asked, timeout)
     leaders = _OfLeaders()
     asking = [
         _ask_leader(nodes, id_, brokers.get(id_), wanted, leaders, Deadline.after(timeout))
@@ -99,6 +103,8 @@ def _states(topics: Sequence[Topic], asked: Asked) -> tuple[list[PartitionState]
         for tp in chosen
         if tp not in every
     ]
+    if not chosen:
+        missing.append("no partition is among those asked for: see --topics")
     return [every[tp] for tp in chosen if tp in every], missing
 
 
@@ -113,7 +119,7 @@ def _hidden(topics: Sequence[Topic], rights: frozenset[int]) -> list[str]:
                 f"{offline} of {len(partitions)} partitions of {name} have no leader: {what} that"
                 " are on them are unknown"
             )
-    if rights and _DESCRIBE not in rights:
+    if _DESCRIBE not in rights:
         found.append("groups may be left out: listing all needs DESCRIBE on the cluster")
     return found
 
@@ -127,6 +133,37 @@ async def _not_shown(reader: Reader, topics: Sequence[Topic]) -> list[str]:
         for topic in asked
         if topic.error not in (NONE, UNKNOWN_TOPIC_OR_PARTITION)
     ]
+
+
+async def _undescribed(
+    nodes: Nodes,
+    brokers: Mapping[int, Broker],
+    topics: Sequence[Topic],
+    asked: Asked,
+    timeout: float,
+) -> list[str]:
+    """Topics that the caller may not describe are left out in silence; log directories name them
+    all the same."""
+    names: set[str] = set()
+    found: list[str] = []
+
+    async def on_disk(broker: Broker) -> None:
+        deadline = Deadline.after(timeout)
+        try:
+            connection = await nodes.broker(broker, deadline)
+            names.update(topics_in(await describe_log_dirs(connection, deadline)))
+        except _FAILURES as error:
+            found.append(f"whether topics of broker {broker.id} are hidden is unknown: {error}")
+
+    await asyncio.gather(*map(on_disk, brokers.values()))
+    hidden = sorted(names - {topic.name for topic in topics})
+    of_it = [name for name in hidden if asked.includes(TopicPartition(name, 0))]
+    if of_it:
+        found.append(
+            f"{count_text(len(of_it), 'topic')} may not be described, the first: {of_it[0]};"
+            " DESCRIBE and READ on topics are needed"
+        )
+    return found
 
 
 def _unclean(topics: Sequence[Topic], elected: frozenset[TopicPartition]) -> Unclean:

@@ -248,6 +248,11 @@ def _advice(options: Options, found: Aftercare) -> Iterator[str]:
             " transaction of a producer ends the hanging one with its own result"
         )
     if any(found.endable()):
+        if options.journal is None:
+            yield (
+                "without --journal it is not known whether the coordinators' own log,"
+                " __transaction_state, was elected uncleanly: then these endings may be wrong"
+            )
         yield f"this ends those whose ending is known: {_ending_command(options)}"
     unsure = sum(not each.verdict.sure for each in found.hanging())
     if unsure:

@@ -51,6 +51,12 @@ def test_a_partition_that_is_not_there_is_unknown(cluster: Cluster, tmp_path: An
     assert sentence.startswith("gone-0 does not exist, or may not be described")
 
 
+def test_a_pattern_that_no_topic_has_is_not_over(cluster: Cluster) -> None:
+    document = look(cluster, "--topics", "oders")
+    assert document["partitions"] == []
+    assert document["unknown"] == ["no partition is among those asked for: see --topics"]
+
+
 def test_the_journal_of_another_cluster_is_refused(cluster: Cluster, tmp_path: Any) -> None:
     path = tmp_path / "journal.jsonl"
     partitions = [{"topic": "orders", "partition": 0, "designated_leader": 1}]

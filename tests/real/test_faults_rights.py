@@ -270,3 +270,21 @@ async def _asked_of_4(
         except RequestFailed as error:
             return fetched, error.code
         return fetched, NONE
+
+
+def test_aftercare_without_rights_is_not_over(guarded: Trouble, commands: Commands) -> None:
+    look = ("aftercare", *_server(guarded.cluster), "--format", "json")
+    with _granted(guarded.cluster):
+        done = commands.run(*look)
+    assert (done.code, done.json["partitions"]) == (1, [])
+    unknown = "; ".join(done.json["unknown"])
+    assert "groups may be left out: listing all needs DESCRIBE on the cluster" in unknown
+    assert "whether all of __transaction_state has leaders is unknown" in unknown
+    assert "whether topics of broker 3 are hidden is unknown: DescribeLogDirs" in unknown
+    with _granted(guarded.cluster, CLUSTER_ALTER, READ_ONE):
+        done = commands.run(*look, "--topics", f"{HIDDEN}|{TOPIC}")
+    assert done.code == 1
+    assert {row["topic"] for row in done.json["partitions"]} == {TOPIC}
+    (hidden,) = [text for text in done.json["unknown"] if "may not be described" in text]
+    assert hidden.startswith(f"1 topic may not be described, the first: {HIDDEN};")
+    assert not any("groups" in text for text in done.json["unknown"])
