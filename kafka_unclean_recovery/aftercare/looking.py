@@ -308,7 +308,7 @@ async def _ask_epochs(
     timeout: float,
 ) -> None:
     """Where the leader epochs of commits end, and those before the leaders' own where transactions
-    are open; what can't be told says nothing."""
+    are open."""
     leader_of = {state.topic_partition: state.leader for state in states}
     wanted: dict[int, set[Epoch]] = defaultdict(set)
     for state in states:
@@ -323,10 +323,15 @@ async def _ask_epochs(
         deadline = Deadline.after(timeout)
         try:
             connection = await nodes.broker(broker, deadline)
-            leaders.epoch_ends |= await epoch_end_offsets(connection, epochs, deadline)
+            told = await epoch_end_offsets(connection, epochs, deadline)
         except ConnectionFailed as error:
             for tp, _ in epochs:
                 leaders.problems[tp].append(f"ends of its leader epochs are unknown: {error}")
+            return
+        leaders.epoch_ends |= told.found
+        for tp, code in told.errors.items():
+            sentence = f"ends of its leader epochs are unknown: {error_name(code)}"
+            leaders.problems[tp].append(sentence)
 
     await asyncio.gather(*(ask(brokers[id_], epochs) for id_, epochs in wanted.items()))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from kafka.protocol.consumer.offsets import OffsetForLeaderEpochRequest
 
@@ -18,23 +19,34 @@ _UNKNOWN = -1
 Epoch = tuple[TopicPartition, int]
 
 
+@dataclass(frozen=True, slots=True)
+class EpochEnds:
+    """found: the end offset (exclusive) of the largest epoch up to each wanted one, where the
+    leader knows one. errors: Kafka's codes of partitions that were not told of."""
+
+    found: Mapping[Epoch, int]
+    errors: Mapping[TopicPartition, int]
+
+
 async def epoch_end_offsets(
     connection: Connection, wanted: Iterable[Epoch], deadline: Deadline
-) -> Mapping[Epoch, int]:
-    """The end offset (exclusive) of the largest epoch up to each wanted one, of those that the
-    leader knows. Needs DESCRIBE on the topics."""
+) -> EpochEnds:
+    """Needs DESCRIBE on the topics."""
     left = sorted(set(wanted))
     found: dict[Epoch, int] = {}
+    errors: dict[TopicPartition, int] = {}
     while left:  # a request has one epoch for a partition
         round_ = dict(left)
         left = [(tp, epoch) for tp, epoch in left if round_[tp] != epoch]
-        found |= await _ask(connection, round_, deadline)
-    return found
+        told = await _ask(connection, round_, deadline)
+        found |= told.found
+        errors |= told.errors
+    return EpochEnds(found, errors)
 
 
 async def _ask(
     connection: Connection, wanted: Mapping[TopicPartition, int], deadline: Deadline
-) -> dict[Epoch, int]:
+) -> EpochEnds:
     request = OffsetForLeaderEpochRequest
     topic_class = request.OffsetForLeaderTopic
     partition_class = topic_class.OffsetForLeaderPartition
@@ -54,10 +66,13 @@ async def _ask(
         ],
     )
     answer = await connection.request(message, deadline, version=version)
-    found = {}
+    found: dict[Epoch, int] = {}
+    errors: dict[TopicPartition, int] = {}
     for topic in answer.topics:
         for p in topic.partitions:
             tp = TopicPartition(topic.topic, p.partition)
-            if p.error_code == NONE and p.end_offset != _UNKNOWN:
+            if p.error_code != NONE:
+                errors[tp] = p.error_code
+            elif p.end_offset != _UNKNOWN:
                 found[tp, wanted[tp]] = p.end_offset
-    return found
+    return EpochEnds(found, errors)

@@ -14,7 +14,7 @@ from kafka_unclean_recovery.cluster.bootstrap import connect_any, parse_bootstra
 from kafka_unclean_recovery.cluster.connection import Connection
 from kafka_unclean_recovery.cluster.describe import RequestFailed
 from kafka_unclean_recovery.cluster.groups import Commit, Committed, committed, list_groups
-from kafka_unclean_recovery.cluster.leader_epochs import epoch_end_offsets
+from kafka_unclean_recovery.cluster.leader_epochs import EpochEnds, epoch_end_offsets
 from kafka_unclean_recovery.cluster.security import load_client_config
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.emulator import Cluster, Options
@@ -27,6 +27,7 @@ ORDERS = TopicPartition("orders", 0)
 NOT_READ = TopicPartition("orders", 1)
 OFFSET_FETCH = 9
 NOT_COORDINATOR = 16
+NOT_LEADER = 6
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +64,8 @@ def test_several_epochs_of_a_partition_are_asked_for(cluster: Cluster) -> None:
     wanted = [(ORDERS, 0), (ORDERS, epoch), (ORDERS, epoch - 1), (NOT_READ, epoch)]
     found = ask(cluster, lambda connection, d: epoch_end_offsets(connection, wanted, d))
     assert epoch > 1
-    assert found == {
+    assert found.errors == {}
+    assert found.found == {
         (ORDERS, 0): 10,
         (ORDERS, epoch - 1): 10,
         (ORDERS, epoch): 15,
@@ -72,7 +74,13 @@ def test_several_epochs_of_a_partition_are_asked_for(cluster: Cluster) -> None:
 
 
 def test_an_epoch_that_nobody_knows_has_no_end(cluster: Cluster) -> None:
-    assert ask(cluster, lambda c, d: epoch_end_offsets(c, [(ORDERS, 99)], d)) == {}
+    assert ask(cluster, lambda c, d: epoch_end_offsets(c, [(ORDERS, 99)], d)) == EpochEnds({}, {})
+
+
+def test_an_epoch_that_is_not_told_is_an_error(cluster: Cluster) -> None:
+    cluster.intercept("OffsetForLeaderEpoch", Fail(NOT_LEADER))
+    found = ask(cluster, lambda c, d: epoch_end_offsets(c, [(ORDERS, 0)], d))
+    assert found == EpochEnds({}, {ORDERS: NOT_LEADER})
 
 
 @pytest.mark.parametrize("version", [9, 8, 7, 5, 2])
