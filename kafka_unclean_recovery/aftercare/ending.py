@@ -55,7 +55,7 @@ async def _end(nodes: Nodes, leader: Broker, hanging: Hanging, deadline: Deadlin
     try:
         connection = await nodes.broker(leader, deadline)
         # A marker goes to whatever of this producer is open, so this comes right before it.
-        found = (await open_transactions(connection, [where], deadline)).get(where)
+        found = (await open_transactions(connection, leader.id, [where], deadline)).get(where)
         if found is None or found.error != NONE or here not in found.open:
             return "it changed meanwhile, so it was left alone: look again"
         commit = hanging.verdict.ending is Ending.COMMIT

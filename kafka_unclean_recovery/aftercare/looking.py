@@ -54,7 +54,7 @@ class Asked:
 
 @dataclass(slots=True)
 class _OfLeaders:
-    """What leaders said; problems by partition."""
+    """What leaders said, and of partitions without one the live replicas; problems by partition."""
 
     ends: dict[TopicPartition, int] = field(default_factory=dict)
     open: dict[TopicPartition, tuple[OpenTransaction, ...]] = field(default_factory=dict)
@@ -74,8 +74,8 @@ async def look(nodes: Nodes, reader: Reader, asked: Asked, timeout: float) -> Af
         unknown += await _undescribed(nodes, brokers, topics, asked, timeout)
     leaders = _OfLeaders()
     asking = [
-        _ask_leader(nodes, id_, brokers.get(id_), wanted, leaders, Deadline.after(timeout))
-        for id_, wanted in _by_leader(states).items()
+        _ask_replicas(nodes, id_, brokers.get(id_), wanted, leaders, Deadline.after(timeout))
+        for id_, wanted in _by_broker(states).items()
     ]
     await asyncio.gather(*asking)
     producer_ids = {t.producer_id for found in leaders.open.values() for t in found}
@@ -172,11 +172,14 @@ def _unclean(topics: Sequence[Topic], elected: frozenset[TopicPartition]) -> Unc
     return Unclean(numbers, count)
 
 
-def _by_leader(states: Iterable[PartitionState]) -> Mapping[int, list[TopicPartition]]:
-    found: dict[int, list[TopicPartition]] = defaultdict(list)
+def _by_broker(states: Iterable[PartitionState]) -> Mapping[int, list[PartitionState]]:
+    """Whom to ask: leaders, and of a partition without one all live replicas, which may be elected
+    yet."""
+    found: dict[int, list[PartitionState]] = defaultdict(list)
     for state in states:
-        if not state.offline:
-            found[state.leader].append(state.topic_partition)
+        live = [b for b in state.replicas if b not in state.offline_replicas]
+        for broker in live if state.offline else [state.leader]:
+            found[broker].append(state)
     return found
 
 
@@ -187,37 +190,39 @@ def _by_partition(commits: Iterable[Commit]) -> Mapping[TopicPartition, list[Com
     return found
 
 
-async def _ask_leader(
+async def _ask_replicas(
     nodes: Nodes,
     broker_id: int,
     broker: Broker | None,
-    wanted: Sequence[TopicPartition],
+    states: Sequence[PartitionState],
     leaders: _OfLeaders,
     deadline: Deadline,
 ) -> None:
+    wanted = [state.topic_partition for state in states]
     if broker is None:
         for tp in wanted:
-            leaders.problems[tp].append(f"its leader {broker_id} is not among the live brokers")
+            leaders.problems[tp].append(f"broker {broker_id} is not among the live ones")
         return
     try:
         connection = await nodes.broker(broker, deadline)
         ends, producers = await asyncio.gather(
             end_offsets(connection, wanted, deadline),
-            open_transactions(connection, wanted, deadline),
+            open_transactions(connection, broker_id, wanted, deadline),
         )
     except ConnectionFailed as error:
         for tp in wanted:
-            leaders.problems[tp].append(f"its leader {broker_id} can't be asked: {error}")
+            leaders.problems[tp].append(f"broker {broker_id} can't be asked: {error}")
         return
-    for tp in wanted:
+    for state in states:
+        tp = state.topic_partition
         end = ends.get(tp, EndOffset(UNKNOWN_TOPIC_OR_PARTITION, 0))
         found = producers.get(tp, Producers(UNKNOWN_TOPIC_OR_PARTITION))
         for what, code in (("log end", end.error), ("open transactions", found.error)):
             if code != NONE:
-                sentence = f"its leader {broker_id} does not tell its {what}: {error_name(code)}"
+                sentence = f"broker {broker_id} does not tell its {what}: {error_name(code)}"
                 leaders.problems[tp].append(sentence)
-        leaders.open[tp] = found.open
-        if end.error == NONE:
+        leaders.open[tp] = (*leaders.open.get(tp, ()), *found.open)
+        if end.error == NONE and not state.offline:
             leaders.ends[tp] = end.log_end_offset
 
 
@@ -268,23 +273,26 @@ async def _ask_again(
     when all its markers are written."""
     with_some = [state for state in states if leaders.open.get(state.topic_partition)]
 
-    async def ask(broker: Broker, wanted: Sequence[TopicPartition]) -> None:
+    async def ask(broker: Broker, of: Sequence[PartitionState]) -> None:
         deadline = Deadline.after(timeout)
+        wanted = [state.topic_partition for state in of]
         try:
             connection = await nodes.broker(broker, deadline)
-            found = await open_transactions(connection, wanted, deadline)
+            found = await open_transactions(connection, broker.id, wanted, deadline)
         except ConnectionFailed as error:
             found = dict.fromkeys(wanted, Producers(NONE))
             for tp in wanted:
                 leaders.problems[tp].append(f"its open transactions are unknown: {error}")
         for tp in wanted:
             now = found.get(tp, Producers(UNKNOWN_TOPIC_OR_PARTITION))
-            leaders.open[tp] = still_open(leaders.open[tp], now.open)
+            others = [t for t in leaders.open[tp] if t.broker != broker.id]
+            leaders.open[tp] = (*others, *still_open(leaders.open[tp], now.open))
             if now.error != NONE:
                 sentence = f"its open transactions are unknown: {error_name(now.error)}"
                 leaders.problems[tp].append(sentence)
 
-    await asyncio.gather(*(ask(brokers[id_], of) for id_, of in _by_leader(with_some).items()))
+    asking = [ask(brokers[id_], of) for id_, of in _by_broker(with_some).items() if id_ in brokers]
+    await asyncio.gather(*asking)
 
 
 def still_open(
@@ -295,8 +303,9 @@ def still_open(
     return tuple(each for each in now if _identity(each) in known)
 
 
-def _identity(transaction: OpenTransaction) -> tuple[int, int, int]:
-    return transaction.producer_id, transaction.producer_epoch, transaction.start_offset
+def _identity(transaction: OpenTransaction) -> tuple[int, int, int, int]:
+    here = transaction
+    return here.broker, here.producer_id, here.producer_epoch, here.start_offset
 
 
 async def _ask_epochs(
@@ -312,7 +321,7 @@ async def _ask_epochs(
     leader_of = {state.topic_partition: state.leader for state in states}
     wanted: dict[int, set[Epoch]] = defaultdict(set)
     for state in states:
-        if leaders.open.get(state.topic_partition):
+        if leaders.open.get(state.topic_partition) and not state.offline:
             wanted[state.leader].add((state.topic_partition, state.leader_epoch - 1))
     for commit in commits:
         if commit.leader_epoch is not None and commit.topic_partition in leaders.ends:
@@ -347,7 +356,7 @@ def _row(
     own_start = leaders.epoch_ends.get((tp, state.leader_epoch - 1))
     transactions = (
         hanging(each, told, unclean, own_start is not None and each.start_offset >= own_start)
-        for each in leaders.open.get(tp, ())
+        for each in sorted(leaders.open.get(tp, ()), key=_identity)
     )
     row = PartitionCare(
         state,

@@ -12,8 +12,9 @@ from kafka_unclean_recovery.model import PartitionState, TopicPartition
 
 @dataclass(frozen=True, slots=True)
 class PartitionCare:
-    """One partition. log_end_offset: the leader's, exclusive. problems: why something could not be
-    seen, a sentence each: what they hide is unknown."""
+    """One partition. log_end_offset: the leader's, exclusive. transactions: the leader's; without
+    a leader those of each live replica, which hang once that is elected. problems: why something
+    could not be seen, a sentence each: what they hide is unknown."""
 
     state: PartitionState
     log_end_offset: int | None = None
@@ -32,7 +33,8 @@ class PartitionCare:
 
     @property
     def hanging(self) -> tuple[Hanging, ...]:
-        """Transactions that nobody ends by himself, or of which that is not known."""
+        """Transactions that nobody ends by himself, or of which that is not known; without a
+        leader one more for each replica that has it."""
         return tuple(h for h in self.transactions if h.verdict.ending is not Ending.OPEN)
 
     @property
@@ -60,8 +62,10 @@ class Aftercare:
             yield from row.hanging
 
     def endable(self) -> Iterator[Hanging]:
-        """Those with a sure verdict."""
-        return (each for each in self.hanging() if each.verdict.sure)
+        """Those with a sure verdict, and a leader to write it."""
+        for row in self.partitions:
+            if not row.state.offline:
+                yield from (each for each in row.hanging if each.verdict.sure)
 
     def groups(self) -> Iterator[GroupBeyond]:
         for row in self.partitions:

@@ -24,6 +24,7 @@ _PARTITIONS = (
 _TRANSACTIONS = (
     ("", "topic", "left"),
     ("", "partition", "right"),
+    ("", "replica", "right"),
     ("first", "offset", "right"),
     ("producer", "id", "right"),
     ("producer", "epoch", "right"),
@@ -65,7 +66,7 @@ def _partition(row: PartitionCare) -> Sequence[str]:
         ids_text(state.isr),
         ids_text(row.out_of_sync),
         number_text(row.log_end_offset),
-        str(len(row.hanging)) if seen else "unknown",
+        str(len(row.hanging)) if seen or row.hanging else "unknown",
         str(len(row.groups)) if seen else "unknown",
     )
 
@@ -75,6 +76,7 @@ def _transaction(found: Hanging) -> Sequence[str]:
     return (
         here.topic_partition.topic,
         str(here.topic_partition.partition),
+        str(here.broker),
         str(here.start_offset),
         str(here.producer_id),
         str(here.producer_epoch),

@@ -33,7 +33,7 @@ _NO_OFFSET = -1
 
 @dataclass(frozen=True, slots=True)
 class OpenTransaction:
-    """What one replica holds of a transaction without its end.
+    """What the replica of one broker holds of a transaction without its end.
 
     start_offset: of its first record, inclusive. last_timestamp_ms: of the producer's newest batch
     there, by the producer's clock unless the topic stamps; None where there is none.
@@ -41,6 +41,7 @@ class OpenTransaction:
     """
 
     topic_partition: TopicPartition
+    broker: int
     producer_id: int
     producer_epoch: int
     coordinator_epoch: int
@@ -74,7 +75,7 @@ class ToldTransaction:
 
 
 async def open_transactions(
-    connection: Connection, wanted: Sequence[TopicPartition], deadline: Deadline
+    connection: Connection, broker: int, wanted: Sequence[TopicPartition], deadline: Deadline
 ) -> Mapping[TopicPartition, Producers]:
     """Of the replicas of one broker, leader or not. `wanted` is sorted by topic."""
     request = DescribeProducersRequest
@@ -93,6 +94,7 @@ async def open_transactions(
             every = tuple(
                 OpenTransaction(
                     tp,
+                    broker,
                     producer.producer_id,
                     producer.producer_epoch,
                     producer.coordinator_epoch,

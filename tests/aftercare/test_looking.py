@@ -38,7 +38,7 @@ def test_a_leader_that_tells_of_no_transactions_is_unknown(cluster: Cluster) -> 
     ]
     for row in rows:
         (problem,) = row["problems"]
-        assert f"its leader {row['leader']} can't be asked" in problem
+        assert f"broker {row['leader']} can't be asked" in problem
         assert "does not speak DescribeProducers" in problem
 
 

@@ -26,7 +26,7 @@ SCHEMA = json.loads(
 WHERE = TopicPartition("orders", 0)
 STATE = PartitionState("orders", "an id", 0, 3, 2, (1, 3), isr=(3, 1))
 HEALED = PartitionCare(STATE, 10)
-OPEN = OpenTransaction(WHERE, 7, 0, -1, 4, None)
+OPEN = OpenTransaction(WHERE, 3, 7, 0, -1, 4, None)
 TOLD = ToldTransaction("pay", 7, 0, "CompleteCommit", 5)
 
 
@@ -80,7 +80,7 @@ def test_the_table_names_what_is_left() -> None:
     lines = render_aftercare(Aftercare("c", (HEALED, row), ())).splitlines()
     cells = [line.split() for line in lines]
     assert ["orders", "0", "3", "3", "1", "10", "1", "1"] in cells
-    assert ["orders", "0", "4", "7", "0", "pay", "abort", "so", "it", "is"] in cells
+    assert ["orders", "0", "3", "4", "7", "0", "pay", "abort", "so", "it", "is"] in cells
     assert ["g", "orders", "0", "15", "10"] in cells
     unseen = render_aftercare(Aftercare("c", (LEADERLESS,), ()))
     assert ["orders", "0", "none", "3,1", "none", "unknown", "unknown", "unknown"] in [

@@ -46,6 +46,7 @@ class Recovered:
 
     home: Path
     cluster: KafkaCluster
+    before: Finished
 
     @property
     def journal(self) -> Path:
@@ -73,11 +74,33 @@ def recovered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recovered]:
     home = tmp_path_factory.mktemp("aftercare")
     with new_cluster(home / "cluster") as cluster:
         outage(cluster)
-        found = Recovered(home, cluster)
+        look = ("aftercare", "--bootstrap-server", cluster.bootstrap_servers, "--topics", TOPIC)
+        before = Cli(home).offline(*look, "--format", "json", "--end-transactions")
+        found = Recovered(home, cluster, before)
         elect = ("--all-offline-partitions", "--automated-recovery", "--yes")
         done = Cli(home).recover(cluster, *elect, "--journal", str(found.journal))
         assert done.code == 0, done
         yield found
+
+
+def test_what_will_hang_is_known_before_the_election_and_left_alone(recovered: Recovered) -> None:
+    before = recovered.before
+    assert before.code == 1
+    jsonschema.validate(before.json, json.loads(SCHEMA.read_text()))
+    rows = {row["partition"]: row for row in before.json["partitions"]}
+    assert {row["leader"] for row in rows.values()} == {None}
+    assert {
+        number: [(t["replica"], t["ending"]) for t in row["transactions"]]
+        for number, row in rows.items()
+    } == {
+        COMMITTED: [(SURVIVOR, "commit")],
+        ABORTED: [(SURVIVOR, "abort")],
+        OPEN: [(SURVIVOR, "open")],
+        PLAIN: [],
+    }
+    assert [row["problems"] for row in rows.values()] == [[]] * 4
+    assert "hang once their replica leads" in before.stderr
+    assert "this ends those" not in before.stderr
 
 
 def test_what_the_election_left_is_found(recovered: Recovered) -> None:
