@@ -9,7 +9,7 @@ from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging
 from kafka_unclean_recovery.cluster.error_codes import NONE, error_name
 from kafka_unclean_recovery.cluster.errors import ConnectionFailed
 from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.transactions import open_transactions, write_marker
+from kafka_unclean_recovery.cluster.transactions import describe_producers, write_marker
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Broker, TopicPartition
 
@@ -55,7 +55,7 @@ async def _end(nodes: Nodes, leader: Broker, hanging: Hanging, deadline: Deadlin
     try:
         connection = await nodes.broker(leader, deadline)
         # A marker goes to whatever of this producer is open, so this comes right before it.
-        found = (await open_transactions(connection, leader.id, [where], deadline)).get(where)
+        found = (await describe_producers(connection, [where], deadline)).get(where)
         if found is None or found.error != NONE or here not in found.open:
             return "it changed meanwhile, so it was left alone: look again"
         commit = hanging.verdict.ending is Ending.COMMIT

@@ -30,7 +30,7 @@ from kafka_unclean_recovery.cluster.transactions import (
     OpenTransaction,
     Producers,
     ToldTransaction,
-    open_transactions,
+    describe_producers,
     told_transactions,
 )
 from kafka_unclean_recovery.deadline import Deadline
@@ -54,12 +54,21 @@ class Asked:
 
 @dataclass(slots=True)
 class _OfLeaders:
-    """What leaders said, and of partitions without one the live replicas; problems by partition."""
+    """What leaders said, and of partitions without one the live replicas. open: by broker, too."""
 
     ends: dict[TopicPartition, int] = field(default_factory=dict)
-    open: dict[TopicPartition, tuple[OpenTransaction, ...]] = field(default_factory=dict)
+    open: dict[TopicPartition, dict[int, tuple[OpenTransaction, ...]]] = field(
+        default_factory=lambda: defaultdict(dict)
+    )
     epoch_ends: dict[Epoch, int] = field(default_factory=dict)
     problems: dict[TopicPartition, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+    def producer_ids(self) -> set[int]:
+        every = (found for of in self.open.values() for found in of.values())
+        return {each.producer_id for found in every for each in found}
+
+    def has_open(self, state: PartitionState) -> bool:
+        return any(self.open[state.topic_partition].values())
 
 
 async def look(nodes: Nodes, reader: Reader, asked: Asked, timeout: float) -> Aftercare:
@@ -78,7 +87,7 @@ async def look(nodes: Nodes, reader: Reader, asked: Asked, timeout: float) -> Af
         for id_, wanted in _by_broker(states).items()
     ]
     await asyncio.gather(*asking)
-    producer_ids = {t.producer_id for found in leaders.open.values() for t in found}
+    producer_ids = leaders.producer_ids()
     wanted = [state.topic_partition for state in states]
     answers = await asyncio.gather(
         *(_ask_coordinator(nodes, b, producer_ids, wanted, timeout) for b in brokers.values())
@@ -207,7 +216,7 @@ async def _ask_replicas(
         connection = await nodes.broker(broker, deadline)
         ends, producers = await asyncio.gather(
             end_offsets(connection, wanted, deadline),
-            open_transactions(connection, broker_id, wanted, deadline),
+            describe_producers(connection, wanted, deadline),
         )
     except ConnectionFailed as error:
         for tp in wanted:
@@ -221,7 +230,7 @@ async def _ask_replicas(
             if code != NONE:
                 sentence = f"broker {broker_id} does not tell its {what}: {error_name(code)}"
                 leaders.problems[tp].append(sentence)
-        leaders.open[tp] = (*leaders.open.get(tp, ()), *found.open)
+        leaders.open[tp][broker_id] = found.open
         if end.error == NONE and not state.offline:
             leaders.ends[tp] = end.log_end_offset
 
@@ -271,22 +280,21 @@ async def _ask_again(
 ) -> None:
     """Only what is open still counts: coordinators were asked later, and complete a transaction
     when all its markers are written."""
-    with_some = [state for state in states if leaders.open.get(state.topic_partition)]
+    with_some = list(filter(leaders.has_open, states))
 
     async def ask(broker: Broker, of: Sequence[PartitionState]) -> None:
         deadline = Deadline.after(timeout)
         wanted = [state.topic_partition for state in of]
         try:
             connection = await nodes.broker(broker, deadline)
-            found = await open_transactions(connection, broker.id, wanted, deadline)
+            found = await describe_producers(connection, wanted, deadline)
         except ConnectionFailed as error:
             found = dict.fromkeys(wanted, Producers(NONE))
             for tp in wanted:
                 leaders.problems[tp].append(f"its open transactions are unknown: {error}")
         for tp in wanted:
             now = found.get(tp, Producers(UNKNOWN_TOPIC_OR_PARTITION))
-            others = [t for t in leaders.open[tp] if t.broker != broker.id]
-            leaders.open[tp] = (*others, *still_open(leaders.open[tp], now.open))
+            leaders.open[tp][broker.id] = still_open(leaders.open[tp].get(broker.id, ()), now.open)
             if now.error != NONE:
                 sentence = f"its open transactions are unknown: {error_name(now.error)}"
                 leaders.problems[tp].append(sentence)
@@ -303,9 +311,8 @@ def still_open(
     return tuple(each for each in now if _identity(each) in known)
 
 
-def _identity(transaction: OpenTransaction) -> tuple[int, int, int, int]:
-    here = transaction
-    return here.broker, here.producer_id, here.producer_epoch, here.start_offset
+def _identity(transaction: OpenTransaction) -> tuple[int, int, int]:
+    return transaction.producer_id, transaction.producer_epoch, transaction.start_offset
 
 
 async def _ask_epochs(
@@ -321,7 +328,7 @@ async def _ask_epochs(
     leader_of = {state.topic_partition: state.leader for state in states}
     wanted: dict[int, set[Epoch]] = defaultdict(set)
     for state in states:
-        if leaders.open.get(state.topic_partition) and not state.offline:
+        if leaders.has_open(state) and not state.offline:
             wanted[state.leader].add((state.topic_partition, state.leader_epoch - 1))
     for commit in commits:
         if commit.leader_epoch is not None and commit.topic_partition in leaders.ends:
@@ -355,8 +362,9 @@ def _row(
     tp = state.topic_partition
     own_start = leaders.epoch_ends.get((tp, state.leader_epoch - 1))
     transactions = (
-        hanging(each, told, unclean, own_start is not None and each.start_offset >= own_start)
-        for each in sorted(leaders.open.get(tp, ()), key=_identity)
+        hanging(b, each, told, unclean, own_start is not None and each.start_offset >= own_start)
+        for b, found in sorted(leaders.open[tp].items())
+        for each in sorted(found, key=_identity)
     )
     row = PartitionCare(
         state,

@@ -45,7 +45,7 @@ def _row(row: PartitionCare) -> Json:
 def _transaction(found: Hanging) -> Json:
     here, told = found.transaction, found.told
     return {
-        "replica": here.broker,
+        "replica": found.replica,
         "producer_id": here.producer_id,
         "producer_epoch": here.producer_epoch,
         "start_offset": here.start_offset,

@@ -76,7 +76,7 @@ def _transaction(found: Hanging) -> Sequence[str]:
     return (
         here.topic_partition.topic,
         str(here.topic_partition.partition),
-        str(here.broker),
+        str(found.replica),
         str(here.start_offset),
         str(here.producer_id),
         str(here.producer_epoch),

@@ -65,15 +65,17 @@ class Unclean:
 
 @dataclass(frozen=True, slots=True)
 class Hanging:
-    """An open transaction of a partition, who knows of it, and what follows. told: None when no
-    coordinator told of its producer id."""
+    """An open transaction of a broker's replica, who knows of it, and what follows. told: None when
+    no coordinator told of its producer id."""
 
+    replica: int
     transaction: OpenTransaction
     told: ToldTransaction | None
     verdict: Verdict
 
 
 def hanging(
+    replica: int,
     transaction: OpenTransaction,
     told: Sequence[ToldTransaction],
     unclean: Unclean,
@@ -82,11 +84,11 @@ def hanging(
     """told: what all brokers said, of other producer ids too. since_elected: whether all of it was
     written in the leader's present epoch."""
     mine = [each for each in told if each.producer_id == transaction.producer_id]
-    if not mine:
-        return Hanging(transaction, None, _unknown("no coordinator tells of its producer id"))
-    if len(mine) > 1:
-        return Hanging(transaction, None, _unknown("several coordinators tell of its producer id"))
-    return Hanging(transaction, mine[0], _verdict(transaction, mine[0], unclean, since_elected))
+    if len(mine) == 1:
+        verdict = _verdict(transaction, mine[0], unclean, since_elected)
+        return Hanging(replica, transaction, mine[0], verdict)
+    who = "several coordinators tell" if mine else "no coordinator tells"
+    return Hanging(replica, transaction, None, _unknown(f"{who} of its producer id"))
 
 
 def _verdict(

@@ -33,7 +33,7 @@ _NO_OFFSET = -1
 
 @dataclass(frozen=True, slots=True)
 class OpenTransaction:
-    """What the replica of one broker holds of a transaction without its end.
+    """What one replica holds of a transaction without its end.
 
     start_offset: of its first record, inclusive. last_timestamp_ms: of the producer's newest batch
     there, by the producer's clock unless the topic stamps; None where there is none.
@@ -41,7 +41,6 @@ class OpenTransaction:
     """
 
     topic_partition: TopicPartition
-    broker: int
     producer_id: int
     producer_epoch: int
     coordinator_epoch: int
@@ -74,8 +73,8 @@ class ToldTransaction:
     partitions: frozenset[TopicPartition] = frozenset()
 
 
-async def open_transactions(
-    connection: Connection, broker: int, wanted: Sequence[TopicPartition], deadline: Deadline
+async def describe_producers(
+    connection: Connection, wanted: Sequence[TopicPartition], deadline: Deadline
 ) -> Mapping[TopicPartition, Producers]:
     """Of the replicas of one broker, leader or not. `wanted` is sorted by topic."""
     request = DescribeProducersRequest
@@ -94,7 +93,6 @@ async def open_transactions(
             every = tuple(
                 OpenTransaction(
                     tp,
-                    broker,
                     producer.producer_id,
                     producer.producer_epoch,
                     producer.coordinator_epoch,

@@ -18,7 +18,7 @@ from kafka_unclean_recovery.cluster.transactions import OpenTransaction, Produce
 from kafka_unclean_recovery.model import Broker, TopicPartition
 
 WHERE = TopicPartition("orders", 0)
-HERE = OpenTransaction(WHERE, 3, 7, 3, -1, 100, 5)
+HERE = OpenTransaction(WHERE, 7, 3, -1, 100, 5)
 OTHER = replace(HERE, producer_id=8)
 LEADER = Broker(3, "h", 1)
 SILENT = ConnectionFailed(FailureKind.TIMED_OUT, "h:1", "no answer in time")
@@ -48,12 +48,12 @@ class Leader:
 
 @pytest.fixture(autouse=True)
 def _requests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ending, "open_transactions", lambda on, _, wanted, __: on.tell(wanted))
+    monkeypatch.setattr(ending, "describe_producers", lambda on, wanted, _: on.tell(wanted))
     monkeypatch.setattr(ending, "write_marker", lambda on, t, commit, _: on.take(t, commit))
 
 
 def end(leader: Leader, *chosen: tuple[OpenTransaction, Ending], go: int = 9) -> list[str | None]:
-    hanging = [Hanging(here, None, Verdict(how, "")) for here, how in chosen]
+    hanging = [Hanging(3, here, None, Verdict(how, "")) for here, how in chosen]
     left = iter([True] * go + [False])
     nodes: Any = leader
     done = asyncio.run(end_transactions(nodes, {WHERE: LEADER}, hanging, 5.0, lambda: next(left)))

@@ -26,12 +26,12 @@ SCHEMA = json.loads(
 WHERE = TopicPartition("orders", 0)
 STATE = PartitionState("orders", "an id", 0, 3, 2, (1, 3), isr=(3, 1))
 HEALED = PartitionCare(STATE, 10)
-OPEN = OpenTransaction(WHERE, 3, 7, 0, -1, 4, None)
+OPEN = OpenTransaction(WHERE, 7, 0, -1, 4, None)
 TOLD = ToldTransaction("pay", 7, 0, "CompleteCommit", 5)
 
 
 def hanging(ending: Ending, told: ToldTransaction | None = TOLD) -> Hanging:
-    return Hanging(OPEN, told, Verdict(ending, "so it is"))
+    return Hanging(3, OPEN, told, Verdict(ending, "so it is"))
 
 
 BEYOND = GroupBeyond(Commit("g", WHERE, 15, None), 10, False)

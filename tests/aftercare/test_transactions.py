@@ -19,7 +19,7 @@ from kafka_unclean_recovery.model import TopicPartition
 CLEAN = Unclean()
 WHERE = TopicPartition("orders", 0)
 LAST = 1_700_000_010_000
-HERE = OpenTransaction(WHERE, 3, 7, 3, -1, 100, LAST)
+HERE = OpenTransaction(WHERE, 7, 3, -1, 100, LAST)
 # It began ten seconds before the last record here.
 COMMITTED = ToldTransaction("pay", 7, 3, "CompleteCommit", LAST - 10_000)
 ABORTED = replace(COMMITTED, state="CompleteAbort")
@@ -32,7 +32,7 @@ def ending(
     unclean: Unclean = CLEAN,
     since_elected: bool = False,
 ) -> Ending:
-    return hanging(here, told, unclean, since_elected).verdict.ending
+    return hanging(3, here, told, unclean, since_elected).verdict.ending
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from kafka_unclean_recovery.cluster.error_codes import NONE, TOPIC_AUTHORIZATION
 from kafka_unclean_recovery.cluster.open_transactions import open_transactions
 from kafka_unclean_recovery.cluster.replica_fetch import Fetched, fetch_records
 from kafka_unclean_recovery.cluster.security import load_client_config
+from kafka_unclean_recovery.cluster.transactions import OpenTransaction, write_marker
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import TopicPartition
 from tests.real.cluster import KafkaCluster
@@ -38,6 +39,7 @@ from tests.real.waiting import wait_until
 from tests.real.watching import Commands, journal_lines, outcomes
 
 USER = "sre"
+CLUSTER_AUTHORIZATION_FAILED = 31
 HIDDEN = "hidden"
 CLUSTER_ALTER = (ResourceType.BROKER, "kafka-cluster", AclOperation.ALTER)
 CLUSTER_DESCRIBE = (ResourceType.BROKER, "kafka-cluster", AclOperation.DESCRIBE)
@@ -288,3 +290,21 @@ def test_aftercare_without_rights_is_not_over(guarded: Trouble, commands: Comman
     (hidden,) = [text for text in done.json["unknown"] if "may not be described" in text]
     assert hidden.startswith(f"1 topic may not be described, the first: {HIDDEN};")
     assert not any("groups" in text for text in done.json["unknown"])
+
+
+def test_writing_a_marker_takes_alter_on_the_cluster(guarded: Trouble) -> None:
+    with _granted(guarded.cluster, CLUSTER_ALTER):
+        assert asyncio.run(_marked(guarded.cluster)) == NONE
+    with _granted(guarded.cluster, READ_ALL):
+        assert asyncio.run(_marked(guarded.cluster)) == CLUSTER_AUTHORIZATION_FAILED
+
+
+async def _marked(cluster: KafkaCluster) -> int:
+    """What its leader answers to the end of a transaction that never was."""
+    leader = cluster.view(3).topics[HIDDEN][0].leader
+    host, _, port = cluster.address(leader).rpartition(":")
+    config = load_client_config(str(cluster.client_properties(USER)))
+    deadline = Deadline.after(20)
+    nobody = OpenTransaction(TopicPartition(HIDDEN, 0), 99, 0, -1, 0, None)
+    async with await Connection.open(host, int(port), config, deadline) as connection:
+        return await write_marker(connection, nobody, False, deadline)
