@@ -7,7 +7,7 @@ KAFKA_VERSIONS := 4.3.1 3.9.1 3.6.2
 FIDELITY_STEPS ?= 1000000
 # Two workers, a file of tests at a time, in the order of tests/conftest.py. PYTEST_ARGS comes
 # last: `-n 0` runs the tests in pytest's own process, as --pdb wants it.
-PARALLEL := -n 2 --dist loadgroup --no-loadscope-reorder
+PARALLEL := -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .PHONY: help venv jars demo demo-kafka test test-quick lint format bench fidelity completions clean

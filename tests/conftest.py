@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import settings
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling, Scheduling
+
+_SPARK = "tests/spark/"
 
 # A busy machine takes its time: that an example took long says nothing of the code.
 settings.register_profile("untimed", deadline=None)
@@ -23,11 +27,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Real Kafka first: its files are the longest, and two workers that begin with them end
     together. The order is otherwise as collected."""
     items.sort(key=lambda item: item.get_closest_marker("real") is None)
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(_together(item)))
 
 
-def _together(item: pytest.Item) -> str:
-    """A worker takes a file at a time; all of Spark, whose one session they share."""
-    path = item.nodeid.partition("::")[0]
-    return "spark" if path.startswith("tests/spark/") else path
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling | None:
+    """A worker takes a file at a time; all of Spark, whose one session its tests share.
+
+    Groups by marks (--dist loadgroup) come to nothing with pytest 9.
+    """
+    if config.getvalue("dist") != "loadfile":
+        return None
+    scheduling = LoadFileScheduling(config, log)
+    file_of = scheduling._split_scope
+
+    def together(nodeid: str) -> str:
+        return _SPARK if nodeid.startswith(_SPARK) else file_of(nodeid)
+
+    scheduling._split_scope = together
+    return scheduling

@@ -26,6 +26,7 @@ from kafka_unclean_recovery.log_dir.replica_scan import Replica
 from kafka_unclean_recovery.log_dir.watching import Watch
 from kafka_unclean_recovery.model import Broker, ReplicaLog
 from kafka_unclean_recovery.salvage.designated import DesignatedLeaders
+from kafka_unclean_recovery.salvage.output_directory import move_into
 from kafka_unclean_recovery.salvage.ranges import lost_under
 from kafka_unclean_recovery.salvage.replica import Output, Salvaged
 from kafka_unclean_recovery.salvage.run import find_replicas, salvage_replicas
@@ -171,10 +172,7 @@ class TailSaver:
         row.open_before = open_before
         scratch.mkdir()
         salvage_replicas([source], replace(self.output, root=scratch), self.watch)
-        for path in [path for path in scratch.rglob("*") if path.is_file()]:
-            place = self.output.root / path.relative_to(scratch)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            path.rename(place)
+        move_into(scratch, self.output.root)
         return row
 
     def _nothing(self, loser: Loser, why_not: str) -> Tail:

@@ -41,6 +41,14 @@ def new_directory(path: Path) -> Iterator[Path]:
         sync_directory(path.parent)
 
 
+def move_into(scratch: Path, building: Path) -> None:
+    """Each file to the same place below `building`, in place of what is there. Raises OSError."""
+    for file in sorted(path for path in scratch.rglob("*") if path.is_file()):
+        place = building / file.relative_to(scratch)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        file.replace(place)
+
+
 def write_manifest(building: Path, parts: Iterable[str]) -> None:
     """Last of all; the text in any number of parts. Raises OSError."""
     with (building / MANIFEST).open("x", encoding="utf-8") as file:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from kafka_unclean_recovery.model import ReplicaLog, TopicPartition
 from kafka_unclean_recovery.salvage.designated import parse_designated
 from kafka_unclean_recovery.salvage.layout import Place
 from kafka_unclean_recovery.salvage.manifest import replica_line
+from kafka_unclean_recovery.salvage.output_directory import move_into
 from kafka_unclean_recovery.salvage.parquet import RecordsFile
 from kafka_unclean_recovery.salvage.replica import (
     Output,
@@ -94,29 +94,24 @@ class _Task:
 
     def salvage(self, row: Row, found: Salvaged) -> None:
         """Fills in `found`. Raises OSError when the output can't be written."""
+        partition = found.replica.topic_partition
+        attempt = self.root / ATTEMPTS / uuid.uuid4().hex
+        output = Output(attempt, None if self.raw_only else _records)
+        place = Place(partition, found.replica.broker)
         try:
             directory = self._log_directory(row["log_directory"])
             name = self._name_in(directory, found.replica)
+            found.replica = replica_of(directory, name, partition, _compacted(found.replica))
+            with directory.location.open() as log_directory, log_directory.folder(name) as folder:
+                salvage_replica(folder, found, output, place, Unmetered())
         except Unreadable as error:
             found.problem(str(error))
-            return
-        partition = found.replica.topic_partition
-        found.replica = replica_of(directory, name, partition, _compacted(found.replica))
-        attempt = self.root / ATTEMPTS / uuid.uuid4().hex
-        with ExitStack() as opened:
-            try:
-                folder = opened.enter_context(directory.location.open())
-                replica = opened.enter_context(folder.folder(name))
-            except Unreadable as error:
-                found.problem(str(error))
-                return
-            output = Output(attempt, None if self.raw_only else _records)
-            place = Place(partition, found.replica.broker)
-            salvage_replica(replica, found, output, place, Unmetered())
-        _move(attempt, self.root)
+        move_into(attempt, self.root)
 
-    def _log_directory(self, where: str) -> LogDirectory:
-        """Rows come sorted by it, so one is kept."""
+    def _log_directory(self, where: str | None) -> LogDirectory:
+        """Rows come sorted by it, so one is kept. Raises Unreadable."""
+        if where is None:
+            raise Unreadable("the scan does not say which log directory it lies in; scan again")
         if where not in self._read:
             self._read = {where: read_log_directory(location_of(where, self.store))}
         return self._read[where]
@@ -142,13 +137,6 @@ def _compacted(replica: Replica) -> tuple[str, ...]:
 
 def _records(path: Path, topic_partition: TopicPartition, broker: int) -> RecordsFile:
     return RecordsFile(path, topic_partition.partition, broker)
-
-
-def _move(attempt: Path, root: Path) -> None:
-    for file in sorted(path for path in attempt.rglob("*") if path.is_file()):
-        target = root / file.relative_to(attempt)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        file.replace(target)
 
 
 def _row(found: Salvaged) -> dict[str, Any]:
