@@ -110,7 +110,7 @@ def test_it_says_what_it_found_and_what_is_in_doubt(
     table.write_text(f"root\n{torn}\n{tmp_path / 'away'}\n{fine}\n")
     (tmp_path / "wanted.json").write_text('{"partitions": [{"topic": "a", "partitions": [0, 7]}]}')
     assert scan(options(tmp_path / "x", fine)) == 0
-    assert "1 brokers, 2 partitions, 2 replicas (2 trusted, 0 suspect, 0 unusable)" in (
+    assert "1 broker, 2 partitions, 2 replicas (2 trusted, 0 suspect, 0 unusable)" in (
         capsys.readouterr().err
     )
     wanted = options(
