@@ -186,8 +186,7 @@ def _by_broker(states: Iterable[PartitionState]) -> Mapping[int, list[PartitionS
     yet."""
     found: dict[int, list[PartitionState]] = defaultdict(list)
     for state in states:
-        live = [b for b in state.replicas if b not in state.offline_replicas]
-        for broker in live if state.offline else [state.leader]:
+        for broker in state.online_replicas if state.offline else [state.leader]:
             found[broker].append(state)
     return found
 

@@ -21,7 +21,7 @@ from kafka_unclean_recovery.aftercare.watching import IN_A_ROW, watch
 from kafka_unclean_recovery.cli.console import Console, read_input
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.selection import selection
-from kafka_unclean_recovery.cli.session import Session, run
+from kafka_unclean_recovery.cli.session import Session, connection_flags, run
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.journal import (
     Journal,
@@ -62,8 +62,7 @@ class Options:
 
     @property
     def connection(self) -> list[str]:
-        config = [] if self.config is None else ["--command-config", self.config]
-        return ["--bootstrap-server", self.bootstrap_server, *config]
+        return connection_flags(self.bootstrap_server, self.config)
 
     @property
     def selection(self) -> list[str]:

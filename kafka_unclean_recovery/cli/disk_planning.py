@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -102,14 +102,18 @@ def _check_flags(options: Options, sources: Sources) -> None:
 
 
 def _check_known(excluded: frozenset[int], info: ReplicaInfo) -> None:
-    """A slip in an id would have a broker lead that never starts again. Raises Exit(2)."""
+    """Raises Exit(2)."""
     known = set(info.brokers)
     for part in info.partitions:
         known.update(log.broker for log in part.replica_logs)
         known.update(part.state.replicas if part.state else ())
-    strangers = sorted(excluded - known)
+    refuse_strangers(sorted(excluded - known), sorted(known))
+
+
+def refuse_strangers(strangers: Sequence[int], known: Sequence[int]) -> None:
+    """A slip in an id would have a broker lead that never starts again. Raises Exit(2)."""
     if strangers:
-        found = ", ".join(map(str, sorted(known))) or "none"
+        found = ", ".join(map(str, known)) or "none"
         raise usage(
             f"--exclude-brokers: broker {strangers[0]} appears nowhere in what was read; brokers"
             f" that do: {found}"

@@ -32,6 +32,7 @@ from kafka_unclean_recovery.cli.selection import Selection, broker_ids, read_par
 from kafka_unclean_recovery.cli.session import (
     Session,
     check_connection,
+    connection_flags,
     finish,
     journal_of,
     run,
@@ -249,9 +250,7 @@ async def _only_plan(
 
 def _next_command(options: Options) -> str:
     """What elects the leaders just planned, with the same connection."""
-    connection = ["--bootstrap-server", options.bootstrap_server]
-    if options.command_config is not None:
-        connection += ["--command-config", str(options.command_config)]
+    connection = connection_flags(options.bootstrap_server, options.config)
     connection += mechanism_flags(options.wishes)
     manual = options.manual_recovery_output_file
     if manual is not None:

@@ -21,13 +21,12 @@ from kafka_unclean_recovery.disks import merge_infos
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.watching import Stopped
-from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.partitions_file import parse_elections
 from kafka_unclean_recovery.salvage.designated import DesignatedLeaders, designated_leaders
 from kafka_unclean_recovery.salvage.earlier import Earlier, earlier_scans
 from kafka_unclean_recovery.salvage.manifest import Manifest, manifest_json
 from kafka_unclean_recovery.salvage.output_directory import new_directory, write_manifest
-from kafka_unclean_recovery.salvage.replica import OpenRecords, Output, RecordSink, Salvaged
+from kafka_unclean_recovery.salvage.replica import OpenRecords, Output, Salvaged
 from kafka_unclean_recovery.salvage.run import (
     Source,
     find_named,
@@ -90,11 +89,7 @@ def parquet_records(instead: str = "") -> OpenRecords:
             f"{error.name} is not installed, which writes records as Parquet and unfolds compressed"
             f" batches: pip install 'kafka-unclean-recovery[salvage]'{instead}"
         ) from None
-
-    def begin(path: Path, topic_partition: TopicPartition, broker: int) -> RecordSink:
-        return RecordsFile(path, topic_partition.partition, broker)
-
-    return begin
+    return RecordsFile
 
 
 def read_leaders(plan: Path, manual_recovery_file: Path | None) -> DesignatedLeaders:

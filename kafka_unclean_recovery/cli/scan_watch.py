@@ -53,24 +53,31 @@ class Signals:
         self._console.say_in_handler(self._first)
 
 
+class ProgressLine:
+    """Called with a Progress, shows how far it is and how fast, since the first call."""
+
+    def __init__(self, console: Console, clock: Callable[[], float]) -> None:
+        self._console = console
+        self._clock = clock
+        self._begun: float | None = None
+
+    def __call__(self, so_far: Progress) -> None:
+        now = self._clock()
+        if self._begun is None:
+            self._begun = now
+        self._console.progress(progress_text(so_far, now - self._begun))
+
+
 class ScanWatch:
     """What scan_log_directories wants of a Watch. `clock` is in seconds."""
 
     def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
-        self._console = console
-        self._clock = clock
-        self._begun: float | None = None
+        self.progress = ProgressLine(console, clock)
         self._signals = Signals(
             console,
             "stopping: what was scanned is reported (a second signal stops at once)",
             "stopped at once; nothing was written",
         )
-
-    def progress(self, so_far: Progress) -> None:
-        now = self._clock()
-        if self._begun is None:
-            self._begun = now
-        self._console.progress(progress_text(so_far, now - self._begun))
 
     @property
     def stopped(self) -> bool:

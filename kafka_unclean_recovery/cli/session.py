@@ -87,6 +87,12 @@ class Session:
         return elector_for(method, means)
 
 
+def connection_flags(bootstrap_server: str, config: str | None) -> list[str]:
+    """The same connection again, for a command that is printed."""
+    given = [] if config is None else ["--command-config", config]
+    return ["--bootstrap-server", bootstrap_server, *given]
+
+
 def check_connection(bootstrap_server: str, command_config: str | None) -> None:
     """What `run` would refuse, before something that takes long. Raises Exit(2)."""
     try:

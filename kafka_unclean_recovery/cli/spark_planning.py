@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_unclean_recovery.cli.complaints import count_and_first, counted
 from kafka_unclean_recovery.cli.console import Console, check_output, write_new_chunks
-from kafka_unclean_recovery.cli.disk_planning import LEFTOVERS, UNPLANNED
+from kafka_unclean_recovery.cli.disk_planning import LEFTOVERS, UNPLANNED, refuse_strangers
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.plan_outputs import MANUAL, PLAN, next_command
 from kafka_unclean_recovery.cli.selection import broker_ids
@@ -151,7 +151,7 @@ def _work(
 
     console.progress("planning")
     planned = planning.plan(spark, scans, excluded)
-    _check_known(*planning.strangers(planned))
+    refuse_strangers(*planning.strangers(planned))
     summary = planning.summarize(planned)
     if options.plan_output_file is not None:
         console.progress(f"writing {options.plan_output_file}")
@@ -176,16 +176,6 @@ def _until_stopped(chunks: Iterable[str], watch: SparkWatch) -> Iterator[str]:
         if watch.stopped:
             raise Stopped
         yield chunk
-
-
-def _check_known(strangers: list[int], known: list[int]) -> None:
-    """A slip in an id would have a broker lead that never starts again. Raises Exit(2)."""
-    if strangers:
-        found = ", ".join(map(str, known)) or "none"
-        raise usage(
-            f"--exclude-brokers: broker {strangers[0]} appears nowhere in what was read; brokers"
-            f" that do: {found}"
-        )
 
 
 def _tell(console: Console, options: Options, merged: ReplicaInfo, found: _Found) -> int:

@@ -11,8 +11,8 @@ from typing import Any
 
 from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.exits import usage
-from kafka_unclean_recovery.cli.scan_watch import Signals, progress_text
-from kafka_unclean_recovery.log_dir.watching import Progress
+from kafka_unclean_recovery.cli.scan_watch import ProgressLine, Signals
+from kafka_unclean_recovery.errors import InputError
 
 _NEEDED = ("pyspark", "pyarrow", "pandas")
 
@@ -25,8 +25,7 @@ class SparkWatch:
         self, console: Console, again: str, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._console = console
-        self._clock = clock
-        self._begun: float | None = None
+        self.progress = ProgressLine(console, clock)
         self.signals = Signals(
             console,
             "stopping: Spark's jobs are cancelled (a second signal stops at once)",
@@ -35,12 +34,6 @@ class SparkWatch:
 
     def tasks(self, what: str, done: int, count: int) -> None:
         self._console.progress(f"{what}: {done} of {count} tasks")
-
-    def progress(self, so_far: Progress) -> None:
-        now = self._clock()
-        if self._begun is None:
-            self._begun = now
-        self._console.progress(progress_text(so_far, now - self._begun))
 
     @property
     def stopped(self) -> bool:
@@ -56,13 +49,16 @@ def check_installed() -> None:
 
 @contextmanager
 def session_for(master: str | None, conf: Sequence[str], watch: SparkWatch) -> Iterator[Any]:
-    """A Spark session as the flags have it; signals are taken. Raises Exit(2), InputError."""
+    """A Spark session as the flags have it; signals are taken. Raises Exit(2)."""
     settings = dict(_setting(word) for word in conf)
     from kafka_unclean_recovery.spark.session import session
 
     with watch.signals.taken(), ExitStack() as begun:
         with _sigint_held_back():
-            spark = begun.enter_context(session(master, settings))
+            try:
+                spark = begun.enter_context(session(master, settings))
+            except InputError as error:
+                raise usage(str(error)) from None
             begun.enter_context(watch.signals.taken())
         yield spark
 

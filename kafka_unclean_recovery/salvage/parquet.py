@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 import pyarrow
 import pyarrow.parquet
 
+from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.salvage.records import Record
 
 SCHEMA_VERSION = 1
@@ -62,7 +63,7 @@ class RecordsFile:
     """Tell it the records, then close it. Memory: one row group."""
 
     path: Path
-    partition: int
+    topic_partition: TopicPartition
     broker: int
     rows: int = 0
     _waiting: list[dict[str, object]] = field(default_factory=list)
@@ -99,7 +100,7 @@ class RecordsFile:
     def _row(self, record: Record, transaction: str | None) -> dict[str, object]:
         kind = record.timestamp_type
         return {
-            "partition": self.partition,
+            "partition": self.topic_partition.partition,
             "broker": self.broker,
             "offset": record.offset,
             "leader_epoch": record.leader_epoch,

@@ -6,7 +6,6 @@ a replica that was read. Sorted by partition, a task needs one partition at a ti
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import groupby
@@ -24,6 +23,7 @@ from kafka_unclean_recovery.spark.job import Home
 from kafka_unclean_recovery.spark.listing import STRAYS
 from kafka_unclean_recovery.spark.metadata import STATES
 from kafka_unclean_recovery.spark.new_files import read_rows, whole_rows
+from kafka_unclean_recovery.spark.places import spark_path
 from kafka_unclean_recovery.spark.scanning import DONE, done_directory
 from kafka_unclean_recovery.spark.summaries import PARTITIONS as PARTITIONS_DIRECTORY
 from kafka_unclean_recovery.spark.summaries import REPLICAS as REPLICAS_DIRECTORY
@@ -167,11 +167,6 @@ def tables_in(directory: Path) -> tuple[Path, Path]:
 
 def _read(spark: SparkSession, path: Path, schema: Any) -> DataFrame:
     return spark.read.schema(spark_schema(schema)).parquet(spark_path(path))
-
-
-def spark_path(path: Path) -> str:
-    """Of this machine, whatever file system Spark takes by default, and no pattern."""
-    return "file:" + re.sub(r"([\\{}\[\]*?])", r"\\\1", str(path))
 
 
 def _partition_of(row: Mapping[str, Any]) -> TopicPartition:

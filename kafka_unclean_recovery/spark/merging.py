@@ -7,7 +7,6 @@ others go through merge_infos itself.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -20,6 +19,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from kafka_unclean_recovery.disks import merge_infos, metadata_age, not_in_newest
 from kafka_unclean_recovery.model import ReplicaInfo
 from kafka_unclean_recovery.spark import summaries
+from kafka_unclean_recovery.spark.places import spark_path
 from kafka_unclean_recovery.spark.plan import KEY
 from kafka_unclean_recovery.spark.shipping import on_executors
 from kafka_unclean_recovery.spark.summaries import ScanHead, read_head
@@ -31,7 +31,6 @@ from kafka_unclean_recovery.spark.tables import (
     spark_schema,
 )
 
-_GLOB = re.compile(r"([\\*?\[\]{}])")
 _SCAN = "scan"
 
 
@@ -98,9 +97,7 @@ def _read(spark: SparkSession, scans: Scans, name: str, schema: Any) -> DataFram
     """With the place of the scan among all."""
     reader = spark.read.schema(spark_schema(schema))
     tables = (
-        reader.parquet(_GLOB.sub(r"\\\1", str(directory.absolute() / name))).withColumn(
-            _SCAN, F.lit(place)
-        )
+        reader.parquet(spark_path(directory.absolute() / name)).withColumn(_SCAN, F.lit(place))
         for place, directory in enumerate(scans.directories)
     )
     return reduce(DataFrame.unionByName, tables)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Hashable, Iterator, Mapping
 from pathlib import Path
 
@@ -18,7 +19,7 @@ def location_of(root: str, store: Mapping[str, str]) -> Location:
 
     Raises InputError.
     """
-    return location.location_of(root, location.StoreOptions(**store))  # type: ignore[arg-type]
+    return location.location_of(root, location.store_options(store))
 
 
 def address_of(place: Location) -> str:
@@ -45,3 +46,8 @@ def _machine() -> str:
         return _BOOT.read_text().strip()
     except OSError:
         return os.uname().nodename
+
+
+def spark_path(path: Path) -> str:
+    """Of this machine, whatever file system Spark takes by default, and no pattern."""
+    return "file:" + re.sub(r"([\\{}\[\]*?])", r"\\\1", str(path))

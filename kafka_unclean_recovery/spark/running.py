@@ -12,6 +12,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from pyspark.sql import SparkSession
 
 from kafka_unclean_recovery.log_dir.watching import Progress, Stopped
+from kafka_unclean_recovery.spark.shipping import is_connect
 
 T = TypeVar("T")
 
@@ -118,7 +119,7 @@ class _Running(Generic[T]):
 
 def _tag(spark: SparkSession, tag: str) -> None:
     """The jobs of this thread, which ends with them."""
-    if _is_classic(spark):
+    if not is_connect(spark):
         # A tag of the session is not known to interruptTag in another thread there.
         spark.sparkContext.addJobTag(tag)
     else:
@@ -126,7 +127,7 @@ def _tag(spark: SparkSession, tag: str) -> None:
 
 
 def _cancel(spark: SparkSession, tag: str) -> None:
-    if _is_classic(spark):
+    if not is_connect(spark):
         spark.sparkContext.cancelJobsWithTag(tag)
     else:
         spark.interruptTag(tag)
@@ -135,7 +136,7 @@ def _cancel(spark: SparkSession, tag: str) -> None:
 @contextmanager
 def _status(spark: SparkSession) -> Iterator[Callable[[], Iterable[tuple[int, int]]]]:
     """(tasks, those that are done) of each stage that runs, by what Spark itself tells."""
-    if _is_classic(spark):
+    if not is_connect(spark):
         yield _classic_status(spark)
         return
     latest: list[tuple[int, int]] = []
@@ -151,10 +152,6 @@ def _status(spark: SparkSession) -> Iterator[Callable[[], Iterable[tuple[int, in
         spark.removeProgressHandler(handler)
 
 
-def _is_classic(spark: SparkSession) -> bool:
-    return not type(spark).__module__.startswith("pyspark.sql.connect")
-
-
 def _classic_status(spark: SparkSession) -> Callable[[], Iterable[tuple[int, int]]]:
     tracker = spark.sparkContext.statusTracker()
 
@@ -167,7 +164,7 @@ def _classic_status(spark: SparkSession) -> Callable[[], Iterable[tuple[int, int
 
 def cores_of(spark: SparkSession) -> int:
     """How many tasks run at a time, as far as that can be told."""
-    if _is_classic(spark):
+    if not is_connect(spark):
         return int(spark.sparkContext.defaultParallelism)
     return int(spark.conf.get("spark.default.parallelism", None) or _UNKNOWN_CORES)
 

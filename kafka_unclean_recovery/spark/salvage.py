@@ -22,6 +22,8 @@ from kafka_unclean_recovery.salvage.earlier import UNSURE
 from kafka_unclean_recovery.salvage.manifest import manifest_parts
 from kafka_unclean_recovery.salvage.output_directory import write_manifest
 from kafka_unclean_recovery.spark.merging import Scans, read_merged
+from kafka_unclean_recovery.spark.places import spark_path
+from kafka_unclean_recovery.spark.plan import KEY
 from kafka_unclean_recovery.spark.running import Watch, run_watched
 from kafka_unclean_recovery.spark.salvage_tasks import ATTEMPTS, SALVAGED
 from kafka_unclean_recovery.spark.shipping import on_executors
@@ -31,7 +33,6 @@ from kafka_unclean_recovery.spark.tables import spark_schema
 _REPLICAS_A_TASK = 50
 _MOST_TASKS = 20_000
 _ROWS = "rows"
-_KEY = ("topic", "partition")
 
 _arrow: Any = pyarrow
 
@@ -118,21 +119,21 @@ def _salvaged(
         **asdict(how),
     }
     work = on_executors("kafka_unclean_recovery.spark.salvage_tasks:salvage", settings)
-    spread = items.repartition(tasks, *_KEY, "broker").sortWithinPartitions("log_directory")
+    spread = items.repartition(tasks, *KEY, "broker").sortWithinPartitions("log_directory")
     rows = spread.mapInArrow(work, spark_schema(SALVAGED))
-    written = str(building / _ROWS)
+    written = building / _ROWS
 
     # Written, for whoever asks the rows again must not have all salvaged again.
     run_watched(
         spark,
-        lambda: rows.write.parquet(written),
+        lambda: rows.write.parquet(f"file:{written}"),
         tasks,
         lambda done: watch.tasks("salvage", done, tasks),
         lambda: watch.stopped,
     )
     items.unpersist()
-    found = spark.read.schema(spark_schema(SALVAGED)).parquet(written)
-    return found.orderBy(*_KEY, "broker")
+    found = spark.read.schema(spark_schema(SALVAGED)).parquet(spark_path(written))
+    return found.orderBy(*KEY, "broker")
 
 
 def _items(spark: SparkSession, tables: Tables, leaders: DesignatedLeaders) -> DataFrame:
@@ -151,10 +152,10 @@ def _items(spark: SparkSession, tables: Tables, leaders: DesignatedLeaders) -> D
             }
         )
     )
-    unsure = tables.partitions.select(*_KEY, _any_of(UNSURE).alias("unsure"))
+    unsure = tables.partitions.select(*KEY, _any_of(UNSURE).alias("unsure"))
     others = F.col("leader").isNull() | (F.col("leader") != F.col("broker"))
-    found = tables.replicas.join(designated, [*_KEY]).where(others)
-    return found.join(unsure, [*_KEY], "left").fillna(value=False, subset=["unsure"])
+    found = tables.replicas.join(designated, [*KEY]).where(others)
+    return found.join(unsure, [*KEY], "left").fillna(value=False, subset=["unsure"])
 
 
 def _any_of(codes: Sequence[str]) -> Any:
@@ -164,7 +165,7 @@ def _any_of(codes: Sequence[str]) -> Any:
 
 def _unsure(partitions: DataFrame, leaders: DesignatedLeaders) -> Iterator[str]:
     """Partitions of the plan of which another directory than the one that counted may hold more."""
-    found = partitions.where(_any_of(UNSURE)).orderBy(*_KEY)
+    found = partitions.where(_any_of(UNSURE)).orderBy(*KEY)
     planned = {(tp.topic, tp.partition) for tp in leaders.partitions}
     for row in found.toLocalIterator():
         if (row.topic, row.partition) in planned:
@@ -180,13 +181,13 @@ def _lines(rows: DataFrame) -> Iterator[str]:
 
 def _totals(rows: DataFrame, problems: Sequence[str]) -> Totals:
     none, doubtful = F.lit(0), F.col("problems") > 0
-    where = F.format_string("%s-%d of broker %d: %s", *_KEY, "broker", "first_problem")
+    where = F.format_string("%s-%d of broker %d: %s", *KEY, "broker", "first_problem")
     (told,) = rows.agg(
         F.count("*").alias("replicas"),
         F.count_if(F.col("size") > 0).alias("with_more"),
         F.coalesce(F.sum("size"), none).alias("size"),
         F.coalesce(F.sum("records"), none).alias("records"),
         F.count_if(doubtful).alias("in_doubt"),
-        F.min_by(where, F.when(doubtful, F.struct(*_KEY, "broker"))).alias("first_doubt"),
+        F.min_by(where, F.when(doubtful, F.struct(*KEY, "broker"))).alias("first_doubt"),
     ).collect()
     return Totals(**told.asDict(), problems=problems)

@@ -96,7 +96,7 @@ class _Task:
         """Fills in `found`. Raises OSError when the output can't be written."""
         partition = found.replica.topic_partition
         attempt = self.root / ATTEMPTS / uuid.uuid4().hex
-        output = Output(attempt, None if self.raw_only else _records)
+        output = Output(attempt, None if self.raw_only else RecordsFile)
         place = Place(partition, found.replica.broker)
         try:
             directory = self._log_directory(row["log_directory"])
@@ -133,10 +133,6 @@ class _Task:
 
 def _compacted(replica: Replica) -> tuple[str, ...]:
     return (replica.topic_partition.topic,) if replica.compacted else ()
-
-
-def _records(path: Path, topic_partition: TopicPartition, broker: int) -> RecordsFile:
-    return RecordsFile(path, topic_partition.partition, broker)
 
 
 def _row(found: Salvaged) -> dict[str, Any]:

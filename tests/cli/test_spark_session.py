@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ import pytest
 from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.exits import Exit
 from kafka_unclean_recovery.cli.spark_session import SparkWatch, session_for
+from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.spark import session
 
 
@@ -19,7 +19,8 @@ from kafka_unclean_recovery.spark import session
 def _that_takes_sigint(_: str | None, __: Mapping[str, str]) -> Iterator[str]:
     """As pyspark does; and somebody presses Ctrl-C right then."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    os.kill(os.getpid(), signal.SIGINT)
+    # To this thread: a test runner may have others, which hold nothing back.
+    signal.raise_signal(signal.SIGINT)
     yield "spark"
 
 
@@ -39,3 +40,14 @@ def test_a_setting_without_a_key_and_a_value_is_refused(word: str) -> None:
     begin = session_for(None, (word,), SparkWatch(Console("test"), "again"))
     with pytest.raises(Exit, match=f"--conf {word}: give a setting of Spark as KEY=VALUE"), begin:
         pass
+
+
+def test_a_session_that_cannot_be_had_is_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere(_: str | None, __: Mapping[str, str]) -> None:
+        raise InputError("no Spark session of --master sc://nowhere")
+
+    monkeypatch.setattr(session, "session", nowhere)
+    begin = session_for("sc://nowhere", (), SparkWatch(Console("test"), "again"))
+    with pytest.raises(Exit, match="no Spark session of --master sc://nowhere") as raised, begin:
+        pass
+    assert raised.value.code == 2

@@ -69,13 +69,9 @@ def _salvaged(
     )
     leaders = designated_leaders(text, "plan.json", [(TopicPartition("orders", 0), 2)])
     sources, _ = find_replicas([LocalLocation(root / "disks")], leaders, lambda _: True)
-    salvage_replicas(sources, Output(root / "out", _begin), Unwatched())
+    salvage_replicas(sources, Output(root / "out", RecordsFile), Unwatched())
     (source,) = sources
     return source.row
-
-
-def _begin(path: Path, topic_partition: TopicPartition, broker: int) -> RecordsFile:
-    return RecordsFile(path, topic_partition.partition, broker)
 
 
 def _batches(span: EpochSpan, first: int, stop: int, chance: random.Random) -> bytes:

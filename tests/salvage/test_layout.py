@@ -26,9 +26,10 @@ def saved(root: Path, *topics: str) -> None:
     """Two replicas of each, a record of either."""
     for number, topic in enumerate(topics):
         for broker in (1, 3):
-            path = root / Place(TopicPartition(topic, 5), broker).records
+            partition = TopicPartition(topic, 5)
+            path = root / Place(partition, broker).records
             path.parent.mkdir(parents=True, exist_ok=True)
-            file = RecordsFile(path, 5, broker)
+            file = RecordsFile(path, partition, broker)
             file.add([(Record(number, 0, 1000, None, None, topic.encode()), None)])
             file.close()
 

@@ -27,10 +27,6 @@ from tests.salvage.disks import disk, plan_text
 ORDERS = TopicPartition("orders", 0)
 
 
-def _begin(path: Path, topic_partition: TopicPartition, broker: int) -> RecordsFile:
-    return RecordsFile(path, topic_partition.partition, broker)
-
-
 def _rows(tmp_path: Path, text: str) -> list[Salvaged]:
     rows, problems = _salvage(tmp_path, designated_leaders(text, "plan.json"))
     assert problems == []
@@ -39,7 +35,7 @@ def _rows(tmp_path: Path, text: str) -> list[Salvaged]:
 
 def _salvage(tmp_path: Path, leaders: DesignatedLeaders) -> tuple[list[Salvaged], list[str]]:
     sources, problems = find_replicas([LocalLocation(tmp_path / "disks")], leaders, lambda _: True)
-    salvage_replicas(sources, Output(tmp_path / "out", _begin), Unwatched())
+    salvage_replicas(sources, Output(tmp_path / "out", RecordsFile), Unwatched())
     return [source.row for source in sources], problems
 
 

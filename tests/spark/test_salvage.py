@@ -22,7 +22,6 @@ from kafka_unclean_recovery.model import (
     PartitionPlan,
     PartitionState,
     ReplicaLog,
-    TopicPartition,
 )
 from kafka_unclean_recovery.plan import plan_partition
 from kafka_unclean_recovery.plan_file import plan_json
@@ -130,10 +129,6 @@ def _salvage(
     return totals, json.loads((root / "manifest.json").read_text())
 
 
-def _begin(path: Path, topic_partition: TopicPartition, broker: int) -> RecordsFile:
-    return RecordsFile(path, topic_partition.partition, broker)
-
-
 def _files(root: Path) -> dict[str, bytes]:
     found = (path for path in root.rglob("*") if path.is_file())
     return {str(path.relative_to(root)): path.read_bytes() for path in found}
@@ -144,7 +139,7 @@ def test_files_and_lines_are_those_of_one_process(
 ) -> None:
     here = tmp_path / "here"
     sources, _ = find_replicas([LocalLocation(disks)], leaders, lambda _: True)
-    salvage_here(sources, Output(here, _begin), local.Unwatched())
+    salvage_here(sources, Output(here, RecordsFile), local.Unwatched())
     elsewhere = tmp_path / "spark"
     elsewhere.mkdir()
     totals, manifest = _salvage(spark, tables, leaders, elsewhere, raw=False)
