@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK
-from kafka_unclean_recovery.model import Report
+from kafka_unclean_recovery.model import ReplicaInfo, Report
 from kafka_unclean_recovery.observation import Observation
 from kafka_unclean_recovery.report import render_json
 from kafka_unclean_recovery.report_table import render_outcomes, render_table
@@ -17,6 +19,12 @@ def print_report(console: Console, report: Report, as_json: bool, with_replicas:
         console.artefact(render_table(report))
     else:
         console.artefact(render_outcomes(report))
+
+
+def with_problems(report: Report, disks: ReplicaInfo | None) -> Report:
+    """With the problems of the disks, which were told when they were read. They say how sure the
+    possible loss is, and don't make a recovery fail."""
+    return report if disks is None else replace(report, problems=report.problems + disks.problems)
 
 
 def say_silent(console: Console, seen: Observation) -> None:

@@ -129,7 +129,8 @@ def unclean_recovery(
     if bootstrap_server is None:
         context.fail("Missing option '--bootstrap-server'.")
     # Kafka's codec takes 0.2 s to import; --help and a wrong flag should not wait for it.
-    from kafka_unclean_recovery.cli.recover import Options, recover, resume_journal
+    from kafka_unclean_recovery.cli.recover import recover, resume_journal
+    from kafka_unclean_recovery.cli.recover_options import Options
 
     options = Options(
         bootstrap_server=bootstrap_server,
