@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from kafka_unclean_recovery.model import PartitionPlan, TopicPartition
 from kafka_unclean_recovery.plan_file import loss_under
 from kafka_unclean_recovery.report_text import count_text, one_line, total_text, why_not
+from kafka_unclean_recovery.waiting import by_broker, waiting_lines
 
 CONSENT_LIMIT = 40
 """Partitions shown before asking; more than a few screens are not read."""
@@ -39,6 +40,7 @@ def render_consent(
         lines.append(f"... and {len(others) - CONSENT_LIMIT} more that are not elected")
     losses = [loss_under(plan, plan.designated_leader) for plan in elections]
     to_elect = count_text(len(elections), "partition")
+    lines += waiting_lines(by_broker(plans))
     lines.append(f"total: {to_elect} to elect; {total_text(losses)}")
     return "\n".join(lines) + "\n"
 

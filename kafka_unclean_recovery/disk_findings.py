@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from kafka_unclean_recovery.choices import ScanMode
-from kafka_unclean_recovery.lineage import count_once, tail_of
 from kafka_unclean_recovery.model import Candidate, Finding, PartitionState, ReplicaLog, Severity
-from kafka_unclean_recovery.reach import chosen_by_hand, kept_under, may_have_led, reach
+from kafka_unclean_recovery.reach import chosen_by_hand, may_have_led, reach, records_beyond
 from kafka_unclean_recovery.report_text import number_text
 
 Rule = Callable[[PartitionState, Sequence[ReplicaLog], Sequence[Candidate]], Iterator[Finding]]
@@ -20,8 +19,7 @@ def _dead_disk_holds_more(
         return
     leader = ranking[0].log
     for log in logs:
-        kept = None if log.live else kept_under(log, leader)
-        records = 0 if kept is None else count_once([tail_of(log.epochs or (), kept)])
+        records = None if log.live else records_beyond(log, leader)
         if records:
             yield Finding(
                 "dead_disk_holds_more",

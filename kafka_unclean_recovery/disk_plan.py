@@ -63,7 +63,9 @@ def _planned(part: PartitionInfo, info: ReplicaInfo, excluded: Collection[int]) 
     )
     plan = plan_partition(state, logs)
     findings = by_gravity([*plan.findings, *part.findings, *_not_assigned(part, state)])
-    return PartitionReport(part.topic_partition, state, replace(plan, findings=findings))
+    # Nothing is alive, and the excluded will not return: there is nobody to wait for.
+    plan = replace(plan, findings=findings, waiting=())
+    return PartitionReport(part.topic_partition, state, plan)
 
 
 def _row(log: ReplicaLog | None, broker: int, scanned: bool, excluded: bool) -> ReplicaLog:

@@ -17,6 +17,7 @@ from kafka_unclean_recovery.model import (
     PartitionState,
     Severity,
 )
+from kafka_unclean_recovery.waiting import waiting_for
 
 Choice = Callable[[PartitionState, Sequence[int]], int]
 """Whom an election makes leader of an offline partition, when its replicas are to stand in an order
@@ -164,7 +165,14 @@ def designate(plan: PartitionPlan, leader: int) -> PartitionPlan:
     findings = plan.findings
     if leader != plan.designated_leader:
         findings = (_by_hand(plan, leader), *findings_of(state, plan.replica_logs, ranking))
-    return replace(plan, ranking=ranking, designated_leader=leader, order=order, findings=findings)
+    return replace(
+        plan,
+        ranking=ranking,
+        designated_leader=leader,
+        order=order,
+        findings=findings,
+        waiting=waiting_for(state, plan.replica_logs, ranking),
+    )
 
 
 def _by_hand(plan: PartitionPlan, leader: int) -> Finding:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from kafka_unclean_recovery.commits import weighs
 from kafka_unclean_recovery.disk_findings import DISK_RULES, Rule
 from kafka_unclean_recovery.model import (
     Candidate,
     Finding,
+    GroupBeyond,
     PartitionState,
     ReplicaLog,
     Severity,
@@ -22,7 +24,8 @@ from kafka_unclean_recovery.reach import (
     truncated,
     written_epoch,
 )
-from kafka_unclean_recovery.report_text import number_text
+from kafka_unclean_recovery.report_text import count_text, number_text
+from kafka_unclean_recovery.waiting import waiting_for
 
 _GRAVITY = {severity: place for place, severity in enumerate(Severity)}
 
@@ -138,6 +141,43 @@ def _high_watermark_beyond_leader(
         )
 
 
+def _commits_beyond(
+    state: PartitionState, _: Sequence[ReplicaLog], ranking: Sequence[Candidate]
+) -> Iterator[Finding]:
+    """Of the groups that tell of records beyond the designated log the one that tells of most."""
+    groups = ranking[0].groups if ranking else ()
+    evident = [found for found in groups if weighs(found.commit, state.leader_epoch)]
+    if evident:
+        most = evident[0]
+        yield Finding(
+            "commits_beyond_the_best_log",
+            Severity.UNKNOWN,
+            f"{_told(most)}: at least {count_text(most.gone, 'record')} that it read"
+            f" {_are(range(most.gone))} not there{_and_others(evident)}. This is evidence, not"
+            " proof: Kafka takes any offset that a group commits",
+        )
+    elif groups:
+        yield Finding(
+            "commits_beyond_the_best_log",
+            Severity.NOTICE,
+            f"{_told(groups[0])}{_and_others(groups)}; no loss is counted by it: it came without a"
+            " leader epoch that this partition has had, as offsets that were set by hand do",
+        )
+
+
+def _told(found: GroupBeyond) -> str:
+    commit = found.commit
+    epoch = number_text(commit.leader_epoch)
+    return (
+        f"group {commit.group} committed offset {commit.offset} (leader epoch {epoch}), and the"
+        f" designated log {'left that epoch' if found.refilled else 'ends'} at {found.resume}"
+    )
+
+
+def _and_others(found: Sequence[GroupBeyond]) -> str:
+    return f" ({count_text(len(found) - 1, 'more group')} too)" if len(found) > 1 else ""
+
+
 def _eligible_replica_back(
     state: PartitionState, logs: Sequence[ReplicaLog], __: Sequence[Candidate]
 ) -> Iterator[Finding]:
@@ -172,22 +212,21 @@ def _intact(log: ReplicaLog) -> bool:
 
 
 def _dead_replicas(
-    state: PartitionState, logs: Sequence[ReplicaLog], _: Sequence[Candidate]
+    state: PartitionState, logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]
 ) -> Iterator[Finding]:
     """Those whose disk nobody has read."""
-    unknown = [
+    unseen = {
         log.broker for log in logs if not log.live and log.epochs is None and log.scanned is None
-    ]
-    eligible = [b for b in unknown if b in may_have_led(state)]
-    if eligible:
-        yield Finding(
-            "dead_replica_may_hold_more",
-            Severity.UNKNOWN,
-            f"{_brokers(eligible)} {_are(eligible)} down and in the ISR, ELR or last known ELR:"
-            " every committed record may be there, and those beyond the elected log are lost when"
-            f" {_it(eligible)} comes back. If it can come back, wait for it",
-        )
-    others = [b for b in unknown if b not in eligible]
+    }
+    for waiting in waiting_for(state, logs, ranking):
+        if waiting.broker in unseen and waiting.evidence:
+            yield Finding(
+                "dead_replica_may_hold_more",
+                Severity.UNKNOWN,
+                f"broker {waiting.broker} is down: {waiting.why}. If it can come back, wait for it:"
+                " what only it holds is lost once another one leads",
+            )
+    others = sorted(unseen.difference(may_have_led(state)))
     if others:
         yield Finding(
             "dead_replica_unseen",
@@ -273,6 +312,7 @@ RULES: tuple[Rule, ...] = (
     _live_records_lost,
     _committed_records_lost,
     _high_watermark_beyond_leader,
+    _commits_beyond,
     _eligible_replica_back,
     _dead_replicas,
     _silent_replicas,
@@ -290,7 +330,3 @@ def _brokers(ids: Sequence[int]) -> str:
 
 def _are(ids: Sequence[int]) -> str:
     return "are" if len(ids) > 1 else "is"
-
-
-def _it(ids: Sequence[int]) -> str:
-    return "one of them" if len(ids) > 1 else "it"

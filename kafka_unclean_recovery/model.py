@@ -165,11 +165,14 @@ class Loss:
     """Records, counted as offsets, that electing one replica gives up; None is unknown.
 
     certain: on live replicas, each (leader epoch, offset) once; they will be truncated.
-    possible: what dead or silent replicas may hold beyond the elected log.
+    possible: what dead or silent replicas may hold beyond the elected log. at_least: of both
+    together, as far as committed offsets and high watermarks tell; None where they tell of none.
+    Offsets that groups commit are evidence, not proof, so nothing is ranked by it.
     """
 
     certain: int | None
     possible: int | None
+    at_least: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,12 +185,77 @@ class Divergence:
 
 
 @dataclass(frozen=True, slots=True)
+class Commit:
+    """offset: the next that the group reads. leader_epoch: of the last record that it read; None
+    where the client did not say."""
+
+    group: str
+    topic_partition: TopicPartition
+    offset: int
+    leader_epoch: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupBeyond:
+    """commit: of a group that read records which a log does not have. resume: the offset in that
+    log from which on all is new to it. refilled: other records lie there where the gone ones were,
+    and a consumer may skip them without a word."""
+
+    commit: Commit
+    resume: int
+    refilled: bool
+
+    @property
+    def gone(self) -> int:
+        """Offsets that the group was past, and whose records are gone."""
+        return self.commit.offset - self.resume
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
-    """A replica that can be elected, and what every other live replica would lose by it."""
+    """A replica that can be elected, what every other live replica would lose by it, and the groups
+    that say to have read more than its log has, the furthest first."""
 
     log: ReplicaLog
     loss: Loss
     divergences: tuple[Divergence, ...] = ()
+    groups: tuple[GroupBeyond, ...] = ()
+
+
+class Effect(StrEnum):
+    """What the return of a dead broker would do for a recovery.
+
+    LOSSLESS: no committed record is lost, on the condition that is said with it. BETTER: its log
+    ranks above the designated one. NO_BETTER: it is known not to.
+    """
+
+    LOSSLESS = "lossless"
+    BETTER = "better"
+    NO_BETTER = "no_better"
+    UNKNOWN = "unknown"
+
+
+class Evidence(StrEnum):
+    """What a verdict on waiting rests on: membership that the controller has recorded, the disk."""
+
+    ISR = "isr"
+    ELR = "elr"
+    LAST_KNOWN_ELR = "last_known_elr"
+    DISK = "disk"
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What waiting for one dead broker would bring to one partition.
+
+    records: what its log holds beyond the designated one, where its disk tells. why: a sentence.
+    """
+
+    broker: int
+    effect: Effect
+    records: int | None
+    why: str
+    evidence: tuple[Evidence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +264,7 @@ class PartitionPlan:
 
     `ranking` holds every candidate, best first. `order` is the whole replica set as it is to be
     written: candidates by rank, then the other live ones, then the dead in assignment order.
+    `waiting` has each dead broker, in assignment order.
     """
 
     state: PartitionState
@@ -205,6 +274,7 @@ class PartitionPlan:
     order: tuple[int, ...]
     findings: tuple[Finding, ...]
     refusal: str | None = None
+    waiting: tuple[Waiting, ...] = ()
 
 
 class OutcomeKind(StrEnum):
@@ -247,13 +317,15 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All that a run found and did. `problems` are sentences about the cluster as a whole."""
+    """All that a run found and did. `problems` are sentences about the cluster as a whole; so are
+    those of `unknown`, about groups that could not be asked, which no recovery hangs on."""
 
     cluster: Cluster
     partitions: tuple[PartitionReport, ...]
     problems: tuple[str, ...] = ()
     silent_brokers: Mapping[int, str] = field(default_factory=dict)
     interrupted: bool = False
+    unknown: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from kafka_unclean_recovery.commits import groups_beyond, weighs
 from kafka_unclean_recovery.findings import findings_of
 from kafka_unclean_recovery.lineage import count_once, tail_of
 from kafka_unclean_recovery.model import (
     Candidate,
+    Commit,
     Divergence,
     EpochLineage,
     Loss,
@@ -19,7 +21,8 @@ from kafka_unclean_recovery.model import (
     PartitionState,
     ReplicaLog,
 )
-from kafka_unclean_recovery.reach import kept_under
+from kafka_unclean_recovery.reach import committed_beyond, kept_under
+from kafka_unclean_recovery.waiting import waiting_for
 
 _NEVER_WROTE = -1
 
@@ -38,14 +41,18 @@ HOLDS_RECORDS = (
 """Refusals."""
 
 
-def plan_partition(state: PartitionState, replica_logs: Iterable[ReplicaLog]) -> PartitionPlan:
+def plan_partition(
+    state: PartitionState, replica_logs: Iterable[ReplicaLog], commits: Sequence[Commit] = ()
+) -> PartitionPlan:
     """Designate the leader of an offline partition from what its replicas hold.
 
+    commits: of groups, for this partition; they bound losses from below, and rank nothing.
     Raises ValueError on input that contradicts itself: an online partition, a log of a broker that
     hosts no replica, two logs of one broker.
     """
     logs = _checked(state, replica_logs)
-    ranking = tuple(_candidate(log, logs) for log in _ranked(state, logs))
+    ranked = _ranked(state, logs)
+    ranking = tuple(_candidate(log, logs, commits, state.leader_epoch) for log in ranked)
     refusal = _refusal(state, logs, ranking)
     designated = ranking[0].log.broker if ranking and refusal is None else None
     return PartitionPlan(
@@ -56,6 +63,7 @@ def plan_partition(state: PartitionState, replica_logs: Iterable[ReplicaLog]) ->
         order=_order(state, ranking),
         findings=findings_of(state, logs, ranking),
         refusal=refusal,
+        waiting=waiting_for(state, logs, ranking),
     )
 
 
@@ -115,8 +123,10 @@ def _rank(state: PartitionState, log: ReplicaLog) -> tuple[bool, int, int, bool,
     )
 
 
-def _candidate(leader: ReplicaLog, logs: Sequence[ReplicaLog]) -> Candidate:
-    """What every other replica would lose if `leader` led."""
+def _candidate(
+    leader: ReplicaLog, logs: Sequence[ReplicaLog], commits: Sequence[Commit], leader_epoch: int
+) -> Candidate:
+    """What every other replica would lose if `leader` led, and who tells of more."""
     live_tails: list[EpochLineage] = []
     dead_tails: list[EpochLineage] = []
     divergences: list[Divergence] = []
@@ -137,8 +147,15 @@ def _candidate(leader: ReplicaLog, logs: Sequence[ReplicaLog]) -> Candidate:
             divergences.append(Divergence(log.broker, offset, count_once([tail])))
     certain = count_once(live_tails)
     possible = count_once([*live_tails, *dead_tails]) - certain
-    loss = Loss(certain if certain_known else None, possible if possible_known else None)
-    return Candidate(leader, loss, tuple(divergences))
+    groups = groups_beyond(leader, commits)
+    told = [found.gone for found in groups if weighs(found.commit, leader_epoch)]
+    told += [committed_beyond(log, leader) for log in logs]
+    loss = Loss(
+        certain if certain_known else None,
+        possible if possible_known else None,
+        at_least=max(told) or None,
+    )
+    return Candidate(leader, loss, tuple(divergences), groups)
 
 
 def _order(state: PartitionState, ranking: Sequence[Candidate]) -> tuple[int, ...]:

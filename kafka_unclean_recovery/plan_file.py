@@ -16,6 +16,7 @@ from kafka_unclean_recovery.model import (
     Candidate,
     Cluster,
     Finding,
+    GroupBeyond,
     Loss,
     PartitionPlan,
     ReplicaLog,
@@ -201,7 +202,7 @@ def _scanned_json(scanned: Scanned) -> Json:
 
 def loss_json(loss: Loss) -> Json:
     """Records; null where unknown."""
-    return {"certain": loss.certain, "possible": loss.possible}
+    return {"certain": loss.certain, "possible": loss.possible, "at_least": loss.at_least}
 
 
 def finding_json(finding: Finding) -> Json:
@@ -232,6 +233,12 @@ def loss_under(plan: PartitionPlan | None, leader: int | None) -> Loss:
     """
     ranking = plan.ranking if plan else ()
     return next((c.loss for c in ranking if c.log.broker == leader), UNKNOWN_LOSS)
+
+
+def groups_under(plan: PartitionPlan | None, leader: int | None) -> tuple[GroupBeyond, ...]:
+    """Groups that have read more than `leader` holds; none where it is not among the candidates."""
+    ranking = plan.ranking if plan else ()
+    return next((c.groups for c in ranking if c.log.broker == leader), ())
 
 
 def _plan_row(plan: PartitionPlan) -> Json:

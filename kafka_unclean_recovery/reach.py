@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kafka_unclean_recovery.lineage import truncation_offset
+from kafka_unclean_recovery.lineage import count_once, tail_of, truncation_offset
 from kafka_unclean_recovery.model import Candidate, PartitionState, ReplicaLog
 
 
@@ -26,6 +26,23 @@ def kept_under(log: ReplicaLog, leader: ReplicaLog) -> int | None:
     if log.epochs is None or leader.epochs is None:
         return None
     return truncation_offset(log.epochs, log.log_end_offset, leader.epochs, leader.log_end_offset)
+
+
+def records_beyond(log: ReplicaLog, leader: ReplicaLog) -> int | None:
+    """What `log` would truncate under `leader`; None where that is not for sure."""
+    kept = kept_under(log, leader)
+    return None if kept is None else count_once([tail_of(log.epochs or (), kept)])
+
+
+def committed_beyond(log: ReplicaLog, leader: ReplicaLog) -> int:
+    """Records that `leader` lacks and that were committed, by the high watermark that `log` knew:
+    0 where it tells of none."""
+    end, known = leader.log_end_offset, log.high_watermark
+    if end is None or known is None or not log.sure or not leader.sure:
+        return 0
+    kept = kept_under(log, leader)
+    cut = kept is not None and log.log_end_offset is not None and kept < log.log_end_offset
+    return max(0, known - (kept if cut and kept is not None else end))
 
 
 def chosen_by_hand(ranking: Sequence[Candidate]) -> bool:

@@ -10,21 +10,25 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kafka_unclean_recovery.model import (
+    GroupBeyond,
     Loss,
     OutcomeKind,
     PartitionReport,
     PartitionState,
     Report,
+    Waiting,
 )
 from kafka_unclean_recovery.plan_file import (
     Json,
     candidate_json,
     finding_json,
+    groups_under,
     loss_json,
     loss_under,
     partitions_by_line,
     replica_log_json,
 )
+from kafka_unclean_recovery.waiting import BrokerWaiting, by_broker
 
 FORMAT_VERSION = 1
 
@@ -44,13 +48,14 @@ def report_document(report: Report) -> Json:
 @dataclass(frozen=True, slots=True)
 class Summary:
     """Counts over a report. `losses` has one for each partition that was elected or, in a run
-    that elects nothing, would be."""
+    that elects nothing, would be; `waiting` is about those that are offline still."""
 
     outcomes: Counter[OutcomeKind]
     online: int
     offline: int
     missing: int
     losses: tuple[Loss, ...]
+    waiting: tuple[BrokerWaiting, ...] = ()
 
 
 def summarize(report: Report) -> Summary:
@@ -63,6 +68,9 @@ def summarize(report: Report) -> Summary:
         offline=offline,
         missing=missing,
         losses=tuple(_losses(report.partitions)),
+        waiting=by_broker(
+            row.plan for row in report.partitions if row.plan and row.state and row.state.offline
+        ),
     )
 
 
@@ -104,6 +112,7 @@ def _head_json(report: Report) -> Json:
         "kind": "report",
         "cluster_id": report.cluster.cluster_id,
         "problems": list(report.problems),
+        "unknown": list(report.unknown),
         "silent_brokers": silent,
     }
 
@@ -118,6 +127,7 @@ def _summary_json(report: Report) -> Json:
         "outcomes": {kind.value: summary.outcomes[kind] for kind in OutcomeKind},
         "certain_loss": _sum(loss.certain for loss in summary.losses),
         "possible_loss": _sum(loss.possible for loss in summary.losses),
+        "waiting": [_together_json(waiting) for waiting in summary.waiting],
         "interrupted": report.interrupted,
     }
 
@@ -134,6 +144,8 @@ def _row_json(row: PartitionReport) -> Json:
         "findings": [finding_json(finding) for finding in plan.findings] if plan else [],
         "loss": loss_json(loss_under(plan, designated)),
         "candidates": [candidate_json(candidate) for candidate in plan.ranking] if plan else [],
+        "waiting": [_waiting_json(waiting) for waiting in plan.waiting] if plan else [],
+        "groups_beyond": [_group_json(found) for found in groups_under(plan, designated)],
         "planned_on": _planned_on_json(plan.state) if plan else None,
         "replica_logs": [replica_log_json(log) for log in plan.replica_logs] if plan else [],
     }
@@ -151,6 +163,36 @@ def _state_json(row: PartitionReport) -> Json:
         "isr": list(state.isr) if state else None,
         "elr": list(state.elr) if state else None,
         "last_known_elr": list(state.last_known_elr) if state else None,
+    }
+
+
+def _waiting_json(waiting: Waiting) -> Json:
+    return {
+        "broker": waiting.broker,
+        "effect": waiting.effect.value,
+        "records": waiting.records,
+        "why": waiting.why,
+        "evidence": [evidence.value for evidence in waiting.evidence],
+    }
+
+
+def _together_json(waiting: BrokerWaiting) -> Json:
+    return {
+        "broker": waiting.broker,
+        "lossless": waiting.lossless,
+        "better": waiting.better,
+        "better_by": waiting.better_by,
+        "no_better": waiting.no_better,
+        "unknown": waiting.unknown,
+    }
+
+
+def _group_json(found: GroupBeyond) -> Json:
+    return {
+        "group": found.commit.group,
+        "committed_offset": found.commit.offset,
+        "committed_leader_epoch": found.commit.leader_epoch,
+        "resume_offset": found.resume,
     }
 
 

@@ -26,6 +26,7 @@ from kafka_unclean_recovery.report_text import (
     trust_text,
     why_not,
 )
+from kafka_unclean_recovery.waiting import effect_text, waiting_lines
 
 # A column: the two lines of its header, how it is aligned.
 _REPLICA_COLUMNS = (
@@ -119,9 +120,11 @@ def _replica_cells(row: PartitionReport) -> Iterator[Sequence[str]]:
         yield (*first, *[""] * 9, _why_no_logs(row))
         return
     candidates = {candidate.log.broker: candidate for candidate in plan.ranking}
+    returns = {waiting.broker: effect_text(waiting) for waiting in plan.waiting}
     for log in plan.replica_logs:
         mark = "*" if log.broker == plan.designated_leader else ""
-        yield (*first, *_log_cells(log), *_loss_cells(candidates.get(log.broker)), _note(mark, log))
+        note = _note(mark, log, returns.get(log.broker))
+        yield (*first, *_log_cells(log), *_loss_cells(candidates.get(log.broker)), note)
         first = ("",) * len(first)
 
 
@@ -162,14 +165,15 @@ def _loss_cells(candidate: Candidate | None) -> tuple[str, str]:
     return ("-", "-") if candidate is None else loss_texts(candidate.loss)
 
 
-def _note(mark: str, log: ReplicaLog) -> str:
-    """As "* disk, fast", "! broker is down": where it is from, unless a broker told, and trust."""
+def _note(mark: str, log: ReplicaLog, if_it_returns: str | None) -> str:
+    """As "* disk, fast", "! broker is down; if it returns: lossless": where it is from, unless a
+    broker told, trust, and what waiting for it brings."""
     disk = ""
     if log.scanned is not None and log.problem is None:
         fast = log.scanned.mode is ScanMode.FAST
         disk = "disk, fast scan" if fast else "disk"
-    words = [word for word in (disk, trust_text(log)) if word]
-    return f"{mark} {' '.join(words)}" if mark and words else mark + " ".join(words)
+    words = " ".join(word for word in (mark, disk, trust_text(log)) if word)
+    return words if if_it_returns is None else f"{words}; if it returns: {if_it_returns}"
 
 
 def _outcome_table(report: Report) -> str:
@@ -224,6 +228,7 @@ def _problems(report: Report) -> str:
     silent = sorted(report.silent_brokers.items())
     lines = [f"broker {broker} did not answer: {one_line(reason)}" for broker, reason in silent]
     lines += [f"problem: {one_line(problem)}" for problem in report.problems]
+    lines += [f"unknown: {one_line(sentence)}" for sentence in report.unknown]
     return "\n".join(lines)
 
 
@@ -234,7 +239,7 @@ def _summary_text(report: Report) -> str:
     parts += [", ".join(outcomes)] if outcomes else []
     parts += [total_text(summary.losses)] if summary.losses else []
     parts += ["interrupted, so not all was tried"] if report.interrupted else []
-    return "; ".join(parts)
+    return "\n".join([*waiting_lines(summary.waiting), "; ".join(parts)])
 
 
 def _states_text(partitions: int, summary: Summary) -> str:

@@ -23,9 +23,13 @@ def loss_texts(loss: Loss) -> tuple[str, str]:
 
 
 def total_text(losses: Sequence[Loss]) -> str:
-    """As "certain loss 500 records, possible loss unknown"; of one loss as of many."""
+    """As "certain loss 500 records, possible loss unknown"; of one loss as of many. Witnesses are
+    heard where they tell of more than what is certain."""
     certain = _total([loss.certain for loss in losses])
-    return f"certain loss {certain}, possible loss {_total([loss.possible for loss in losses])}"
+    text = f"certain loss {certain}, possible loss {_total([loss.possible for loss in losses])}"
+    known = sum(loss.certain or 0 for loss in losses)
+    least = sum(max(loss.at_least or 0, loss.certain or 0) for loss in losses)
+    return f"{text} (witnesses: at least {loss_text(least)} in all)" if least > known else text
 
 
 def _total(records: Sequence[int | None]) -> str:

@@ -11,9 +11,13 @@ from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.model import (
     Candidate,
     Cluster,
+    Commit,
     Divergence,
+    Effect,
     EpochSpan,
+    Evidence,
     Finding,
+    GroupBeyond,
     Loss,
     Outcome,
     OutcomeKind,
@@ -25,6 +29,7 @@ from kafka_unclean_recovery.model import (
     Scanned,
     Severity,
     TopicPartition,
+    Waiting,
 )
 
 CLUSTER = Cluster("cluster-1", {})
@@ -112,9 +117,20 @@ logs = st.builds(
     st.none() | scans,
     unknown,
 )
-losses = st.builds(Loss, unknown, unknown)
+losses = st.builds(Loss, unknown, unknown, st.none() | st.integers(1, 2**63 - 1))
 divergences = st.builds(Divergence, broker, count, count)
-candidates = st.builds(Candidate, logs, losses, st.lists(divergences, max_size=2).map(tuple))
+where = st.builds(TopicPartition, st.sampled_from(["foo", "orders"]), count)
+commits = st.builds(Commit, texts, where, count, st.none() | st.integers(0, 2**31 - 1))
+groups = st.builds(GroupBeyond, commits, count, st.booleans())
+candidates = st.builds(
+    Candidate,
+    logs,
+    losses,
+    st.lists(divergences, max_size=2).map(tuple),
+    st.lists(groups, max_size=2).map(tuple),
+)
+evidence = st.lists(st.sampled_from(Evidence), max_size=2).map(tuple)
+waitings = st.builds(Waiting, broker, st.sampled_from(Effect), unknown, texts, evidence)
 findings = st.builds(Finding, st.sampled_from(["a", "b"]), st.sampled_from(Severity), texts)
 topics = st.sampled_from(["foo", "a.b-c_D", "orders"])
 states = st.builds(
@@ -129,6 +145,7 @@ any_plans = st.builds(
     ids,
     st.lists(findings, max_size=2).map(tuple),
     st.none() | texts,
+    st.lists(waitings, max_size=2).map(tuple),
 )
 rows = st.builds(
     PartitionReport,
@@ -144,4 +161,5 @@ any_reports = st.builds(
     st.lists(texts, max_size=2).map(tuple),
     st.dictionaries(broker, texts, max_size=2),
     st.booleans(),
+    st.lists(texts, max_size=2).map(tuple),
 )

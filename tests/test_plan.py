@@ -6,7 +6,8 @@
 
 A broker that has a line is live unless `dead` stands in it. `end=` and `start=` serve for logs
 whose lineage is unknown or empty. `mode=fast|recover|deep` makes it a log read from a disk, with
-`suspect=why`, `certain=N` and `damage=what` as a scan finds them; `_` stands for a blank.
+`suspect=why`, `certain=N` and `damage=what` as a scan finds them; `_` stands for a blank. Groups
+are `commit group=g offset=1500 epoch=0`, those of old clients without the epoch.
 """
 
 from __future__ import annotations
@@ -18,14 +19,17 @@ import pytest
 from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.model import (
     NO_LEADER,
+    Commit,
     EpochSpan,
     Loss,
     PartitionPlan,
     PartitionState,
     ReplicaLog,
     Scanned,
+    TopicPartition,
 )
 from kafka_unclean_recovery.plan import plan_partition
+from kafka_unclean_recovery.waiting import effect_text
 from tests.transcript import check, scenarios
 
 
@@ -41,7 +45,10 @@ def test_there_are_enough_scenarios() -> None:
 def _run(given: str) -> str:
     lines = [line for line in given.splitlines() if line and not line.startswith("#")]
     try:
-        plan = plan_partition(_state(lines[0]), [_log(line) for line in lines[1:]])
+        logs = [_log(line) for line in lines[1:] if line.startswith("broker=")]
+        commits = [_commit(line) for line in lines[1:] if line.startswith("commit ")]
+        assert len(logs) + len(commits) == len(lines) - 1
+        plan = plan_partition(_state(lines[0]), logs, commits)
     except ValueError as error:
         return f"ERROR: {error}"
     return _show(plan)
@@ -102,6 +109,12 @@ def _log(line: str) -> ReplicaLog:
     )
 
 
+def _commit(line: str) -> Commit:
+    given = _fields(line)
+    where = TopicPartition("orders", 0)
+    return Commit(given["group"], where, int(given["offset"]), _number(given, "epoch", None))
+
+
 def _scanned(given: dict[str, str]) -> Scanned | None:
     if "mode" not in given:
         return None
@@ -127,6 +140,10 @@ def _show(plan: PartitionPlan) -> str:
             f"{place}. broker={log.broker} epoch={log.last_written_leader_epoch}"
             f" end={log.log_end_offset} {_loss(candidate.loss)}{cuts}"
         )
+    for waiting in plan.waiting:
+        evidence = ", ".join(waiting.evidence) or "none"
+        told = f"{effect_text(waiting)} (evidence: {evidence}): {waiting.why}"
+        lines.append(f"if broker {waiting.broker} returns: {told}")
     return "\n".join([*lines, *(f"{f.severity} {f.code}: {f.message}" for f in plan.findings)])
 
 
@@ -134,4 +151,5 @@ def _loss(loss: Loss) -> str:
     def show(number: int | None) -> str:
         return "unknown" if number is None else str(number)
 
-    return f"certain={show(loss.certain)} possible={show(loss.possible)}"
+    at_least = "" if loss.at_least is None else f" at_least={loss.at_least}"
+    return f"certain={show(loss.certain)} possible={show(loss.possible)}{at_least}"

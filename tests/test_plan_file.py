@@ -118,10 +118,10 @@ def test_the_plan_holds_preconditions_ranking_and_logs() -> None:
         "last_known_elr": [2],
     }
     assert (row["designated_leader"], row["order"], row["refusal"]) == (3, [3, 4, 1], None)
-    assert row["loss"] == {"certain": 0, "possible": None}
+    assert row["loss"] == {"certain": 0, "possible": None, "at_least": None}
     assert row["ranking"][1] == {
         "broker": 4,
-        "loss": {"certain": 500, "possible": None},
+        "loss": {"certain": 500, "possible": None, "at_least": None},
         "divergences": [{"broker": 3, "offset": 1000, "records": 500}],
         "last_written_leader_epoch": 0,
         "log_end_offset": 1000,
@@ -141,9 +141,9 @@ def test_a_refused_plan_has_no_loss_but_its_candidates_have() -> None:
     document = json.loads(plan_json(CLUSTER, [plan(designated=None)], CREATED_AT))
     jsonschema.validate(document, schema("plan-1"))
     (row,) = document["partitions"]
-    assert row["loss"] == {"certain": None, "possible": None}
+    assert row["loss"] == {"certain": None, "possible": None, "at_least": None}
     assert row["refusal"] == "a reassignment is in progress"
-    assert row["ranking"][0]["loss"] == {"certain": 0, "possible": None}
+    assert row["ranking"][0]["loss"] == {"certain": 0, "possible": None, "at_least": None}
 
 
 def test_the_loss_is_that_of_the_leader_chosen_not_of_the_best() -> None:

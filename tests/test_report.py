@@ -68,7 +68,7 @@ def test_an_elected_partition_in_json() -> None:
         "designated_leader": 3,
         "outcome": "elected",
         "reason": None,
-        "loss": {"certain": 0, "possible": None},
+        "loss": {"certain": 0, "possible": None, "at_least": None},
     }
     assert after.items() <= found.items()
     assert found["planned_on"] == {"leader_epoch": 7, "isr": [], "elr": [1], "last_known_elr": []}
@@ -81,7 +81,7 @@ def test_an_elected_partition_in_json() -> None:
     ]
     assert found["candidates"][1] == {
         "broker": 4,
-        "loss": {"certain": 500, "possible": None},
+        "loss": {"certain": 500, "possible": None, "at_least": None},
         "divergences": [{"broker": 3, "offset": 1000, "records": 500}],
     }
     assert found["replica_logs"][2] == {
@@ -159,7 +159,7 @@ def test_a_missing_partition_still_has_its_row() -> None:
     assert (
         found["leader"] is found["leader_epoch"] is found["replicas"] is found["topic_id"] is None
     )
-    assert found["loss"] == {"certain": None, "possible": None}
+    assert found["loss"] == {"certain": None, "possible": None, "at_least": None}
     assert found["findings"] == found["replica_logs"] == found["candidates"] == []
     assert document["summary"]["missing"] == 1
 
@@ -167,7 +167,7 @@ def test_a_missing_partition_still_has_its_row() -> None:
 def test_an_online_partition_has_no_replica_logs_and_no_loss() -> None:
     (found,) = document_of(report(row(state=state(leader=4, isr=(4,)))))["partitions"]
     assert (found["leader"], found["replica_logs"], found["planned_on"]) == (4, [], None)
-    assert found["loss"] == {"certain": None, "possible": None}
+    assert found["loss"] == {"certain": None, "possible": None, "at_least": None}
 
 
 def test_a_refused_plan_says_so_and_loses_nothing_yet() -> None:
@@ -175,8 +175,8 @@ def test_a_refused_plan_says_so_and_loses_nothing_yet() -> None:
     document = document_of(report(row(plan=refused)))
     (found,) = document["partitions"]
     assert found["refusal"] == "a reassignment is in progress"
-    assert found["loss"] == {"certain": None, "possible": None}
-    assert found["candidates"][0]["loss"] == {"certain": 0, "possible": None}
+    assert found["loss"] == {"certain": None, "possible": None, "at_least": None}
+    assert found["candidates"][0]["loss"] == {"certain": 0, "possible": None, "at_least": None}
     assert document["summary"]["certain_loss"] == 0
 
 
@@ -199,6 +199,7 @@ def test_the_summary_counts_outcomes_and_states() -> None:
         },
         "certain_loss": 5,
         "possible_loss": 7,
+        "waiting": [],
         "interrupted": True,
     }
 

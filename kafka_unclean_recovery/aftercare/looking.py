@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from kafka_unclean_recovery.aftercare.groups import GroupBeyond, group_beyond
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
 from kafka_unclean_recovery.aftercare.transactions import STATES_TOPIC, Unclean, hanging
 from kafka_unclean_recovery.cluster.describe import RequestFailed, Topic
@@ -20,7 +19,7 @@ from kafka_unclean_recovery.cluster.error_codes import (
     error_name,
 )
 from kafka_unclean_recovery.cluster.errors import ConnectionFailed
-from kafka_unclean_recovery.cluster.groups import Commit, committed, list_groups
+from kafka_unclean_recovery.cluster.groups import committed, list_groups
 from kafka_unclean_recovery.cluster.leader_epochs import Epoch, epoch_end_offsets
 from kafka_unclean_recovery.cluster.log_dirs import describe_log_dirs, topics_in
 from kafka_unclean_recovery.cluster.nodes import Nodes
@@ -33,8 +32,9 @@ from kafka_unclean_recovery.cluster.transactions import (
     describe_producers,
     told_transactions,
 )
+from kafka_unclean_recovery.commits import group_beyond
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.model import Broker, PartitionState, TopicPartition
+from kafka_unclean_recovery.model import Broker, Commit, GroupBeyond, PartitionState, TopicPartition
 from kafka_unclean_recovery.report_text import count_text
 
 OFFSETS_TOPIC = "__consumer_offsets"

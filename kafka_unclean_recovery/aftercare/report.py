@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kafka_unclean_recovery.aftercare.groups import GroupBeyond
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
 from kafka_unclean_recovery.aftercare.transactions import Hanging
+from kafka_unclean_recovery.model import GroupBeyond
 from kafka_unclean_recovery.plan_file import Json, partitions_by_line
 
 FORMAT_VERSION = 1

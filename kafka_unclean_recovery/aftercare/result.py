@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kafka_unclean_recovery.aftercare.groups import GroupBeyond
 from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging
-from kafka_unclean_recovery.model import PartitionState, TopicPartition
+from kafka_unclean_recovery.model import GroupBeyond, PartitionState, TopicPartition
 
 
 @dataclass(frozen=True, slots=True)

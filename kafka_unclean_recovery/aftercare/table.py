@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kafka_unclean_recovery.aftercare.groups import GroupBeyond
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
 from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging
+from kafka_unclean_recovery.model import GroupBeyond
 from kafka_unclean_recovery.report_table import page, table
 from kafka_unclean_recovery.report_text import count_text, ids_text, number_text, one_line
 

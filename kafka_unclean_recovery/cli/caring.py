@@ -11,7 +11,6 @@ from pathlib import Path
 
 from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.aftercare.ending import Ended, end_transactions
-from kafka_unclean_recovery.aftercare.groups import GroupBeyond
 from kafka_unclean_recovery.aftercare.looking import Asked, look
 from kafka_unclean_recovery.aftercare.report import render_json
 from kafka_unclean_recovery.aftercare.result import Aftercare
@@ -31,7 +30,7 @@ from kafka_unclean_recovery.journal import (
     parse,
     state_directory,
 )
-from kafka_unclean_recovery.model import Broker, TopicPartition
+from kafka_unclean_recovery.model import Broker, GroupBeyond, TopicPartition
 from kafka_unclean_recovery.report_text import count_text
 from kafka_unclean_recovery.stopping import Interrupted
 

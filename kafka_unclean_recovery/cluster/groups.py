@@ -18,23 +18,12 @@ from kafka_unclean_recovery.cluster.describe import RequestFailed
 from kafka_unclean_recovery.cluster.error_codes import NONE
 from kafka_unclean_recovery.cluster.replica_probe import by_topic
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.model import TopicPartition
+from kafka_unclean_recovery.model import Commit, TopicPartition
 
 # From 10 on topics have ids in place of names.
 _FETCH_VERSION = 9
 _MANY_GROUPS = 8
 _NO_COMMIT = -1
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """offset: the next that the group reads. leader_epoch: of the last record that it read; None
-    where the client did not say."""
-
-    group: str
-    topic_partition: TopicPartition
-    offset: int
-    leader_epoch: int | None
 
 
 @dataclass(frozen=True, slots=True)

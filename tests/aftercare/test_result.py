@@ -10,14 +10,18 @@ import jsonschema
 import pytest
 
 import kafka_unclean_recovery
-from kafka_unclean_recovery.aftercare.groups import GroupBeyond
 from kafka_unclean_recovery.aftercare.report import render_json
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
 from kafka_unclean_recovery.aftercare.table import render_aftercare
 from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging, Verdict
-from kafka_unclean_recovery.cluster.groups import Commit
 from kafka_unclean_recovery.cluster.transactions import OpenTransaction, ToldTransaction
-from kafka_unclean_recovery.model import NO_LEADER, PartitionState, TopicPartition
+from kafka_unclean_recovery.model import (
+    NO_LEADER,
+    Commit,
+    GroupBeyond,
+    PartitionState,
+    TopicPartition,
+)
 
 SCHEMA = json.loads(
     (Path(kafka_unclean_recovery.__file__).parent / "schemas" / "aftercare-1.schema.json")

@@ -63,7 +63,7 @@ def test_the_file_goes_in_unchanged_and_the_best_is_elected(
     row = done.partitions(TOPIC)[UNEDITED]
     assert (done.code, done.stderr) == (0, "")
     assert (row["outcome"], row["leader"], row["designated_leader"]) == ("elected", BEST, BEST)
-    assert row["loss"] == {"certain": 0, "possible": None}
+    assert {"certain": 0, "possible": None}.items() <= row["loss"].items()
     _led_with_records(outage, UNEDITED, BEST, 1500)
 
 
@@ -79,7 +79,7 @@ def test_a_leader_designated_by_hand_is_elected_and_what_it_loses_is_said(
         SHORTER,
         SHORTER,
     )
-    assert row["loss"] == {"certain": 500, "possible": None}
+    assert {"certain": 500, "possible": None}.items() <= row["loss"].items()
     codes = {finding["code"] for finding in row["findings"]}
     assert {"designated_by_hand", "live_records_truncated"} <= codes
     _led_with_records(outage, EDITED, SHORTER, 1000)

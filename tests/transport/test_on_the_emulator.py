@@ -163,7 +163,7 @@ def test_every_mechanism_recovers_the_best_replica_and_tells_the_same(
     assert _broker_epochs(report["partitions"]) == (told if seen == {"replica-log-info"} else {})
     for row in report["partitions"]:
         assert (row["outcome"], row["leader"]) == ("elected", BEST)
-        assert row["loss"] == {"certain": 0, "possible": None}
+        assert {"certain": 0, "possible": None}.items() <= row["loss"].items()
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_a_leader_designated_by_hand_is_elected_through_the_rpc(tmp_path: Path) 
         done = run(ELECTION, *servers, *how, *RPC, "--format", "json")
         (row,) = json.loads(done.stdout)["partitions"]
         assert (done.returncode, row["outcome"], row["leader"]) == (0, "elected", SHORTER)
-        assert row["loss"] == {"certain": 500, "possible": None}
+        assert {"certain": 500, "possible": None}.items() <= row["loss"].items()
         assert _described(cluster)[1][0] == -1
 
 

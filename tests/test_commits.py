@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_unclean_recovery.aftercare.groups import group_beyond
-from kafka_unclean_recovery.cluster.groups import Commit
-from kafka_unclean_recovery.model import TopicPartition
+from kafka_unclean_recovery.commits import group_beyond
+from kafka_unclean_recovery.model import Commit, TopicPartition
 
 COMMIT = Commit("g", TopicPartition("orders", 0), 1500, 0)
 
