@@ -32,6 +32,10 @@ class Deadline:
     def expired(self) -> bool:
         return self.clock() >= self.at
 
+    def at_least(self, seconds: float) -> Deadline:
+        """The later of this deadline and `seconds` from now, on the same clock."""
+        return Deadline(max(self.at, self.clock() + seconds), self.clock)
+
     def within(self, seconds: float) -> Deadline:
         """The earlier of this deadline and `seconds` from now, on the same clock."""
         return Deadline(min(self.at, self.clock() + seconds), self.clock)

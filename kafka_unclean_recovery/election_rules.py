@@ -118,6 +118,12 @@ def _by_itself(leader: int, before: PartitionState) -> str | None:
     return _BY_LAST_KNOWN if leader in before.last_known_elr else None
 
 
+def came_back_text(leader: int, before: PartitionState) -> str:
+    """How a partition that was offline as in `before` got this leader, without an election here."""
+    by_itself = _by_itself(leader, before)
+    return by_itself or f"somebody else elected broker {leader} meanwhile"
+
+
 def clean_leaders(state: PartitionState) -> tuple[int, ...]:
     """Replicas whose election loses nothing committed (KIP-966): the ISR, or the ELR."""
     return (*state.isr, *state.elr)

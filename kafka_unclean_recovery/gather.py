@@ -78,6 +78,10 @@ class Gathering:
         return self._logs.get(broker, {})
 
     @property
+    def answered(self) -> frozenset[int]:
+        return frozenset(self._logs)
+
+    @property
     def waiting_for(self) -> list[int]:
         return sorted(broker for broker, task in self._tasks.items() if not task.done())
 

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from kafka_unclean_recovery.cluster.describe import (
@@ -41,6 +42,8 @@ from kafka_unclean_recovery.model import (
 )
 from kafka_unclean_recovery.stopping import Interrupted, Stop
 from kafka_unclean_recovery.transport import ReplicaLogSource
+from kafka_unclean_recovery.waits import Waits, waiting_text
+from kafka_unclean_recovery.witnessing import NO_WITNESSES, Witnesses, ask_groups
 
 _TICK_SECONDS = 0.25
 # A quorum that answers at all does so within a controller failover.
@@ -48,6 +51,11 @@ _QUORUM_SECONDS = 10.0
 _DISK_SECONDS = 5.0
 # For one look at who is live, many partitions included.
 _LOOK_SECONDS = 5.0
+# The least that brokers get to answer once those waited for are back, or time is up.
+_ANSWER_SECONDS = 10.0
+# Who is live tells of most changes at once; of others only the partitions do.
+_LOOK_AGAIN_SECONDS = 5.0
+_GROUPS_SECONDS = 3.0
 _NAMES_SHOWN = 5
 
 States = dict[TopicPartition, PartitionState]
@@ -58,19 +66,21 @@ class Wanted:
     """What a run looks at, and for whom it waits.
 
     partitions: sorted; None means all that are offline. wait_for: broker ids; `wait_for_all` means
-    every replica of every offline partition.
+    every replica of every offline partition. ask_groups: how far they have read.
     """
 
     partitions: tuple[TopicPartition, ...] | None
     wait_for: frozenset[int] = frozenset()
     wait_for_all: bool = False
     will_elect: bool = False
+    ask_groups: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
     """All that was seen: states of the wanted partitions, why the missing ones are missing, the
-    logs of the replicas of the offline ones, brokers that gave none, and what was odd."""
+    logs of the replicas of the offline ones, brokers that gave none, what was odd, and what groups
+    committed. came_back: partitions that have a leader since, as they were without."""
 
     cluster: Cluster
     states: Mapping[TopicPartition, PartitionState]
@@ -78,6 +88,12 @@ class Observation:
     replica_logs: Mapping[TopicPartition, Sequence[ReplicaLog]]
     silent_brokers: Mapping[int, str] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
+    witnesses: Witnesses = NO_WITNESSES
+    came_back: Mapping[TopicPartition, PartitionState] = field(default_factory=dict)
+
+
+Advise = Callable[[Observation], Mapping[int, str]]
+"""What the return of each dead broker would bring, in words."""
 
 
 class MissingRight(Exception):
@@ -96,40 +112,100 @@ class Observer:
         source: ReplicaLogSource,
         stop: Stop,
         progress: Callable[[str], None],
+        say: Callable[[str], None],
     ) -> None:
+        """progress: of sentences that are soon replaced; say: of those that stay."""
         self._nodes = nodes
         self._reader = reader
         self._source = source
         self._stop = stop
         self._progress = progress
+        self._say = say
+        self._rights: frozenset[int] = frozenset()
+        self._without_leader: States = {}
+        self._next_look = Deadline.after(0)
         self._visible: set[str] = set()
         self._disks_unread: dict[int, str] = {}
         self._problems: dict[str, None] = {}
 
-    async def observe(self, wanted: Wanted, deadline: Deadline) -> Observation:
-        """Raises MissingRight, NoBrokerReachable, and Interrupted before anything was seen."""
-        cluster, rights = await self._stop.unless(self._reader.cluster())
-        if wanted.will_elect and ALTER not in rights:
+    async def observe(
+        self, wanted: Wanted, deadline: Deadline, advise: Advise = lambda _: {}
+    ) -> Observation:
+        """Once whoever is waited for is back, or time is up, all is looked at anew. `advise`: for
+        what to say of those who are waited for.
+
+        Raises MissingRight, NoBrokerReachable, and Interrupted before anything was seen.
+        """
+        cluster, self._rights = await self._stop.unless(self._reader.cluster())
+        if wanted.will_elect and ALTER not in self._rights:
             raise MissingRight(
                 "this user lacks ALTER on the cluster, which electing needs: grant Cluster:ALTER"
                 " and Topic(*):READ"
             )
         states, missing = await self._stop.unless(self._describe(wanted, cluster))
+        view = _View(cluster, states, missing)
+        waits = Waits(wanted.wait_for, wanted.wait_for_all, self._say)
+        if not waits.absent(view.offline, cluster.brokers):
+            return await self._see_with_groups(wanted, deadline, view)
+        seen, view = await self._see(waits, wanted, deadline, view, advise)
+        with contextlib.suppress(Interrupted):
+            view = await self._stop.unless(self._look(wanted, view, anew=True))
+            nobody = replace(wanted, wait_for=frozenset(), wait_for_all=False)
+            seen = await self._see_with_groups(nobody, deadline.at_least(_ANSWER_SECONDS), view)
+        return seen
+
+    async def _see_with_groups(
+        self, wanted: Wanted, deadline: Deadline, view: _View
+    ) -> Observation:
+        """Groups are asked beside the replicas, and for no longer than they may take."""
+        asking = asyncio.create_task(self._ask_groups(wanted, view))
+        try:
+            waits = Waits(wanted.wait_for, wanted.wait_for_all, self._say)
+            seen, _ = await self._see(waits, wanted, deadline, view, lambda _: {})
+            return replace(seen, witnesses=await asking)
+        finally:
+            asking.cancel()
+            await asyncio.gather(asking, return_exceptions=True)
+
+    async def _ask_groups(self, wanted: Wanted, view: _View) -> Witnesses:
+        offline = view.offline
+        if not wanted.ask_groups or not offline:
+            return NO_WITNESSES
+        deadline = Deadline.after(_GROUPS_SECONDS)
+        live = view.cluster.brokers.values()
+        asking = ask_groups(
+            self._nodes.config, self._reader, live, offline.values(), self._rights, deadline
+        )
+        try:
+            return await self._stop.unless(asking)
+        except Interrupted:
+            return Witnesses(unknown=("what groups committed is unknown: interrupted",))
+
+    async def _see(
+        self, waits: Waits, wanted: Wanted, deadline: Deadline, view: _View, advise: Advise
+    ) -> tuple[Observation, _View]:
         gathering = Gathering(self._source, deadline, self._answered)
         try:
-            view = _View(cluster, states, missing)
-            view = await self._gather(gathering, wanted, deadline, view)
+            view = await self._gather(gathering, waits, wanted, deadline, view, advise)
         finally:
             await gathering.end()
+        return self._observation(gathering, view), view
+
+    def _observation(self, gathering: Gathering, view: _View) -> Observation:
         live = view.cluster.brokers
-        logs = {
-            tp: gathering.replica_logs(state, live)
-            for tp, state in view.states.items()
-            if state.offline
-        }
-        silent = {b: reason for b, reason in gathering.failures.items() if b in live}
+        logs = {tp: gathering.replica_logs(state, live) for tp, state in view.offline.items()}
         return Observation(
-            view.cluster, view.states, view.missing, logs, silent, tuple(self._problems)
+            view.cluster,
+            view.states,
+            view.missing,
+            logs,
+            {b: reason for b, reason in gathering.failures.items() if b in live},
+            tuple(self._problems),
+            came_back={
+                tp: before
+                for tp, before in self._without_leader.items()
+                if tp in view.states and not view.states[tp].offline
+            },
         )
 
     async def add_hidden_topics(self, wanted: Wanted, seen: Observation) -> Observation:
@@ -152,6 +228,7 @@ class Observer:
     async def _describe(
         self, wanted: Wanted, cluster: Cluster
     ) -> tuple[States, dict[TopicPartition, str]]:
+        self._problems.clear()
         names = None
         if wanted.partitions is not None:
             names = sorted({tp.topic for tp in wanted.partitions})
@@ -160,7 +237,12 @@ class Observer:
         )
         self._visible = {topic.name for topic in topics}
         self._check_read(topics)
-        return _select(wanted.partitions, topics, reassignments)
+        self._next_look = Deadline.after(_LOOK_AGAIN_SECONDS)
+        states, missing = _select(wanted.partitions, topics, reassignments)
+        for tp, state in states.items():
+            if state.offline:
+                self._without_leader.setdefault(tp, state)
+        return states, missing
 
     async def _reassignments(self, needed: bool) -> Mapping[TopicPartition, Reassignment]:
         """Known only to the controller. Reading goes on without it; electing does not."""
@@ -227,22 +309,35 @@ class Observer:
         return frozenset()
 
     async def _gather(
-        self, gathering: Gathering, wanted: Wanted, deadline: Deadline, first: _View
+        self,
+        gathering: Gathering,
+        waits: Waits,
+        wanted: Wanted,
+        deadline: Deadline,
+        view: _View,
+        advise: Advise,
     ) -> _View:
-        """Until everybody who is live, and everybody waited for, has answered, or time is up."""
-        view = first
+        """Until everybody who is live, and everybody waited for, has answered, or time is up, or
+        nothing is offline any more."""
         while not self._stop.requested:
-            offline = {tp: state for tp, state in view.states.items() if state.offline}
-            gathering.ask(view.cluster.brokers, offline)
+            gathering.ask(view.cluster.brokers, view.offline)
             await self._or_stop(gathering.wait(min(_TICK_SECONDS, deadline.remaining())))
-            absent = _absent(wanted, offline, view.cluster)
-            if deadline.expired or not (gathering.waiting_for or absent):
+            absent = waits.absent(view.offline, view.cluster.brokers)
+            waiting = view.offline and (gathering.waiting_for or absent)
+            if deadline.expired or not waiting:
                 break
-            self._progress(_waiting_text(gathering.waiting_for, absent))
-            if absent and not gathering.waiting_for:
+            waits.tell_whom(
+                (view, absent, gathering.answered), partial(self._advise, advise, gathering, view)
+            )
+            self._progress(waiting_text(gathering.waiting_for, absent))
+            if not gathering.waiting_for:
                 await self._or_stop(asyncio.sleep(min(_TICK_SECONDS, deadline.remaining())))
-            view = await self._look_again(wanted, deadline, view)
+            before, view = view, await self._look_again(wanted, deadline, view)
+            waits.tell_what_came_back(before.states, view.states)
         return view
+
+    def _advise(self, advise: Advise, gathering: Gathering, view: _View) -> Mapping[int, str]:
+        return advise(self._observation(gathering, view))
 
     async def _or_stop(self, work: Coroutine[Any, Any, None]) -> None:
         with contextlib.suppress(Interrupted):
@@ -260,10 +355,12 @@ class Observer:
             pass
         return view
 
-    async def _look(self, wanted: Wanted, view: _View) -> _View:
-        """The partitions anew once who is live has changed: some may have come back."""
+    async def _look(self, wanted: Wanted, view: _View, *, anew: bool = False) -> _View:
+        """The partitions anew once who is live has changed, and every few seconds: some may have
+        come back."""
         cluster, _ = await self._reader.cluster()
-        if cluster.brokers.keys() == view.cluster.brokers.keys():
+        same = cluster.brokers.keys() == view.cluster.brokers.keys()
+        if same and not (anew or self._next_look.expired):
             return view
         states, missing = await self._describe(wanted, cluster)
         # A partition that came back by itself stays in the report.
@@ -279,26 +376,9 @@ class _View:
     states: States
     missing: Mapping[TopicPartition, str]
 
-
-def _absent(wanted: Wanted, offline: States, cluster: Cluster) -> list[int]:
-    """Brokers waited for that are not live yet."""
-    awaited = set(wanted.wait_for)
-    if wanted.wait_for_all:
-        awaited |= {r for state in offline.values() for r in state.replicas}
-    return sorted(awaited - cluster.brokers.keys()) if offline else []
-
-
-def _waiting_text(waiting_for: Sequence[int], absent: Sequence[int]) -> str:
-    parts = []
-    if waiting_for:
-        parts.append(f"no answer yet from {_ids(waiting_for)}")
-    if absent:
-        parts.append(f"{_ids(absent)} not live yet")
-    return "; ".join(parts)
-
-
-def _ids(brokers: Sequence[int]) -> str:
-    return f"broker{'s' if len(brokers) > 1 else ''} {', '.join(map(str, brokers))}"
+    @property
+    def offline(self) -> States:
+        return {tp: state for tp, state in self.states.items() if state.offline}
 
 
 def _select(

@@ -11,7 +11,12 @@ from kafka_unclean_recovery.cluster.describe import RequestFailed
 from kafka_unclean_recovery.cluster.errors import ConnectionFailed, NoBrokerReachable
 from kafka_unclean_recovery.cluster.reading import Reader
 from kafka_unclean_recovery.disks import add_disks
-from kafka_unclean_recovery.election_rules import Choice, controller_choice, refuse_or_settle
+from kafka_unclean_recovery.election_rules import (
+    Choice,
+    came_back_text,
+    controller_choice,
+    refuse_or_settle,
+)
 from kafka_unclean_recovery.model import (
     Outcome,
     OutcomeKind,
@@ -24,6 +29,7 @@ from kafka_unclean_recovery.model import (
 )
 from kafka_unclean_recovery.observation import Observation
 from kafka_unclean_recovery.plan import plan_partition
+from kafka_unclean_recovery.waiting import by_broker, why_wait
 
 Plans = dict[TopicPartition, PartitionPlan]
 Outcomes = dict[TopicPartition, Outcome]
@@ -33,8 +39,16 @@ States = Mapping[TopicPartition, PartitionState]
 def plan_recovery(seen: Observation) -> Plans:
     """A plan for each offline partition, by topic and partition."""
     return {
-        tp: plan_partition(seen.states[tp], logs) for tp, logs in sorted(seen.replica_logs.items())
+        tp: plan_partition(seen.states[tp], logs, seen.witnesses.commits.get(tp, ()))
+        for tp, logs in sorted(seen.replica_logs.items())
     }
+
+
+def waiting_brings(seen: Observation, info: ReplicaInfo | None) -> dict[int, str]:
+    """What waiting for each dead broker would bring, as "would make 12 partitions lossless". info:
+    of disks, None without any."""
+    plans = plan_recovery(seen if info is None else with_disks(seen, info))
+    return {waiting.broker: why_wait(waiting) for waiting in by_broker(plans.values())}
 
 
 def with_disks(seen: Observation, info: ReplicaInfo) -> Observation:
@@ -49,7 +63,9 @@ def settled_before(seen: Observation, plans: Plans, choose: Choice = controller_
     outcomes = {tp: Outcome(OutcomeKind.FAILED, why) for tp, why in seen.missing.items()}
     for tp, state in seen.states.items():
         if not state.offline:
-            outcomes[tp] = Outcome(OutcomeKind.ALREADY_ONLINE)
+            before = seen.came_back.get(tp)
+            why = None if before is None else came_back_text(state.leader, before)
+            outcomes[tp] = Outcome(OutcomeKind.ALREADY_ONLINE, why)
     for tp, plan in plans.items():
         settled = refuse_or_settle(plan, plan.state, choose)
         if settled is not None:
@@ -87,4 +103,6 @@ def report_on(seen: Observation, plans: Plans, outcomes: Outcomes) -> Report:
         PartitionReport(tp, seen.states.get(tp), plans.get(tp), outcomes.get(tp))
         for tp in sorted({*seen.states, *seen.missing})
     )
-    return Report(seen.cluster, rows, seen.problems, seen.silent_brokers)
+    return Report(
+        seen.cluster, rows, seen.problems, seen.silent_brokers, unknown=seen.witnesses.unknown
+    )

@@ -162,7 +162,14 @@ def brings_text(waiting: BrokerWaiting) -> str:
         (waiting.unknown, "unknown"),
     ]
     told = [(number, what) for number, what in parts if number]
-    if not told:
-        return "nothing"
-    (first, what), *rest = told
-    return ", ".join([f"{count_text(first, 'partition')} {what}", *(f"{n} {w}" for n, w in rest)])
+    return ", ".join(
+        f"{number if place else count_text(number, 'partition')} {what}"
+        for place, (number, what) in enumerate(told)
+    )
+
+
+def why_wait(waiting: BrokerWaiting) -> str:
+    """As "would make 12 partitions lossless, 1 unknown"."""
+    if waiting.lossless or waiting.better:
+        return f"would make {brings_text(waiting)}"
+    return "what that would bring is not known" if waiting.unknown else "would bring nothing more"

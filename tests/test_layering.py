@@ -109,7 +109,18 @@ RIM = {
     },
     "doctor": {"choices", "model", "deadline", "cluster", "report_text", "transport"},
     "gather": {"model", "deadline", "cluster", "transport"},
-    "observation": {"model", "deadline", "cluster", "transport", "gather", "stopping"},
+    "waits": {"model", "report_text"},
+    "witnessing": {"model", "deadline", "cluster", "report_text"},
+    "observation": {
+        "model",
+        "deadline",
+        "cluster",
+        "transport",
+        "gather",
+        "stopping",
+        "waits",
+        "witnessing",
+    },
     "aftercare": {
         "model",
         "commits",
@@ -119,7 +130,15 @@ RIM = {
         "report_table",
         "report_text",
     },
-    "recovery": {"model", "cluster", "disks", "election_rules", "observation", "plan"},
+    "recovery": {
+        "model",
+        "cluster",
+        "disks",
+        "election_rules",
+        "observation",
+        "plan",
+        "waiting",
+    },
 }
 ALLOWED: dict[str, set[str]] = {**PURE, **RIM}
 

@@ -19,7 +19,7 @@ from kafka_unclean_recovery.model import (
 from kafka_unclean_recovery.report import render_json
 from kafka_unclean_recovery.report_table import render_outcomes, render_table
 from kafka_unclean_recovery.report_text import total_text
-from kafka_unclean_recovery.waiting import BrokerWaiting, brings_text, by_broker
+from kafka_unclean_recovery.waiting import BrokerWaiting, brings_text, by_broker, why_wait
 from tests.reports import elected, plan, report, row
 
 LOSSLESS = Waiting(1, Effect.LOSSLESS, None, "it is in the ELR", (Evidence.ELR,))
@@ -39,7 +39,9 @@ def test_brokers_are_counted_over_all_partitions_the_most_worth_it_first() -> No
     assert first == BrokerWaiting(1, 2, 2, 1154, 1, 0)
     assert second == BrokerWaiting(2, unknown=5)
     assert brings_text(second) == "5 partitions unknown"
-    assert brings_text(BrokerWaiting(9)) == "nothing"
+    assert why_wait(second) == "what that would bring is not known"
+    assert why_wait(first).startswith("would make 2 partitions lossless, 2 better")
+    assert why_wait(BrokerWaiting(9, no_better=1)) == "would bring nothing more"
 
 
 def test_it_is_told_before_one_is_asked() -> None:

@@ -12,14 +12,19 @@ from dataclasses import dataclass, field, replace
 
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
 from kafka_unclean_recovery.aftercare.transactions import STATES_TOPIC, Unclean, hanging
-from kafka_unclean_recovery.cluster.describe import RequestFailed, Topic
+from kafka_unclean_recovery.cluster.describe import DESCRIBE, RequestFailed, Topic
 from kafka_unclean_recovery.cluster.error_codes import (
     NONE,
     UNKNOWN_TOPIC_OR_PARTITION,
     error_name,
 )
 from kafka_unclean_recovery.cluster.errors import ConnectionFailed
-from kafka_unclean_recovery.cluster.groups import committed, list_groups
+from kafka_unclean_recovery.cluster.groups import (
+    OFFSETS_TOPIC,
+    committed,
+    list_groups,
+    without_leader,
+)
 from kafka_unclean_recovery.cluster.leader_epochs import Epoch, epoch_end_offsets
 from kafka_unclean_recovery.cluster.log_dirs import describe_log_dirs, topics_in
 from kafka_unclean_recovery.cluster.nodes import Nodes
@@ -37,8 +42,6 @@ from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Broker, Commit, GroupBeyond, PartitionState, TopicPartition
 from kafka_unclean_recovery.report_text import count_text
 
-OFFSETS_TOPIC = "__consumer_offsets"
-_DESCRIBE = 8  # org.apache.kafka.common.acl.AclOperation
 _FAILURES = (ConnectionFailed, RequestFailed)
 
 
@@ -122,13 +125,9 @@ def _hidden(topics: Sequence[Topic], rights: frozenset[int]) -> list[str]:
     found = []
     for name, what in ((OFFSETS_TOPIC, "groups"), (STATES_TOPIC, "transactions")):
         partitions = [p for topic in topics if topic.name == name for p in topic.partitions]
-        offline = sum(p.offline for p in partitions)
-        if offline:
-            found.append(
-                f"{offline} of {len(partitions)} partitions of {name} have no leader: {what} that"
-                " are on them are unknown"
-            )
-    if _DESCRIBE not in rights:
+        sentence = without_leader(name, partitions, what)
+        found += [sentence] if sentence else []
+    if DESCRIBE not in rights:
         found.append("groups may be left out: listing all needs DESCRIBE on the cluster")
     return found
 

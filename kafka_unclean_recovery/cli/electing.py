@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from kafka_unclean_recovery.cli.console import confirm, is_terminal
 from kafka_unclean_recovery.cli.live_salvaging import (
@@ -33,6 +34,7 @@ from kafka_unclean_recovery.recovery import (
     plan_recovery,
     settled_before,
     verify,
+    waiting_brings,
     with_disks,
 )
 from kafka_unclean_recovery.stopping import Interrupted
@@ -44,7 +46,8 @@ async def recover_automatically(session: Session, inputs: Inputs, journal: Journ
     options = inputs.options
     observer = session.observer()
     deadline = Deadline.after(options.recovery_duration_ms / 1000)
-    seen = await observer.observe(inputs.wanted, deadline)
+    advise = partial(waiting_brings, info=inputs.disks)
+    seen = await observer.observe(inputs.wanted, deadline, advise)
     say_silent(session.console, seen)
     seen = seen if inputs.disks is None else with_disks(seen, inputs.disks)
     plans = plan_recovery(seen)

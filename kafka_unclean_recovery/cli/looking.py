@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK
 from kafka_unclean_recovery.cli.output import print_report, say_silent, with_problems
@@ -16,6 +17,7 @@ from kafka_unclean_recovery.recovery import (
     plan_recovery,
     report_on,
     settled_before,
+    waiting_brings,
     with_disks,
 )
 
@@ -25,7 +27,8 @@ async def only_plan(session: Session, inputs: Inputs) -> int:
     options = inputs.options
     observer = session.observer()
     deadline = Deadline.after(options.recovery_duration_ms / 1000)
-    seen = await observer.observe(inputs.wanted, deadline)
+    advise = partial(waiting_brings, info=inputs.disks)
+    seen = await observer.observe(inputs.wanted, deadline, advise)
     seen = await observer.add_hidden_topics(inputs.wanted, seen)
     say_silent(session.console, seen)
     seen = seen if inputs.disks is None else with_disks(seen, inputs.disks)

@@ -116,6 +116,7 @@ def _wanted(options: Options) -> Wanted:
         frozenset() if wait_for_all else broker_ids(waited_for, flag, " or the word all"),
         wait_for_all,
         options.automated_recovery,
+        ask_groups=True,
     )
 
 

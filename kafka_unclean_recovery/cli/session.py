@@ -68,7 +68,9 @@ class Session:
 
     def observer(self) -> Observer:
         source = ChosenSource(self.nodes, self.wishes)
-        return Observer(self.nodes, self.reader, source, self.stop, self.console.progress)
+        return Observer(
+            self.nodes, self.reader, source, self.stop, self.console.progress, self.console.say
+        )
 
     async def elector(self, journal: Journal, retries: int) -> Elector:
         """Raises NotOffered."""

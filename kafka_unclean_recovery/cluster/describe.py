@@ -24,6 +24,7 @@ from kafka_unclean_recovery.model import Broker, Cluster, PartitionState, TopicP
 # org.apache.kafka.common.acl.AclOperation
 READ = 3
 ALTER = 7
+DESCRIBE = 8
 _OPERATIONS_UNKNOWN = -(2**31)
 
 _BROKERS = 1

@@ -18,12 +18,20 @@ from kafka_unclean_recovery.cluster.describe import RequestFailed
 from kafka_unclean_recovery.cluster.error_codes import NONE
 from kafka_unclean_recovery.cluster.replica_probe import by_topic
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.model import Commit, TopicPartition
+from kafka_unclean_recovery.model import Commit, PartitionState, TopicPartition
 
-# From 10 on topics have ids in place of names.
-_FETCH_VERSION = 9
-_MANY_GROUPS = 8
+OFFSETS_TOPIC = "__consumer_offsets"
+_MANY_GROUPS, _BY_TOPIC_ID = 8, 10
 _NO_COMMIT = -1
+
+
+def without_leader(topic: str, partitions: Sequence[PartitionState], what: str) -> str | None:
+    """A sentence when coordinators are not there, which leaves out in silence `what` they have."""
+    offline = sum(p.offline for p in partitions)
+    if not offline:
+        return None
+    where = f"{offline} of {len(partitions)} partitions of {topic} have no leader"
+    return f"{where}: {what} that are on them are unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,39 +58,66 @@ async def committed(
     deadline: Deadline,
 ) -> Committed:
     """What groups committed for these partitions. `wanted` is sorted by topic."""
-    version = connection.version_for(OffsetFetchRequest, at_most=_FETCH_VERSION)
+    version = connection.version_for(OffsetFetchRequest, at_most=_BY_TOPIC_ID - 1)
     topics = [
         {"name": name, "partition_indexes": [tp.partition for tp in of_topic]}
         for name, of_topic in by_topic(wanted)
     ]
+    names = {tp.topic: tp.topic for tp in wanted}
+    requests = _requests(groups, topics, version)
+    return await _fetch(connection, requests, names, version, deadline)
+
+
+async def committed_to(
+    connection: Connection, groups: Sequence[str], topics: Mapping[str, str], deadline: Deadline
+) -> Committed:
+    """What groups committed for any partition of these topics; the answer has nothing of what a
+    group did not read. topics: names by topic id: where brokers tell ids (4.1 and newer), commits
+    for an earlier topic of the same name are left out."""
+    version = connection.version_for(OffsetFetchRequest)
+    by_id = version is not None and version >= _BY_TOPIC_ID
+    names = topics if by_id else {name: name for name in topics.values()}
+    requests = _requests(groups, None, version)
+    return await _fetch(connection, requests, names, version, deadline)
+
+
+async def _fetch(
+    connection: Connection,
+    requests: Iterable[Any],
+    names: Mapping[str, str],
+    version: int | None,
+    deadline: Deadline,
+) -> Committed:
+    """names: of the topics that are wanted, by what the answer calls them."""
     commits: list[Commit] = []
     errors: dict[str, int] = {}
-    for message in _requests(groups, topics, version):
+    for message in requests:
         answer = await connection.request(message, deadline, version=version)
         for group, told in _by_group(answer, message, version):
             error = getattr(told, "error_code", NONE)
             if error != NONE:
                 errors[group] = error
-            commits += _commits(group, told.topics, errors)
+            commits += _commits(group, told.topics, names, errors)
     return Committed(tuple(commits), errors)
 
 
 def _requests(
-    groups: Sequence[str], topics: list[dict[str, Any]], version: int | None
+    groups: Sequence[str], topics: list[dict[str, Any]] | None, version: int | None
 ) -> Iterable[Any]:
-    """One for all groups where brokers take that (3.0 and newer), else one for each."""
-    request = OffsetFetchRequest
+    """One for all groups where brokers take that (3.0 and newer), else one for each. topics: None
+    for all that they read."""
+    request: Any = OffsetFetchRequest
     if version is not None and version < _MANY_GROUPS:
-        named = [request.OffsetFetchRequestTopic(**topic) for topic in topics]
+        named = _topics(request.OffsetFetchRequestTopic, topics)
         return [request(version=version, group_id=group, topics=named) for group in groups]
     of_group = request.OffsetFetchRequestGroup
-    every = [
-        of_group(
-            group_id=group, topics=[of_group.OffsetFetchRequestTopics(**topic) for topic in topics]
-        )
-        for group in groups
-    ]
+    named = _topics(of_group.OffsetFetchRequestTopics, topics)
+    every = [of_group(group_id=group, topics=named) for group in groups]
     return [request(version=version, groups=every)] if every else []
+
+
+def _topics(topic: Any, topics: list[dict[str, Any]] | None) -> list[Any] | None:
+    return None if topics is None else [topic(**fields) for fields in topics]
 
 
 def _by_group(answer: Any, message: Any, version: int | None) -> Iterable[tuple[str, Any]]:
@@ -91,12 +126,15 @@ def _by_group(answer: Any, message: Any, version: int | None) -> Iterable[tuple[
     return [(told.group_id, told) for told in answer.groups]
 
 
-def _commits(group: str, topics: Any, errors: dict[str, int]) -> Iterable[Commit]:
+def _commits(
+    group: str, topics: Any, names: Mapping[str, str], errors: dict[str, int]
+) -> Iterable[Commit]:
     for topic in topics or ():
-        for p in topic.partitions:
+        name = names.get(str(getattr(topic, "name", None) or topic.topic_id))
+        for p in topic.partitions if name is not None else ():
             if p.error_code != NONE:
                 errors[group] = p.error_code
-            elif p.committed_offset != _NO_COMMIT:
+            elif name is not None and p.committed_offset != _NO_COMMIT:
                 epoch = getattr(p, "committed_leader_epoch", -1)
-                tp = TopicPartition(topic.name, p.partition_index)
+                tp = TopicPartition(name, p.partition_index)
                 yield Commit(group, tp, p.committed_offset, epoch if epoch >= 0 else None)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import TypeVar
+from uuid import UUID
 
 import pytest
 from confluent_kafka import Consumer
@@ -13,7 +14,7 @@ from confluent_kafka import TopicPartition as Position
 from kafka_unclean_recovery.cluster.bootstrap import connect_any, parse_bootstrap
 from kafka_unclean_recovery.cluster.connection import Connection
 from kafka_unclean_recovery.cluster.describe import RequestFailed
-from kafka_unclean_recovery.cluster.groups import Committed, committed, list_groups
+from kafka_unclean_recovery.cluster.groups import Committed, committed, committed_to, list_groups
 from kafka_unclean_recovery.cluster.leader_epochs import EpochEnds, epoch_end_offsets
 from kafka_unclean_recovery.cluster.security import load_client_config
 from kafka_unclean_recovery.deadline import Deadline
@@ -108,6 +109,29 @@ def test_a_group_that_can_not_be_read_is_an_error(cluster: Cluster, version: int
         return await committed(connection, ["one"], [ORDERS], deadline)
 
     assert ask(cluster, question) == Committed((), {"one": NOT_COORDINATOR})
+
+
+@pytest.mark.parametrize("version", [10, 9, 7])
+def test_what_groups_committed_to_a_topic_is_told_in_every_version(
+    cluster: Cluster, version: int
+) -> None:
+    """And of one that was deleted and made again nothing, where brokers tell topic ids."""
+    topic = cluster.look(lambda emulation: emulation.state.topic("orders"))
+    assert topic is not None
+
+    def told(topics: Mapping[str, str]) -> set[Commit]:
+        async def question(connection: Connection, deadline: Deadline) -> Committed:
+            connection.versions = {**connection.versions, OFFSET_FETCH: (1, version)}
+            return await committed_to(connection, ["one", "two"], topics, deadline)
+
+        found = ask(cluster, question)
+        assert found.errors == {}
+        return set(found.commits)
+
+    every = {Commit("one", ORDERS, 3, 0), Commit("two", ORDERS, 7, None)}
+    assert told({str(topic.topic_id): "orders"}) == every
+    assert told({str(UUID(int=7)): "orders"}) == (set() if version == 10 else every)
+    assert told({str(UUID(int=7)): "other"}) == set()
 
 
 def test_a_broker_that_refuses_to_list_groups_is_an_error(cluster: Cluster) -> None:

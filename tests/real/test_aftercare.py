@@ -47,6 +47,7 @@ class Recovered:
     home: Path
     cluster: KafkaCluster
     before: Finished
+    recovery: Finished
 
     @property
     def journal(self) -> Path:
@@ -76,11 +77,26 @@ def recovered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recovered]:
         outage(cluster)
         look = ("aftercare", "--bootstrap-server", cluster.bootstrap_servers, "--topics", TOPIC)
         before = Cli(home).offline(*look, "--format", "json", "--end-transactions")
-        found = Recovered(home, cluster, before)
-        elect = ("--all-offline-partitions", "--automated-recovery", "--yes")
-        done = Cli(home).recover(cluster, *elect, "--journal", str(found.journal))
+        journal = ("--journal", str(home / "journal.jsonl"))
+        elect = ("--all-offline-partitions", "--automated-recovery", "--yes", "--format", "json")
+        done = Cli(home).recover(cluster, *elect, *journal)
         assert done.code == 0, done
-        yield found
+        yield Recovered(home, cluster, before, done)
+
+
+def test_the_recovery_told_what_is_lost_at_least_by_what_a_group_had_read(
+    recovered: Recovered,
+) -> None:
+    assert recovered.recovery.report["unknown"] == []
+    rows = recovered.recovery.partitions(TOPIC)
+    told = {number: [g["group"] for g in row["groups_beyond"]] for number, row in rows.items()}
+    assert told == {COMMITTED: [], ABORTED: [], OPEN: [], PLAIN: [GROUP]}
+    losses = {number: row["loss"] for number, row in rows.items()}
+    assert losses[PLAIN] == {"certain": 0, "possible": None, "at_least": MORE}
+    assert {losses[number]["at_least"] for number in (COMMITTED, ABORTED, OPEN)} == {None}
+    (finding,) = (f for f in rows[PLAIN]["findings"] if f["code"] == "commits_beyond_the_best_log")
+    assert finding["severity"] == "unknown"
+    assert f"group {GROUP} committed offset {HELD + MORE} (leader epoch 0)" in finding["message"]
 
 
 def test_what_will_hang_is_known_before_the_election_and_left_alone(recovered: Recovered) -> None:
