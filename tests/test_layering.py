@@ -62,6 +62,7 @@ RIM = {
         "report_text",
     },
     "replay": {
+        "deadline",
         "sync_directory",
         "model",
         "errors",

@@ -25,6 +25,7 @@ class FailureKind(StrEnum):
     WRONG_PROTOCOL = "wrong-protocol"
     AUTHENTICATION_FAILED = "authentication-failed"
     MECHANISM_NOT_ENABLED = "mechanism-not-enabled"
+    NO_TOKEN = "no-token"  # noqa: S105 - its name
     CLIENT_CERTIFICATE_REQUIRED = "client-certificate-required"
     DISCONNECTED = "disconnected"
     BAD_ANSWER = "bad-answer"
@@ -35,6 +36,7 @@ _AUTHENTICATION = frozenset(
     {
         FailureKind.AUTHENTICATION_FAILED,
         FailureKind.MECHANISM_NOT_ENABLED,
+        FailureKind.NO_TOKEN,
         FailureKind.CLIENT_CERTIFICATE_REQUIRED,
     }
 )

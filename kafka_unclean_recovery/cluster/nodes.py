@@ -24,6 +24,8 @@ class Nodes:
         self._by_address: dict[Address, Connection] = {}
         self._opening: dict[Address, asyncio.Lock] = {}
         self._any: Connection | None = None
+        # Logins that ended while somebody may still have waited for an answer.
+        self._replaced: list[Connection] = []
         self._choosing = asyncio.Lock()
 
     def know(self, brokers: Mapping[int, Broker]) -> None:
@@ -36,6 +38,8 @@ class Nodes:
         async with self._opening.setdefault(address, asyncio.Lock()):
             connection = self._by_address.get(address)
             if connection is None or connection.closed:
+                if connection is not None:
+                    self._replaced.append(connection)
                 connection = await Connection.open(*address, self.config, deadline)
                 self._by_address[address] = connection
             return connection
@@ -49,6 +53,8 @@ class Nodes:
             if self._any is None or self._any.closed:
                 known = ((b.host, b.port) for b in self._brokers.values())
                 addresses = tuple(dict.fromkeys((*known, *self._bootstrap)))
+                if self._any is not None:
+                    self._replaced.append(self._any)
                 self._any = await connect_any(addresses, self.config, deadline)
             return self._any
 
@@ -59,7 +65,7 @@ class Nodes:
             self._any = None
 
     async def close(self) -> None:
-        connections = list(self._by_address.values())
+        connections = [*self._by_address.values(), *self._replaced]
         if self._any is not None:
             connections.append(self._any)
         await asyncio.gather(*(connection.close() for connection in connections))

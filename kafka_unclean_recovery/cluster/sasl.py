@@ -9,7 +9,9 @@ from kafka.net.sasl.scram import SaslMechanismScram
 from kafka.protocol.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
 
 from kafka_unclean_recovery.cluster.errors import ConnectionFailed, FailureKind
+from kafka_unclean_recovery.cluster.oauth_settings import OAuthBearer
 from kafka_unclean_recovery.cluster.security import SaslCredentials
+from kafka_unclean_recovery.deadline import Deadline
 
 
 class Ask(Protocol):
@@ -26,18 +28,45 @@ SASL_AUTHENTICATION_FAILED = 58
 _HANDSHAKE_VERSION = 1
 
 
-async def log_in(ask: Ask, credentials: SaslCredentials, address: str) -> None:
-    """Raises ConnectionFailed when the node refuses, or can't prove itself (SCRAM)."""
+async def log_in(
+    ask: Ask, credentials: SaslCredentials | OAuthBearer, address: str, deadline: Deadline
+) -> float | None:
+    """For how many seconds the node lets us in, None for as long as we like (KIP-368).
+
+    Raises ConnectionFailed when the node refuses, or can't prove itself (SCRAM).
+    """
     handshake = SaslHandshakeRequest(mechanism=credentials.mechanism)
     answer = await ask(handshake, version=_HANDSHAKE_VERSION)
     if answer.error_code:
         raise _refused_handshake(answer, credentials, address)
-    await _exchange_tokens(ask, _mechanism(credentials), credentials, address)
+    if isinstance(credentials, OAuthBearer):
+        last = await _bear_token(ask, credentials, address, deadline)
+    else:
+        last = await _exchange_tokens(ask, _mechanism(credentials), credentials, address)
+    milliseconds = getattr(last, "session_lifetime_ms", None)
+    return milliseconds / 1000 if milliseconds else None
+
+
+async def _bear_token(ask: Ask, bearer: OAuthBearer, address: str, deadline: Deadline) -> Any:
+    """RFC 7628, 3.1 and 3.2.3: the node's refusal comes first as an answer to be acknowledged."""
+    token = await bearer.tokens.token(address, deadline)
+    pairs = {"auth": f"Bearer {token.value}", **bearer.extensions}
+    message = "n,,\x01" + "".join(f"{key}={value}\x01" for key, value in pairs.items()) + "\x01"
+    answer = await ask(SaslAuthenticateRequest(auth_bytes=message.encode()))
+    if not answer.error_code and answer.auth_bytes:
+        answer = await ask(SaslAuthenticateRequest(auth_bytes=b"\x01"))
+        if not answer.error_code:
+            raise _refused("it neither took the token nor refused it: is this Kafka?", address)
+    if answer.error_code:
+        bearer.tokens.forget(token)
+        raise _refused_login(answer, bearer, address)
+    return answer
 
 
 async def _exchange_tokens(
     ask: Ask, mechanism: Any, credentials: SaslCredentials, address: str
-) -> None:
+) -> Any:
+    answer = None
     while not mechanism.is_done():
         answer = await ask(SaslAuthenticateRequest(auth_bytes=mechanism.auth_bytes()))
         if answer.error_code:
@@ -49,6 +78,7 @@ async def _exchange_tokens(
             raise _unproven(credentials, address) from None
     if not mechanism.is_authenticated():
         raise _unproven(credentials, address)
+    return answer
 
 
 def _mechanism(credentials: SaslCredentials) -> Any:
@@ -66,7 +96,9 @@ def _scram_name(username: str) -> str:
     return username.replace("=", "=3D").replace(",", "=2C")
 
 
-def _refused_handshake(answer: Any, credentials: SaslCredentials, address: str) -> ConnectionFailed:
+def _refused_handshake(
+    answer: Any, credentials: SaslCredentials | OAuthBearer, address: str
+) -> ConnectionFailed:
     if answer.error_code == UNSUPPORTED_SASL_MECHANISM:
         enabled = ", ".join(answer.mechanisms or ()) or "none"
         sentence = (
@@ -83,8 +115,16 @@ def _refused_handshake(answer: Any, credentials: SaslCredentials, address: str) 
     return _refused(f"it refused the SASL handshake (error {answer.error_code})", address)
 
 
-def _refused_login(answer: Any, credentials: SaslCredentials, address: str) -> ConnectionFailed:
+def _refused_login(
+    answer: Any, credentials: SaslCredentials | OAuthBearer, address: str
+) -> ConnectionFailed:
     said = answer.error_message or f"error {answer.error_code}"
+    if isinstance(credentials, OAuthBearer):
+        return _refused(
+            f"it refused our token ({said}): check its issuer, audience, scope and times against "
+            "what the listener expects",
+            address,
+        )
     return _refused(
         f"it refused the login of {credentials.username!r} by {credentials.mechanism} ({said}): "
         "check the user name and password in sasl.jaas.config",

@@ -6,21 +6,25 @@ ClientConfig.not_honoured, so that nobody relies on them.
 
 from __future__ import annotations
 
+import os
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from kafka_unclean_recovery.cluster import oauth_settings
+from kafka_unclean_recovery.cluster.config_providers import declares_providers, resolve
 from kafka_unclean_recovery.cluster.errors import ConfigError
 from kafka_unclean_recovery.cluster.jaas import parse_jaas
+from kafka_unclean_recovery.cluster.oauth_settings import OAuthBearer, oauth_bearer
 from kafka_unclean_recovery.cluster.properties import parse_properties
-from kafka_unclean_recovery.cluster.tls import read_text, tls_context
+from kafka_unclean_recovery.cluster.tls import hostname_checked, read_text, tls_context
 
 DEFAULT_CLIENT_ID = "kafka-unclean-recovery"
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
-MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
 
-HONOURED = frozenset(
+HONOURED = oauth_settings.HONOURED | frozenset(
     {
         "security.protocol",
         "ssl.truststore.type",
@@ -44,7 +48,7 @@ _LONGEST_TIMEOUT_MS = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class SaslCredentials:
-    """One of MECHANISMS, and who we are."""
+    """PLAIN or SCRAM, and who we are."""
 
     mechanism: str
     username: str
@@ -59,7 +63,7 @@ class ClientConfig:
     security_protocol: str = "PLAINTEXT"
     ssl_context: ssl.SSLContext | None = None
     check_hostname: bool = True
-    sasl: SaslCredentials | None = None
+    sasl: SaslCredentials | OAuthBearer | None = None
     client_id: str = DEFAULT_CLIENT_ID
     request_timeout_ms: int | None = None
     not_honoured: tuple[str, ...] = ()
@@ -70,16 +74,19 @@ def load_client_config(path: str | None) -> ClientConfig:
 
     The file is ISO-8859-1, as Java reads it: other characters are written \\uXXXX.
     """
-    if path is None:
-        return ClientConfig()
+    return ClientConfig() if path is None else client_config(load_properties(path), path)
+
+
+def load_properties(path: str) -> dict[str, str]:
+    """The keys of a client file, with what its config.providers find. Raises ConfigError."""
     text = read_text(path, "--command-config", "command line")
-    return client_config(parse_properties(text, path), path)
+    return resolve(parse_properties(text, path), path, os.environ)
 
 
 def client_config(properties: Mapping[str, str], source: str) -> ClientConfig:
     """What the keys of a client file ask for; `source` names it in errors. Raises ConfigError."""
     protocol = _protocol(properties, source)
-    check_hostname = _check_hostname(properties, source)
+    check_hostname = hostname_checked(properties, source)
     tls = protocol.endswith("SSL")
     return ClientConfig(
         security_protocol=protocol,
@@ -88,7 +95,9 @@ def client_config(properties: Mapping[str, str], source: str) -> ClientConfig:
         sasl=_credentials(properties, source) if protocol.startswith("SASL") else None,
         client_id=properties.get("client.id") or DEFAULT_CLIENT_ID,
         request_timeout_ms=_request_timeout_ms(properties, source),
-        not_honoured=tuple(sorted(set(properties) - HONOURED)),
+        not_honoured=tuple(
+            sorted(k for k in properties if k not in HONOURED and not declares_providers(k))
+        ),
     )
 
 
@@ -97,14 +106,6 @@ def _protocol(properties: Mapping[str, str], source: str) -> str:
     if protocol in PROTOCOLS:
         return protocol
     raise ConfigError(f"{source}: security.protocol is unknown: set one of {', '.join(PROTOCOLS)}")
-
-
-def _check_hostname(properties: Mapping[str, str], source: str) -> bool:
-    key = "ssl.endpoint.identification.algorithm"
-    algorithm = properties.get(key, "https").strip().lower()
-    if algorithm in ("https", ""):
-        return algorithm == "https"
-    raise ConfigError(f"{source}: {key} is unknown: set https, or nothing for no host name check")
 
 
 def _request_timeout_ms(properties: Mapping[str, str], source: str) -> int | None:
@@ -120,7 +121,7 @@ def _request_timeout_ms(properties: Mapping[str, str], source: str) -> int | Non
     )
 
 
-def _credentials(properties: Mapping[str, str], source: str) -> SaslCredentials:
+def _credentials(properties: Mapping[str, str], source: str) -> SaslCredentials | OAuthBearer:
     mechanism = _mechanism(properties, source)
     jaas = properties.get("sasl.jaas.config", "")
     if not jaas.strip():
@@ -128,6 +129,8 @@ def _credentials(properties: Mapping[str, str], source: str) -> SaslCredentials:
             f"{source}: sasl.jaas.config is missing: add the login module with username and "
             "password (java.security.auth.login.config is not read here)"
         )
+    if mechanism == "OAUTHBEARER":
+        return oauth_bearer(properties, jaas, source)
     options = parse_jaas(jaas, source).options
     if options.get("tokenauth", "").lower() == "true":
         raise ConfigError(

@@ -155,12 +155,22 @@ def _store(
     )
 
 
-def read_text(path: str, key: str, source: str) -> str:
+def hostname_checked(properties: Mapping[str, str], source: str) -> bool:
+    """Unless ssl.endpoint.identification.algorithm is there and empty; raises ConfigError."""
+    key = "ssl.endpoint.identification.algorithm"
+    algorithm = properties.get(key, "https").strip().lower()
+    if algorithm in ("https", ""):
+        return algorithm == "https"
+    raise ConfigError(f"{source}: {key} is unknown: set https, or nothing for no host name check")
+
+
+def read_text(path: str, key: str, source: str, encoding: str = "latin-1") -> str:
     """A file named by a key of the client file; raises ConfigError when it can't be read."""
     try:
-        return Path(path).read_text(encoding="latin-1")
+        return Path(path).read_bytes().decode(encoding)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "not a file name"
+        bad = f"not {encoding} text" if isinstance(error, UnicodeDecodeError) else "not a file name"
+        reason = getattr(error, "strerror", None) or bad
         raise ConfigError(
             f"{source}: {key} names {path!r}, which can't be read ({reason}): "
             "correct the path or its permissions"

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from kafka_unclean_recovery.cluster.properties import parse_properties
-from kafka_unclean_recovery.cluster.security import ClientConfig, client_config
-from kafka_unclean_recovery.cluster.tls import key_blocks, read_text, trusted_certificates
+import asyncio
+import time
+from collections.abc import Callable, Mapping
 
-Settings = dict[str, str | int | bool]
+from kafka_unclean_recovery.cluster.oauth_settings import OAuthBearer
+from kafka_unclean_recovery.cluster.security import (
+    ClientConfig,
+    SaslCredentials,
+    client_config,
+    load_properties,
+)
+from kafka_unclean_recovery.cluster.tls import key_blocks, trusted_certificates
+from kafka_unclean_recovery.deadline import Deadline
+
+LibrdkafkaToken = tuple[str, float, str, Mapping[str, str]]
+Settings = dict[str, str | int | bool | Callable[[str], LibrdkafkaToken]]
 
 _SHORTEST_MS, _LONGEST_MS = 10, 300_000
+_TOKEN_SECONDS = 30.0
 
 
 def load_settings(bootstrap_server: str, path: str | None) -> tuple[Settings, ClientConfig]:
     """What Java's keys mean to librdkafka, and the same as our own connections read it, which has
     checked it. Raises ConfigError, whose message holds no value."""
-    properties = {}
     source = path or "command line"
-    if path is not None:
-        text = read_text(path, "--command-config", "command line")
-        properties = parse_properties(text, path)
+    properties = {} if path is None else load_properties(path)
     config = client_config(properties, source)
     settings: Settings = {
         "bootstrap.servers": bootstrap_server,
@@ -31,12 +40,25 @@ def load_settings(bootstrap_server: str, path: str | None) -> tuple[Settings, Cl
     if config.security_protocol.endswith("SSL"):
         settings |= _tls(properties, source, config.check_hostname)
     if config.sasl is not None:
-        settings |= {
-            "sasl.mechanism": config.sasl.mechanism,
-            "sasl.username": config.sasl.username,
-            "sasl.password": config.sasl.password,
-        }
+        settings |= _sasl(config.sasl)
     return settings, config
+
+
+def _sasl(credentials: SaslCredentials | OAuthBearer) -> Settings:
+    if isinstance(credentials, SaslCredentials):
+        return {
+            "sasl.mechanism": credentials.mechanism,
+            "sasl.username": credentials.username,
+            "sasl.password": credentials.password,
+        }
+    tokens, extensions = credentials.tokens, dict(credentials.extensions)
+
+    def token(_config: str) -> LibrdkafkaToken:
+        # In a thread of librdkafka's, so nothing is shared with our own connections.
+        fetched = asyncio.run(tokens.source.fetch(Deadline.after(_TOKEN_SECONDS)))
+        return fetched.value, time.time() + fetched.lifetime, "", extensions
+
+    return {"sasl.mechanism": credentials.mechanism, "oauth_cb": token}
 
 
 def _tls(properties: dict[str, str], source: str, check_hostname: bool) -> Settings:

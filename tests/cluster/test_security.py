@@ -89,7 +89,7 @@ def test_credentials(mechanism: str) -> None:
     [
         ("", JAAS, "missing, which means GSSAPI"),
         ("GSSAPI", JAAS, "set one of PLAIN, SCRAM-SHA-256, SCRAM-SHA-512"),
-        ("OAUTHBEARER", JAAS, "not supported"),
+        ("OAUTHBEARER", JAAS, "lacks unsecuredLoginStringClaim_sub"),
         ("PLAIN", "", "sasl.jaas.config is missing"),
         ("PLAIN", JAAS.rstrip(";"), "semicolon"),
         ("PLAIN", 'a.Module required password="sesame";', "lacks username"),
