@@ -254,7 +254,11 @@ class KafkaCluster:
             "kafka.Kafka",
             str(home / "server.properties"),
             heap_mb=self.spec.heap_mb,
-            options=(f"-XX:SharedArchiveFile={class_archive(self.spec.version)}", *NODE_LOGGING),
+            options=(
+                f"-XX:SharedArchiveFile={class_archive(self.spec.version)}",
+                *NODE_LOGGING,
+                *(security.node_options(self.directory) if self.spec.secured else ()),
+            ),
         )
         self._processes.spawn(node, command, self.output(node))
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
+from tests.real import identity_provider
 from tests.real.certificates import Authority
 
 Login = Literal["SCRAM-SHA-512", "PLAIN", "MTLS"]
@@ -15,6 +16,15 @@ PASSWORDS: Mapping[str, str] = {"admin": "admin-secret", "sre": "sre-secret"}
 LISTENER_PROTOCOLS = ("CONTROLLER:SASL_SSL", "SASL_SSL:SASL_SSL", "MTLS:SSL")
 _PLAIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
 _SCRAM_MODULE = "org.apache.kafka.common.security.scram.ScramLoginModule"
+OAUTH = "org.apache.kafka.common.security.oauthbearer"
+OAUTH_MODULE = f"{OAUTH}.OAuthBearerLoginModule"
+# Since 4.0 a node reads the keys of signers from nowhere else.
+_ALLOWED = "-Dorg.apache.kafka.sasl.oauthbearer.allowed."
+
+
+def node_options(directory: Path) -> tuple[str, ...]:
+    """Of the JVMs."""
+    return (f"{_ALLOWED}urls={identity_provider.write_keys(directory).as_uri()}",)
 
 
 def write_certificates(directory: Path) -> None:
@@ -45,13 +55,34 @@ def server_properties(directory: Path, *, broker: bool) -> dict[str, str]:
     }
     if not broker:
         return settings
-    return settings | {
-        "sasl.mechanism.inter.broker.protocol": "SCRAM-SHA-512",
-        "listener.name.sasl_ssl.sasl.enabled.mechanisms": "SCRAM-SHA-512,PLAIN",
-        "listener.name.sasl_ssl.scram-sha-512.sasl.jaas.config": _jaas(_SCRAM_MODULE, SUPER_USER),
-        "listener.name.sasl_ssl.plain.sasl.jaas.config": plain,
-        "listener.name.mtls.ssl.client.auth": "required",
-        "ssl.principal.mapping.rules": "RULE:^CN=([^,]+).*$/$1/,DEFAULT",
+    return (
+        settings
+        | _bearers(directory)
+        | {
+            "sasl.mechanism.inter.broker.protocol": "SCRAM-SHA-512",
+            "listener.name.sasl_ssl.sasl.enabled.mechanisms": "SCRAM-SHA-512,PLAIN,OAUTHBEARER",
+            "listener.name.sasl_ssl.scram-sha-512.sasl.jaas.config": _jaas(
+                _SCRAM_MODULE, SUPER_USER
+            ),
+            "listener.name.sasl_ssl.plain.sasl.jaas.config": plain,
+            "listener.name.mtls.ssl.client.auth": "required",
+            "ssl.principal.mapping.rules": "RULE:^CN=([^,]+).*$/$1/,DEFAULT",
+        }
+    )
+
+
+def _bearers(directory: Path) -> dict[str, str]:
+    """Tokens that the cluster's identity provider signed. A login lasts as long as its token."""
+    keys = identity_provider.write_keys(directory)
+    return {
+        f"listener.name.sasl_ssl.oauthbearer.{key}": value
+        for key, value in {
+            "sasl.jaas.config": f"{OAUTH_MODULE} required;",
+            "sasl.server.callback.handler.class": f"{OAUTH}.OAuthBearerValidatorCallbackHandler",
+            "sasl.oauthbearer.jwks.endpoint.url": keys.as_uri(),
+            "sasl.oauthbearer.expected.audience": identity_provider.AUDIENCE,
+            "connections.max.reauth.ms": "3600000",
+        }.items()
     }
 
 

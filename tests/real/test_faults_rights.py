@@ -4,20 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from confluent_kafka.admin import (  # type: ignore[attr-defined]
-    AclBinding,
-    AclBindingFilter,
-    AclOperation,
-    AclPermissionType,
-    AdminClient,
-    ResourcePatternType,
-    ResourceType,
-)
 
 from kafka_unclean_recovery.cluster.connection import Connection
 from kafka_unclean_recovery.cluster.describe import RequestFailed
@@ -30,32 +19,24 @@ from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import TopicPartition
 from tests.real.cluster import KafkaCluster
 from tests.real.faults import Trouble, secured
-from tests.real.metadata import QUIETLY
+from tests.real.grants import (
+    CLUSTER_ALTER,
+    CLUSTER_DESCRIBE,
+    DESCRIBE_ALL,
+    READ_ALL,
+    READ_ONE,
+    USER,
+    Right,
+    granted,
+)
 from tests.real.recipes import TOPIC
 from tests.real.records import consume_all, create_topic, numbered
 from tests.real.security import PASSWORDS, Login
 from tests.real.sharing import SharedClusters
-from tests.real.waiting import wait_until
 from tests.real.watching import Commands, journal_lines, outcomes
 
-USER = "sre"
 CLUSTER_AUTHORIZATION_FAILED = 31
 HIDDEN = "hidden"
-CLUSTER_ALTER = (ResourceType.BROKER, "kafka-cluster", AclOperation.ALTER)
-CLUSTER_DESCRIBE = (ResourceType.BROKER, "kafka-cluster", AclOperation.DESCRIBE)
-READ_ALL = (ResourceType.TOPIC, "*", AclOperation.READ)
-READ_ONE = (ResourceType.TOPIC, TOPIC, AclOperation.READ)
-DESCRIBE_ALL = (ResourceType.TOPIC, "*", AclOperation.DESCRIBE)
-Right = tuple[ResourceType, str, AclOperation]
-EVERY_RIGHT = AclBindingFilter(
-    ResourceType.ANY,
-    None,  # type: ignore[arg-type]
-    ResourcePatternType.ANY,
-    f"User:{USER}",
-    None,  # type: ignore[arg-type]
-    AclOperation.ANY,
-    AclPermissionType.ANY,
-)
 
 
 @pytest.fixture
@@ -66,33 +47,6 @@ def guarded(shared_clusters: SharedClusters) -> Trouble:
     if HIDDEN not in found.cluster.view(3).topics:
         create_topic(found.cluster.connection(), HIDDEN, [[3, 4]])
     return found
-
-
-def _binding(right: Right) -> AclBinding:
-    kind, name, operation = right
-    literal, allow = ResourcePatternType.LITERAL, AclPermissionType.ALLOW
-    return AclBinding(kind, name, literal, f"User:{USER}", "*", operation, allow)
-
-
-@contextmanager
-def _granted(cluster: KafkaCluster, *rights: Right) -> Iterator[None]:
-    """Brokers 3 and 4 know these rights of the user, and no others."""
-    brokers = [AdminClient({**cluster.connection(brokers=[b]), **QUIETLY}) for b in (3, 4)]
-
-    def known(count: int) -> bool:
-        found = [broker.describe_acls(EVERY_RIGHT).result(10) for broker in brokers]
-        return all(len(bindings) == count for bindings in found)
-
-    if rights:
-        for created in brokers[0].create_acls([_binding(right) for right in rights]).values():
-            created.result(10)
-    wait_until(lambda: known(len(rights)), 10, lambda: f"{rights} granted")
-    try:
-        yield
-    finally:
-        for deleted in brokers[0].delete_acls([EVERY_RIGHT]).values():
-            deleted.result(10)
-        wait_until(lambda: known(0), 10, lambda: "no rights left")
 
 
 def _server(cluster: KafkaCluster, login: Login = "SCRAM-SHA-512") -> tuple[str, ...]:
@@ -107,7 +61,7 @@ LOOK_AT_ALL = ("--all-offline-partitions", "--show-replica-info", "--format", "j
 def test_without_any_right_nothing_seen_is_not_nothing_offline(
     guarded: Trouble, commands: Commands
 ) -> None:
-    with _granted(guarded.cluster):
+    with granted(guarded.cluster):
         done = commands.run(*_server(guarded.cluster), *LOOK_AT_ALL)
     assert done.code == 1
     assert done.report["partitions"] == []
@@ -127,7 +81,7 @@ def test_topics_that_may_not_be_described_are_named(
 ) -> None:
     action = ("--automated-recovery", "--yes") if recover else ("--show-replica-info",)
     which = ("--all-offline-partitions", "--format", "json", *action)
-    with _granted(guarded.cluster, CLUSTER_ALTER):
+    with granted(guarded.cluster, CLUSTER_ALTER):
         done = commands.run(*_server(guarded.cluster), *which)
     assert done.code == 1
     assert done.report["partitions"] == []
@@ -137,7 +91,7 @@ def test_topics_that_may_not_be_described_are_named(
 def test_one_hidden_topic_is_a_problem_and_the_others_are_shown(
     guarded: Trouble, commands: Commands
 ) -> None:
-    with _granted(guarded.cluster, CLUSTER_ALTER, READ_ONE):
+    with granted(guarded.cluster, CLUSTER_ALTER, READ_ONE):
         done = commands.run(*_server(guarded.cluster), *LOOK_AT_ALL)
         named = str(commands.partitions_file({HIDDEN: [0]}))
         which = ("--path-to-json-file", named, "--automated-recovery", "--yes", "--format", "json")
@@ -153,7 +107,7 @@ def test_one_hidden_topic_is_a_problem_and_the_others_are_shown(
 
 
 def test_a_topic_that_may_not_be_read_is_a_problem(guarded: Trouble, commands: Commands) -> None:
-    with _granted(guarded.cluster, CLUSTER_ALTER, DESCRIBE_ALL):
+    with granted(guarded.cluster, CLUSTER_ALTER, DESCRIBE_ALL):
         done = commands.run(*_server(guarded.cluster), *LOOK_AT_ALL)
     assert done.code == 1
     assert "this user lacks READ on topics" in done.stderr
@@ -167,7 +121,7 @@ def test_without_alter_on_the_cluster_nothing_is_sent(guarded: Trouble, commands
     before = guarded.orders(partitions)
     wanted = str(commands.partitions_file({TOPIC: partitions}))
     which = ("--path-to-json-file", wanted, "--automated-recovery", "--yes")
-    with _granted(guarded.cluster, READ_ALL):
+    with granted(guarded.cluster, READ_ALL):
         done = commands.run(*_server(guarded.cluster), *which)
     assert done.code == 1
     assert "lacks ALTER on the cluster" in done.stderr
@@ -194,7 +148,7 @@ def test_the_doctor_names_each_missing_right_and_changes_nothing(
 ) -> None:
     before = guarded.partitions()
     server = _server(guarded.cluster)
-    with _granted(guarded.cluster, *rights):
+    with granted(guarded.cluster, *rights):
         done = commands.run("doctor", *server, "--format", "json")
     checks = json.loads(done.stdout)["checks"]
     # Brokers 1 and 2 are down: that is a warning whoever asks.
@@ -218,7 +172,7 @@ def test_alter_and_read_are_enough_for_the_whole_job(
     wanted = str(commands.partitions_file({TOPIC: partitions}))
     plan = ("--plan-output-file", str(tmp_path / "plan.json"))
     which = ("--path-to-json-file", wanted, "--automated-recovery", "--yes", "--format", "json")
-    with _granted(guarded.cluster, CLUSTER_ALTER, READ_ALL):
+    with granted(guarded.cluster, CLUSTER_ALTER, READ_ALL):
         done = commands.run(*_server(guarded.cluster, login), *which, *plan)
     assert (done.code, done.stderr) == (0, "")
     assert outcomes(done, TOPIC) == dict.fromkeys(partitions, ("elected", None))
@@ -233,7 +187,7 @@ def test_alter_and_read_are_enough_for_the_whole_job(
 def test_all_offline_partitions_of_a_secured_cluster_are_recovered(
     guarded: Trouble, commands: Commands
 ) -> None:
-    with _granted(guarded.cluster, CLUSTER_ALTER, READ_ALL):
+    with granted(guarded.cluster, CLUSTER_ALTER, READ_ALL):
         server = _server(guarded.cluster)
         which = ("--all-offline-partitions", "--automated-recovery", "--format", "json")
         first, second = (commands.run(*server, *which) for _ in range(2))
@@ -248,11 +202,11 @@ def test_saving_a_tail_takes_read_on_the_topic_and_no_right_of_a_follower(
 ) -> None:
     """What --salvage-dir asks for besides."""
     partition = TopicPartition(TOPIC, 0)
-    with _granted(guarded.cluster, READ_ALL):
+    with granted(guarded.cluster, READ_ALL):
         fetched, error = asyncio.run(_asked_of_4(guarded.cluster, partition))
     assert fetched is not None
     assert (fetched.error, bool(fetched.records), error) == (NONE, True, NONE)
-    with _granted(guarded.cluster, DESCRIBE_ALL):
+    with granted(guarded.cluster, DESCRIBE_ALL):
         fetched, error = asyncio.run(_asked_of_4(guarded.cluster, partition))
     refused = TOPIC_AUTHORIZATION_FAILED
     assert (fetched, error) == (Fetched(refused, b""), refused)
@@ -276,14 +230,14 @@ async def _asked_of_4(
 
 def test_aftercare_without_rights_is_not_over(guarded: Trouble, commands: Commands) -> None:
     look = ("aftercare", *_server(guarded.cluster), "--format", "json")
-    with _granted(guarded.cluster):
+    with granted(guarded.cluster):
         done = commands.run(*look)
     assert (done.code, done.json["partitions"]) == (1, [])
     unknown = "; ".join(done.json["unknown"])
     assert "groups may be left out: listing all needs DESCRIBE on the cluster" in unknown
     assert "whether all of __transaction_state has leaders is unknown" in unknown
     assert "whether topics of broker 3 are hidden is unknown: DescribeLogDirs" in unknown
-    with _granted(guarded.cluster, CLUSTER_ALTER, READ_ONE):
+    with granted(guarded.cluster, CLUSTER_ALTER, READ_ONE):
         done = commands.run(*look, "--topics", f"{HIDDEN}|{TOPIC}")
     assert done.code == 1
     assert {row["topic"] for row in done.json["partitions"]} == {TOPIC}
@@ -293,9 +247,9 @@ def test_aftercare_without_rights_is_not_over(guarded: Trouble, commands: Comman
 
 
 def test_writing_a_marker_takes_alter_on_the_cluster(guarded: Trouble) -> None:
-    with _granted(guarded.cluster, CLUSTER_ALTER):
+    with granted(guarded.cluster, CLUSTER_ALTER):
         assert asyncio.run(_marked(guarded.cluster)) == NONE
-    with _granted(guarded.cluster, READ_ALL):
+    with granted(guarded.cluster, READ_ALL):
         assert asyncio.run(_marked(guarded.cluster)) == CLUSTER_AUTHORIZATION_FAILED
 
 
