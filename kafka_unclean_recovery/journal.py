@@ -34,6 +34,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from kafka_unclean_recovery.model import TopicPartition
+from kafka_unclean_recovery.private_files import make_private_directory
 from kafka_unclean_recovery.sync_directory import sync_directory
 
 VERSION = 1
@@ -135,7 +136,7 @@ def only_holder(path: Path) -> Iterator[None]:
 
 def _open(path: Path) -> int:
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_directory(path.parent)
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise JournalError(f"journal {path}: {error.strerror}; choose another") from None

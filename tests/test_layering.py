@@ -44,11 +44,13 @@ PURE = {
     "consent": {"model", "plan_file", "report_text", "waiting"},
 }
 RIM = {
-    "journal": {"model", "sync_directory"},
+    "private_files": set(),
+    "journal": {"model", "private_files", "sync_directory"},
     "log_dir": {"choices", "model", "errors", "trust"},
     "messages": {"choices"},
     "sync_directory": set(),
     "salvage": {
+        "private_files",
         "sync_directory",
         "choices",
         "model",
@@ -62,6 +64,7 @@ RIM = {
         "report_text",
     },
     "replay": {
+        "private_files",
         "deadline",
         "sync_directory",
         "model",
@@ -74,6 +77,7 @@ RIM = {
         "salvage",
     },
     "spark": {
+        "private_files",
         "choices",
         "disk_plan",
         "disks",
@@ -93,7 +97,15 @@ RIM = {
         "trust",
     },
     "stores": {"errors", "log_dir"},
-    "live_salvage": {"cluster", "deadline", "log_dir", "model", "report_text", "salvage"},
+    "live_salvage": {
+        "cluster",
+        "deadline",
+        "log_dir",
+        "model",
+        "private_files",
+        "report_text",
+        "salvage",
+    },
     "emulator": {"choices", "deadline", "log_dir", "messages"},
     "pytest_plugin": {"emulator"},
     "stopping": set(),

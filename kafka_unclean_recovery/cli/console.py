@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from kafka_unclean_recovery.cli.exits import usage
+from kafka_unclean_recovery.private_files import private
 from kafka_unclean_recovery.stopping import Stop
 
 _CLEAR_LINE = "\r\x1b[K"
@@ -169,14 +170,14 @@ def write_new_chunks(path: Path, chunks: Iterable[str], flag: str) -> None:
     """The same bit by bit; whatever `chunks` raises leaves nothing either. Raises Exit(2)."""
     try:
         # Its name is taken at once; a run that is killed leaves it empty, never half a file.
-        path.open("x", encoding="utf-8").close()
+        open(path, "x", encoding="utf-8", opener=private).close()
     except FileExistsError:
         raise usage(f"{flag} {path}: the file exists and is never overwritten") from None
     except OSError as error:
         raise usage(f"{flag} {path}: {error.strerror}") from None
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        with partial.open("x", encoding="utf-8") as file:
+        with open(partial, "x", encoding="utf-8", opener=private) as file:
             file.writelines(chunks)
             file.flush()
             os.fsync(file.fileno())

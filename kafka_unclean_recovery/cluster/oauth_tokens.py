@@ -22,8 +22,8 @@ from kafka_unclean_recovery.cluster.errors import ConnectionFailed, FailureKind
 from kafka_unclean_recovery.cluster.http_post import Answer, post
 from kafka_unclean_recovery.deadline import Deadline
 
-# The rest of a token's life is for the login itself, and for clocks that differ.
-_USED_UP = 0.8
+# A login lasts as long as its token: one that is shown late makes a short one.
+_USED_UP = 0.5
 _LIFETIME_UNLESS_TOLD = 60.0
 _TLS = (FailureKind.UNTRUSTED_CERTIFICATE, FailureKind.HOSTNAME_MISMATCH, FailureKind.TLS_FAILED)
 # RFC 6750, 2.1 "b64token": whatever else a file or an endpoint gives would break the message.

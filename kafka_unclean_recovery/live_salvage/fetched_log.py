@@ -20,6 +20,7 @@ from kafka_unclean_recovery.log_dir.checkpoints import LEADER_EPOCHS
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 from kafka_unclean_recovery.log_dir.properties_files import META_PROPERTIES
 from kafka_unclean_recovery.model import EpochSpan
+from kafka_unclean_recovery.private_files import make_private_directory, open_private
 from kafka_unclean_recovery.salvage.tail import within
 
 SEGMENT_BYTES = 1 << 30
@@ -54,7 +55,7 @@ class FetchedLog:
 
     def __post_init__(self) -> None:
         self.next_offset = self.loser.start_offset
-        self._directory.mkdir(parents=True)
+        make_private_directory(self._directory)
         (self.root / META_PROPERTIES).write_text(
             f"version=1\nnode.id={self.loser.broker}\ncluster.id={self.cluster_id}\n"
         )
@@ -130,7 +131,7 @@ class FetchedLog:
         if self._file is None or not fits:
             if self._file is not None:
                 self._file.close()
-            self._file = (self._directory / f"{base:020}.log").open("xb")
+            self._file = open_private(self._directory / f"{base:020}.log", "xb")
             self._segment_base, self._segment_size = base, 0
         return self._file
 

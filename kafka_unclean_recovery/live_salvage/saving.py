@@ -170,7 +170,7 @@ class TailSaver:
         row = source.row
         row.replica = replace(row.replica, directory=self._where(loser), compacted=log.gaps)
         row.open_before = open_before
-        scratch.mkdir()
+        scratch.mkdir(mode=0o700)
         salvage_replicas([source], replace(self.output, root=scratch), self.watch)
         move_into(scratch, self.output.root)
         return row

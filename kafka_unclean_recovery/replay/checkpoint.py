@@ -19,6 +19,7 @@ from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.json_fields import Fields
 from kafka_unclean_recovery.json_text import Place, load_object
 from kafka_unclean_recovery.model import TopicPartition
+from kafka_unclean_recovery.private_files import open_private
 from kafka_unclean_recovery.replay.origin import Position
 from kafka_unclean_recovery.replay.records import Fate
 from kafka_unclean_recovery.sync_directory import sync_directory
@@ -77,7 +78,7 @@ def read_checkpoint(path: Path, digest: str) -> dict[Key, Progress]:
 def open_checkpoint(path: Path, digest: str) -> Iterator[Checkpoint]:
     """To go on with, or a new one. Nobody else has it meanwhile. Raises InputError, OSError."""
     try:
-        opened = path.open("a+b")
+        opened = open_private(path, "a+b")
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}; name a file with --checkpoint") from None
     with opened as file:

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.private_files import make_private_directory, private
 from kafka_unclean_recovery.sync_directory import sync_directory
 
 MANIFEST = "manifest.json"
@@ -30,7 +31,7 @@ def new_directory(path: Path) -> Iterator[Path]:
     building = path.with_name(f"{path.name}.partial")
     _check_absent(path)
     _clear(building)
-    building.mkdir()
+    building.mkdir(mode=0o700)
     with _locked(building):
         yield building
         (building / IN_PROGRESS).unlink()
@@ -45,13 +46,13 @@ def move_into(scratch: Path, building: Path) -> None:
     """Each file to the same place below `building`, in place of what is there. Raises OSError."""
     for file in sorted(path for path in scratch.rglob("*") if path.is_file()):
         place = building / file.relative_to(scratch)
-        place.parent.mkdir(parents=True, exist_ok=True)
+        make_private_directory(place.parent)
         file.replace(place)
 
 
 def write_manifest(building: Path, parts: Iterable[str]) -> None:
     """Last of all; the text in any number of parts. Raises OSError."""
-    with (building / MANIFEST).open("x", encoding="utf-8") as file:
+    with open(building / MANIFEST, "x", encoding="utf-8", opener=private) as file:
         file.writelines(parts)
         file.flush()
         os.fsync(file.fileno())
@@ -78,7 +79,7 @@ def _clear(building: Path) -> None:
 
 @contextmanager
 def _locked(building: Path) -> Iterator[None]:
-    with (building / IN_PROGRESS).open("a") as file:
+    with open(building / IN_PROGRESS, "a", opener=private) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

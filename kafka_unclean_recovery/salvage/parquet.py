@@ -16,6 +16,7 @@ import pyarrow
 import pyarrow.parquet
 
 from kafka_unclean_recovery.model import TopicPartition
+from kafka_unclean_recovery.private_files import open_private
 from kafka_unclean_recovery.salvage.records import Record
 
 SCHEMA_VERSION = 1
@@ -72,7 +73,7 @@ class RecordsFile:
     _writer: Any = field(init=False)
 
     def __post_init__(self) -> None:
-        self._file = self.path.open("xb")
+        self._file = open_private(self.path, "xb")
         self._writer = _parquet.ParquetWriter(self._file, SCHEMA, compression="zstd")
 
     def add(self, rows: Iterable[Row]) -> None:

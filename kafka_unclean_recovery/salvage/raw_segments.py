@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from kafka_unclean_recovery.model import EpochLineage
+from kafka_unclean_recovery.private_files import open_private
 from kafka_unclean_recovery.salvage.tail import TailBatch
 
 _CHUNK = 1 << 20
@@ -66,7 +67,7 @@ class RawSegments:
 
     def _begin(self, batch: TailBatch, name: str, source: str | None) -> None:
         self.close()
-        self._file = (self.directory / name).open("xb")
+        self._file = open_private(self.directory / name, "xb")
         self._hash, self._source = hashlib.sha256(), source
         self.written.append(RawSegment(name, batch.first_offset, batch.first_offset))
 

@@ -16,6 +16,7 @@ from kafka_unclean_recovery.log_dir.segment_reads import SegmentReads
 from kafka_unclean_recovery.log_dir.tree import Folder, Unreadable
 from kafka_unclean_recovery.log_dir.watching import Meter
 from kafka_unclean_recovery.model import EpochLineage, ReplicaLog, TopicPartition
+from kafka_unclean_recovery.private_files import make_private_directory
 from kafka_unclean_recovery.salvage.designated import Designated
 from kafka_unclean_recovery.salvage.layout import Place
 from kafka_unclean_recovery.salvage.ranges import Lost, lost_under
@@ -171,7 +172,8 @@ def _doubts(log: ReplicaLog, designated: Designated, lost: Lost) -> Iterator[str
 def _write(tail: Tail, found: Salvaged, output: Output, place: Place) -> None:
     transactions = _transactions(tail, found)
     home = output.root / place.segments
-    home.mkdir(parents=True)
+    make_private_directory(home.parent)
+    home.mkdir(mode=0o700)
     raw = RawSegments(home)
     found.segments = raw.written
     reached = tail.cut
@@ -201,7 +203,7 @@ def _begin_records(
         return None
     replica = found.replica
     path = output.root / place.records
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_private_directory(path.parent)
     sink = output.records(path, replica.topic_partition, replica.broker)
     files.callback(sink.close)
     found.records = found.markers = 0

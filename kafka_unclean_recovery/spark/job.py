@@ -131,7 +131,7 @@ def begun(home: Home, asked: Asked, now: str) -> Iterator[str]:
 
 def _opened(home: Home, asked: Asked, now: str) -> IO[bytes]:
     """job.json, made if need be, and locked until it is closed."""
-    home.path.mkdir(exist_ok=True)
+    home.path.mkdir(mode=0o700, exist_ok=True)
     if not home.job.exists():
         document = {"kind": KIND, "begun": now, **_plain(asked)}
         write_text(home.job, json.dumps(document, indent=1) + "\n")

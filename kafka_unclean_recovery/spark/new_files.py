@@ -14,6 +14,7 @@ from typing import Any
 
 import pyarrow.parquet
 
+from kafka_unclean_recovery.private_files import make_private_directory, private
 from kafka_unclean_recovery.spark.tables import Row, batch
 from kafka_unclean_recovery.sync_directory import sync_directory
 
@@ -69,10 +70,12 @@ def read_rows(path: Path) -> Iterator[dict[str, Any]]:
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
     """What is written to the path given takes the place of `path`, unless the block raises."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_private_directory(path.parent)
     # Spark and we pass over names that begin with a dot.
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
+        # Whoever writes to it by name finds it there.
+        open(temporary, "x", opener=private).close()
         yield temporary
         descriptor = os.open(temporary, os.O_RDONLY)
         try:

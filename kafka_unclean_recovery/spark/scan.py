@@ -19,6 +19,7 @@ from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.scan import brokers_of, copied, unregistered
 from kafka_unclean_recovery.log_dir.watching import Progress
 from kafka_unclean_recovery.model import TopicPartition
+from kafka_unclean_recovery.private_files import make_private_directory
 from kafka_unclean_recovery.spark.bundles import gather_strays, make_bundles
 from kafka_unclean_recovery.spark.choosing import Chosen, chosen_of
 from kafka_unclean_recovery.spark.gathering import (
@@ -110,7 +111,7 @@ def _prepare(spark: SparkSession, asked: Asked, home: Home, watch: Watch) -> Non
     places = {listed.place for listed in chosen.listed}
     gather_strays(home, len(asked.roots), places)
     bundles = make_bundles(home, len(asked.roots), places, cores_of(spark))
-    done_directory(home).mkdir(exist_ok=True)
+    make_private_directory(done_directory(home))
     write_text(
         home.plan,
         json.dumps(

@@ -27,6 +27,7 @@ from kafka_unclean_recovery.live_salvage import fetching
 from kafka_unclean_recovery.live_salvage.fetched_log import FetchedLog
 from kafka_unclean_recovery.salvage.layout import RECORDS
 from tests.emulator.secured import Done, tool
+from tests.private import generous_umask, open_to_others
 from tests.real.records import create_topic
 
 TOPIC = "orders"
@@ -141,7 +142,9 @@ ELECTED = ("elected", None)
 
 
 def test_tails_are_saved_and_then_truncated(home: Home) -> None:
-    done = home.elect()
+    with generous_umask():
+        done = home.elect()
+    assert [open_to_others(home.directory / name) for name in ("saved", "state")] == [[], []]
     assert (done.code, outcomes(done)) == (0, dict.fromkeys(LOSERS, ELECTED))
     assert f"saved in {home.saved}: 900 records of 3 live replicas" in done.stderr
     assert {p: home.values(p) for p in LOSERS} == {p: tail(p) for p in LOSERS}

@@ -47,6 +47,7 @@ from kafka_unclean_recovery.spark.tables import (
     replica_row,
     spark_schema,
 )
+from tests.private import open_to_others
 from tests.salvage.batches import marker, numbered
 from tests.salvage.disks import disk
 
@@ -144,6 +145,7 @@ def test_files_and_lines_are_those_of_one_process(
     elsewhere.mkdir()
     totals, manifest = _salvage(spark, tables, leaders, elsewhere, raw=False)
     (elsewhere / "manifest.json").unlink()
+    assert [open_to_others(path) for path in sorted(elsewhere.iterdir())] == [[], []]
     assert _files(elsewhere) == _files(here) != {}
     # What holds nothing more was not read again: its row is the scan's, and says the same.
     assert [row.pop("scanned_at") for row in manifest["replicas"]].count(None) == 10

@@ -15,6 +15,7 @@ from kafka_unclean_recovery.spark import scan as bulk
 from kafka_unclean_recovery.spark.job import Home
 from kafka_unclean_recovery.spark.scan import scan
 from tests.log_dir.test_scan import log_directory
+from tests.private import open_to_others
 from tests.spark.odd_disks import FUTURE, TWICE, odd_disks, outage
 from tests.spark.scans import asked, in_one_process, info_in, rows
 
@@ -94,6 +95,7 @@ def test_directories_without_a_replica(spark: SparkSession, tmp_path: Path) -> N
     info = info_in(tmp_path / "out")
     assert (info.brokers, info.partitions, info.problems) == ((1, 2), (), ())
     assert list(rows(tmp_path / "out" / "replicas")) == []
+    assert open_to_others(tmp_path / "out") == []
 
 
 def test_a_root_that_is_not_there_is_a_problem_and_costs_no_other(
@@ -104,6 +106,8 @@ def test_a_root_that_is_not_there_is_a_problem_and_costs_no_other(
     scan(spark, asked(roots, DEEP), Home(tmp_path / "out"))
     info = info_in(tmp_path / "out")
     assert [str(p.topic_partition) for p in info.partitions] == ["a-0"]
+    # What executors wrote too.
+    assert open_to_others(tmp_path / "out") == []
     (problem,) = info.problems
     assert problem.startswith(f"{roots[0]}: no log directory here")
 
