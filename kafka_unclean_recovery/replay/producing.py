@@ -32,6 +32,9 @@ _LARGEST_BATCH = 1_000_000
 # Its annotations don't hold.
 _confluent: Any = confluent_kafka
 
+# No group is joined, and still librdkafka looks for its coordinator.
+_GROUP_REFUSED = _confluent.KafkaError.GROUP_AUTHORIZATION_FAILED
+
 # What librdkafka says by itself would go to stderr in a format of its own.
 _SILENT = logging.getLogger("kafka_unclean_recovery.librdkafka")
 _SILENT.addHandler(logging.NullHandler())
@@ -208,6 +211,8 @@ def _until(consumer: Any, end: int, going_on: Callable[[], None]) -> Iterator[An
             error = message.error()
             if error is None:
                 yield message
+            elif error.code() == _GROUP_REFUSED:
+                continue
             elif error.code() != _confluent.KafkaError._PARTITION_EOF:
                 raise _confluent.KafkaException(error)
             if message.offset() >= (end - 1 if error is None else end):

@@ -27,14 +27,18 @@ from kafka_unclean_recovery.live_salvage import fetching
 from kafka_unclean_recovery.live_salvage.fetched_log import FetchedLog
 from kafka_unclean_recovery.salvage.layout import RECORDS
 from tests.emulator.secured import Done, tool
+from tests.live_salvage.tails import (
+    DEAD,
+    LOSERS,
+    SHARED,
+    TAIL,
+    TOPIC,
+    WINNER,
+    lose,
+    make_tails,
+)
 from tests.private import generous_umask, open_to_others
-from tests.real.records import create_topic
 
-TOPIC = "orders"
-# The partition's loser, and who led before the winner, which is 4.
-LOSERS = {0: 1, 1: 1, 2: 3}
-DEAD, WINNER = 2, 4
-SHARED, TAIL, NEWER = 100, 300, 50
 ELECT = ("--automated-recovery", "--yes", "--format", "json")
 SCHEMA = Path(kafka_unclean_recovery.__file__).parent / "schemas" / "salvage-1.schema.json"
 TOPIC_AUTHORIZATION_FAILED = 29
@@ -50,33 +54,9 @@ def _state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def disks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Brokers 1 and 3 wrote on alone, and 2 was elected without them; 4 has what 2 wrote then."""
     directory = tmp_path_factory.mktemp("cluster")
-    with Cluster(Options(data_dir=directory)) as cluster:
-        assignment = [(loser, DEAD, WINNER) for loser in LOSERS.values()]
-        # What the losers write alone stays above their high watermarks.
-        create_topic(cluster.bootstrap_servers, TOPIC, assignment, {"min.insync.replicas": "2"})
-        _write(cluster, SHARED, "all")
-        _lose(cluster, DEAD, WINNER)
-        _write(cluster, TAIL, "1")
-        _lose(cluster, *set(LOSERS.values()))
-        cluster.start(DEAD)
-        cluster.elect_leaders("unclean")
-        cluster.start(WINNER)
-        _write(cluster, NEWER, "all")
-        _lose(cluster, WINNER, DEAD)
+    make_tails(directory)
     return directory
-
-
-def _write(cluster: Cluster, records: int, acks: str) -> None:
-    for partition in LOSERS:
-        cluster.produce(TOPIC, partition, records, acks=acks, batch=20)
-
-
-def _lose(cluster: Cluster, *brokers: int) -> None:
-    for broker in brokers:
-        cluster.kill(broker)
-        cluster.fence(broker)
 
 
 @pytest.fixture
@@ -176,7 +156,7 @@ def _in_sync(partition: int, brokers: set[int]) -> Callable[[Emulation], bool]:
 
 def test_where_nobody_loses_the_salvage_is_empty_and_whole(home: Home) -> None:
     for loser in {*LOSERS.values()}:
-        _lose(home.cluster, loser)
+        lose(home.cluster, loser)
     done = home.elect()
     assert (done.code, outcomes(done)) == (0, dict.fromkeys(LOSERS, ELECTED))
     assert home.manifest["replicas"] == []

@@ -38,6 +38,15 @@ EVERY_RIGHT = AclBindingFilter(
 )
 
 
+def right(text: str) -> Right:
+    """Written as "Topic(*):READ" or "Cluster:ALTER"."""
+    resource, _, operation = text.partition(":")
+    kind, _, name = resource.rstrip(")").partition("(")
+    kinds = {"Cluster": "BROKER", "TransactionalId": "TRANSACTIONAL_ID"}
+    named = ResourceType[kinds.get(kind, kind.upper())]
+    return named, name or "kafka-cluster", AclOperation[operation]
+
+
 def _binding(right: Right) -> AclBinding:
     kind, name, operation = right
     literal, allow = ResourcePatternType.LITERAL, AclPermissionType.ALLOW

@@ -4,21 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from confluent_kafka import Consumer, Producer
+from confluent_kafka import TopicPartition as Position
 
 from kafka_unclean_recovery.cluster.connection import Connection
 from kafka_unclean_recovery.cluster.describe import RequestFailed
-from kafka_unclean_recovery.cluster.error_codes import NONE, TOPIC_AUTHORIZATION_FAILED
+from kafka_unclean_recovery.cluster.error_codes import (
+    NONE,
+    TOPIC_AUTHORIZATION_FAILED,
+    error_name,
+)
 from kafka_unclean_recovery.cluster.open_transactions import open_transactions
 from kafka_unclean_recovery.cluster.replica_fetch import Fetched, fetch_records
 from kafka_unclean_recovery.cluster.security import load_client_config
 from kafka_unclean_recovery.cluster.transactions import OpenTransaction, write_marker
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import TopicPartition
+from tests.least_rights import CARING, ENDING, REAL, Row, prove
+from tests.real.cli import Finished
 from tests.real.cluster import KafkaCluster
-from tests.real.faults import Trouble, secured
+from tests.real.faults import TIMEOUT, Trouble, secured
 from tests.real.grants import (
     CLUSTER_ALTER,
     CLUSTER_DESCRIBE,
@@ -28,14 +37,15 @@ from tests.real.grants import (
     USER,
     Right,
     granted,
+    right,
 )
+from tests.real.metadata import QUIETLY, SILENT
 from tests.real.recipes import TOPIC
 from tests.real.records import consume_all, create_topic, numbered
 from tests.real.security import PASSWORDS, Login
 from tests.real.sharing import SharedClusters
 from tests.real.watching import Commands, journal_lines, outcomes
 
-CLUSTER_AUTHORIZATION_FAILED = 31
 HIDDEN = "hidden"
 
 
@@ -250,7 +260,8 @@ def test_writing_a_marker_takes_alter_on_the_cluster(guarded: Trouble) -> None:
     with granted(guarded.cluster, CLUSTER_ALTER):
         assert asyncio.run(_marked(guarded.cluster)) == NONE
     with granted(guarded.cluster, READ_ALL):
-        assert asyncio.run(_marked(guarded.cluster)) == CLUSTER_AUTHORIZATION_FAILED
+        refused = asyncio.run(_marked(guarded.cluster))
+    assert error_name(refused) == ENDING.needs["Cluster:ALTER"]
 
 
 async def _marked(cluster: KafkaCluster) -> int:
@@ -262,3 +273,44 @@ async def _marked(cluster: KafkaCluster) -> int:
     nobody = OpenTransaction(TopicPartition(HIDDEN, 0), 99, 0, -1, 0, None)
     async with await Connection.open(host, int(port), config, deadline) as connection:
         return await write_marker(connection, nobody, False, deadline)
+
+
+@pytest.mark.parametrize("row", REAL, ids=lambda row: row.what)
+def test_the_least_rights_of_the_table(guarded: Trouble, commands: Commands, row: Row) -> None:
+    (partition,) = guarded.take(1)
+    wanted = {"topic": TOPIC, "partition": partition, "designatedLeader": 3}
+    leaders = commands.directory / "leaders.json"
+    leaders.write_text(json.dumps({"partitions": [wanted]}))
+    _prove(guarded, commands, row, {"{wanted}": str(leaders), "{leaders}": str(leaders)})
+
+
+def _prove(guarded: Trouble, commands: Commands, row: Row, places: Mapping[str, str]) -> None:
+    arguments = [places.get(each, each) for each in row.arguments]
+
+    def run(rights: Sequence[str]) -> Finished:
+        with granted(guarded.cluster, *map(right, rights)):
+            words = (*row.words, *_server(guarded.cluster), *arguments)
+            return commands.run(*words, command=row.command)
+
+    prove(row, run)
+
+
+def test_the_least_rights_of_aftercare(guarded: Trouble, commands: Commands) -> None:
+    """With a transaction that its coordinator knows, and a group with commits."""
+    cluster = guarded.cluster
+    there = cluster.view(3).topics
+    for topic in {"__consumer_offsets", "__transaction_state"} - there.keys():
+        create_topic(cluster.connection(), topic, [[3]] * 4, {"cleanup.policy": "compact"})
+    settings = {**cluster.connection(), **QUIETLY}
+    producer = Producer({**settings, "transactional.id": "open"}, logger=SILENT)
+    producer.init_transactions(TIMEOUT)
+    producer.begin_transaction()
+    producer.produce(HIDDEN, b"not ended", partition=0)
+    assert producer.flush(TIMEOUT) == 0
+    consumer = Consumer({**settings, "group.id": "payments"}, logger=SILENT)
+    consumer.commit(offsets=[Position(HIDDEN, 0, 0)], asynchronous=False)
+    consumer.close()
+    try:
+        _prove(guarded, commands, CARING, {"{topic}": HIDDEN})
+    finally:
+        producer.abort_transaction(TIMEOUT)
