@@ -165,7 +165,7 @@ def parse(text: str, source: str) -> list[dict[str, Any]]:
     for number, line in enumerate(text.splitlines(), 1):
         try:
             value = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             value = None
         if not isinstance(value, dict) or "event" not in value:
             raise JournalError(f"{source}, line {number}: not a line of a journal")
@@ -174,8 +174,42 @@ def parse(text: str, source: str) -> list[dict[str, Any]]:
                 f"{source}, line {number}: journal version {value.get('v')!r}, this tool reads"
                 f" {VERSION}"
             )
+        if not _is_whole(value):
+            raise JournalError(f"{source}, line {number}: not as it was written; restore the file")
         lines.append(value)
     return lines
+
+
+def _is_whole(line: Mapping[str, Any]) -> bool:
+    """Whether what orders are put back by, and elections known by, is there and can be true."""
+    if line["event"] not in ("reorder", "restored", "elect"):
+        return True
+    partitions = line.get("partitions")
+    if not isinstance(partitions, list) or not isinstance(line.get("at_ms", 0), int):
+        return False
+    if line["event"] == "reorder" and "at_ms" not in line:
+        return False
+    return all(
+        isinstance(p, dict)
+        and isinstance(p.get("topic"), str)
+        and _is_int32(p.get("partition"))
+        and (line["event"] != "reorder" or _is_order(p))
+        for p in partitions
+    )
+
+
+def _is_order(p: Mapping[str, Any]) -> bool:
+    """Both orders are of the same brokers, each once."""
+    orders = (p.get("original"), p.get("written"))
+    brokers = [
+        sorted(order) for order in orders if isinstance(order, list) and all(map(_is_int32, order))
+    ]
+    same = len(brokers) == 2 and brokers[0] == brokers[1] == sorted(set(brokers[0]))
+    return same and isinstance(p.get("topic_id"), str)
+
+
+def _is_int32(value: object) -> bool:
+    return type(value) is int and 0 <= value < 2**31
 
 
 def unfinished(lines: Iterable[Mapping[str, Any]]) -> tuple[Reordered, ...]:

@@ -234,7 +234,7 @@ async def finish(session: Session, journal: Journal, cluster_id: str) -> list[Re
 
 def _check_cluster(journal: Journal, cluster_id: str) -> None:
     begun: list[dict[str, Any]] = [line for line in journal.lines if line["event"] == "begin"]
-    others = {line["cluster_id"] for line in begun} - {cluster_id}
+    others = {line.get("cluster_id") for line in begun} - {cluster_id}
     if others:
         raise usage(
             f"journal {journal.path} belongs to cluster {others.pop()}, not to {cluster_id}; name"

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.json_fields import Fields
 from kafka_unclean_recovery.json_text import Place, load_object
-from kafka_unclean_recovery.model import EpochSpan, ReplicaLog, TopicPartition
+from kafka_unclean_recovery.model import EpochLineage, EpochSpan, ReplicaLog, TopicPartition
 from kafka_unclean_recovery.plan_file import parse_plan, replica_log_json
 
 
@@ -47,6 +48,8 @@ def designated_leaders(text: str, source: str, chosen: Elections = ()) -> Design
     by_hand = {partition: leader for partition, leader in chosen if leader is not None}
     rows = [_designated(fields, by_hand) for fields in document.objects("partitions")]
     partitions = {row.topic_partition: row for row in rows}
+    if len(partitions) < len(rows):
+        raise document.place.at("partitions").error("names a partition twice; make a new plan")
     for partition in by_hand:
         if partition not in partitions:
             raise document.place.error(f"has no {partition}, for which a leader was chosen by hand")
@@ -89,7 +92,10 @@ def _designated(fields: Fields, by_hand: Mapping[TopicPartition, int]) -> Design
     if leader is None:
         why = "the plan designates no leader; choose one by hand (--manual-recovery-file)"
         return Designated(partition, topic_id, None, why)
-    logs = {row.int32("broker"): row for row in fields.objects("replica_logs")}
+    rows = list(fields.objects("replica_logs"))
+    logs = {row.int32("broker"): row for row in rows}
+    if len(logs) < len(rows):
+        raise fields.place.at("replica_logs").error("names a broker twice; make a new plan")
     if leader not in logs:
         why = f"broker {leader} is to lead, but the plan knows no replica of it"
         return Designated(partition, topic_id, None, why)
@@ -100,12 +106,7 @@ def _designated(fields: Fields, by_hand: Mapping[TopicPartition, int]) -> Design
 
 
 def _log(broker: int, fields: Fields) -> ReplicaLog:
-    epochs = None
-    if fields.known("epochs"):
-        epochs = tuple(
-            EpochSpan(span.int32("epoch"), span.int64("start_offset"), span.int64("end_offset"))
-            for span in fields.objects("epochs")
-        )
+    epochs = _lineage(fields) if fields.known("epochs") else None
     return ReplicaLog(
         broker,
         live=fields.flag("live"),
@@ -116,6 +117,17 @@ def _log(broker: int, fields: Fields) -> ReplicaLog:
         suspect=fields.text_or_unknown("suspect"),
         certain_end_offset=fields.int64_or_unknown("certain_end_offset"),
     )
+
+
+def _lineage(fields: Fields) -> EpochLineage:
+    spans = tuple(
+        EpochSpan(span.int32("epoch"), span.int64("start_offset"), span.int64("end_offset"))
+        for span in fields.objects("epochs")
+    )
+    ordered = all(a.epoch < b.epoch and a.end_offset <= b.start_offset for a, b in pairwise(spans))
+    if not ordered or any(span.end_offset < span.start_offset for span in spans):
+        raise fields.place.at("epochs").error("are not in order of their offsets; make a new plan")
+    return spans
 
 
 def _unknown(log: ReplicaLog) -> str | None:
