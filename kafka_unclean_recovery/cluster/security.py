@@ -7,6 +7,7 @@ ClientConfig.not_honoured, so that nobody relies on them.
 from __future__ import annotations
 
 import os
+import re
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -44,6 +45,8 @@ HONOURED = oauth_settings.HONOURED | frozenset(
 )
 
 _LONGEST_TIMEOUT_MS = 2**31 - 1
+_KEY = re.compile(r"acks|retries|[a-z]{2,}(\.[a-z0-9_-]+)+")
+_NO_KEY = "what is no key of Kafka's (a value that goes on needs a \\ at the end of each line)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,7 @@ class SaslCredentials:
 @dataclass(frozen=True, slots=True)
 class ClientConfig:
     """How to connect. `request_timeout_ms` is None unless the file sets it; `not_honoured`: sorted
-    keys of the file that have no effect here."""
+    keys of the file that have no effect here, and none that may be part of a secret."""
 
     security_protocol: str = "PLAINTEXT"
     ssl_context: ssl.SSLContext | None = None
@@ -95,10 +98,16 @@ def client_config(properties: Mapping[str, str], source: str) -> ClientConfig:
         sasl=_credentials(properties, source) if protocol.startswith("SASL") else None,
         client_id=properties.get("client.id") or DEFAULT_CLIENT_ID,
         request_timeout_ms=_request_timeout_ms(properties, source),
-        not_honoured=tuple(
-            sorted(k for k in properties if k not in HONOURED and not declares_providers(k))
-        ),
+        not_honoured=_not_honoured(properties),
     )
+
+
+def _not_honoured(properties: Mapping[str, str]) -> tuple[str, ...]:
+    """Sorted. A value that goes on without a backslash before the line end becomes a key, so that
+    what does not look like a key of Kafka's may be a password, or a line of a private key."""
+    without = {k for k in properties if k not in HONOURED and not declares_providers(k)}
+    named = {key for key in without if _KEY.fullmatch(key)}
+    return (*sorted(named), *([_NO_KEY] if without - named else []))
 
 
 def _protocol(properties: Mapping[str, str], source: str) -> str:

@@ -146,6 +146,16 @@ def test_keys_without_effect_are_named_in_order() -> None:
     )
 
 
+def test_a_secret_that_became_a_key_is_not_named() -> None:
+    text = (
+        'sasl.jaas.config=a.Module required username="sre"\n  password="sesame";\nSesame2\n'
+        "ssl.keystore.key=-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqG\nacks=all\n"
+    )
+    config = client_config(parse_properties(text, "f"), "f")
+    acks, other = config.not_honoured
+    assert (acks, other.split(" (")[0]) == ("acks", "what is no key of Kafka's")
+
+
 @pytest.mark.parametrize("reshape", [str, one_line, str.strip])
 @pytest.mark.parametrize("password", [None, "sesame"])
 def test_inline_stores(reshape: Callable[[str], str], password: str | None) -> None:
