@@ -1,223 +1,189 @@
-"""Static completion scripts for bash, zsh and fish, from the commands' own flags.
+"""Completion scripts for bash, zsh and fish from the commands' own flags.
 
-Static, so that pressing TAB starts no Python. `make completions` writes them; a test compares.
+The scripts are static, so that pressing TAB starts no Python, but for words that only a cluster
+knows: `kafka-unclean-recovery complete` is asked for those. `make completions` writes all; a test
+compares.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
 
-from typer.models import ArgumentInfo
-
-from kafka_unclean_recovery.cli import (
-    aftercare,
-    doctor,
-    elect_leaders,
-    emulator,
-    plan_from_disks,
-    salvage,
-    salvage_replay,
-    scan_log_dirs,
-    spark,
-    spark_plan,
-    spark_salvage,
-    unclean_recovery,
-)
-from kafka_unclean_recovery.emulator.commands import FORMS
+from completions.commands import APPS, FROM_CLUSTER, Argument, Command, Flag, Takes, command
+from kafka_unclean_recovery.cli import complete, unclean_recovery
 
 HERE = Path(__file__).parent
-Declaration = Callable[..., None]
 
 
-class Takes(StrEnum):
-    """What a shell can complete after a flag."""
-
-    NOTHING = "nothing"
-    WORD = "word"
-    FILE = "file"
-    DIRECTORY = "directory"
+def _function(name: str) -> str:
+    return "_" + name.replace("-", "_")
 
 
-_BY_METAVAR = {
-    "FILE": Takes.FILE,
-    "NEWFILE": Takes.FILE,
-    "JOURNAL": Takes.FILE,
-    "DIR": Takes.DIRECTORY,
-    "NEWDIR": Takes.DIRECTORY,
-}
-
-
-@dataclass(frozen=True)
-class Flag:
-    """`choices`: the words that it takes, empty when any will do."""
-
-    names: tuple[str, ...]
-    help: str
-    takes: Takes
-    choices: tuple[str, ...] = ()
-    repeatable: bool = False
-
-
-# What an argument is, by its metavar: the words that it takes, or else directories.
-_ARGUMENT_WORDS = {"COMMAND": tuple(FORMS)}
-
-
-@dataclass(frozen=True)
-class Command:
-    """A declaration for Typer, and its subcommands by name, which come right after its own name."""
-
-    declaration: Declaration
-    subcommands: Mapping[str, Command] = field(default_factory=dict)
-
-
-COMMANDS = {
-    unclean_recovery.NAME: Command(
-        unclean_recovery.unclean_recovery,
-        {
-            scan_log_dirs.NAME: Command(scan_log_dirs.scan_log_dirs),
-            plan_from_disks.NAME: Command(plan_from_disks.plan_from_disks),
-            doctor.NAME: Command(doctor.doctor),
-            salvage.NAME: Command(
-                salvage.salvage, {salvage_replay.NAME: Command(salvage_replay.salvage_replay)}
-            ),
-            spark.NAME: Command(
-                spark.spark,
-                {
-                    spark.SCAN: Command(spark.scan),
-                    spark_plan.NAME: Command(spark_plan.spark_plan),
-                    spark_salvage.NAME: Command(spark_salvage.spark_salvage),
-                },
-            ),
-            aftercare.NAME: Command(aftercare.aftercare),
-            emulator.NAME: Command(emulator.emulator, {emulator.CTL_NAME: Command(emulator.ctl)}),
-        },
-    ),
-    elect_leaders.NAME: Command(elect_leaders.elect_leaders),
-}
-
-
-def flags(declaration: Declaration) -> list[Flag]:
-    """From its own signature: Annotated[type, typer.Option(...)]."""
-    found = [
-        _flag(name, kind, option)
-        for name, kind, option in _parameters(declaration)
-        if not isinstance(option, ArgumentInfo)
-    ]
-    return [*found, Flag(("--help",), "Show this message and exit", Takes.NOTHING)]
-
-
-def argument(declaration: Declaration) -> tuple[str, ...] | None:
-    """The words that its arguments may be, none at all for directories; None without arguments."""
-    for _, _, option in _parameters(declaration):
-        if isinstance(option, ArgumentInfo):
-            return _ARGUMENT_WORDS.get(option.metavar or "", ())
-    return None
-
-
-def _parameters(declaration: Declaration) -> Iterator[tuple[str, Any, Any]]:
-    """(name, type, what Typer is told of it)."""
-    for name, hint in get_type_hints(declaration, include_extras=True).items():
-        if hasattr(hint, "__metadata__"):
-            kind, told = get_args(hint)
-            yield name, kind, told
-
-
-def _flag(name: str, kind: Any, option: Any) -> Flag:
-    choices = tuple(kind) if isinstance(kind, type) and issubclass(kind, StrEnum) else ()
-    # Within Annotated, typer keeps the first name given where a default would stand.
-    first = (option.default,) if isinstance(option.default, str) else ()
-    return Flag(
-        (*first, *(option.param_decls or ())) or ("--" + name.replace("_", "-"),),
-        (option.help or "").split(". ")[0].rstrip("."),
-        Takes.NOTHING if kind is bool else _BY_METAVAR.get(option.metavar, Takes.WORD),
-        tuple(choice.value for choice in choices),
-        any(getattr(part, "__origin__", None) is list for part in get_args(kind)),
+def bash(top: Command) -> str:
+    function = _function(top.name)
+    return "\n".join(
+        [
+            _BASH_START.format(function=function, ask=_asking(top, '"$1"', '"${1%NAME}PROGRAM"')),
+            *_bash_functions(function, function, top, 1),
+            f"complete -o filenames -F {function} {top.name}",
+            "",
+        ]
     )
 
 
-def bash(name: str, command: Command) -> str:
-    function = _function(name)
-    parts = [*_bash_functions(function, command, 1), f"complete -o filenames -F {function} {name}"]
-    return "\n".join([*parts, ""])
+# $2 is what readline replaces: without an opening quote, and what stands before = or :. Words come
+# line by line into COMPREPLY, so that no name is split, expanded or evaluated. readline does not
+# quote all that is no file: of what a cluster says only plain names are offered.
+_BASH_START = """\
+{function}__reply() {{
+    local word
+    COMPREPLY=()
+    while IFS= read -r word; do COMPREPLY+=("$word"); done
+}}
+{function}__ask() {{
+    local word
+    COMPREPLY=()
+    while IFS= read -r word; do
+        case $word in *[!a-zA-Z0-9._,-]*) ;; *) COMPREPLY+=("$word") ;; esac
+    done < <({ask} "$2" -- "${{COMP_LINE:0:COMP_POINT}}" < /dev/null 2> /dev/null)
+}}"""
 
 
-def _bash_functions(function: str, command: Command, place: int) -> Iterator[str]:
-    """`place`: of its subcommand among the words."""
-    called = {sub: f"{function}_{sub.replace('-', '_')}" for sub in command.subcommands}
-    for sub, nested in command.subcommands.items():
-        yield from _bash_functions(called[sub], nested, place + 1)
-    yield _bash_function(function, command.declaration, called, place)
+def _asking(top: Command, itself: str, other: str) -> str:
+    """The call of the entry that asks a cluster. `itself` stands for the program as it was typed;
+    `other` for the one that has the entry, which lies beside it."""
+    if top.name == unclean_recovery.NAME:
+        return f"{itself} {complete.NAME}"
+    program = other.replace("NAME", top.name).replace("PROGRAM", unclean_recovery.NAME)
+    return f"{program} {complete.NAME}"
+
+
+def _bash_functions(prefix: str, function: str, called: Command, place: int) -> Iterator[str]:
+    """`prefix` starts the helpers' names; `place`: of its subcommand among the words."""
+    others = {sub: f"{function}_{sub.replace('-', '_')}" for sub in called.subcommands}
+    for sub, nested in called.subcommands.items():
+        yield from _bash_functions(prefix, others[sub], nested, place + 1)
+    yield _bash_function(prefix, function, called, others, place)
 
 
 def _bash_function(
-    function: str, declaration: Declaration, called: Mapping[str, str], place: int
+    prefix: str, function: str, called: Command, others: Mapping[str, str], place: int
 ) -> str:
-    """`called`: the function of each subcommand."""
-    every = " ".join(n for flag in flags(declaration) for n in flag.names)
+    """`others`: the function of each subcommand."""
+    every = " ".join(name for flag in called.flags for name in flag.names)
     lines = [
         f"{function}() {{",
-        '    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"',
+        '    local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"',
+        # --flag=value is three words here.
+        '    if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi',
     ]
-    if called:
+    if others:
         lines += [
             f'    if ((COMP_CWORD > {place})); then case "${{COMP_WORDS[{place}]}}" in',
-            *(f"        {sub}) {other}; return ;;" for sub, other in called.items()),
+            *(f'        {sub}) {other} "$@"; return ;;' for sub, other in others.items()),
             "    esac; fi",
         ]
-    lines += ['    case "$prev" in', *_bash_cases(declaration), "    esac"]
-    if (words := argument(declaration)) is not None:
-        reply = _bash_words(words) if words else _BASH[Takes.DIRECTORY]
+    lines += ['    case "$prev" in', *_bash_cases(prefix, called.flags), "    esac"]
+    if called.arguments:
+        reply = _bash_reply(prefix, called.arguments[0])
         lines.append(f'    if [[ "$cur" != -* ]]; then {reply}; return; fi')
-    if called:
-        names = " ".join(called)
-        lines.append(f'    local commands=""; ((COMP_CWORD > {place})) || commands="{names}"')
+    if others:
+        lines.append(
+            f'    local commands=""; ((COMP_CWORD > {place})) || commands="{" ".join(others)}"'
+        )
         every = f"$commands {every}"
-    return "\n".join([*lines, f'    COMPREPLY=($(compgen -W "{every}" -- "$cur"))', "}"])
+    return "\n".join([*lines, f"    {_bash_words(prefix, every)}", "}"])
 
 
-def _bash_words(words: Iterable[str]) -> str:
-    return f'COMPREPLY=($(compgen -W "{" ".join(words)}" -- "$cur"))'
+def _bash_cases(prefix: str, flags: Iterable[Flag]) -> Iterator[str]:
+    for flag in flags:
+        if flag.takes is not Takes.NOTHING:
+            yield f"        {'|'.join(flag.names)}) {_bash_reply(prefix, flag)}; return ;;"
 
 
-_BASH = {
-    Takes.WORD: "COMPREPLY=()",
-    Takes.FILE: 'COMPREPLY=($(compgen -f -- "$cur"))',
-    Takes.DIRECTORY: 'COMPREPLY=($(compgen -d -- "$cur"))',
-}
+def _bash_reply(prefix: str, taking: Flag | Argument) -> str:
+    if words := _words(taking):
+        return _bash_words(prefix, " ".join(words))
+    if taking.takes in FROM_CLUSTER:
+        return f'{prefix}__ask "$1" {taking.takes}'
+    if taking.takes is Takes.WORD:
+        return "COMPREPLY=()"
+    kind = "-d" if taking.takes is Takes.DIRECTORY else "-f"
+    return f'{prefix}__reply < <(compgen {kind} -- "$cur")'
 
 
-def _bash_cases(declaration: Declaration) -> Iterator[str]:
-    for flag in flags(declaration):
-        if flag.takes is Takes.NOTHING:
-            continue
-        reply = _BASH[flag.takes]
-        if flag.choices:
-            reply = _bash_words(flag.choices)
-        yield f"        {'|'.join(flag.names)}) {reply}; return ;;"
+def _bash_words(prefix: str, words: str) -> str:
+    return f'{prefix}__reply < <(compgen -W "{words}" -- "$cur")'
 
 
-def zsh(name: str, command: Command) -> str:
-    return "\n".join([f"#compdef {name}", *_zsh_lines(command), ""])
+def _words(taking: Flag | Argument) -> tuple[str, ...]:
+    """The few that it may be; none when any will do."""
+    return taking.choices if isinstance(taking, Flag) else taking.words
 
 
-def _zsh_lines(command: Command) -> Iterator[str]:
-    if not command.subcommands:
-        yield _zsh_arguments(command.declaration, [])
+def zsh(top: Command) -> str:
+    function = _function(top.name)
+    program = _asking(top, '"${(Q)typed[1]}"', '"${${(Q)typed[1]}%NAME}PROGRAM"')
+    start = _ZSH_START.format(name=top.name, function=function, ask=program)
+    return "\n".join([start, *_zsh_lines(function, top), ""])
+
+
+# `typed` keeps the words, which lose those of the commands around below. Candidates go to compadd
+# as they are, which quotes them.
+_ZSH_START = """\
+#compdef {name}
+local -a typed=("${{words[@]}}"); local -i typing=CURRENT
+{function}__ask() {{
+    local -a found
+    found=("${{(@f)$({ask} $1 -- \\
+        "${{(j: :)typed[1,typing-1]}} $PREFIX" < /dev/null 2> /dev/null)}}")
+    compadd -- "${{(@)found:#}}"
+}}"""
+
+
+def _zsh_lines(function: str, called: Command) -> Iterator[str]:
+    if not called.subcommands:
+        yield _zsh_arguments(function, called)
         return
     yield 'if ((CURRENT > 2)); then case "$words[2]" in'
-    for sub, nested in command.subcommands.items():
+    for sub, nested in called.subcommands.items():
         # Of a subcommand the words begin with its own name.
         yield f"{sub})"
         yield "shift words; ((CURRENT--))"
-        yield from _zsh_lines(nested)
+        yield from _zsh_lines(function, nested)
         yield "return ;;"
     yield "esac; fi"
-    first = f"1:command:({' '.join(command.subcommands)})"
-    yield _zsh_arguments(command.declaration, [first])
+    yield _zsh_arguments(function, called)
+
+
+def _zsh_arguments(function: str, called: Command) -> str:
+    specs = []
+    if called.subcommands:
+        # No flag of this command comes before them.
+        specs.append(f"1:command:({' '.join(called.subcommands)})")
+    alone = "(1)" if specs else ""
+    for flag in called.flags:
+        text = flag.first_sentence.replace("[", "(").replace("]", ")").replace(":", " ")
+        again = "*" if flag.repeatable else ""
+        value = _zsh_value(function, flag)
+        specs += [f"{alone}{again}{_zsh_name(name, flag)}[{text}]{value}" for name in flag.names]
+    specs += ["*" + _zsh_value(function, argument) for argument in called.arguments[:1]]
+    quoted = (spec.replace("'", "'\\''") for spec in specs)
+    return " \\\n".join(["_arguments", *(f"    '{spec}'" for spec in quoted)])
+
+
+def _zsh_name(name: str, flag: Flag) -> str:
+    """With = where a value follows: in the next word, or behind a =."""
+    return name if flag.takes is Takes.NOTHING else f"{name}="
+
+
+def _zsh_value(function: str, taking: Flag | Argument) -> str:
+    if words := _words(taking):
+        return f":value:({' '.join(words)})"
+    if taking.takes in FROM_CLUSTER:
+        return f":{taking.takes}:{{{function}__ask {taking.takes}}}"
+    return _ZSH[taking.takes]
 
 
 _ZSH = {
@@ -228,72 +194,77 @@ _ZSH = {
 }
 
 
-def _zsh_arguments(declaration: Declaration, more: list[str]) -> str:
-    """`more`: specs of arguments, which no flag of this command comes before."""
-    specs = list(more)
-    alone = "(1)" if more else ""
-    for flag in flags(declaration):
-        text = flag.help.replace("'", "").replace("[", "(").replace("]", ")").replace(":", " ")
-        value = f":value:({' '.join(flag.choices)})" if flag.choices else _ZSH[flag.takes]
-        again = "*" if flag.repeatable else ""
-        specs += [f"{alone}{again}{option}[{text}]{value}" for option in flag.names]
-    if (words := argument(declaration)) is not None:
-        specs.append(f"*:command:({' '.join(words)})" if words else "*:directory:_files -/")
-    return " \\\n".join(["_arguments", *(f"    '{spec}'" for spec in specs)])
+def fish(top: Command) -> str:
+    itself = "(commandline -opc)[1]"
+    program = _asking(top, itself, f"(string replace -r 'NAME$' PROGRAM -- {itself})")
+    start = _FISH_START.format(name=top.name, function=_function(top.name), ask=program)
+    return "\n".join([start, *_fish_command(top.name, top, ()), ""])
 
 
-def fish(name: str, command: Command) -> str:
-    return "\n".join([f"complete -c {name} -f", *_fish_command(name, command, ()), ""])
+_FISH_START = """\
+function _{function}_ask
+    set -l call {ask} $argv -- (commandline -cp | string collect)
+    command $call < /dev/null 2> /dev/null
+end
+complete -c {name} -f"""
 
 
-def _fish_command(name: str, command: Command, path: tuple[str, ...]) -> Iterator[str]:
+def _fish_command(name: str, called: Command, path: tuple[str, ...]) -> Iterator[str]:
     """`path`: the names of the commands around it, and its own."""
     seen = [f"__fish_seen_subcommand_from {each}" for each in path]
-    if command.subcommands:
-        subcommands = " ".join(command.subcommands)
+    if called.subcommands:
+        subcommands = " ".join(called.subcommands)
         first = "; and ".join([*seen, f"test (count (commandline -opc)) -eq {len(path) + 1}"])
         yield f"complete -c {name} -n '{first}' -a '{subcommands}'"
         seen.append(f"not __fish_seen_subcommand_from {subcommands}")
     where = f" -n '{'; and '.join(seen)}'" if seen else ""
-    yield from _fish_lines(f"complete -c {name}{where}", command.declaration)
-    for sub, nested in command.subcommands.items():
+    yield from _fish_lines(name, f"complete -c {name}{where}", called)
+    for sub, nested in called.subcommands.items():
         yield from _fish_command(name, nested, (*path, sub))
 
 
-_FISH_DIRECTORIES = "-a '(__fish_complete_directories)'"
+def _fish_lines(name: str, start: str, called: Command) -> Iterator[str]:
+    for flag in called.flags:
+        text = flag.first_sentence.replace("\\", "\\\\").replace("'", "\\'")
+        for option in flag.names:
+            described = f"{start} -l {option.removeprefix('--')} -d '{text}'"
+            yield described + _fish_value(name, flag)
+    for argument in called.arguments[:1]:
+        yield start + _fish_words(name, argument)
+
+
+def _fish_value(name: str, flag: Flag) -> str:
+    if flag.takes is Takes.NOTHING:
+        return ""
+    return (" -r" if flag.takes is Takes.FILE else " -x") + _fish_words(name, flag)
+
+
+def _fish_words(name: str, taking: Flag | Argument) -> str:
+    if words := _words(taking):
+        return f" -a '{' '.join(words)}'"
+    if taking.takes in FROM_CLUSTER:
+        return f" -a '(_{_function(name)}_ask {taking.takes})'"
+    return _FISH[taking.takes]
+
+
 _FISH = {
-    Takes.NOTHING: "",
-    Takes.WORD: " -x",
-    Takes.FILE: " -r -F",
-    Takes.DIRECTORY: f" -x {_FISH_DIRECTORIES}",
+    Takes.WORD: "",
+    Takes.FILE: " -F",
+    Takes.DIRECTORY: " -a '(__fish_complete_directories)'",
 }
 
 
-def _fish_lines(start: str, declaration: Declaration) -> Iterator[str]:
-    for flag in flags(declaration):
-        text = flag.help.replace("'", "")
-        value = f" -x -a '{' '.join(flag.choices)}'" if flag.choices else _FISH[flag.takes]
-        for option in flag.names:
-            yield f"{start} -l {option.removeprefix('--')} -d '{text}'{value}"
-    if (words := argument(declaration)) is not None:
-        yield f"{start} " + (f"-a '{' '.join(words)}'" if words else _FISH_DIRECTORIES)
+SHELLS: dict[str, Callable[[Command], str]] = {"bash": bash, "zsh": zsh, "fish": fish}
 
 
-def _function(name: str) -> str:
-    return "_" + name.replace("-", "_")
-
-
-SHELLS: dict[str, Callable[[str, Command], str]] = {"bash": bash, "zsh": zsh, "fish": fish}
-
-
-def scripts() -> dict[Path, str]:
+def generated() -> dict[Path, str]:
+    """Every file that comes out of the commands, and its text."""
+    tops = [command(name) for name in APPS]
     return {
-        HERE / f"{name}.{shell}": write(name, command)
-        for name, command in COMMANDS.items()
-        for shell, write in SHELLS.items()
+        HERE / f"{top.name}.{shell}": write(top) for top in tops for shell, write in SHELLS.items()
     }
 
 
 if __name__ == "__main__":
-    for path, text in scripts().items():
+    for path, text in generated().items():
         path.write_text(text)

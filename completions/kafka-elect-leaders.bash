@@ -1,20 +1,33 @@
+_kafka_elect_leaders__reply() {
+    local word
+    COMPREPLY=()
+    while IFS= read -r word; do COMPREPLY+=("$word"); done
+}
+_kafka_elect_leaders__ask() {
+    local word
+    COMPREPLY=()
+    while IFS= read -r word; do
+        case $word in *[!a-zA-Z0-9._,-]*) ;; *) COMPREPLY+=("$word") ;; esac
+    done < <("${1%kafka-elect-leaders}kafka-unclean-recovery" complete "$2" -- "${COMP_LINE:0:COMP_POINT}" < /dev/null 2> /dev/null)
+}
 _kafka_elect_leaders() {
-    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
+    local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
+    if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
     case "$prev" in
         --bootstrap-server) COMPREPLY=(); return ;;
-        --election-type) COMPREPLY=($(compgen -W "preferred unclean designated" -- "$cur")); return ;;
-        --command-config|--admin.config) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-        --path-to-json-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-        --topic) COMPREPLY=(); return ;;
+        --election-type) _kafka_elect_leaders__reply < <(compgen -W "preferred unclean designated" -- "$cur"); return ;;
+        --command-config|--admin.config) _kafka_elect_leaders__reply < <(compgen -f -- "$cur"); return ;;
+        --path-to-json-file) _kafka_elect_leaders__reply < <(compgen -f -- "$cur"); return ;;
+        --topic) _kafka_elect_leaders__ask "$1" topics; return ;;
         --partition) COMPREPLY=(); return ;;
         --recovery-duration-ms) COMPREPLY=(); return ;;
         --recovery-election-attempts) COMPREPLY=(); return ;;
-        --format) COMPREPLY=($(compgen -W "table json" -- "$cur")); return ;;
-        --journal) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-        --transport) COMPREPLY=($(compgen -W "auto replica-log-info list-offsets" -- "$cur")); return ;;
-        --election-method) COMPREPLY=($(compgen -W "auto designated reorder" -- "$cur")); return ;;
-        --replica-log-info-dialect) COMPREPLY=(); return ;;
+        --format) _kafka_elect_leaders__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --journal) _kafka_elect_leaders__reply < <(compgen -f -- "$cur"); return ;;
+        --transport) _kafka_elect_leaders__reply < <(compgen -W "auto replica-log-info list-offsets" -- "$cur"); return ;;
+        --election-method) _kafka_elect_leaders__reply < <(compgen -W "auto designated reorder" -- "$cur"); return ;;
+        --replica-log-info-dialect) _kafka_elect_leaders__reply < <(compgen -W "kip-966 reverted kip-1275" -- "$cur"); return ;;
     esac
-    COMPREPLY=($(compgen -W "--bootstrap-server --election-type --command-config --admin.config --path-to-json-file --topic --partition --all-topic-partitions --recovery-duration-ms --recovery-election-attempts --format --journal --transport --election-method --replica-log-info-dialect --version --help" -- "$cur"))
+    _kafka_elect_leaders__reply < <(compgen -W "--bootstrap-server --election-type --command-config --admin.config --path-to-json-file --topic --partition --all-topic-partitions --recovery-duration-ms --recovery-election-attempts --format --journal --transport --election-method --replica-log-info-dialect --version --help" -- "$cur")
 }
 complete -o filenames -F _kafka_elect_leaders kafka-elect-leaders

@@ -1,10 +1,14 @@
+function __kafka_elect_leaders_ask
+    set -l call (string replace -r 'kafka-elect-leaders$' kafka-unclean-recovery -- (commandline -opc)[1]) complete $argv -- (commandline -cp | string collect)
+    command $call < /dev/null 2> /dev/null
+end
 complete -c kafka-elect-leaders -f
 complete -c kafka-elect-leaders -l bootstrap-server -d 'Brokers to connect to first' -x
 complete -c kafka-elect-leaders -l election-type -d 'preferred: the first replica, if another one leads' -x -a 'preferred unclean designated'
 complete -c kafka-elect-leaders -l command-config -d 'Java client properties: TLS, SASL, client.id' -r -F
 complete -c kafka-elect-leaders -l admin.config -d 'Java client properties: TLS, SASL, client.id' -r -F
 complete -c kafka-elect-leaders -l path-to-json-file -d '{"partitions": [{"topic": "foo", "partition": 1, "designatedLeader": 0}]}; designatedLeader (or desiredLeader) is for designated elections' -r -F
-complete -c kafka-elect-leaders -l topic -d 'With --partition: one partition' -x
+complete -c kafka-elect-leaders -l topic -d 'With --partition: one partition' -x -a '(__kafka_elect_leaders_ask topics)'
 complete -c kafka-elect-leaders -l partition -d 'With --topic' -x
 complete -c kafka-elect-leaders -l all-topic-partitions -d 'Every partition'
 complete -c kafka-elect-leaders -l recovery-duration-ms -d 'designated: how long brokers may take to answer' -x
@@ -13,6 +17,6 @@ complete -c kafka-elect-leaders -l format -d 'What stdout gets' -x -a 'table jso
 complete -c kafka-elect-leaders -l journal -d 'Where each step is noted before it is taken' -r -F
 complete -c kafka-elect-leaders -l transport -d 'How replicas are asked how far they go' -x -a 'auto replica-log-info list-offsets'
 complete -c kafka-elect-leaders -l election-method -d 'How a designated leader is elected' -x -a 'auto designated reorder'
-complete -c kafka-elect-leaders -l replica-log-info-dialect -d 'What the brokers understand by GetReplicaLogInfo: KIP-966 and krabka (key 1020), KIP-1275 (1275), or merged and reverted (93, now another request of Kafkas)' -x
+complete -c kafka-elect-leaders -l replica-log-info-dialect -d 'What the brokers understand by GetReplicaLogInfo: KIP-966 and krabka (key 1020), KIP-1275 (1275), or merged and reverted (93, now another request of Kafka\'s)' -x -a 'kip-966 reverted kip-1275'
 complete -c kafka-elect-leaders -l version -d 'Show the version'
 complete -c kafka-elect-leaders -l help -d 'Show this message and exit'

@@ -1,19 +1,26 @@
 #compdef kafka-elect-leaders
+local -a typed=("${words[@]}"); local -i typing=CURRENT
+_kafka_elect_leaders__ask() {
+    local -a found
+    found=("${(@f)$("${${(Q)typed[1]}%kafka-elect-leaders}kafka-unclean-recovery" complete $1 -- \
+        "${(j: :)typed[1,typing-1]} $PREFIX" < /dev/null 2> /dev/null)}")
+    compadd -- "${(@)found:#}"
+}
 _arguments \
-    '--bootstrap-server[Brokers to connect to first]:value: ' \
-    '--election-type[preferred  the first replica, if another one leads]:value:(preferred unclean designated)' \
-    '--command-config[Java client properties  TLS, SASL, client.id]:file:_files' \
-    '--admin.config[Java client properties  TLS, SASL, client.id]:file:_files' \
-    '--path-to-json-file[{"partitions"  ({"topic"  "foo", "partition"  1, "designatedLeader"  0})}; designatedLeader (or desiredLeader) is for designated elections]:file:_files' \
-    '--topic[With --partition  one partition]:value: ' \
-    '--partition[With --topic]:value: ' \
+    '--bootstrap-server=[Brokers to connect to first]:value: ' \
+    '--election-type=[preferred  the first replica, if another one leads]:value:(preferred unclean designated)' \
+    '--command-config=[Java client properties  TLS, SASL, client.id]:file:_files' \
+    '--admin.config=[Java client properties  TLS, SASL, client.id]:file:_files' \
+    '--path-to-json-file=[{"partitions"  ({"topic"  "foo", "partition"  1, "designatedLeader"  0})}; designatedLeader (or desiredLeader) is for designated elections]:file:_files' \
+    '--topic=[With --partition  one partition]:topics:{_kafka_elect_leaders__ask topics}' \
+    '--partition=[With --topic]:value: ' \
     '--all-topic-partitions[Every partition]' \
-    '--recovery-duration-ms[designated  how long brokers may take to answer]:value: ' \
-    '--recovery-election-attempts[Retries of elections that fail in passing]:value: ' \
-    '--format[What stdout gets]:value:(table json)' \
-    '--journal[Where each step is noted before it is taken]:file:_files' \
-    '--transport[How replicas are asked how far they go]:value:(auto replica-log-info list-offsets)' \
-    '--election-method[How a designated leader is elected]:value:(auto designated reorder)' \
-    '--replica-log-info-dialect[What the brokers understand by GetReplicaLogInfo  KIP-966 and krabka (key 1020), KIP-1275 (1275), or merged and reverted (93, now another request of Kafkas)]:value: ' \
+    '--recovery-duration-ms=[designated  how long brokers may take to answer]:value: ' \
+    '--recovery-election-attempts=[Retries of elections that fail in passing]:value: ' \
+    '--format=[What stdout gets]:value:(table json)' \
+    '--journal=[Where each step is noted before it is taken]:file:_files' \
+    '--transport=[How replicas are asked how far they go]:value:(auto replica-log-info list-offsets)' \
+    '--election-method=[How a designated leader is elected]:value:(auto designated reorder)' \
+    '--replica-log-info-dialect=[What the brokers understand by GetReplicaLogInfo  KIP-966 and krabka (key 1020), KIP-1275 (1275), or merged and reverted (93, now another request of Kafka'\''s)]:value:(kip-966 reverted kip-1275)' \
     '--version[Show the version]' \
     '--help[Show this message and exit]'

@@ -1,205 +1,230 @@
+_kafka_unclean_recovery__reply() {
+    local word
+    COMPREPLY=()
+    while IFS= read -r word; do COMPREPLY+=("$word"); done
+}
+_kafka_unclean_recovery__ask() {
+    local word
+    COMPREPLY=()
+    while IFS= read -r word; do
+        case $word in *[!a-zA-Z0-9._,-]*) ;; *) COMPREPLY+=("$word") ;; esac
+    done < <("$1" complete "$2" -- "${COMP_LINE:0:COMP_POINT}" < /dev/null 2> /dev/null)
+}
 _kafka_unclean_recovery_scan_log_dirs() {
-    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
+    local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
+    if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
     case "$prev" in
-        --mode) COMPREPLY=($(compgen -W "fast recover deep" -- "$cur")); return ;;
+        --mode) _kafka_unclean_recovery__reply < <(compgen -W "fast recover deep" -- "$cur"); return ;;
         --workers) COMPREPLY=(); return ;;
-        --output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-        --format) COMPREPLY=($(compgen -W "table json" -- "$cur")); return ;;
+        --output) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
         --topics) COMPREPLY=(); return ;;
-        --path-to-json-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --path-to-json-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
     esac
-    if [[ "$cur" != -* ]]; then COMPREPLY=($(compgen -d -- "$cur")); return; fi
-    COMPREPLY=($(compgen -W "--mode --workers --output --format --topics --path-to-json-file --help" -- "$cur"))
+    if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return; fi
+    _kafka_unclean_recovery__reply < <(compgen -W "--mode --workers --output --format --topics --path-to-json-file --help" -- "$cur")
 }
 _kafka_unclean_recovery_plan() {
-    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
+    local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
+    if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
     case "$prev" in
-        --manual-recovery-output-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-        --replica-info-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-        --log-dirs) COMPREPLY=($(compgen -d -- "$cur")); return ;;
-        --mode) COMPREPLY=($(compgen -W "fast recover deep" -- "$cur")); return ;;
+        --manual-recovery-output-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --replica-info-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --log-dirs) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
+        --mode) _kafka_unclean_recovery__reply < <(compgen -W "fast recover deep" -- "$cur"); return ;;
         --exclude-brokers) COMPREPLY=(); return ;;
-        --plan-output-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-        --format) COMPREPLY=($(compgen -W "table json" -- "$cur")); return ;;
+        --plan-output-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
         --topics) COMPREPLY=(); return ;;
-        --path-to-json-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --path-to-json-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
     esac
-    COMPREPLY=($(compgen -W "--manual-recovery-output-file --replica-info-file --log-dirs --mode --exclude-brokers --plan-output-file --format --topics --path-to-json-file --help" -- "$cur"))
+    _kafka_unclean_recovery__reply < <(compgen -W "--manual-recovery-output-file --replica-info-file --log-dirs --mode --exclude-brokers --plan-output-file --format --topics --path-to-json-file --help" -- "$cur")
 }
 _kafka_unclean_recovery_doctor() {
-    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
+    local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
+    if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
     case "$prev" in
         --bootstrap-server) COMPREPLY=(); return ;;
-        --command-config) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-        --format) COMPREPLY=($(compgen -W "table json" -- "$cur")); return ;;
+        --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
         --timeout-ms) COMPREPLY=(); return ;;
-        --salvage-dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
-        --transport) COMPREPLY=($(compgen -W "auto replica-log-info list-offsets" -- "$cur")); return ;;
-        --election-method) COMPREPLY=($(compgen -W "auto designated reorder" -- "$cur")); return ;;
-        --replica-log-info-dialect) COMPREPLY=(); return ;;
+        --salvage-dir) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
+        --transport) _kafka_unclean_recovery__reply < <(compgen -W "auto replica-log-info list-offsets" -- "$cur"); return ;;
+        --election-method) _kafka_unclean_recovery__reply < <(compgen -W "auto designated reorder" -- "$cur"); return ;;
+        --replica-log-info-dialect) _kafka_unclean_recovery__reply < <(compgen -W "kip-966 reverted kip-1275" -- "$cur"); return ;;
     esac
-    COMPREPLY=($(compgen -W "--bootstrap-server --command-config --format --timeout-ms --salvage-dir --transport --election-method --replica-log-info-dialect --help" -- "$cur"))
+    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --format --timeout-ms --salvage-dir --transport --election-method --replica-log-info-dialect --help" -- "$cur")
+}
+_kafka_unclean_recovery_aftercare() {
+    local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
+    if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
+    case "$prev" in
+        --bootstrap-server) COMPREPLY=(); return ;;
+        --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --journal) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --topics) _kafka_unclean_recovery__ask "$1" topics; return ;;
+        --path-to-json-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --watch-duration-ms) COMPREPLY=(); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+    esac
+    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --journal --topics --path-to-json-file --end-transactions --watch --watch-duration-ms --format --help" -- "$cur")
 }
 _kafka_unclean_recovery_salvage_replay() {
-    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
+    local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
+    if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
     case "$prev" in
         --bootstrap-server) COMPREPLY=(); return ;;
-        --command-config) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-        --topics) COMPREPLY=(); return ;;
-        --path-to-json-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --topics) _kafka_unclean_recovery__ask "$1" topics; return ;;
+        --path-to-json-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --target) COMPREPLY=(); return ;;
-        --checkpoint) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --checkpoint) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
     esac
-    if [[ "$cur" != -* ]]; then COMPREPLY=($(compgen -d -- "$cur")); return; fi
-    COMPREPLY=($(compgen -W "--bootstrap-server --command-config --topics --path-to-json-file --target --include-open --checkpoint --execute --help" -- "$cur"))
+    if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return; fi
+    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --topics --path-to-json-file --target --include-open --checkpoint --execute --help" -- "$cur")
 }
 _kafka_unclean_recovery_salvage() {
-    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
+    local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
+    if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
     if ((COMP_CWORD > 2)); then case "${COMP_WORDS[2]}" in
-        replay) _kafka_unclean_recovery_salvage_replay; return ;;
+        replay) _kafka_unclean_recovery_salvage_replay "$@"; return ;;
     esac; fi
     case "$prev" in
-        --log-dirs) COMPREPLY=($(compgen -d -- "$cur")); return ;;
-        --replica-info-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-        --plan) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-        --output) COMPREPLY=($(compgen -d -- "$cur")); return ;;
-        --manual-recovery-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-        --format) COMPREPLY=($(compgen -W "table json" -- "$cur")); return ;;
+        --log-dirs) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
+        --replica-info-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --plan) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --output) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
+        --manual-recovery-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
         --topics) COMPREPLY=(); return ;;
-        --path-to-json-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --path-to-json-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
     esac
     local commands=""; ((COMP_CWORD > 2)) || commands="replay"
-    COMPREPLY=($(compgen -W "$commands --log-dirs --replica-info-file --plan --output --manual-recovery-file --raw-only --format --topics --path-to-json-file --help" -- "$cur"))
+    _kafka_unclean_recovery__reply < <(compgen -W "$commands --log-dirs --replica-info-file --plan --output --manual-recovery-file --raw-only --format --topics --path-to-json-file --help" -- "$cur")
 }
 _kafka_unclean_recovery_spark_scan() {
-    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
+    local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
+    if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
     case "$prev" in
-        --output) COMPREPLY=($(compgen -d -- "$cur")); return ;;
-        --roots-table) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-        --mode) COMPREPLY=($(compgen -W "fast recover deep" -- "$cur")); return ;;
+        --output) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
+        --roots-table) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --mode) _kafka_unclean_recovery__reply < <(compgen -W "fast recover deep" -- "$cur"); return ;;
         --topics) COMPREPLY=(); return ;;
-        --path-to-json-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --path-to-json-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --store-endpoint) COMPREPLY=(); return ;;
         --store-region) COMPREPLY=(); return ;;
         --master) COMPREPLY=(); return ;;
         --conf) COMPREPLY=(); return ;;
     esac
-    if [[ "$cur" != -* ]]; then COMPREPLY=($(compgen -d -- "$cur")); return; fi
-    COMPREPLY=($(compgen -W "--output --roots-table --mode --topics --path-to-json-file --store-endpoint --store-region --master --conf --help" -- "$cur"))
+    if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return; fi
+    _kafka_unclean_recovery__reply < <(compgen -W "--output --roots-table --mode --topics --path-to-json-file --store-endpoint --store-region --master --conf --help" -- "$cur")
 }
 _kafka_unclean_recovery_spark_plan() {
-    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
+    local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
+    if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
     case "$prev" in
-        --summaries) COMPREPLY=($(compgen -d -- "$cur")); return ;;
-        --manual-recovery-output-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-        --plan-output-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --summaries) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
+        --manual-recovery-output-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --plan-output-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --exclude-brokers) COMPREPLY=(); return ;;
-        --html) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-        --format) COMPREPLY=($(compgen -W "table json" -- "$cur")); return ;;
+        --html) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
         --master) COMPREPLY=(); return ;;
         --conf) COMPREPLY=(); return ;;
     esac
-    COMPREPLY=($(compgen -W "--summaries --manual-recovery-output-file --plan-output-file --exclude-brokers --html --format --master --conf --help" -- "$cur"))
+    _kafka_unclean_recovery__reply < <(compgen -W "--summaries --manual-recovery-output-file --plan-output-file --exclude-brokers --html --format --master --conf --help" -- "$cur")
 }
 _kafka_unclean_recovery_spark_salvage() {
-    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
+    local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
+    if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
     case "$prev" in
-        --summaries) COMPREPLY=($(compgen -d -- "$cur")); return ;;
-        --plan) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-        --output) COMPREPLY=($(compgen -d -- "$cur")); return ;;
-        --manual-recovery-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --summaries) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
+        --plan) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --output) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
+        --manual-recovery-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --topics) COMPREPLY=(); return ;;
-        --path-to-json-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --path-to-json-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --store-endpoint) COMPREPLY=(); return ;;
         --store-region) COMPREPLY=(); return ;;
         --master) COMPREPLY=(); return ;;
         --conf) COMPREPLY=(); return ;;
     esac
-    COMPREPLY=($(compgen -W "--summaries --plan --output --manual-recovery-file --raw-only --topics --path-to-json-file --store-endpoint --store-region --master --conf --help" -- "$cur"))
+    _kafka_unclean_recovery__reply < <(compgen -W "--summaries --plan --output --manual-recovery-file --raw-only --topics --path-to-json-file --store-endpoint --store-region --master --conf --help" -- "$cur")
 }
 _kafka_unclean_recovery_spark() {
-    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
+    local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
+    if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
     if ((COMP_CWORD > 2)); then case "${COMP_WORDS[2]}" in
-        scan) _kafka_unclean_recovery_spark_scan; return ;;
-        plan) _kafka_unclean_recovery_spark_plan; return ;;
-        salvage) _kafka_unclean_recovery_spark_salvage; return ;;
+        scan) _kafka_unclean_recovery_spark_scan "$@"; return ;;
+        plan) _kafka_unclean_recovery_spark_plan "$@"; return ;;
+        salvage) _kafka_unclean_recovery_spark_salvage "$@"; return ;;
     esac; fi
     case "$prev" in
     esac
     local commands=""; ((COMP_CWORD > 2)) || commands="scan plan salvage"
-    COMPREPLY=($(compgen -W "$commands --help" -- "$cur"))
-}
-_kafka_unclean_recovery_aftercare() {
-    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
-    case "$prev" in
-        --bootstrap-server) COMPREPLY=(); return ;;
-        --command-config) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-        --journal) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-        --topics) COMPREPLY=(); return ;;
-        --path-to-json-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-        --watch-duration-ms) COMPREPLY=(); return ;;
-        --format) COMPREPLY=($(compgen -W "table json" -- "$cur")); return ;;
-    esac
-    COMPREPLY=($(compgen -W "--bootstrap-server --command-config --journal --topics --path-to-json-file --end-transactions --watch --watch-duration-ms --format --help" -- "$cur"))
+    _kafka_unclean_recovery__reply < <(compgen -W "$commands --help" -- "$cur")
 }
 _kafka_unclean_recovery_emulator_ctl() {
-    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
+    local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
+    if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
     case "$prev" in
-        --data-dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
-        --socket) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --data-dir) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
+        --socket) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
     esac
-    if [[ "$cur" != -* ]]; then COMPREPLY=($(compgen -W "create-topic delete-topic alter-configs alter-broker-configs produce elect-leaders kill power-off stop start pause resume fence unfence flush lose-disk wipe corrupt-disk drop-link delay-link restore-link restore-links lag intercept clear-intercepts wait-until status metrics" -- "$cur")); return; fi
-    COMPREPLY=($(compgen -W "--data-dir --socket --help" -- "$cur"))
+    if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -W "create-topic delete-topic alter-configs alter-broker-configs produce elect-leaders kill power-off stop start pause resume fence unfence flush lose-disk wipe corrupt-disk drop-link delay-link restore-link restore-links lag intercept clear-intercepts wait-until status metrics" -- "$cur"); return; fi
+    _kafka_unclean_recovery__reply < <(compgen -W "--data-dir --socket --help" -- "$cur")
 }
 _kafka_unclean_recovery_emulator() {
-    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
+    local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
+    if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
     if ((COMP_CWORD > 2)); then case "${COMP_WORDS[2]}" in
-        ctl) _kafka_unclean_recovery_emulator_ctl; return ;;
+        ctl) _kafka_unclean_recovery_emulator_ctl "$@"; return ;;
     esac; fi
     case "$prev" in
         --brokers) COMPREPLY=(); return ;;
         --log-directories) COMPREPLY=(); return ;;
-        --scenario) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-        --data-dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
-        --release) COMPREPLY=($(compgen -W "4.3.1 3.9.1 kip-966" -- "$cur")); return ;;
-        --dialect) COMPREPLY=(); return ;;
+        --scenario) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --data-dir) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
+        --release) _kafka_unclean_recovery__reply < <(compgen -W "4.3.1 3.9.1 kip-966" -- "$cur"); return ;;
+        --dialect) _kafka_unclean_recovery__reply < <(compgen -W "kip-966 reverted kip-1275" -- "$cur"); return ;;
         --broker-session-timeout-ms) COMPREPLY=(); return ;;
         --replica-lag-time-max-ms) COMPREPLY=(); return ;;
     esac
     local commands=""; ((COMP_CWORD > 2)) || commands="ctl"
-    COMPREPLY=($(compgen -W "$commands --brokers --log-directories --scenario --data-dir --release --dialect --broker-session-timeout-ms --replica-lag-time-max-ms --help" -- "$cur"))
+    _kafka_unclean_recovery__reply < <(compgen -W "$commands --brokers --log-directories --scenario --data-dir --release --dialect --broker-session-timeout-ms --replica-lag-time-max-ms --help" -- "$cur")
 }
 _kafka_unclean_recovery() {
-    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
+    local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
+    if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
     if ((COMP_CWORD > 1)); then case "${COMP_WORDS[1]}" in
-        scan-log-dirs) _kafka_unclean_recovery_scan_log_dirs; return ;;
-        plan) _kafka_unclean_recovery_plan; return ;;
-        doctor) _kafka_unclean_recovery_doctor; return ;;
-        salvage) _kafka_unclean_recovery_salvage; return ;;
-        spark) _kafka_unclean_recovery_spark; return ;;
-        aftercare) _kafka_unclean_recovery_aftercare; return ;;
-        emulator) _kafka_unclean_recovery_emulator; return ;;
+        scan-log-dirs) _kafka_unclean_recovery_scan_log_dirs "$@"; return ;;
+        plan) _kafka_unclean_recovery_plan "$@"; return ;;
+        doctor) _kafka_unclean_recovery_doctor "$@"; return ;;
+        aftercare) _kafka_unclean_recovery_aftercare "$@"; return ;;
+        salvage) _kafka_unclean_recovery_salvage "$@"; return ;;
+        spark) _kafka_unclean_recovery_spark "$@"; return ;;
+        emulator) _kafka_unclean_recovery_emulator "$@"; return ;;
     esac; fi
     case "$prev" in
         --bootstrap-server) COMPREPLY=(); return ;;
-        --command-config) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-        --path-to-json-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-        --manual-recovery-output-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --path-to-json-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --manual-recovery-output-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --recovery-duration-ms) COMPREPLY=(); return ;;
         --recovery-election-attempts) COMPREPLY=(); return ;;
-        --wait-for-brokers) COMPREPLY=(); return ;;
-        --format) COMPREPLY=($(compgen -W "table json" -- "$cur")); return ;;
-        --journal) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-        --salvage-dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
-        --resume) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-        --plan-output-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-        --replica-info-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-        --log-dirs) COMPREPLY=($(compgen -d -- "$cur")); return ;;
-        --transport) COMPREPLY=($(compgen -W "auto replica-log-info list-offsets" -- "$cur")); return ;;
-        --election-method) COMPREPLY=($(compgen -W "auto designated reorder" -- "$cur")); return ;;
-        --replica-log-info-dialect) COMPREPLY=(); return ;;
+        --wait-for-brokers) _kafka_unclean_recovery__ask "$1" offline-brokers; return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --journal) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --salvage-dir) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
+        --resume) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --plan-output-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --replica-info-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --log-dirs) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
+        --transport) _kafka_unclean_recovery__reply < <(compgen -W "auto replica-log-info list-offsets" -- "$cur"); return ;;
+        --election-method) _kafka_unclean_recovery__reply < <(compgen -W "auto designated reorder" -- "$cur"); return ;;
+        --replica-log-info-dialect) _kafka_unclean_recovery__reply < <(compgen -W "kip-966 reverted kip-1275" -- "$cur"); return ;;
     esac
-    local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan doctor salvage spark aftercare emulator"
-    COMPREPLY=($(compgen -W "$commands --bootstrap-server --command-config --all-offline-partitions --path-to-json-file --show-replica-info --manual-recovery-output-file --automated-recovery --recovery-duration-ms --recovery-election-attempts --wait-for-brokers --format --yes --journal --salvage-dir --allow-loss --resume --plan-output-file --replica-info-file --log-dirs --transport --election-method --replica-log-info-dialect --version --help" -- "$cur"))
+    local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan doctor aftercare salvage spark emulator"
+    _kafka_unclean_recovery__reply < <(compgen -W "$commands --bootstrap-server --command-config --all-offline-partitions --path-to-json-file --show-replica-info --manual-recovery-output-file --automated-recovery --recovery-duration-ms --recovery-election-attempts --wait-for-brokers --format --yes --journal --salvage-dir --allow-loss --resume --plan-output-file --replica-info-file --log-dirs --transport --election-method --replica-log-info-dialect --version --help" -- "$cur")
 }
 complete -o filenames -F _kafka_unclean_recovery kafka-unclean-recovery

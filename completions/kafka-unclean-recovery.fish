@@ -1,34 +1,38 @@
+function __kafka_unclean_recovery_ask
+    set -l call (commandline -opc)[1] complete $argv -- (commandline -cp | string collect)
+    command $call < /dev/null 2> /dev/null
+end
 complete -c kafka-unclean-recovery -f
-complete -c kafka-unclean-recovery -n 'test (count (commandline -opc)) -eq 1' -a 'scan-log-dirs plan doctor salvage spark aftercare emulator'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l bootstrap-server -d 'Brokers to connect to first; required without a command' -x
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l command-config -d 'Java client properties: TLS, SASL, client.id' -r -F
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l all-offline-partitions -d 'Every partition without a leader'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l path-to-json-file -d 'The partitions, as {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l show-replica-info -d 'Show how far each replicas log goes'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l manual-recovery-output-file -d 'Write the designated leaders, for kafka-elect-leaders, and elect nothing' -r -F
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l automated-recovery -d 'Elect the designated leaders'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l recovery-duration-ms -d 'How long brokers may take to answer' -x
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l recovery-election-attempts -d 'Retries of elections that fail in passing' -x
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l wait-for-brokers -d 'Wait, within the duration, for brokers that are down: 1,2 or all' -x
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l format -d 'What stdout gets' -x -a 'table json'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l yes -d 'Elect without asking on a terminal'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l journal -d 'Where each step is noted before it is taken' -r -F
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l salvage-dir -d 'Before electing, save there what live replicas would lose; where that fails, nobody is elected' -x -a '(__fish_complete_directories)'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l allow-loss -d 'Elect where --salvage-dir could not save all, too'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l resume -d 'Only finish what the run of this journal left' -r -F
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l plan-output-file -d 'Write the plan with all that it rests on' -r -F
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l replica-info-file -d 'What scan-log-dirs --output wrote, here or elsewhere; may be given again' -r -F
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l log-dirs -d 'Log directories of dead brokers to read now; may be given again' -x -a '(__fish_complete_directories)'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l transport -d 'How replicas are asked how far they go' -x -a 'auto replica-log-info list-offsets'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l election-method -d 'How a designated leader is elected' -x -a 'auto designated reorder'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l replica-log-info-dialect -d 'What the brokers understand by GetReplicaLogInfo: KIP-966 and krabka (key 1020), KIP-1275 (1275), or merged and reverted (93, now another request of Kafkas)' -x
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l version -d 'Show the version'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor salvage spark aftercare emulator' -l help -d 'Show this message and exit'
+complete -c kafka-unclean-recovery -n 'test (count (commandline -opc)) -eq 1' -a 'scan-log-dirs plan doctor aftercare salvage spark emulator'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor aftercare salvage spark emulator' -l bootstrap-server -d 'Brokers to connect to first; required without a command' -x
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor aftercare salvage spark emulator' -l command-config -d 'Java client properties: TLS, SASL, client.id' -r -F
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor aftercare salvage spark emulator' -l all-offline-partitions -d 'Every partition without a leader'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor aftercare salvage spark emulator' -l path-to-json-file -d 'The partitions, as {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor aftercare salvage spark emulator' -l show-replica-info -d 'Show how far each replica\'s log goes'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor aftercare salvage spark emulator' -l manual-recovery-output-file -d 'Write the designated leaders, for kafka-elect-leaders, and elect nothing' -r -F
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor aftercare salvage spark emulator' -l automated-recovery -d 'Elect the designated leaders'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor aftercare salvage spark emulator' -l recovery-duration-ms -d 'How long brokers may take to answer' -x
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor aftercare salvage spark emulator' -l recovery-election-attempts -d 'Retries of elections that fail in passing' -x
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor aftercare salvage spark emulator' -l wait-for-brokers -d 'Wait, within the duration, for brokers that are down: 1,2 or all' -x -a '(__kafka_unclean_recovery_ask offline-brokers)'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor aftercare salvage spark emulator' -l format -d 'What stdout gets' -x -a 'table json'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor aftercare salvage spark emulator' -l yes -d 'Elect without asking on a terminal'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor aftercare salvage spark emulator' -l journal -d 'Where each step is noted before it is taken' -r -F
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor aftercare salvage spark emulator' -l salvage-dir -d 'Before electing, save there what live replicas would lose; where that fails, nobody is elected' -x -a '(__fish_complete_directories)'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor aftercare salvage spark emulator' -l allow-loss -d 'Elect where --salvage-dir could not save all, too'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor aftercare salvage spark emulator' -l resume -d 'Only finish what the run of this journal left' -r -F
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor aftercare salvage spark emulator' -l plan-output-file -d 'Write the plan with all that it rests on' -r -F
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor aftercare salvage spark emulator' -l replica-info-file -d 'What scan-log-dirs --output wrote, here or elsewhere; may be given again' -r -F
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor aftercare salvage spark emulator' -l log-dirs -d 'Log directories of dead brokers to read now; may be given again' -x -a '(__fish_complete_directories)'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor aftercare salvage spark emulator' -l transport -d 'How replicas are asked how far they go' -x -a 'auto replica-log-info list-offsets'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor aftercare salvage spark emulator' -l election-method -d 'How a designated leader is elected' -x -a 'auto designated reorder'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor aftercare salvage spark emulator' -l replica-log-info-dialect -d 'What the brokers understand by GetReplicaLogInfo: KIP-966 and krabka (key 1020), KIP-1275 (1275), or merged and reverted (93, now another request of Kafka\'s)' -x -a 'kip-966 reverted kip-1275'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor aftercare salvage spark emulator' -l version -d 'Show the version'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor aftercare salvage spark emulator' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l mode -d 'How much is read' -x -a 'fast recover deep'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l workers -d 'Processes that read at a time; by default the processors, at most 4' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l output -d 'Write the JSON, for --replica-info-file of other commands' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l format -d 'What stdout gets' -x -a 'table json'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l topics -d 'Only topics whose whole name matches (Pythons re)' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l topics -d 'Only topics whose whole name matches (Python\'s re)' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l path-to-json-file -d 'The partitions, as {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -a '(__fish_complete_directories)'
@@ -39,7 +43,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l mode
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l exclude-brokers -d 'Brokers that will never start again, as in 1,2: none will lead' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l plan-output-file -d 'Write the plan with all that it rests on' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l format -d 'What stdout gets' -x -a 'table json'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l topics -d 'Only topics whose whole name matches (Pythons re)' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l topics -d 'Only topics whose whole name matches (Python\'s re)' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l path-to-json-file -d 'The partitions, as {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l bootstrap-server -d 'Brokers to connect to first' -x
@@ -49,22 +53,32 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l ti
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l salvage-dir -d 'Where a salvage would be written: its room is checked' -x -a '(__fish_complete_directories)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l transport -d 'How replicas are asked how far they go' -x -a 'auto replica-log-info list-offsets'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l election-method -d 'How a designated leader is elected' -x -a 'auto designated reorder'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l replica-log-info-dialect -d 'What the brokers understand by GetReplicaLogInfo: KIP-966 and krabka (key 1020), KIP-1275 (1275), or merged and reverted (93, now another request of Kafkas)' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l replica-log-info-dialect -d 'What the brokers understand by GetReplicaLogInfo: KIP-966 and krabka (key 1020), KIP-1275 (1275), or merged and reverted (93, now another request of Kafka\'s)' -x -a 'kip-966 reverted kip-1275'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l help -d 'Show this message and exit'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l bootstrap-server -d 'Brokers to connect to first' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l command-config -d 'Java client properties: TLS, SASL, client.id' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l journal -d 'Only the partitions that this journal\'s runs elected; markers are noted there' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l topics -d 'Only topics whose whole name matches (Python\'s re)' -x -a '(__kafka_unclean_recovery_ask topics)'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l path-to-json-file -d 'The partitions, as {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l end-transactions -d 'End hanging transactions whose ending their coordinators know for sure'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l watch -d 'Look again until it is over three times in a row'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l watch-duration-ms -d 'How long --watch may take; 600000 by default' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l format -d 'What stdout gets' -x -a 'table json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and test (count (commandline -opc)) -eq 2' -a 'replay'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l log-dirs -d 'Log directories of dead brokers to read now; may be given again' -x -a '(__fish_complete_directories)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l replica-info-file -d 'What scan-log-dirs --output wrote, here or elsewhere; may be given again' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l plan -d 'What --plan-output-file wrote: who is to lead, and how far its log goes' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l output -d 'Where all goes; it must not exist' -x -a '(__fish_complete_directories)'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l manual-recovery-file -d 'Designated leaders as they were elected, where they are not the plans' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l manual-recovery-file -d 'Designated leaders as they were elected, where they are not the plan\'s' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l raw-only -d 'Write segment files only, no Parquet, which needs pyarrow'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l format -d 'What stdout gets' -x -a 'table json'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l topics -d 'Only topics whose whole name matches (Pythons re)' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l topics -d 'Only topics whose whole name matches (Python\'s re)' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l path-to-json-file -d 'The partitions, as {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l bootstrap-server -d 'Brokers to connect to first' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l command-config -d 'Java client properties: TLS, SASL, client.id' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l topics -d 'Only topics whose whole name matches (Pythons re)' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l topics -d 'Only topics whose whole name matches (Python\'s re)' -x -a '(__kafka_unclean_recovery_ask topics)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l path-to-json-file -d 'The partitions, as {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l target -d 'Where records go; {topic} is the topic they were in' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l include-open -d 'Produce records of transactions without an end here, too'
@@ -77,11 +91,11 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and no
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -l output -d 'Where the tables go, and what is done so far; driver and executors must have it under the same path' -x -a '(__fish_complete_directories)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -l roots-table -d 'CSV or Parquet with a column root, such as one row a broker disk' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -l mode -d 'How much is read' -x -a 'fast recover deep'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -l topics -d 'Only topics whose whole name matches (Pythons re)' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -l topics -d 'Only topics whose whole name matches (Python\'s re)' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -l path-to-json-file -d 'The partitions, as {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -l store-endpoint -d 'Of an object store that is not its makers own' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -l store-endpoint -d 'Of an object store that is not its maker\'s own' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -l store-region -d 'Of an S3 bucket' -x
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -l master -d 'As spark-submit has it, or sc://HOST:PORT; by default spark-submits, else local[*]' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -l master -d 'As spark-submit has it, or sc://HOST:PORT; by default spark-submit\'s, else local[*]' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -l conf -d 'A setting of Spark; may be given again' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -a '(__fish_complete_directories)'
@@ -91,38 +105,28 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from plan' -l exclude-brokers -d 'Brokers that will never start again, as in 1,2: none will lead' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from plan' -l html -d 'Write what is lost, by topic and partition, as a page' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from plan' -l format -d 'What stdout gets' -x -a 'table json'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from plan' -l master -d 'As spark-submit has it, or sc://HOST:PORT; by default spark-submits, else local[*]' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from plan' -l master -d 'As spark-submit has it, or sc://HOST:PORT; by default spark-submit\'s, else local[*]' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from plan' -l conf -d 'A setting of Spark; may be given again' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from plan' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l summaries -d 'What spark scan --output wrote; may be given again' -x -a '(__fish_complete_directories)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l plan -d 'What --plan-output-file wrote: who is to lead, and how far its log goes' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l output -d 'Where all goes; it must not exist' -x -a '(__fish_complete_directories)'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l manual-recovery-file -d 'Designated leaders as they were elected, where they are not the plans' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l manual-recovery-file -d 'Designated leaders as they were elected, where they are not the plan\'s' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l raw-only -d 'Write segment files only, no Parquet, which needs pyarrow'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l topics -d 'Only topics whose whole name matches (Pythons re)' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l topics -d 'Only topics whose whole name matches (Python\'s re)' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l path-to-json-file -d 'The partitions, as {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l store-endpoint -d 'Of an object store that is not its makers own' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l store-endpoint -d 'Of an object store that is not its maker\'s own' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l store-region -d 'Of an S3 bucket' -x
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l master -d 'As spark-submit has it, or sc://HOST:PORT; by default spark-submits, else local[*]' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l master -d 'As spark-submit has it, or sc://HOST:PORT; by default spark-submit\'s, else local[*]' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l conf -d 'A setting of Spark; may be given again' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l help -d 'Show this message and exit'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l bootstrap-server -d 'Brokers to connect to first' -x
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l command-config -d 'Java client properties: TLS, SASL, client.id' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l journal -d 'Only the partitions that this journals runs elected; markers are noted there' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l topics -d 'Only topics whose whole name matches (Pythons re)' -x
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l path-to-json-file -d 'The partitions, as {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l end-transactions -d 'End hanging transactions whose ending their coordinators know for sure'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l watch -d 'Look again until it is over three times in a row'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l watch-duration-ms -d 'How long --watch may take; 600000 by default' -x
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l format -d 'What stdout gets' -x -a 'table json'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and test (count (commandline -opc)) -eq 2' -a 'ctl'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from ctl' -l brokers -d 'How many' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from ctl' -l log-directories -d 'How many disks a broker has' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from ctl' -l scenario -d 'Commands to carry out first, one a line, as for ctl' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from ctl' -l data-dir -d 'Where the cluster is kept' -x -a '(__fish_complete_directories)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from ctl' -l release -d 'Whose controller it has' -x -a '4.3.1 3.9.1 kip-966'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from ctl' -l dialect -d 'The dialect of GetReplicaLogInfo that brokers speak; by default none' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from ctl' -l dialect -d 'The dialect of GetReplicaLogInfo that brokers speak; by default none' -x -a 'kip-966 reverted kip-1275'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from ctl' -l broker-session-timeout-ms -d 'After which a silent broker is fenced' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from ctl' -l replica-lag-time-max-ms -d 'After which a lagging replica leaves the ISR' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from ctl' -l help -d 'Show this message and exit'

@@ -1,4 +1,4 @@
-"""The completion scripts are those of the commands as they are, and work."""
+"""Completion scripts and man pages are those of the commands as they are, and work."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from completions.generate import COMMANDS, HERE, flags, scripts
-from kafka_unclean_recovery.cli.unclean_recovery import app
+from completions.commands import command, every_command
+from completions.generate import HERE, SHELLS, generated
 
 
-@pytest.mark.parametrize("path", sorted(scripts()), ids=lambda p: p.name)
-def test_scripts_are_up_to_date(path: Path) -> None:
-    assert path.read_text() == scripts()[path], "run `make completions`"
+@pytest.mark.parametrize("path", sorted(generated()), ids=lambda p: p.name)
+def test_generated_files_are_up_to_date(path: Path) -> None:
+    assert path.read_text() == generated()[path], "run `make completions`"
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,8 @@ def test_bash_completes(words: list[str], expected: list[str], tmp_path: Path) -
     line = " ".join(f"'{word}'" for word in ["kafka-unclean-recovery", *words])
     code = (
         f"source {script}; COMP_WORDS=({line}); COMP_CWORD={len(words)};"
-        ' _kafka_unclean_recovery; printf "%s\\n" "${COMPREPLY[@]}"'
+        f" _kafka_unclean_recovery kafka-unclean-recovery '{words[-1]}'; "
+        'printf "%s\\n" "${COMPREPLY[@]}"'
     )
     done = subprocess.run(
         ["bash", "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path
@@ -81,20 +82,15 @@ def test_bash_completes(words: list[str], expected: list[str], tmp_path: Path) -
     assert done.stdout.split() == expected
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@pytest.mark.parametrize("shell", SHELLS)
 def test_every_subcommand_and_its_flags_are_there(shell: str) -> None:
-    command = COMMANDS["kafka-unclean-recovery"]
-    commands = {registered.name for registered in app.registered_commands}
-    commands |= {registered.name for registered in app.registered_groups}
-    assert set(command.subcommands) == commands
-    nested = dict(command.subcommands)
-    for subcommand in command.subcommands.values():
-        nested |= subcommand.subcommands
-    assert {"ctl", "replay"} <= nested.keys()
     script = (HERE / f"kafka-unclean-recovery.{shell}").read_text()
-    for name, subcommand in nested.items():
-        assert name in script
-        for flag in flags(subcommand.declaration):
+    commands = dict(every_command(command("kafka-unclean-recovery")))
+    assert "kafka-unclean-recovery salvage replay" in commands
+    assert "kafka-unclean-recovery complete" not in commands
+    for path, called in commands.items():
+        assert path.split()[-1] in script
+        for flag in called.flags:
             long = flag.names[0].removeprefix("--")
             assert f"-l {long} " in script if shell == "fish" else f"--{long}" in script
 

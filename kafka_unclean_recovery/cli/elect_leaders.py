@@ -70,8 +70,10 @@ def elect_leaders(
             " designatedLeader (or desiredLeader) is for designated elections.",
         ),
     ] = None,
-    topic: Annotated[str | None, typer.Option(help="With --partition: one partition.")] = None,
-    partition: Annotated[int | None, typer.Option(min=0, help="With --topic.")] = None,
+    topic: Annotated[
+        str | None, typer.Option(metavar="TOPIC", help="With --partition: one partition.")
+    ] = None,
+    partition: Annotated[int | None, typer.Option(min=0, metavar="N", help="With --topic.")] = None,
     all_topic_partitions: Annotated[
         bool, typer.Option("--all-topic-partitions", help="Every partition.")
     ] = False,

@@ -13,6 +13,7 @@ from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.choices import ElectionMethod, Transport
 from kafka_unclean_recovery.cli import (
     aftercare,
+    complete,
     doctor,
     emulator,
     plan_from_disks,
@@ -174,6 +175,7 @@ app.command(aftercare.NAME, short_help="What an election left behind, and whethe
     aftercare.aftercare
 )
 app.add_typer(emulator.app, name=emulator.NAME)
+app.command(complete.NAME, hidden=True)(complete.complete)
 
 
 def main() -> None:

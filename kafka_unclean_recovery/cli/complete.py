@@ -1,0 +1,28 @@
+"""kafka-unclean-recovery complete: words that only a cluster knows, for the completion scripts."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+NAME = "complete"
+
+
+class Kind(StrEnum):
+    TOPICS = "topics"
+    OFFLINE_BROKERS = "offline-brokers"
+
+
+def complete(
+    kind: Annotated[Kind, typer.Argument(help="What the last word is one of.")],
+    line: Annotated[str, typer.Argument(help="The command line up to the cursor, as typed.")],
+) -> None:
+    """What may stand in place of the last word of a line, one a line, and nothing when in doubt.
+
+    The cluster that the line names is asked, for a second at most.
+    """
+    from kafka_unclean_recovery.cli.completing import print_candidates
+
+    print_candidates(kind, line)

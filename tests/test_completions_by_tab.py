@@ -1,0 +1,131 @@
+"""Real shells, TAB pressed: words that a running cluster knows, and what odd names come to."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from completions.commands import APPS
+from completions.generate import HERE
+from kafka_unclean_recovery.emulator import Cluster, Options
+from tests.typed import TypedShell
+
+BIN = Path(sys.executable).parent
+HOSTILE = ["ev`touch pwned`il", "ev$(touch pwned)il", "ev il", "ev*l", "ev'il", "ev;touch pwned"]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    """Bootstrap servers of four brokers, of which 1 and 4 are down."""
+    with Cluster(Options(brokers=4)) as running:
+        for topic in ("orders", "orders.eu", "payments"):
+            running.create_topic(topic, assignment=[(1, 2, 4, 3)])
+        for broker in (1, 4):
+            running.kill(broker)
+            running.fence(broker)
+        yield running.bootstrap_servers
+
+
+def _needed(shell: str) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed; apt-get install {shell} enables this test")
+
+
+@contextmanager
+def _shell(name: str, home: Path, programs: Path = BIN) -> Iterator[TypedShell]:
+    """With our completions as a package manager would install them; `home` is empty."""
+    _needed(name)
+    env = {"HOME": str(home), "PATH": f"{programs}:{os.environ['PATH']}", "INPUTRC": "/dev/null"}
+    if name == "bash":
+        command = ["bash", "--norc", "--noprofile", "-i"]
+        setup = [f"source {HERE}/{program}.bash" for program in APPS]
+        settings = ("enable-bracketed-paste off", "bell-style none", "show-all-if-ambiguous on")
+        setup += [f"bind 'set {setting}'" for setting in settings]
+    else:
+        command = ["zsh", "-f", "-i"]
+        functions = home / "functions"
+        functions.mkdir()
+        for program in APPS:
+            (functions / f"_{program}").symlink_to(HERE / f"{program}.zsh")
+        setup = ["unsetopt prompt_sp beep", f"fpath=({functions} $fpath)"]
+        setup += ["autoload -Uz compinit", "compinit -u -D", "bindkey -e"]
+    with TypedShell(command, setup, home, env) as shell:
+        yield shell
+
+
+@pytest.mark.parametrize("name", ["bash", "zsh"])
+def test_tab_completes_what_a_cluster_knows(name: str, cluster: str, tmp_path: Path) -> None:
+    ours = f"kafka-unclean-recovery --bootstrap-server {cluster}"
+    with _shell(name, tmp_path) as shell:
+        assert shell.words_after_tab(f"{ours} --wait-for-brokers 4,")[-1] == "4,1"
+        shown = shell.shown_after_tab(f"{ours} --wait-for-brokers ", "all")
+        assert {"1", "4"} <= set(shown.split())
+        care = f"kafka-unclean-recovery aftercare --bootstrap-server={cluster}"
+        assert shell.words_after_tab(f"{care} --topics=pay")[-1] == "--topics=payments"
+        assert shell.words_after_tab(f"{care} --topics 'orders.")[-1] == "orders.eu"
+        elect = f"{BIN}/kafka-elect-leaders --bootstrap-server '{cluster}'"
+        assert shell.words_after_tab(f"{elect} --topic pa")[-1] == "payments"
+        assert shell.words_after_tab(f"{ours} --format=js")[-1] == "--format=json"
+    assert not (tmp_path / ".local").exists()
+
+
+@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
+def test_a_name_is_never_evaluated(name: str, tmp_path: Path) -> None:
+    """Should the entry ever print such a name: it is one word, quoted, or nothing. A file's name
+    is what it is."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    stand_in = programs / "kafka-unclean-recovery"
+    stand_in.write_text(f"#!/bin/sh\ncat {tmp_path}/name\n")
+    stand_in.chmod(0o700)
+    line = "kafka-unclean-recovery aftercare --topics ev"
+    home = tmp_path / "home"
+    home.mkdir()
+    with contextlib.ExitStack() as stack:
+        shell = None if name == "fish" else stack.enter_context(_shell(name, home, programs))
+        for hostile in HOSTILE:
+            (tmp_path / "name").write_text(f"{hostile}\n")
+            if shell is None:
+                assert _fish(line, programs, home) == [hostile]
+            else:
+                assert shell.words_after_tab(line)[-1] == ("ev" if name == "bash" else hostile)
+                (home / hostile).touch()
+                files = "kafka-unclean-recovery aftercare --journal ev"
+                assert shell.words_after_tab(files)[-1] == hostile
+                (home / hostile).unlink()
+    assert not list(home.rglob("pwned"))
+
+
+def _fish(line: str, programs: Path, home: Path) -> list[str]:
+    """What fish offers behind the line."""
+    _needed("fish")
+    code = "".join(f"source {HERE}/{program}.fish\n" for program in APPS)
+    done = subprocess.run(
+        ["fish", "--no-config", "-c", f"{code}complete -C $argv[1]", line],
+        env={"HOME": str(home), "PATH": f"{programs}:{os.environ['PATH']}"},
+        cwd=home,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stderr == ""
+    return [offered.split("\t")[0] for offered in done.stdout.splitlines()]
+
+
+def test_fish_completes_what_a_cluster_knows(cluster: str, tmp_path: Path) -> None:
+    ours = f"kafka-unclean-recovery --bootstrap-server {cluster}"
+    assert _fish(f"{ours} --wait-for-brokers ", BIN, tmp_path) == ["1", "4", "all"]
+    care = f"kafka-unclean-recovery aftercare --bootstrap-server={cluster}"
+    found = _fish(f"{care} --topics='ord", BIN, tmp_path)
+    assert [word.rpartition("=")[2].strip("'") for word in found] == ["orders", "orders.eu"]
+    elect = f"kafka-elect-leaders --bootstrap-server {cluster}"
+    assert _fish(f"{elect} --topic pa", BIN, tmp_path) == ["payments"]
