@@ -61,7 +61,7 @@ fidelity: venv jars ## Our controller and real ones, step by step; FIDELITY_STEP
 	$(BIN)/python -m tests.fidelity --version 4.3.1 --steps $(FIDELITY_STEPS)
 	$(BIN)/python -m tests.fidelity --version 3.9.1 --steps $$(($(FIDELITY_STEPS) / 5))
 
-completions: venv ## Regenerate completions/ from the commands
+completions: venv ## Regenerate completions and man pages from the commands
 	$(BIN)/python -m completions.generate
 
 clean: ## Remove .venv and .cache

@@ -1,4 +1,4 @@
-"""Completion scripts for bash, zsh and fish from the commands' own flags.
+"""Completion scripts for bash, zsh and fish, and man pages, from the commands' own flags.
 
 The scripts are static, so that pressing TAB starts no Python, but for words that only a cluster
 knows: `kafka-unclean-recovery complete` is asked for those. `make completions` writes all; a test
@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from completions.commands import APPS, FROM_CLUSTER, Argument, Command, Flag, Takes, command
+from completions.man import MAN, man_page
 from kafka_unclean_recovery.cli import complete, unclean_recovery
 
 HERE = Path(__file__).parent
@@ -260,9 +261,10 @@ SHELLS: dict[str, Callable[[Command], str]] = {"bash": bash, "zsh": zsh, "fish":
 def generated() -> dict[Path, str]:
     """Every file that comes out of the commands, and its text."""
     tops = [command(name) for name in APPS]
-    return {
+    scripts = {
         HERE / f"{top.name}.{shell}": write(top) for top in tops for shell, write in SHELLS.items()
     }
+    return scripts | {MAN / f"{top.name}.1": man_page(top) for top in tops}
 
 
 if __name__ == "__main__":

@@ -1,0 +1,99 @@
+"""Man pages: what the parsers say of themselves, and written text around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from completions.commands import Command, Flag, every_command
+from completions.man_text import TEXTS
+from kafka_unclean_recovery import __version__
+
+# Inside the package: a wheel has them under share/man too, where man(1) looks.
+MAN = Path(__file__).parent.parent / "kafka_unclean_recovery" / "man"
+
+
+def man_page(top: Command) -> str:
+    """In roff, with the macros of man(7)."""
+    text = TEXTS[top.name]
+    # No date: the page would differ every day from what was generated.
+    lines = [
+        '.\\" Written by completions/man.py; `make completions` writes it again.',
+        f'.TH {top.name.upper()} 1 "" "kafka-unclean-recovery {__version__}"',
+        # What may be copied to a command line is neither hyphenated nor spaced out.
+        ".nh\n.ad l",
+        *_section("NAME", [f"{top.name} \\- {_plain(text.purpose)}"]),
+        *_section("SYNOPSIS", _synopsis(top)),
+        *_section("DESCRIPTION", _paragraphs(f"{top.help}\n\n{text.description}")),
+        *_section("OPTIONS", _options(top.flags)),
+    ]
+    if top.subcommands:
+        lines += _section("COMMANDS", _commands(top))
+    for title, paragraphs in text.sections:
+        lines += _section(title, _paragraphs(paragraphs))
+    lines += _section("EXAMPLES", _examples(text.examples))
+    lines += _section("SEE ALSO", [_plain(text.see_also)])
+    return "\n".join([*lines, ""])
+
+
+def _section(title: str, lines: Iterable[str]) -> list[str]:
+    return [f".SH {title}", *lines]
+
+
+def _synopsis(top: Command) -> Iterator[str]:
+    for words, called in every_command(top):
+        # Indented where it goes on.
+        yield f".HP\n{_bold(words)} [\\fIOPTIONS\\fR]{_arguments(called)}"
+
+
+def _arguments(called: Command) -> str:
+    return "".join(
+        f" \\fI{_plain(each.metavar)}\\fR{'...' if each.repeatable else ''}"
+        for each in called.arguments
+    )
+
+
+def _commands(top: Command) -> Iterator[str]:
+    for words, called in list(every_command(top))[1:]:
+        yield f".SS {_bold(words)}{_arguments(called)}"
+        yield from _paragraphs(called.help)
+        for argument in called.arguments:
+            yield f".TP\n\\fI{_plain(argument.metavar)}\\fR\n{_plain(argument.help)}"
+        yield from _options(called.flags)
+
+
+def _options(flags: Iterable[Flag]) -> Iterator[str]:
+    for flag in flags:
+        names = ", ".join(map(_bold, flag.names))
+        value = f" \\fI{_plain(flag.metavar)}\\fR" if flag.metavar else ""
+        yield f".TP\n{names}{value}\n{_plain(flag.help)}{_plain(_note(flag))}"
+
+
+def _note(flag: Flag) -> str:
+    if flag.required:
+        return " Required."
+    return f" Default: {flag.default}." if flag.default else ""
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    """Of a text with an empty line between two."""
+    for paragraph in text.strip().split("\n\n"):
+        yield f".PP\n{_plain(' '.join(paragraph.split()))}"
+
+
+def _examples(examples: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """What each does, and its lines, which stay as they are."""
+    for purpose, lines in examples:
+        yield f".PP\n{_plain(purpose)}\n.PP\n.RS 4\n.nf"
+        yield from map(_plain, lines.strip().splitlines())
+        yield ".fi\n.RE"
+
+
+def _bold(text: str) -> str:
+    return f"\\fB{_plain(text)}\\fR"
+
+
+def _plain(text: str) -> str:
+    """Nothing in it is taken for roff; hyphens are those that can be copied to a command line."""
+    escaped = text.replace("\\", "\\e").replace("-", "\\-")
+    return f"\\&{escaped}" if escaped.startswith((".", "'")) else escaped

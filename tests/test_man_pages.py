@@ -1,0 +1,52 @@
+"""The man pages are sound roff, and a wheel puts them and the completions where they are looked
+for. That they are those of the commands as they are is test_completions.py's."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from completions.commands import APPS, command, every_command
+from completions.man import MAN
+
+ROOT = Path(__file__).parent.parent
+
+
+def _man(page: Path) -> str:
+    if shutil.which("man") is None:
+        pytest.skip("man is not installed; apt-get install man-db enables this test")
+    done = subprocess.run(
+        ["man", "--warnings=w", "-l", str(page)], capture_output=True, text=True, check=True
+    )
+    assert done.stderr == ""
+    return done.stdout
+
+
+@pytest.mark.parametrize("name", APPS)
+def test_man_shows_every_command_and_flag_without_a_warning(name: str) -> None:
+    shown = " ".join(_man(MAN / f"{name}.1").replace("\N{HYPHEN}", "-").split())
+    for path, called in every_command(command(name)):
+        assert path in shown
+        for flag in called.flags:
+            assert f"{', '.join(flag.names)} {flag.metavar}".rstrip() in shown
+            assert flag.help in shown
+
+
+def test_a_wheel_puts_them_where_they_are_looked_for(tmp_path: Path) -> None:
+    arguments = ["wheel", "--quiet", "--no-deps", "--wheel-dir", str(tmp_path), str(ROOT)]
+    subprocess.run([sys.executable, "-m", "pip", *arguments], check=True, timeout=300)
+    (wheel,) = tmp_path.glob("*.whl")
+    with ZipFile(wheel) as archive:
+        names = {name.partition(".data/data/")[2] for name in archive.namelist()}
+    for name in APPS:
+        assert names >= {
+            f"share/man/man1/{name}.1",
+            f"share/bash-completion/completions/{name}",
+            f"share/zsh/site-functions/_{name}",
+            f"share/fish/vendor_completions.d/{name}.fish",
+        }
