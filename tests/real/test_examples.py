@@ -13,6 +13,8 @@ from tests.real.cluster import KafkaCluster
 from tests.real.outages import Outage, stale_tail
 
 ROOT = Path(__file__).parents[2]
+# What the runbook keeps of the commands around the election.
+CHECKS = ("doctor", "aftercare")
 
 
 def test_the_demo_recovers_a_real_cluster() -> None:
@@ -51,5 +53,9 @@ def test_the_runbook_recovers_and_keeps_the_evidence(
     assert [p["leader"] for p in before["partitions"]] == [-1]
     assert [p["outcome"] for p in after["partitions"]] == ["elected"]
     assert after["partitions"][0]["leader"] == 4
+    looks = {name: json.loads((evidence / f"{name}.json").read_text()) for name in CHECKS}
+    assert {name: look["cluster_id"] for name, look in looks.items()} == dict.fromkeys(
+        CHECKS, before["cluster_id"]
+    )
     assert (evidence / "journal.jsonl").exists()
     assert (evidence / "plan.json").exists()
