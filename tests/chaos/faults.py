@@ -1,0 +1,131 @@
+"""Making each fault happen."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Mapping
+
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    ResourceType,
+)
+from confluent_kafka.cimpl import NewPartitions
+
+from tests.chaos.scenario import Fault, Scenario
+from tests.chaos.tapped import TappedCluster
+from tests.real.faults import reassign
+from tests.real.metadata import QUIETLY, SILENT
+from tests.real.watching import Watched
+
+TIMEOUT = 30.0
+STOPPING = "stopping: the step in hand is finished first"
+# One of the replicas 2, 4, 3 leaves for one that is dead: nothing completes it.
+REASSIGNED = (4, 3, 1)
+
+
+def inject(tapped: TappedCluster, run: Watched, told: Scenario, spare: str) -> None:
+    """`spare` is the topic for whatever happens to a topic as a whole."""
+    if told.fault in _BY_LINK:
+        _BY_LINK[told.fault](tapped, told)
+    elif told.fault in _BY_NODE:
+        _BY_NODE[told.fault](tapped, told)
+    elif told.fault in _BY_SIGNAL:
+        _signal(run, told.fault)
+    else:
+        _BY_TOPIC[told.fault](tapped, spare)
+
+
+def _standby(tapped: TappedCluster) -> int:
+    active = tapped.active_controller
+    return next(node for node in tapped.cluster.spec.controller_ids if node != active)
+
+
+def _each_control(tapped: TappedCluster, told: Scenario) -> None:
+    for tap in tapped.controls[told.broker]:
+        if told.fault is Fault.CUT_CONTROL:
+            tap.cut()
+        else:
+            tap.delay = told.delay
+
+
+def _delay(tapped: TappedCluster, told: Scenario) -> None:
+    tapped.clients[told.broker].delay = told.delay
+
+
+def _return(tapped: TappedCluster, told: Scenario) -> None:
+    tapped.cluster.start_node(told.broker, wait=not told.quietly)
+
+
+def _signal(run: Watched, fault: Fault) -> None:
+    if run.process.poll() is not None:
+        return
+    run.signal(_BY_SIGNAL[fault])
+    if fault is Fault.SIGKILL:
+        run.process.wait(TIMEOUT)
+    elif fault is Fault.SECOND_SIGNAL:
+        run.wait_for(STOPPING)
+        run.signal(signal.SIGTERM)
+        run.process.wait(TIMEOUT)
+
+
+def _admin(tapped: TappedCluster) -> AdminClient:
+    """To be kept until its answers are there."""
+    return AdminClient({**tapped.cluster.connection(), **QUIETLY}, logger=SILENT)
+
+
+def _delete(tapped: TappedCluster, topic: str) -> None:
+    admin = _admin(tapped)
+    admin.delete_topics([topic], request_timeout=TIMEOUT)[topic].result(TIMEOUT)
+
+
+def _configure(tapped: TappedCluster, topic: str, name: str, value: str) -> None:
+    entry = ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
+    resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
+    admin = _admin(tapped)
+    admin.incremental_alter_configs([resource], request_timeout=TIMEOUT)[resource].result(TIMEOUT)
+
+
+def _add_partitions(tapped: TappedCluster, topic: str) -> None:
+    more = NewPartitions(topic, 2, replica_assignment=[[3, 4, 2]])
+    admin = _admin(tapped)
+    admin.create_partitions([more], request_timeout=TIMEOUT)[topic].result(TIMEOUT)
+
+
+_BY_LINK: Mapping[Fault, Callable[[TappedCluster, Scenario], None]] = {
+    Fault.CUT_LINK: lambda tapped, told: tapped.clients[told.broker].cut(),
+    Fault.SEVER_LINK: lambda tapped, told: tapped.clients[told.broker].sever(),
+    Fault.DELAY_LINK: _delay,
+    Fault.CUT_CONTROL: _each_control,
+    Fault.DELAY_CONTROL: _each_control,
+}
+_BY_NODE: Mapping[Fault, Callable[[TappedCluster, Scenario], None]] = {
+    Fault.KILL_BROKER: lambda tapped, told: tapped.cluster.kill(told.broker),
+    Fault.PAUSE_BROKER: lambda tapped, told: tapped.cluster.pause(told.broker),
+    Fault.KILL_ACTIVE: lambda tapped, _: tapped.cluster.kill(tapped.active_controller),
+    Fault.PAUSE_ACTIVE: lambda tapped, _: tapped.cluster.pause(tapped.active_controller),
+    Fault.KILL_STANDBY: lambda tapped, _: tapped.cluster.kill(_standby(tapped)),
+    Fault.PAUSE_STANDBY: lambda tapped, _: tapped.cluster.pause(_standby(tapped)),
+    Fault.LOSE_QUORUM: lambda tapped, told: tapped.cluster.lose_quorum(
+        active_survives=told.quietly
+    ),
+    Fault.RETURN_KILLED: _return,
+    Fault.RETURN_STOPPED: _return,
+}
+_BY_SIGNAL = {
+    Fault.SIGKILL: signal.SIGKILL,
+    Fault.SIGTERM: signal.SIGTERM,
+    Fault.SIGINT: signal.SIGINT,
+    Fault.SECOND_SIGNAL: signal.SIGTERM,
+}
+_BY_TOPIC: Mapping[Fault, Callable[[TappedCluster, str], None]] = {
+    Fault.DELETE_TOPIC: _delete,
+    Fault.ALTER_CONFIG: lambda t, topic: _configure(t, topic, "max.message.bytes", "2000000"),
+    Fault.UNCLEAN_CONFIG: lambda t, topic: _configure(
+        t, topic, "unclean.leader.election.enable", "true"
+    ),
+    Fault.ADD_PARTITIONS: _add_partitions,
+    Fault.REASSIGN: lambda tapped, topic: reassign(tapped.cluster, topic, REASSIGNED),
+}

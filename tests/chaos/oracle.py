@@ -1,0 +1,207 @@
+"""What may be true after a run: judged from recipe and scenario, never by the planner. Pure.
+
+On every partition all logs are beginnings of one and the same, so the best replica is the one that
+holds the most records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tests.chaos.recipe import LED_LAST, ON_ONLINE, ONLINE, SURVIVORS, holdings
+from tests.chaos.scenario import OF_BROKERS, RETURNS, Fault, Scenario
+from tests.real.metadata import PartitionView
+from tests.real.records import numbered
+
+Partition = tuple[str, int]
+"""Topic and partition number."""
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The cluster at one moment: `epochs` are the leader epochs of the partitions that are online,
+    `records` the values of those that were read."""
+
+    partitions: Mapping[Partition, PartitionView]
+    epochs: Mapping[Partition, int | None]
+    records: Mapping[Partition, Sequence[bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of the tool: its end, and what its journals say by the names of its events."""
+
+    code: int
+    stderr: str
+    rows: Mapping[Partition, Row]
+    designated: Mapping[Partition, int]
+    outcomes: Mapping[Partition, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """taken: the partitions asked for. reached: the fault met its moment, it did not come after the
+    end. disturbed: brokers that the fault hit, or that the controller fenced. live: those that the
+    second run could reach. unfinished: replica orders that journals still have to put back."""
+
+    scenario: Scenario
+    taken: Collection[Partition]
+    spare: Partition | None
+    reached: bool
+    disturbed: frozenset[int]
+    live: frozenset[int]
+    first: Run
+    second: Run
+    unfinished: int
+    before: Look
+    after: Look
+
+
+def violations(story: Story) -> list[str]:
+    """What is wrong, a sentence each."""
+    return [
+        *_runs(story),
+        *(wrong for partition in story.taken for wrong in _taken(story, partition)),
+        *_untouched(story),
+    ]
+
+
+def best(topic: str, live: Collection[int]) -> int:
+    held = holdings(topic)
+    return max(held.keys() & live, key=held.__getitem__)
+
+
+def _returned(story: Story) -> frozenset[int]:
+    return story.live - {*SURVIVORS}
+
+
+def may_be_designated_first(story: Story, topic: str) -> set[int]:
+    """By the first run."""
+    told = story.scenario
+    usual = best(topic, SURVIVORS)
+    if not story.reached:
+        return {usual}
+    if told.fault in RETURNS and not told.moment.begun:
+        better = best(topic, {*SURVIVORS, told.broker})
+        return {usual, better} if told.quietly else {better}
+    # A fault of no broker may get one fenced, on a machine that is busy: nobody knows when.
+    if told.fault in OF_BROKERS and told.moment.planned:
+        return {usual}
+    return {usual, *(best(topic, {*SURVIVORS} - {b}) for b in story.disturbed & {*SURVIVORS})}
+
+
+def _may_lead(story: Story, partition: Partition) -> set[int]:
+    """Whoever a run designated, came back, or follows in the ISR when the leader is fenced. A
+    designated leader that was lost at the last moment is followed by the next best."""
+    designated = (run.designated.get(partition) for run in (story.first, story.second))
+    may = {broker for broker in designated if broker is not None}
+    may |= {*SURVIVORS} - story.disturbed if story.disturbed else set()
+    if LED_LAST[partition[0]] in _returned(story):
+        may.add(LED_LAST[partition[0]])
+    if _is_spare(story, partition, Fault.UNCLEAN_CONFIG):
+        may |= {*SURVIVORS}
+    return may
+
+
+def _is_spare(story: Story, partition: Partition, fault: Fault) -> bool:
+    return partition == story.spare and story.scenario.fault is fault
+
+
+def _runs(story: Story) -> Iterator[str]:
+    for name, run in (("first", story.first), ("second", story.second)):
+        if "Traceback" in run.stderr:
+            yield f"the {name} run ended with a traceback"
+    if story.unfinished:
+        yield f"{story.unfinished} replica orders are left to be put back"
+    unhappy = {p: row for p, row in story.second.rows.items() if not _happy(row)}
+    if (story.second.code == 0) != (not unhappy):
+        yield f"the second run ended with {story.second.code}, its rows not at peace: {unhappy}"
+    for partition, row in unhappy.items():
+        if not row["reason"]:
+            yield f"{partition} is {row['outcome']} for no reason"
+        if partition != story.spare:
+            yield f"{partition} is {row['outcome']} after the second run: {row['reason']}"
+
+
+def _happy(row: Row) -> bool:
+    return row["outcome"] in ("elected", "already_online")
+
+
+def _taken(story: Story, partition: Partition) -> Iterator[str]:
+    topic = partition[0]
+    first, second = (run.designated.get(partition) for run in (story.first, story.second))
+    may = may_be_designated_first(story, topic)
+    if first is not None and first not in may:
+        yield f"the first run designated {first} for {partition}, not one of {may}"
+    if second is not None and second != best(topic, story.live):
+        yield f"the second run designated {second} for {partition}, live: {set(story.live)}"
+    now = story.after.partitions.get(partition)
+    if _is_spare(story, partition, Fault.DELETE_TOPIC):
+        if now is not None:
+            yield f"{partition} was deleted, and is back"
+        return
+    if now is None:
+        yield f"{partition} is gone"
+        return
+    reassigned = _is_spare(story, partition, Fault.REASSIGN)
+    if not reassigned and now.replicas != story.before.partitions[partition].replicas:
+        yield f"the replica order of {partition} is {now.replicas}"
+    if now.offline:
+        if not reassigned:
+            yield f"{partition} is offline"
+        return
+    yield from _led(story, partition, now.leader)
+
+
+def _led(story: Story, partition: Partition, leader: int) -> Iterator[str]:
+    may = _may_lead(story, partition)
+    if leader not in may:
+        yield f"{partition} is led by {leader}, not by one of {may}"
+    elected = [
+        run.designated.get(partition, leader)
+        for run in (story.first, story.second)
+        if run.outcomes.get(partition) == "elected"
+    ]
+    if elected and not story.disturbed and leader != elected[-1]:
+        yield f"the journals say that {elected[-1]} was elected for {partition}, {leader} leads"
+    row = story.second.rows.get(partition)
+    if row is not None and row["leader"] not in (leader, None):
+        yield f"the second report says that {row['leader']} leads {partition}, {leader} does"
+    held = holdings(partition[0])
+    values = story.after.records[partition]
+    if values != [numbered(number) for number in range(len(values))]:
+        yield f"{partition} has other records than were written"
+    if len(values) not in {held[broker] for broker in may}:
+        yield f"{partition} has {len(values)} records, as none of {may} had"
+    if elected and len(values) < held[elected[-1]]:
+        yield f"{partition} lost records of the elected {elected[-1]}: {len(values)} are left"
+
+
+def _untouched(story: Story) -> Iterator[str]:
+    """The partitions that nobody asked for."""
+    before, after = story.before, story.after
+    for partition, was in before.partitions.items():
+        if partition in story.taken:
+            continue
+        now = after.partitions.get(partition)
+        if now is None:
+            yield f"{partition}, which was online or not asked for, is gone"
+        elif now.replicas != was.replicas:
+            yield f"the replicas of {partition}, not asked for, are {now.replicas}"
+        elif was.leader not in story.disturbed and not _moved_by_return(story, partition):
+            if now.leader != was.leader:
+                yield f"{partition}, not asked for, was led by {was.leader}, now by {now.leader}"
+            elif before.epochs.get(partition) != after.epochs.get(partition):
+                yield f"the leader epoch of {partition}, not asked for, has moved"
+    for topic in ONLINE:
+        if len(after.records[topic, 0]) != ON_ONLINE:
+            yield f"{topic} has {len(after.records[topic, 0])} records"
+
+
+def _moved_by_return(story: Story, partition: Partition) -> bool:
+    """It was offline, and the controller elected its leader of before."""
+    was = story.before.partitions[partition]
+    return was.offline and LED_LAST[partition[0]] in _returned(story)

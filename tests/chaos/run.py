@@ -1,0 +1,350 @@
+"""One run: the tool is held at a moment, a fault happens and is healed, the tool is run again, and
+what has become of the cluster is judged."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from confluent_kafka import KafkaException
+
+from kafka_unclean_recovery.deadline import Deadline
+from tests.chaos.faults import inject
+from tests.chaos.oracle import Look, Partition, Run, Story, best, violations
+from tests.chaos.recipe import NEWER, OLDER, ONLINE, SPARES, SURVIVORS
+from tests.chaos.scenario import (
+    OF_BROKERS,
+    OF_THE_TOOL,
+    OF_TOPICS,
+    Fault,
+    Moment,
+    Scenario,
+    Way,
+    scenario,
+)
+from tests.chaos.tapped import TappedCluster
+from tests.real.cli import Finished
+from tests.real.controller_log import FENCED
+from tests.real.metadata import PartitionView
+from tests.real.tap import (
+    ALTER_PARTITION_REASSIGNMENTS,
+    DESCRIBE_TOPIC_PARTITIONS,
+    ELECT_LEADERS,
+    Gate,
+)
+from tests.real.waiting import POLL_SECONDS
+from tests.real.watching import (
+    PROMPT,
+    Commands,
+    Watched,
+    journal_lines,
+    make_older,
+    open_orders,
+)
+from tests.real.witnesses import leader_epochs, records_of
+
+API_VERSIONS, LIST_OFFSETS = 18, 2
+GATES: Mapping[Moment, Callable[[], Gate]] = {
+    Moment.CONNECTING: lambda: Gate(API_VERSIONS),
+    Moment.GATHERING: lambda: Gate(LIST_OFFSETS),
+    Moment.REORDER: lambda: Gate(ALTER_PARTITION_REASSIGNMENTS),
+    Moment.REORDERED: lambda: Gate(ALTER_PARTITION_REASSIGNMENTS, answer=True),
+    Moment.ELECT: lambda: Gate(ELECT_LEADERS),
+    Moment.ELECTED: lambda: Gate(ELECT_LEADERS, answer=True),
+    Moment.RESTORE: lambda: Gate(ALTER_PARTITION_REASSIGNMENTS, nth=2),
+    Moment.RESTORED: lambda: Gate(ALTER_PARTITION_REASSIGNMENTS, nth=2, answer=True),
+    Moment.VERIFY: lambda: Gate(ALTER_PARTITION_REASSIGNMENTS, nth=2, answer=True),
+}
+# Longer than the tool waits for anything: a quorum that does not come back is given up after 240 s.
+PATIENCE = 400.0
+# What the machinery of a run ends with when it can't go on.
+BROKEN = (AssertionError, KafkaException, OSError, RuntimeError)
+SETTLING = 30.0
+LONG_AGO = 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """reached: the fault met its moment. codes: how the two runs ended; none when something else
+    broke. elected: by the first and the second. used_up: the cluster is not what the recipe made
+    any more."""
+
+    scenario: Scenario
+    violations: tuple[str, ...]
+    seconds: float
+    reached: bool = False
+    codes: tuple[int, ...] = ()
+    elected: tuple[int, ...] = ()
+    used_up: bool = True
+
+    def __str__(self) -> str:
+        late = "" if self.reached else " (not reached)"
+        return (
+            f"seed {self.scenario.seed}: {self.scenario}{late}: exits {_and(self.codes)}; elected"
+            f" {_and(self.elected)}; {self.seconds:.1f} s: {'; '.join(self.violations) or 'ok'}"
+        )
+
+
+def _and(numbers: Iterable[int]) -> str:
+    return " and ".join(map(str, numbers))
+
+
+def run_seed(tapped: TappedCluster, seed: int, home: Path) -> Result:
+    """`home` gets what the tool writes and says."""
+    begun = time.monotonic()
+    told = scenario(seed)
+    home.mkdir(parents=True)
+    commands = Commands(home)
+    try:
+        story = _play(tapped, told, commands)
+    except BROKEN as error:
+        wrong = f"it broke: {type(error).__name__}: {error}"
+        return Result(told, (wrong,), time.monotonic() - begun)
+    finally:
+        commands.close()
+        tapped.watch()
+    found = tuple(violations(story))
+    runs = (story.first, story.second)
+    return Result(
+        told,
+        found,
+        time.monotonic() - begun,
+        story.reached,
+        tuple(run.code for run in runs),
+        tuple(list(run.outcomes.values()).count("elected") for run in runs),
+        used_up=not story.live <= {*SURVIVORS} or bool(found),
+    )
+
+
+def can_play(tapped: TappedCluster) -> bool:
+    """There are partitions left that nobody recovered."""
+    offline = _offline(_partitions(tapped))
+    return all(sum(topic == t for t, _ in offline) >= _EACH for topic in (OLDER, NEWER)) and any(
+        topic in SPARES for topic, _ in offline
+    )
+
+
+def _play(tapped: TappedCluster, told: Scenario, commands: Commands) -> Story:
+    _rise(tapped)
+    seen = _partitions(tapped)
+    chosen = _choose(seen)
+    spare = next(p for p in sorted(_offline(seen)) if p[0] in SPARES)
+    taken = [*chosen, *([spare] if told.fault in OF_TOPICS else [])]
+    before = _look(tapped, ())
+    fencings = _fencings(tapped)
+
+    asked = _asked(commands, taken)
+    first, reached = _first_run(tapped, told, commands, asked, spare[0])
+    if told.fault in OF_THE_TOOL:
+        # Nothing that a tool sent which is dead by now is still under way.
+        for journal in commands.journals():
+            make_older(journal, LONG_AGO)
+    already = commands.journals()
+    servers = ("--bootstrap-server", tapped.bootstrap_servers)
+    second = commands.start(*servers, *asked, "--format", "json").finish(PATIENCE)
+    disturbed = {int(b) for b in (_fencings(tapped) - fencings)}
+    if told.fault in OF_BROKERS:
+        disturbed.add(told.broker)
+
+    def story() -> Story:
+        journals = commands.journals()
+        return Story(
+            told,
+            frozenset(taken),
+            spare if spare in taken else None,
+            reached,
+            frozenset(disturbed),
+            frozenset(tapped.cluster.live_brokers),
+            _run(first, already),
+            _run(second, [path for path in journals if path not in already]),
+            sum(len(open_orders(path)) for path in journals),
+            before,
+            _look(tapped, taken),
+        )
+
+    return _settled(story)
+
+
+def _settled(story: Callable[[], Story]) -> Story:
+    """What is still on its way to the brokers is waited for."""
+    last = story()
+    deadline = Deadline.after(SETTLING)
+    while violations(last) and not deadline.expired:
+        last = story()
+    return last
+
+
+def _rise(tapped: TappedCluster) -> None:
+    tapped.heal()
+    tapped.cluster.start(SURVIVORS)
+    tapped.cluster.wait_until_unfenced(SURVIVORS)
+
+
+_EACH = 3
+
+
+def _choose(seen: Mapping[Partition, PartitionView]) -> list[Partition]:
+    """Some of either topic; today's script would elect the wrong replica of most of them."""
+    chosen: list[Partition] = []
+    for topic in (OLDER, NEWER):
+        right = best(topic, SURVIVORS)
+        offline = sorted(p for p in _offline(seen) if p[0] == topic)
+        wrong = [p for p in offline if _first_live(seen[p]) != right]
+        chosen += [*wrong[: _EACH - 1], *(p for p in offline if p not in wrong[: _EACH - 1])][
+            :_EACH
+        ]
+    return chosen
+
+
+def _first_live(view: PartitionView) -> int:
+    return next(broker for broker in view.replicas if broker in SURVIVORS)
+
+
+def _asked(commands: Commands, taken: Iterable[Partition]) -> tuple[str, ...]:
+    path = commands.partitions_file(_by_topic(taken))
+    return ("--path-to-json-file", str(path), "--automated-recovery")
+
+
+def _first_run(
+    tapped: TappedCluster, told: Scenario, commands: Commands, asked: tuple[str, ...], spare: str
+) -> tuple[Finished, bool]:
+    """Its end, and whether the fault met its moment."""
+    gate = GATES[told.moment]() if told.moment in GATES else None
+    tapped.watch(*([gate] if gate else []))
+    run = commands.start(
+        *("--bootstrap-server", tapped.bootstrap_servers, *asked, "--format", "json"),
+        *("--recovery-duration-ms", str(told.patience_ms)),
+        *_flags(told.way, commands.directory),
+        terminal=told.way is Way.TERMINAL,
+    )
+    operator = _Operator(run)
+    if gate is None:
+        reached = operator.until(operator.asked, PATIENCE)
+    else:
+        reached = operator.at(gate)
+        if reached and told.moment is Moment.VERIFY:
+            held, gate = gate, Gate(DESCRIBE_TOPIC_PARTITIONS)
+            tapped.watch(gate)
+            held.open()
+            reached = operator.at(gate)
+    inject(tapped, run, told, spare)
+    if gate is not None:
+        gate.open()
+    operator.until_ended(told.seconds)
+    _heal(tapped, told)
+    operator.until_ended(PATIENCE)
+    return run.finish(1.0), reached
+
+
+def _flags(way: Way, directory: Path) -> tuple[str, ...]:
+    if way is Way.WAIT:
+        return ("--wait-for-brokers", "1")
+    return ("--salvage-dir", str(directory / "saved")) if way is Way.SALVAGE else ()
+
+
+def _heal(tapped: TappedCluster, told: Scenario) -> None:
+    """A killed broker may stay dead until the next run."""
+    if told.fault is Fault.KILL_BROKER and told.stays_dead:
+        tapped.cluster.wait_until_fenced({told.broker})
+    elif told.fault is Fault.KILL_BROKER:
+        tapped.cluster.start({told.broker})
+    tapped.heal()
+
+
+@dataclass(slots=True)
+class _Operator:
+    """Says yes when asked, but while the run is to be held at the question."""
+
+    run: Watched
+    _said: bool = False
+
+    def asked(self) -> bool:
+        return re.search(PROMPT, self.run.stderr) is not None
+
+    def at(self, gate: Gate) -> bool:
+        """The gate was reached; False when the run ended without."""
+        return self.until(lambda: gate.reached or self._say_yes(), PATIENCE) and gate.reached
+
+    def until_ended(self, seconds: float) -> None:
+        self.until(self._say_yes, seconds)
+
+    def until(self, condition: Callable[[], bool], seconds: float) -> bool:
+        """It holds, before the run ended and in time."""
+        deadline = Deadline.after(seconds)
+        while not condition():
+            if self.run.process.poll() is not None or deadline.expired:
+                return False
+            time.sleep(POLL_SECONDS)
+        return True
+
+    def _say_yes(self) -> bool:
+        """Never what is waited for."""
+        if not self._said and self.asked():
+            self._said = True
+            self.run.type("y\n")
+        return False
+
+
+def _run(finished: Finished, journals: Iterable[Path]) -> Run:
+    lines = [line for path in journals for line in journal_lines(path)]
+
+    def told(event: str, field: str) -> dict[Partition, Any]:
+        rows = (row for line in lines if line["event"] == event for row in line["partitions"])
+        return {(row["topic"], row["partition"]): row[field] for row in rows}
+
+    rows = finished.report["partitions"] if finished.stdout.strip() else []
+    return Run(
+        finished.code,
+        finished.stderr,
+        {(row["topic"], row["partition"]): row for row in rows},
+        told("elect", "designated_leader"),
+        told("outcome", "outcome"),
+    )
+
+
+def _look(tapped: TappedCluster, taken: Iterable[Partition]) -> Look:
+    """With the records of those taken."""
+    seen = _partitions(tapped)
+    online = {partition for partition, view in seen.items() if not view.offline}
+    records, epochs = {}, {}
+    for topic, numbers in _by_topic(online).items():
+        found = leader_epochs(tapped.cluster, topic, numbers)
+        epochs.update({(topic, number): epoch for number, epoch in found.items()})
+    wanted = online & {*taken, *((topic, 0) for topic in ONLINE)}
+    for topic, numbers in _by_topic(wanted).items():
+        read = records_of(tapped.cluster, topic, numbers)
+        records.update({(topic, number): values for number, values in read.items()})
+    return Look(seen, epochs, records)
+
+
+def _by_topic(partitions: Iterable[Partition]) -> dict[str, list[int]]:
+    by_topic: dict[str, list[int]] = {}
+    for topic, number in sorted(partitions):
+        by_topic.setdefault(topic, []).append(number)
+    return by_topic
+
+
+def _partitions(tapped: TappedCluster) -> dict[Partition, PartitionView]:
+    """As the last live broker describes them."""
+    topics = tapped.cluster.view(tapped.cluster.live_brokers[-1]).topics
+    return {
+        (topic, number): view
+        for topic, of_it in topics.items()
+        if topic in (OLDER, NEWER, *SPARES, *ONLINE)
+        for number, view in of_it.items()
+    }
+
+
+def _offline(seen: Mapping[Partition, PartitionView]) -> list[Partition]:
+    return [partition for partition, view in seen.items() if view.offline]
+
+
+def _fencings(tapped: TappedCluster) -> Counter[str]:
+    """How often the controllers have fenced each broker."""
+    outputs = map(tapped.cluster.output, tapped.cluster.spec.controller_ids)
+    return Counter(broker for path in outputs for broker in FENCED.findall(path.read_text()))

@@ -1,0 +1,145 @@
+"""What happens in one run, all of it decided by its seed. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from math import gcd
+from random import Random
+
+from tests.chaos.recipe import SURVIVORS
+
+
+class Moment(StrEnum):
+    """Where the tool is held while the fault happens. What comes before an answer has been carried
+    out, and the tool does not know it yet."""
+
+    CONNECTING = "connecting"
+    GATHERING = "gathering"
+    PROMPT = "prompt"
+    REORDER = "before the new order"
+    REORDERED = "before the answer to the new order"
+    ELECT = "before the election"
+    ELECTED = "before the answer to the election"
+    RESTORE = "before the old order"
+    RESTORED = "before the answer to the old order"
+    VERIFY = "reading back"
+
+    @property
+    def planned(self) -> bool:
+        """The replicas have been looked at."""
+        return self not in (Moment.CONNECTING, Moment.GATHERING)
+
+    @property
+    def begun(self) -> bool:
+        """The last look before the election is over, and the journal announces it."""
+        return self.planned and self is not Moment.PROMPT
+
+
+class Fault(StrEnum):
+    KILL_BROKER = "kill a broker"
+    PAUSE_BROKER = "pause a broker"
+    KILL_ACTIVE = "kill the active controller"
+    PAUSE_ACTIVE = "pause the active controller"
+    KILL_STANDBY = "kill a standby"
+    PAUSE_STANDBY = "pause a standby"
+    LOSE_QUORUM = "kill two controllers"
+    CUT_LINK = "cut the link to a broker"
+    SEVER_LINK = "sever the link to a broker"
+    DELAY_LINK = "delay the link to a broker"
+    CUT_CONTROL = "cut a broker off from the controllers"
+    DELAY_CONTROL = "delay a broker's link to the controllers"
+    SIGKILL = "SIGKILL the tool"
+    SIGTERM = "SIGTERM the tool"
+    SIGINT = "SIGINT the tool"
+    SECOND_SIGNAL = "SIGTERM the tool twice"
+    RETURN_KILLED = "return a leader that was killed"
+    RETURN_STOPPED = "return a leader that was stopped"
+    DELETE_TOPIC = "delete a topic"
+    ALTER_CONFIG = "alter a topic's configuration"
+    UNCLEAN_CONFIG = "allow unclean elections of a topic"
+    ADD_PARTITIONS = "add partitions to a topic"
+    REASSIGN = "reassign a partition"
+
+
+OF_BROKERS = frozenset(
+    {
+        Fault.KILL_BROKER,
+        Fault.PAUSE_BROKER,
+        Fault.CUT_LINK,
+        Fault.SEVER_LINK,
+        Fault.DELAY_LINK,
+        Fault.CUT_CONTROL,
+        Fault.DELAY_CONTROL,
+    }
+)
+OF_TOPICS = frozenset(
+    {
+        Fault.DELETE_TOPIC,
+        Fault.ALTER_CONFIG,
+        Fault.UNCLEAN_CONFIG,
+        Fault.ADD_PARTITIONS,
+        Fault.REASSIGN,
+    }
+)
+RETURNS = {Fault.RETURN_KILLED: 1, Fault.RETURN_STOPPED: 2}
+OF_THE_TOOL = frozenset({Fault.SIGKILL, Fault.SIGTERM, Fault.SIGINT, Fault.SECOND_SIGNAL})
+
+
+class Way(StrEnum):
+    """How the tool is run the first time."""
+
+    PLAIN = "plain"
+    TERMINAL = "terminal"
+    WAIT = "waits for brokers"
+    SALVAGE = "salvages first"
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """broker: whom the fault hits, or who returns. seconds: how long the fault lasts at least,
+    unless the tool has ended. delay: of each frame of a slow link, in seconds. stays_dead: a killed
+    broker is started only after the second run. quietly: who returns is not waited for.
+    patience_ms: --recovery-duration-ms.
+    """
+
+    seed: int
+    fault: Fault
+    moment: Moment
+    way: Way
+    broker: int
+    seconds: float
+    delay: float
+    stays_dead: bool
+    quietly: bool
+    patience_ms: int
+
+    def __str__(self) -> str:
+        hit = f" {self.broker}" if self.fault in (*OF_BROKERS, *RETURNS) else ""
+        return f"{self.fault}{hit}; {self.moment}; {self.way}"
+
+
+COMBINATIONS = tuple((fault, moment) for fault in Fault for moment in Moment)
+# Seeds in a row meet different faults at different moments.
+_STRIDE = 67
+assert gcd(_STRIDE, len(COMBINATIONS)) == 1
+
+
+def scenario(seed: int) -> Scenario:
+    """As many seeds in a row as there are combinations of fault and moment have each once."""
+    fault, moment = COMBINATIONS[seed * _STRIDE % len(COMBINATIONS)]
+    random = Random(seed)
+    way = random.choice((Way.PLAIN, Way.PLAIN, Way.TERMINAL, Way.WAIT, Way.SALVAGE))
+    way = Way.TERMINAL if moment is Moment.PROMPT else way
+    return Scenario(
+        seed,
+        fault,
+        moment,
+        way,
+        RETURNS.get(fault, random.choice(SURVIVORS)),
+        seconds=random.choice((0.0, 2.0, 5.0)),
+        delay=random.choice((0.2, 1.0, 2.0)),
+        stays_dead=random.random() < 0.5,
+        quietly=random.random() < 0.25 and moment is not Moment.PROMPT,
+        patience_ms=random.choice((4000, 8000) if way is Way.WAIT else (4000, 30_000)),
+    )

@@ -1,0 +1,123 @@
+"""A cluster whose links can be cut: a tap between the tool and each broker, and one between each
+broker and each controller. Brokers talk to each other, and the judges to them, past the taps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from tests.chaos.recipe import NEWER, OLDER, SURVIVORS, chaos
+from tests.real.archive import unpack
+from tests.real.cluster import ACTIVE, KafkaCluster
+from tests.real.faults import quorum_answers
+from tests.real.outages import OFFLINE_TIMEOUT, saved
+from tests.real.ports import PortLease
+from tests.real.properties import node_directory
+from tests.real.tap import Gate, Tap
+from tests.real.waiting import wait_until
+
+QUORUM_TIMEOUT = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class TappedCluster:
+    """`clients` by broker; `controls` by broker, one for each controller."""
+
+    cluster: KafkaCluster
+    clients: Mapping[int, Tap]
+    controls: Mapping[int, tuple[Tap, ...]]
+    _lease: PortLease
+
+    @classmethod
+    def start(cls, directory: Path) -> Self:
+        """The outage, running. Close it when done."""
+        unpack(saved(chaos()), directory)
+        cluster = KafkaCluster(directory)
+        brokers = cluster.spec.broker_ids
+        lease = PortLease.of(len(brokers))
+        clients, controls = {}, {}
+        for broker, port in zip(brokers, lease.ports, strict=True):
+            clients[broker] = Tap(f"{cluster.spec.host}:{port}")
+            controls[broker] = tuple(map(Tap, map(cluster.address, cluster.spec.controller_ids)))
+            _lead_through(cluster, broker, port, clients[broker], controls[broker])
+        tapped = cls(cluster, clients, controls, lease)
+        try:
+            cluster.start((*cluster.spec.controller_ids, *SURVIVORS))
+            for topic in (OLDER, NEWER):
+                cluster.wait_until_partitions(topic, lambda p: p.offline, OFFLINE_TIMEOUT)
+        except BaseException:
+            tapped.close()
+            raise
+        return tapped
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.cluster.close()
+        for tap in self._taps:
+            tap.close()
+        self._lease.release()
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """Through the taps; brokers tell a client that comes this way no other addresses."""
+        return ",".join(tap.address for tap in self.clients.values())
+
+    def watch(self, *gates: Gate) -> None:
+        """Hold what any broker is asked."""
+        for tap in self.clients.values():
+            tap.watch(*gates)
+
+    @property
+    def active_controller(self) -> int:
+        """The live one that became it last."""
+        live = filter(self.cluster.alive, self.cluster.spec.controller_ids)
+        return max(live, key=self._last_term)
+
+    def _last_term(self, controller: int) -> int:
+        terms = ACTIVE.findall(self.cluster.output(controller).read_text())
+        return max(map(int, terms), default=-1)
+
+    def heal(self) -> None:
+        """Links carry, whatever was stopped goes on, and the quorum is whole."""
+        for tap in self._taps:
+            tap.mend()
+        for node in filter(self.cluster.alive, self.cluster.node_ids):
+            self.cluster.resume(node)
+        self.cluster.restore_quorum()
+        wait_until(
+            lambda: quorum_answers(self.cluster), QUORUM_TIMEOUT, lambda: "the quorum answers"
+        )
+        self.cluster.wait_until_unfenced(self.cluster.live_brokers)
+
+    @property
+    def _taps(self) -> tuple[Tap, ...]:
+        return (*self.clients.values(), *(tap for of_it in self.controls.values() for tap in of_it))
+
+
+def _lead_through(
+    cluster: KafkaCluster, broker: int, port: int, client: Tap, controls: tuple[Tap, ...]
+) -> None:
+    """A listener of its own for the tool, and the taps as the addresses of the controllers.
+
+    Of a property given twice the later counts.
+    """
+    host, own = cluster.spec.host, cluster.address(broker)
+    voters = zip(cluster.spec.controller_ids, controls, strict=True)
+    settings = {
+        "listeners": f"PLAINTEXT://{own},TAPPED://{host}:{port}",
+        "advertised.listeners": f"PLAINTEXT://{own},TAPPED://{client.address}",
+        "listener.security.protocol.map": ",".join(
+            f"{name}:PLAINTEXT" for name in ("CONTROLLER", "PLAINTEXT", "TAPPED")
+        ),
+        "controller.quorum.voters": ",".join(f"{node}@{tap.address}" for node, tap in voters),
+    }
+    with (node_directory(cluster.directory, broker) / "server.properties").open("a") as file:
+        file.writelines(f"{key}={value}\n" for key, value in settings.items())
