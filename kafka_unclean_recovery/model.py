@@ -14,6 +14,9 @@ from kafka_unclean_recovery.choices import ScanMode
 
 NO_LEADER = -1
 
+INTERNAL_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_state")
+"""Kafka's own: groups, transactions and share groups stand still without them."""
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class TopicPartition:

@@ -21,13 +21,14 @@ from kafka_unclean_recovery.cluster.errors import ConfigError, ConnectionFailed,
 from kafka_unclean_recovery.cluster.security import ClientConfig
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.model import INTERNAL_TOPICS
 from kafka_unclean_recovery.replay.checkpoint import open_checkpoint, read_checkpoint
 from kafka_unclean_recovery.replay.client_settings import load_settings
 from kafka_unclean_recovery.replay.producing import Client, NotReached, ProducingFailed
 from kafka_unclean_recovery.replay.run import Known, Work, replay
 from kafka_unclean_recovery.replay.saved import Saved, read_saved
 from kafka_unclean_recovery.replay.table import refusals, render_replay
-from kafka_unclean_recovery.replay.target import INTERNAL_TOPICS, target_name
+from kafka_unclean_recovery.replay.target import target_name
 
 NAME = "kafka-unclean-recovery"
 _ASK = "no marker here says how it ended: find that out, or give --include-open"

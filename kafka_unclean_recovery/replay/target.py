@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.model import INTERNAL_TOPICS
 from kafka_unclean_recovery.replay.origin import Headers
 from kafka_unclean_recovery.replay.records import Fate, SavedRecord
 from kafka_unclean_recovery.report_text import count_text
 
 PLACEHOLDER = "{topic}"
 _NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
-INTERNAL_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_state")
 
 _DIFFERENCE = "message.timestamp.difference.max.ms"
 _ANY_TIME = 2**63 - 1
