@@ -1,0 +1,109 @@
+"""Electing wave by wave: internal topics first, and where a pace is given, verify each wave and
+stop at the first surprise.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+
+from kafka_unclean_recovery.cluster.describe import RequestFailed
+from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.election_rules import Choice
+from kafka_unclean_recovery.journal import JournalError
+from kafka_unclean_recovery.model import (
+    Outcome,
+    OutcomeKind,
+    PartitionPlan,
+    PartitionState,
+    TopicPartition,
+)
+from kafka_unclean_recovery.report_text import count_text
+from kafka_unclean_recovery.transport import Elections, Elector
+from kafka_unclean_recovery.transport.electing import LOST, Means, all_failed
+from kafka_unclean_recovery.waves import Pace, outdated, surprise, waves
+
+_POLL_SECONDS = 0.1
+_SEEN_SECONDS = 10.0
+
+Led = dict[TopicPartition, PartitionState | None]
+"""Partitions of the waves so far as they were seen with their leaders; None when not seen yet."""
+
+
+class WaveElector:
+    """An Elector (the protocol in transport/__init__.py) that has another one elect each wave.
+
+    Every wave is observed again, announced, carried out and read back by itself, with deadlines of
+    its own.
+    """
+
+    def __init__(self, elector: Elector, means: Means, pace: Pace) -> None:
+        self._elector = elector
+        self._means = means
+        self._pace = pace
+
+    @property
+    def choose(self) -> Choice:
+        return self._elector.choose
+
+    async def elect(self, plans: Sequence[PartitionPlan]) -> Elections:
+        made = Elections({}, {})
+        led: Led = {}
+        steps = waves(plans, self._pace)
+        for number, wave in enumerate(steps, 1):
+            if self._pace.careful:
+                self._note("wave", number=number, of=len(steps), partitions=len(wave))
+            now = await self._elector.elect(wave)
+            made = Elections(made.outcomes | now.outcomes, made.after | now.after)
+            led |= {tp: now.after.get(tp) for tp, o in now.outcomes.items() if o.kind.success}
+            why = None
+            if self._pace.careful:
+                why = await self._why_stop(made, led, f"wave {number} of {len(steps)}", len(wave))
+            if why is not None:
+                rest = [plan.state.topic_partition for step in steps[number:] for plan in step]
+                return Elections(made.outcomes | all_failed(rest, why), made.after)
+        return made
+
+    async def _why_stop(self, made: Elections, led: Led, wave: str, size: int) -> str | None:
+        """Why no other wave is to begin, None when all is as it should be; what is not, is said in
+        `made`."""
+        if self._means.stop.requested:
+            return "interrupted before its election began"
+        try:
+            now = await self._look(led)
+        except (*LOST, RequestFailed) as error:
+            return self._stopped(f"{wave} could not be verified: {error}")
+        lost = {tp: why for tp in led if (why := surprise(led[tp], now.get(tp))) is not None}
+        made.outcomes.update(
+            (tp, Outcome(OutcomeKind.FAILED, f"after its wave {why}")) for tp, why in lost.items()
+        )
+        made.after.update(now)
+        led |= {tp: led[tp] or state for tp, state in now.items()}
+        failed = [f"{tp}: {o.reason}" for tp, o in made.outcomes.items() if not o.kind.success]
+        if failed:
+            others = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
+            return self._stopped(f"stopped after {wave} by {failed[0]}{others}")
+        self._means.say(f"{wave}: {count_text(size, 'partition')} verified")
+        return None
+
+    async def _look(self, led: Led) -> dict[TopicPartition, PartitionState]:
+        """The partitions as they are now. Raises ConnectionFailed, NoBrokerReachable,
+        RequestFailed."""
+        deadline = Deadline.after(_SEEN_SECONDS)
+        while led:
+            now = await self._means.reader.partitions(sorted(led))
+            if deadline.expired or not any(outdated(led[tp], now.get(tp)) for tp in led):
+                return now
+            await asyncio.sleep(_POLL_SECONDS)
+        return {}
+
+    def _note(self, event: str, **fields: object) -> None:
+        # Nothing hangs on this line: if the journal is full, the elector won't announce a thing.
+        with contextlib.suppress(JournalError):
+            self._means.journal.note(event, **fields)
+
+    def _stopped(self, reason: str) -> str:
+        self._note("surprise", reason=reason)
+        self._means.say(reason)
+        return f"its election was not begun: {reason}"
