@@ -6,7 +6,6 @@ never taken as unknown.
 
 from __future__ import annotations
 
-import re
 from datetime import datetime
 from itertools import pairwise
 
@@ -17,13 +16,11 @@ from kafka_unclean_recovery.json_text import Place, load_object
 from kafka_unclean_recovery.model import (
     EpochLineage,
     EpochSpan,
-    Finding,
     PartitionInfo,
     PartitionState,
     ReplicaInfo,
     ReplicaLog,
     Scanned,
-    Severity,
     TopicPartition,
 )
 from kafka_unclean_recovery.plan_file import (
@@ -32,11 +29,11 @@ from kafka_unclean_recovery.plan_file import (
     partitions_by_line,
     replica_log_json,
 )
+from kafka_unclean_recovery.plan_reading import read_finding, read_topic
 
 FORMAT_VERSION = 1
 KIND = "replica-info"
 
-_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 _HEAD_KEYS = (
     "format_version",
     "kind",
@@ -197,23 +194,14 @@ def _partitions(document: Fields) -> tuple[PartitionInfo, ...]:
 
 def _partition(fields: Fields) -> PartitionInfo:
     fields.only(_PARTITION_KEYS)
-    topic_partition = TopicPartition(_topic(fields), fields.int32("partition"))
+    topic_partition = TopicPartition(read_topic(fields), fields.int32("partition"))
     return PartitionInfo(
         topic_partition,
         _state(fields, topic_partition),
         _replica_logs(fields),
-        tuple(_finding(found) for found in fields.objects("findings")),
+        tuple(read_finding(found) for found in fields.objects("findings")),
         fields.flag("compacted"),
     )
-
-
-def _topic(fields: Fields) -> str:
-    name = fields.text("topic")
-    if not _TOPIC.fullmatch(name) or name in (".", ".."):
-        raise fields.place.at("topic").error(
-            'is not a legal topic name; it has 1 to 249 of a-z A-Z 0-9 . _ - and is not "." or ".."'
-        )
-    return name
 
 
 def _state(fields: Fields, topic_partition: TopicPartition) -> PartitionState | None:
@@ -320,9 +308,3 @@ def _scanned(fields: Fields) -> Scanned:
         record_count=fields.int64_or_unknown("record_count"),
         damage=fields.text_or_unknown("damage"),
     )
-
-
-def _finding(fields: Fields) -> Finding:
-    fields.only(("code", "severity", "message"))
-    severity = fields.one_of("severity", [severity.value for severity in Severity])
-    return Finding(fields.text("code"), Severity(severity), fields.text("message"))
