@@ -10,10 +10,12 @@ import typer
 from kafka_unclean_recovery.cli.flags import (
     BootstrapServer,
     Format,
+    MetricsFile,
     OutputFormat,
     PartitionsFile,
     Topics,
 )
+from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
 
 NAME = "aftercare"
 
@@ -49,6 +51,8 @@ def aftercare(
         typer.Option(min=1, metavar="MS", help="How long --watch may take; 600000 by default."),
     ] = None,
     format: OutputFormat = Format.TABLE,  # noqa: A002 - the flag's name
+    metrics_file: MetricsFile = None,
+    log_format: LogFormatFlag = LogFormat.TEXT,
 ) -> None:
     """See what an unclean election left behind: hanging transactions, groups, missing replicas.
 

@@ -12,11 +12,13 @@ from pathlib import Path
 from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.aftercare.ending import Ended, end_transactions
 from kafka_unclean_recovery.aftercare.looking import Asked, look
+from kafka_unclean_recovery.aftercare.metrics import aftercare_metrics
 from kafka_unclean_recovery.aftercare.report import render_json
 from kafka_unclean_recovery.aftercare.result import Aftercare
 from kafka_unclean_recovery.aftercare.table import render_aftercare, summary
 from kafka_unclean_recovery.aftercare.transactions import Hanging
 from kafka_unclean_recovery.aftercare.watching import IN_A_ROW, watch
+from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.console import Console, read_input
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.selection import selection
@@ -180,7 +182,9 @@ async def _watch(session: Session, options: Options, chosen: Chosen, watched: _W
 async def _look(session: Session, chosen: Chosen) -> Aftercare:
     """Raises Exit(2) for the journal of another cluster."""
     looking = look(session.nodes, session.reader, chosen.asked, _ANSWER_SECONDS)
-    found = await session.stop.unless(looking)
+    found = await metrics_file.timed("look", session.stop.unless(looking))
+    metrics_file.found(aftercare_metrics(found))
+    metrics_file.write_pass()
     if chosen.cluster_id not in (None, found.cluster_id):
         raise usage(f"--journal is of cluster {chosen.cluster_id}, not of {found.cluster_id}")
     return found

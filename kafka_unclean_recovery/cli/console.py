@@ -9,8 +9,10 @@ import sys
 import termios
 from collections.abc import Iterable
 from pathlib import Path
+from typing import BinaryIO
 
 from kafka_unclean_recovery.cli.exits import usage
+from kafka_unclean_recovery.cli.log_format import is_json, log_line
 from kafka_unclean_recovery.private_files import private
 from kafka_unclean_recovery.stopping import Stop
 
@@ -24,19 +26,20 @@ class Console:
 
     def __init__(self, command: str) -> None:
         self._command = command
-        self._terminal = sys.stderr.isatty()
+        # Progress is no part of a log.
+        self._terminal = sys.stderr.isatty() and not is_json()
         self._line = ""
 
     def say(self, sentence: str) -> None:
         """A line on stderr that stays."""
         self._clear()
-        print(f"{self._command}: {sentence}", file=sys.stderr, flush=True)  # noqa: T201
+        print(log_line(self._command, sentence), file=sys.stderr, flush=True)  # noqa: T201
 
     def say_in_handler(self, sentence: str) -> None:
         """The same in a signal handler, which may come in the middle of another line: past the
         buffer, which may not be entered twice."""
         cleared = _CLEAR_LINE if self._line else ""
-        os.write(sys.stderr.fileno(), f"{cleared}{self._command}: {sentence}\n".encode())
+        os.write(sys.stderr.fileno(), f"{cleared}{log_line(self._command, sentence)}\n".encode())
 
     def progress(self, sentence: str) -> None:
         """Shown on a terminal only, until the next line."""
@@ -108,16 +111,26 @@ def read_input(path: Path, flag: str) -> str:
 def read_bytes(path: Path, flag: str) -> bytes:
     """What a plain file named by the user holds. Raises Exit(2)."""
     try:
-        # Nobody may ever write to the other end of a FIFO: opening it must not wait.
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
-            status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode):
-                raise usage(f"{flag} {path}: not a plain file; write what it holds to one first")
-            if status.st_size > _LARGEST_INPUT:
-                raise usage(f"{flag} {path}: {status.st_size} bytes is too large for such a file")
+        with open_plain(path, flag) as file:
             return file.read()
     except OSError as error:
         raise usage(f"{flag} {path}: {error.strerror}") from None
+
+
+def open_plain(path: Path, flag: str) -> BinaryIO:
+    """To read. Raises Exit(2) for what is no plain file or too large, OSError."""
+    # Nobody may ever write to the other end of a FIFO: opening it must not wait.
+    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb")
+    status = os.fstat(file.fileno())
+    why = ""
+    if not stat.S_ISREG(status.st_mode):
+        why = "not a plain file; write what it holds to one first"
+    elif status.st_size > _LARGEST_INPUT:
+        why = f"{status.st_size} bytes is too large for such a file"
+    if why:
+        file.close()
+        raise usage(f"{flag} {path}: {why}")
+    return file
 
 
 def check_output(path: Path | None, flag: str) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kafka_unclean_recovery.choices import ScanMode
+from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.complaints import count_and_first
 from kafka_unclean_recovery.cli.console import (
     Console,
@@ -28,6 +29,7 @@ from kafka_unclean_recovery.model import (
 from kafka_unclean_recovery.report import render_json
 from kafka_unclean_recovery.report_table import render_table
 from kafka_unclean_recovery.report_text import why_not
+from kafka_unclean_recovery.run_metrics import report_metrics
 
 NAME = "kafka-unclean-recovery"
 
@@ -77,6 +79,7 @@ def _plan(console: Console, options: Options) -> int:
     _check_known(excluded, info)
     _check_cluster_id(options, info)
     report = _report(info, excluded, chosen)
+    metrics_file.found(report_metrics(report))
     try:
         plans = [row.plan for row in report.partitions if row.plan is not None]
         options.outputs.write(console, report.cluster, plans)

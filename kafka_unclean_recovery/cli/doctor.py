@@ -13,9 +13,11 @@ from kafka_unclean_recovery.cli.flags import (
     Format,
     HowElected,
     HowSeen,
+    MetricsFile,
     OutputFormat,
     ReplicaLogInfoDialect,
 )
+from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
 
 NAME = "doctor"
 
@@ -37,6 +39,8 @@ def doctor(
     transport: HowSeen = Transport.AUTO,
     election_method: HowElected = ElectionMethod.AUTO,
     replica_log_info_dialect: ReplicaLogInfoDialect = None,
+    metrics_file: MetricsFile = None,
+    log_format: LogFormatFlag = LogFormat.TEXT,
 ) -> None:
     """Check that a recovery would work, and change nothing.
 

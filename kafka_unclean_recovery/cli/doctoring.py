@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from kafka_unclean_recovery.choices import Dialect, ElectionMethod, Transport, Wishes
+from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.mechanisms import wishes_of
@@ -17,6 +18,7 @@ from kafka_unclean_recovery.cluster.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.doctor.diagnosis import diagnose
 from kafka_unclean_recovery.doctor.examine import Patient, examine
 from kafka_unclean_recovery.doctor.facts import Room, Space
+from kafka_unclean_recovery.doctor.metrics import doctor_metrics
 from kafka_unclean_recovery.doctor.report import render_json, render_text
 from kafka_unclean_recovery.journal import state_directory, unfinished_journals
 
@@ -76,8 +78,9 @@ async def _doctor(session: Session, options: Options) -> int:
     asking = examine(
         patient, lambda id_: _room(id_, options.salvage_dir), lambda: time.time_ns() // 10**6
     )
-    facts = await session.stop.unless(asking)
+    facts = await metrics_file.timed("examine", session.stop.unless(asking))
     found = diagnose(facts, datetime.now(UTC).isoformat(timespec="seconds"))
+    metrics_file.found(doctor_metrics(found))
     session.console.artefact(render_json(found) if options.as_json else render_text(found))
     return NOT_ALL if found.worst.bad else OK
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kafka_unclean_recovery.choices import Dialect, ElectionMethod, Transport, Wishes
+from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.console import Console, read_input
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.mechanisms import wishes_of
@@ -34,6 +35,7 @@ from kafka_unclean_recovery.recovery import (
     settled_before,
     verify,
 )
+from kafka_unclean_recovery.run_metrics import outcome_metrics
 
 NAME = "kafka-elect-leaders"
 
@@ -135,6 +137,7 @@ async def _by_the_controller(session: Session, options: Options, chosen: Leaders
     answers = await session.controller.ask(
         lambda connection, deadline: elect_leaders(connection, kind, wanted, deadline)
     )
+    metrics_file.found(outcome_metrics(_kind(answer) for answer in answers.values()))
     if options.as_json:
         rows = [_answer_json(tp, answer) for tp, answer in sorted(answers.items())]
         session.console.artefact(json.dumps({"format_version": 1, "elections": rows}) + "\n")
@@ -145,6 +148,12 @@ async def _by_the_controller(session: Session, options: Options, chosen: Leaders
             session.console.say(f"{tp}: {error_name(answer.error)}: {answer.message}")
     done = all(answer.error in (NONE, ELECTION_NOT_NEEDED) for answer in answers.values())
     return OK if done else NOT_ALL
+
+
+def _kind(answer: Answer) -> OutcomeKind:
+    if answer.error == ELECTION_NOT_NEEDED:
+        return OutcomeKind.ALREADY_ONLINE
+    return OutcomeKind.ELECTED if answer.error == NONE else OutcomeKind.FAILED
 
 
 def _answer_json(tp: TopicPartition, answer: Answer) -> dict[str, object]:
@@ -180,13 +189,14 @@ async def _elect_designated(
 ) -> int:
     deadline = Deadline.after(options.recovery_duration_ms / 1000)
     wanted = Wanted(tuple(leaders), will_elect=True)
-    seen = await session.observer().observe(wanted, deadline)
+    seen = await metrics_file.timed("observe", session.observer().observe(wanted, deadline))
     say_silent(session.console, seen)
     plans, outcomes = _designations(seen, leaders)
     elector = await session.elector(journal, options.recovery_election_attempts)
     open_plans = {tp: plan for tp, plan in plans.items() if tp not in outcomes}
     outcomes |= settled_before(seen, open_plans, elector.choose)
-    made = await elector.elect([plan for tp, plan in plans.items() if tp not in outcomes])
+    chosen = [plan for tp, plan in plans.items() if tp not in outcomes]
+    made = await metrics_file.timed("elect", elector.elect(chosen))
     outcomes |= made.outcomes
     report = await verify(session.reader, seen, plans, outcomes, made.after)
     report = replace(report, interrupted=session.stop.requested)

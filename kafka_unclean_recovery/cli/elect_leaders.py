@@ -3,8 +3,6 @@ Kafka."""
 
 from __future__ import annotations
 
-import gc
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +11,7 @@ import typer
 
 from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.choices import ElectionMethod, Transport
+from kafka_unclean_recovery.cli import entry, environment
 from kafka_unclean_recovery.cli.flags import (
     BootstrapServer,
     ElectionAttempts,
@@ -20,11 +19,14 @@ from kafka_unclean_recovery.cli.flags import (
     HowElected,
     HowSeen,
     JournalFile,
+    MetricsFile,
     OutputFormat,
     ReplicaLogInfoDialect,
 )
+from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
 
 NAME = "kafka-elect-leaders"
+PREFIX = f"{environment.PREFIX}_ELECT_LEADERS"
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
@@ -87,6 +89,8 @@ def elect_leaders(
     transport: HowSeen = Transport.AUTO,
     election_method: HowElected = ElectionMethod.AUTO,
     replica_log_info_dialect: ReplicaLogInfoDialect = None,
+    metrics_file: MetricsFile = None,
+    log_format: LogFormatFlag = LogFormat.TEXT,
     version: Annotated[
         bool,
         typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
@@ -116,7 +120,4 @@ def elect_leaders(
 
 def main() -> None:
     """Entry point of the console script."""
-    # Answers about thousands of partitions are many objects and no garbage: the default of 700
-    # has the collector walk them over and over, a tenth of the run.
-    gc.set_threshold(100_000)
-    app(prog_name=NAME, args=sys.argv[1:])
+    entry.main(app, NAME, PREFIX)

@@ -14,6 +14,7 @@ from kafka_unclean_recovery.cli.live_salvaging import (
     save_tails,
     total_note,
 )
+from kafka_unclean_recovery.cli.metrics_file import timed
 from kafka_unclean_recovery.cli.output import (
     exit_code_of,
     print_report,
@@ -47,7 +48,7 @@ async def recover_automatically(session: Session, inputs: Inputs, journal: Journ
     observer = session.observer()
     deadline = Deadline.after(options.recovery_duration_ms / 1000)
     advise = partial(waiting_brings, info=inputs.disks)
-    seen = await observer.observe(inputs.wanted, deadline, advise)
+    seen = await timed("observe", observer.observe(inputs.wanted, deadline, advise))
     say_silent(session.console, seen)
     seen = seen if inputs.disks is None else with_disks(seen, inputs.disks)
     plans = plan_recovery(seen)
@@ -64,7 +65,8 @@ async def recover_automatically(session: Session, inputs: Inputs, journal: Journ
     if cleared is not None:
         outcomes |= cleared.refused
         made, seen = await asyncio.gather(
-            elector.elect(cleared.plans), observer.add_hidden_topics(inputs.wanted, seen)
+            timed("elect", elector.elect(cleared.plans)),
+            observer.add_hidden_topics(inputs.wanted, seen),
         )
     else:
         why = "interrupted" if session.stop.requested else "nobody said yes"

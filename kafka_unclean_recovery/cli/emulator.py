@@ -10,6 +10,7 @@ import typer
 
 from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.cli.group_flags import refuse_flags_before
+from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
 
 NAME = "emulator"
 CTL_NAME = "ctl"
@@ -62,6 +63,7 @@ def emulator(
         int,
         typer.Option(min=1, metavar="MS", help="After which a lagging replica leaves the ISR."),
     ] = 30_000,
+    log_format: LogFormatFlag = LogFormat.TEXT,
 ) -> None:
     """Run an emulated Kafka cluster on the loopback until SIGINT or SIGTERM.
 
@@ -100,6 +102,7 @@ def ctl(
     socket: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The control.socket that it printed.")
     ] = None,
+    log_format: LogFormatFlag = LogFormat.TEXT,
 ) -> None:
     """Carry out one command of a scenario in a running emulator.
 

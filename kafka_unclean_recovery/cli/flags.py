@@ -94,3 +94,11 @@ LogDirs = Annotated[
         help="Log directories of dead brokers to read now; may be given again.",
     ),
 ]
+MetricsFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write metrics of this run there, in Prometheus' text format, however it ends; such a"
+        " file of an earlier run is replaced.",
+    ),
+]

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK
+from kafka_unclean_recovery.cli.metrics_file import timed
 from kafka_unclean_recovery.cli.output import print_report, say_silent, with_problems
 from kafka_unclean_recovery.cli.recover_options import Inputs, next_command
 from kafka_unclean_recovery.cli.session import Session
@@ -28,7 +29,7 @@ async def only_plan(session: Session, inputs: Inputs) -> int:
     observer = session.observer()
     deadline = Deadline.after(options.recovery_duration_ms / 1000)
     advise = partial(waiting_brings, info=inputs.disks)
-    seen = await observer.observe(inputs.wanted, deadline, advise)
+    seen = await timed("observe", observer.observe(inputs.wanted, deadline, advise))
     seen = await observer.add_hidden_topics(inputs.wanted, seen)
     say_silent(session.console, seen)
     seen = seen if inputs.disks is None else with_disks(seen, inputs.disks)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK
 from kafka_unclean_recovery.model import ReplicaInfo, Report
 from kafka_unclean_recovery.observation import Observation
 from kafka_unclean_recovery.report import render_json
 from kafka_unclean_recovery.report_table import render_outcomes, render_table
+from kafka_unclean_recovery.run_metrics import report_metrics
 
 
 def print_report(console: Console, report: Report, as_json: bool, with_replicas: bool) -> None:
+    metrics_file.found(report_metrics(report))
     if as_json:
         console.artefact(render_json(report))
     elif with_replicas:

@@ -12,12 +12,14 @@ from kafka_unclean_recovery.cli.flags import (
     Format,
     HowMuch,
     LogDirs,
+    MetricsFile,
     OutputFormat,
     PartitionsFile,
     PlanFile,
     ReplicaInfoFiles,
     Topics,
 )
+from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
 
 NAME = "plan"
 
@@ -42,6 +44,8 @@ def plan_from_disks(
     format: OutputFormat = Format.TABLE,  # noqa: A002 - the flag's name
     topics: Topics = None,
     path_to_json_file: PartitionsFile = None,
+    metrics_file: MetricsFile = None,
+    log_format: LogFormatFlag = LogFormat.TEXT,
 ) -> None:
     """Choose leaders from log directories alone, with no broker and no controller alive.
 

@@ -18,6 +18,7 @@ from kafka_unclean_recovery.cli.flags import (
     Topics,
 )
 from kafka_unclean_recovery.cli.group_flags import refuse_flags_before
+from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cli.salvage_flags import PLAN, DesignatedByHand, RawOnly
 
 NAME = "salvage"
@@ -44,6 +45,7 @@ def salvage(
     format: OutputFormat = Format.TABLE,  # noqa: A002 - the flag's name
     topics: Topics = None,
     path_to_json_file: PartitionsFile = None,
+    log_format: LogFormatFlag = LogFormat.TEXT,
 ) -> None:
     """Save the records on these disks that the designated leaders' logs lack.
 

@@ -9,6 +9,7 @@ import typer
 
 from kafka_unclean_recovery.cli.exits import USAGE
 from kafka_unclean_recovery.cli.flags import BootstrapServer, PartitionsFile, Topics
+from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
 
 NAME = "replay"
 
@@ -46,6 +47,7 @@ def salvage_replay(
     execute: Annotated[
         bool, typer.Option("--execute", help="Produce; else it is only shown what would be.")
     ] = False,
+    log_format: LogFormatFlag = LogFormat.TEXT,
 ) -> None:
     """Produce the records that salvage saved to a topic beside the one that lost them.
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kafka_unclean_recovery.choices import ScanMode
+from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.complaints import count_and_first, scan_complaints
 from kafka_unclean_recovery.cli.console import (
     Console,
@@ -23,6 +24,7 @@ from kafka_unclean_recovery.log_dir.scan import scan_log_directories
 from kafka_unclean_recovery.model import ReplicaInfo
 from kafka_unclean_recovery.replica_info import replica_info_json
 from kafka_unclean_recovery.replica_info_table import render_replica_info
+from kafka_unclean_recovery.run_metrics import scan_metrics
 
 NAME = "kafka-unclean-recovery"
 
@@ -50,6 +52,7 @@ def scan(options: Options) -> int:
         chosen = selection(options.topics, options.path_to_json_file)
         watch = ScanWatch(console)
         info = scan_directories(options.directories, options.mode, chosen, options.workers, watch)
+        metrics_file.found(scan_metrics(info))
         _give(console, options, info)
     except Exit as error:
         console.say(str(error))

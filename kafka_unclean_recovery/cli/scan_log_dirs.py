@@ -8,7 +8,15 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery.choices import ScanMode
-from kafka_unclean_recovery.cli.flags import Format, HowMuch, OutputFormat, PartitionsFile, Topics
+from kafka_unclean_recovery.cli.flags import (
+    Format,
+    HowMuch,
+    MetricsFile,
+    OutputFormat,
+    PartitionsFile,
+    Topics,
+)
+from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
 
 NAME = "scan-log-dirs"
 
@@ -39,6 +47,8 @@ def scan_log_dirs(
     format: OutputFormat = Format.TABLE,  # noqa: A002 - the flag's name
     topics: Topics = None,
     path_to_json_file: PartitionsFile = None,
+    metrics_file: MetricsFile = None,
+    log_format: LogFormatFlag = LogFormat.TEXT,
 ) -> None:
     """Read how far the replicas in log directories go, with no broker alive.
 

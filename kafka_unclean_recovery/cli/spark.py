@@ -10,6 +10,7 @@ import typer
 from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.cli import spark_plan, spark_salvage
 from kafka_unclean_recovery.cli.flags import HowMuch, PartitionsFile, Topics
+from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cli.spark_flags import (
     Conf,
     Master,
@@ -69,6 +70,7 @@ def scan(
     store_region: StoreRegion = None,
     master: Master = None,
     conf: Conf = None,
+    log_format: LogFormatFlag = LogFormat.TEXT,
 ) -> None:
     """Scan log directories as scan-log-dirs does, by the executors of a Spark cluster.
 

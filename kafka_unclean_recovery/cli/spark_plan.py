@@ -12,6 +12,7 @@ from kafka_unclean_recovery.cli.flags import (
     OutputFormat,
     PlanFile,
 )
+from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cli.spark_flags import Conf, Master, Summaries
 
 NAME = "plan"
@@ -41,6 +42,7 @@ def spark_plan(
     format: OutputFormat = Format.TABLE,  # noqa: A002 - the flag's name
     master: Master = None,
     conf: Conf = None,
+    log_format: LogFormatFlag = LogFormat.TEXT,
 ) -> None:
     """Choose leaders as plan does, for any number of partitions; what is lost goes to stdout by
     topic.

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery.cli.flags import PartitionsFile, Topics
+from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cli.salvage_flags import PLAN, DesignatedByHand, RawOnly
 from kafka_unclean_recovery.cli.spark_flags import (
     Conf,
@@ -40,6 +41,7 @@ def spark_salvage(
     store_region: StoreRegion = None,
     master: Master = None,
     conf: Conf = None,
+    log_format: LogFormatFlag = LogFormat.TEXT,
 ) -> None:
     """Save as salvage does, by the executors of a Spark cluster, what disks hold beyond the logs of
     the designated leaders.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +14,7 @@ from kafka_unclean_recovery.cli import (
     complete,
     doctor,
     emulator,
+    entry,
     plan_from_disks,
     salvage,
     scan_log_dirs,
@@ -29,6 +28,7 @@ from kafka_unclean_recovery.cli.flags import (
     JournalFile,
     LogDirs,
     ManualRecoveryFile,
+    MetricsFile,
     OutputFormat,
     PartitionsFile,
     PlanFile,
@@ -36,6 +36,7 @@ from kafka_unclean_recovery.cli.flags import (
     ReplicaLogInfoDialect,
 )
 from kafka_unclean_recovery.cli.group_flags import refuse_flags_before
+from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
 
 NAME = "kafka-unclean-recovery"
 
@@ -113,6 +114,8 @@ def unclean_recovery(
     transport: HowSeen = Transport.AUTO,
     election_method: HowElected = ElectionMethod.AUTO,
     replica_log_info_dialect: ReplicaLogInfoDialect = None,
+    metrics_file: MetricsFile = None,
+    log_format: LogFormatFlag = LogFormat.TEXT,
     version: Annotated[
         bool,
         typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
@@ -180,7 +183,4 @@ app.command(complete.NAME, hidden=True)(complete.complete)
 
 def main() -> None:
     """Entry point of the console script."""
-    # Answers about thousands of partitions are many objects and no garbage: the default of 700
-    # has the collector walk them over and over, a tenth of the run.
-    gc.set_threshold(100_000)
-    app(prog_name=NAME, args=sys.argv[1:])
+    entry.main(app, NAME)

@@ -6,7 +6,7 @@ time that somebody asks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 
 from kafka_unclean_recovery.emulator.broker import Broker
@@ -21,6 +21,7 @@ from kafka_unclean_recovery.emulator.election_counts import ElectionCounts
 from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.emulator.replica import below_min_isr
 from kafka_unclean_recovery.emulator.replica_fetchers import configured_min_isr
+from kafka_unclean_recovery.metrics_text import Labels, Metric, Sample, exposition
 
 
 def _exported(name: str, kind: str = "gauge") -> int:
@@ -166,16 +167,14 @@ def _broker(emulation: Emulation, broker: Broker) -> BrokerMetrics:
 
 
 def prometheus_text(found: Metrics) -> str:
-    """In the exposition format, under the names that the JMX exporter's rules for Kafka give."""
-    controller = _samples({"": found.controller})
-    brokers = _samples({f'{{broker="{id_}"}}': each for id_, each in found.brokers.items()})
-    return "".join(f"{line}\n" for line in (*controller, *brokers))
+    """Under the names that the JMX exporter's rules for Kafka give."""
+    brokers = [({"broker": str(id_)}, each) for id_, each in found.brokers.items()]
+    return exposition([*_exports([({}, found.controller)]), *_exports(brokers)])
 
 
-def _samples(by_labels: Mapping[str, ControllerMetrics | BrokerMetrics]) -> Iterator[str]:
-    """The samples of a metric stand together."""
-    for each in fields(next(iter(by_labels.values()))) if by_labels else ():
-        name = each.metadata["name"]
-        yield f"# TYPE {name} {each.metadata['kind']}"
-        for labels, values in by_labels.items():
-            yield f"{name}{labels} {getattr(values, each.name)}"
+def _exports(
+    by_labels: Sequence[tuple[Labels, ControllerMetrics | BrokerMetrics]],
+) -> Iterator[Metric]:
+    for each in fields(by_labels[0][1]) if by_labels else ():
+        samples = tuple(Sample(getattr(values, each.name), labels) for labels, values in by_labels)
+        yield Metric(each.metadata["name"], "", samples, each.metadata["kind"])

@@ -1,0 +1,17 @@
+"""A diagnosis as metrics. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from kafka_unclean_recovery.doctor.check import Status
+from kafka_unclean_recovery.doctor.diagnosis import Diagnosis
+from kafka_unclean_recovery.metrics_text import Metric, gauges
+
+
+def doctor_metrics(diagnosis: Diagnosis) -> list[Metric]:
+    """How many checks came out how."""
+    counts = Counter(check.status for check in diagnosis.checks)
+    by_status = {status.value: counts[status] for status in Status}
+    name = "kafka_unclean_recovery_doctor_checks"
+    return [gauges(name, "Checks by how they came out.", "status", by_status)]

@@ -1,0 +1,57 @@
+"""The commands as their console scripts start them, but in this process: many in little time."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from kafka_unclean_recovery.cli import elect_leaders, entry, unclean_recovery
+from kafka_unclean_recovery.cli.environment import PREFIX
+
+RECOVERY = "kafka-unclean-recovery"
+ELECTION = "kafka-elect-leaders"
+APPS = {
+    RECOVERY: (unclean_recovery.app, PREFIX),
+    ELECTION: (elect_leaders.app, elect_leaders.PREFIX),
+}
+
+
+@dataclass(frozen=True)
+class Done:
+    code: int
+    stdout: str
+    stderr: str
+
+
+def invoke(
+    name: str, *args: str, cwd: Path | None = None, env: Mapping[str, str] | None = None
+) -> Done:
+    """env: beside what this process has."""
+    app, prefix = APPS[name]
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        patch.dict(os.environ, env or {}),
+        contextlib.chdir(cwd or Path.cwd()),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        code = entry.run(app, name, args, prefix)
+    return Done(code, out.getvalue(), err.getvalue())
+
+
+def commands() -> Iterator[tuple[str, Any]]:
+    """(its words, the command) of each, prepared as it runs."""
+    for name, (app, prefix) in APPS.items():
+        yield from _below(name, entry.prepared(app, prefix))
+
+
+def _below(words: str, command: Any) -> Iterator[tuple[str, Any]]:
+    yield words, command
+    for name, below in getattr(command, "commands", {}).items():
+        yield from _below(f"{words} {name}", below)
