@@ -140,7 +140,8 @@ async def _by_the_controller(session: Session, options: Options, chosen: Leaders
     metrics_file.found(outcome_metrics(_kind(answer) for answer in answers.values()))
     if options.as_json:
         rows = [_answer_json(tp, answer) for tp, answer in sorted(answers.items())]
-        session.console.artefact(json.dumps({"format_version": 1, "elections": rows}) + "\n")
+        head = {"format_version": 1, "kind": "elections", "election_type": options.election_type}
+        session.console.artefact(json.dumps({**head, "elections": rows}) + "\n")
     else:
         session.console.artefact(_answers_text(options.election_type, answers))
     for tp, answer in sorted(answers.items()):
@@ -157,6 +158,7 @@ def _kind(answer: Answer) -> OutcomeKind:
 
 
 def _answer_json(tp: TopicPartition, answer: Answer) -> dict[str, object]:
+    """schemas/elections-1.schema.json."""
     return {
         "topic": tp.topic,
         "partition": tp.partition,

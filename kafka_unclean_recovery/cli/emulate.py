@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import select
 import signal
@@ -47,6 +48,7 @@ class Options:
     dialect: Dialect | None
     session_timeout: float
     replica_lag_time_max: float
+    as_json: bool
 
 
 def emulate(options: Options) -> int:
@@ -64,14 +66,23 @@ def emulate(options: Options) -> int:
             path = stack.enter_context(serving(lambda line: _do(cluster, line)))
             if options.data_dir is not None:
                 tell_socket(options.data_dir, path)
-            console.artefact(
-                f"bootstrap.servers={cluster.bootstrap_servers}\ncontrol.socket={path}\n"
-            )
+            render = _json if options.as_json else _text
+            console.artefact(render(cluster.bootstrap_servers, path))
             signals.wait(None)
             return OK
     except Exit as error:
         console.say(str(error))
         return error.code
+
+
+def _text(bootstrap_servers: str, socket: Path) -> str:
+    return f"bootstrap.servers={bootstrap_servers}\ncontrol.socket={socket}\n"
+
+
+def _json(bootstrap_servers: str, socket: Path) -> str:
+    """schemas/emulator-1.schema.json, in one line."""
+    where = {"bootstrap_servers": bootstrap_servers.split(","), "control_socket": str(socket)}
+    return json.dumps({"format_version": 1, "kind": "emulator", **where}) + "\n"
 
 
 def _scenario(path: Path | None) -> Scenario:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery.choices import Dialect
+from kafka_unclean_recovery.cli.flags import Format, OutputFormat
 from kafka_unclean_recovery.cli.group_flags import refuse_flags_before
 from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
 
@@ -63,6 +64,7 @@ def emulator(
         int,
         typer.Option(min=1, metavar="MS", help="After which a lagging replica leaves the ISR."),
     ] = 30_000,
+    format: OutputFormat = Format.TABLE,  # noqa: A002 - the flag's name
     log_format: LogFormatFlag = LogFormat.TEXT,
 ) -> None:
     """Run an emulated Kafka cluster on the loopback until SIGINT or SIGTERM.
@@ -84,6 +86,7 @@ def emulator(
         dialect=dialect,
         session_timeout=broker_session_timeout_ms / 1000,
         replica_lag_time_max=replica_lag_time_max_ms / 1000,
+        as_json=format is Format.JSON,
     )
     raise typer.Exit(emulate(options))
 
@@ -102,6 +105,7 @@ def ctl(
     socket: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The control.socket that it printed.")
     ] = None,
+    format: OutputFormat = Format.TABLE,  # noqa: A002 - the flag's name
     log_format: LogFormatFlag = LogFormat.TEXT,
 ) -> None:
     """Carry out one command of a scenario in a running emulator.
@@ -111,4 +115,4 @@ def ctl(
     """
     from kafka_unclean_recovery.cli.emulator_ctl import control
 
-    raise typer.Exit(control(command, data_dir, socket))
+    raise typer.Exit(control(command, data_dir, socket, as_json=format is Format.JSON))

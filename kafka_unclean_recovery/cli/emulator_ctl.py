@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,17 +18,30 @@ _NAME = "kafka-unclean-recovery emulator ctl"
 _PATIENCE = 60.0
 
 
-def control(words: Sequence[str], data_dir: Path | None, socket: Path | None) -> int:
+def control(
+    words: Sequence[str], data_dir: Path | None, socket: Path | None, *, as_json: bool
+) -> int:
     """The exit code: 2 for whatever did not happen."""
     console = Console(_NAME)
     try:
         # Checked here, for a wrong one to be told without an emulator.
         command = parse_words(words)
-        console.artefact(_answer(_socket(data_dir, socket), words, command))
+        structured = as_json and command.name == "status"
+        asked = [*words, "format=json"] if structured else words
+        answer = _answer(_socket(data_dir, socket), asked, command)
+        if as_json:
+            answer = _json(words, json.loads(answer) if structured else answer)
+        console.artefact(answer)
     except (Exit, BadCommand) as error:
         console.say(str(error))
         return usage("").code
     return OK
+
+
+def _json(words: Sequence[str], answer: object) -> str:
+    """schemas/emulator-ctl-1.schema.json, in one line."""
+    head = {"format_version": 1, "kind": "emulator-ctl", "command": list(words)}
+    return json.dumps({**head, "answer": answer}) + "\n"
 
 
 def _socket(data_dir: Path | None, socket: Path | None) -> Path:

@@ -10,6 +10,7 @@ from kafka_unclean_recovery.cli.electing import recover_automatically
 from kafka_unclean_recovery.cli.exits import OK, USAGE, Exit, usage
 from kafka_unclean_recovery.cli.looking import only_plan
 from kafka_unclean_recovery.cli.recover_options import NAME, Inputs, Options, read_inputs
+from kafka_unclean_recovery.cli.resumed import resumed_json
 from kafka_unclean_recovery.cli.session import (
     Session,
     finish,
@@ -60,8 +61,11 @@ def resume_journal(options: Options, path: Path) -> int:
     async def work(session: Session) -> int:
         cluster, _ = await session.stop.unless(session.reader.cluster())
         with Journal.open(path) as journal:
-            if not await finish(session, journal, cluster.cluster_id):
-                console.say(f"{path}: nothing is left to finish")
+            done = await finish(session, journal, cluster.cluster_id)
+        if not done:
+            console.say(f"{path}: nothing is left to finish")
+        if options.as_json:
+            console.artefact(resumed_json(cluster.cluster_id, path, done))
         return OK
 
     return run(console, options.bootstrap_server, options.config, work)

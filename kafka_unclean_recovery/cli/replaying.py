@@ -25,6 +25,7 @@ from kafka_unclean_recovery.model import INTERNAL_TOPICS
 from kafka_unclean_recovery.replay.checkpoint import open_checkpoint, read_checkpoint
 from kafka_unclean_recovery.replay.client_settings import load_settings
 from kafka_unclean_recovery.replay.producing import Client, NotReached, ProducingFailed
+from kafka_unclean_recovery.replay.report import render_json
 from kafka_unclean_recovery.replay.run import Known, Work, replay
 from kafka_unclean_recovery.replay.saved import Saved, read_saved
 from kafka_unclean_recovery.replay.table import refusals, render_replay
@@ -49,6 +50,7 @@ class Options:
     include_open: bool
     checkpoint: Path | None
     execute: bool
+    as_json: bool
 
     @property
     def checkpoint_file(self) -> Path:
@@ -94,7 +96,8 @@ def _run(console: Console, options: Options) -> int:
         produces = options.execute and not refused
         if produces:
             _produce(console, options, client, works, saved.digest, going_on)
-    console.artefact(render_replay(works, produces))
+    render = render_json if options.as_json else render_replay
+    console.artefact(render(works, produces))
     complaints = [*refused, *_complaints(saved, works, chosen)]
     for complaint in complaints:
         console.say(complaint)

@@ -8,7 +8,13 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery.cli.exits import USAGE
-from kafka_unclean_recovery.cli.flags import BootstrapServer, PartitionsFile, Topics
+from kafka_unclean_recovery.cli.flags import (
+    BootstrapServer,
+    Format,
+    OutputFormat,
+    PartitionsFile,
+    Topics,
+)
 from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
 
 NAME = "replay"
@@ -47,6 +53,7 @@ def salvage_replay(
     execute: Annotated[
         bool, typer.Option("--execute", help="Produce; else it is only shown what would be.")
     ] = False,
+    format: OutputFormat = Format.TABLE,  # noqa: A002 - the flag's name
     log_format: LogFormatFlag = LogFormat.TEXT,
 ) -> None:
     """Produce the records that salvage saved to a topic beside the one that lost them.
@@ -77,5 +84,6 @@ def salvage_replay(
         include_open=include_open,
         checkpoint=checkpoint,
         execute=execute,
+        as_json=format is Format.JSON,
     )
     raise typer.Exit(run(options))

@@ -9,7 +9,7 @@ import typer
 
 from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.cli import spark_plan, spark_salvage
-from kafka_unclean_recovery.cli.flags import HowMuch, PartitionsFile, Topics
+from kafka_unclean_recovery.cli.flags import Format, HowMuch, OutputFormat, PartitionsFile, Topics
 from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cli.spark_flags import (
     Conf,
@@ -70,6 +70,7 @@ def scan(
     store_region: StoreRegion = None,
     master: Master = None,
     conf: Conf = None,
+    format: OutputFormat = Format.TABLE,  # noqa: A002 - the flag's name
     log_format: LogFormatFlag = LogFormat.TEXT,
 ) -> None:
     """Scan log directories as scan-log-dirs does, by the executors of a Spark cluster.
@@ -90,6 +91,7 @@ def scan(
         store_region=store_region,
         master=master,
         conf=tuple(conf or ()),
+        as_json=format is Format.JSON,
     )
     raise typer.Exit(scan(options))
 

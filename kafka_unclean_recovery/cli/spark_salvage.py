@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kafka_unclean_recovery.cli.flags import PartitionsFile, Topics
+from kafka_unclean_recovery.cli.flags import Format, OutputFormat, PartitionsFile, Topics
 from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cli.salvage_flags import PLAN, DesignatedByHand, RawOnly
 from kafka_unclean_recovery.cli.spark_flags import (
@@ -41,6 +41,7 @@ def spark_salvage(
     store_region: StoreRegion = None,
     master: Master = None,
     conf: Conf = None,
+    format: OutputFormat = Format.TABLE,  # noqa: A002 - the flag's name
     log_format: LogFormatFlag = LogFormat.TEXT,
 ) -> None:
     """Save as salvage does, by the executors of a Spark cluster, what disks hold beyond the logs of
@@ -63,5 +64,6 @@ def spark_salvage(
         store=store_options(store_endpoint, store_region),
         master=master,
         conf=tuple(conf or ()),
+        as_json=format is Format.JSON,
     )
     raise typer.Exit(run(options))

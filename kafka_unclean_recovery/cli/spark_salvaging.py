@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,6 +40,7 @@ class Options:
     store: Mapping[str, str]
     master: str | None
     conf: tuple[str, ...]
+    as_json: bool
 
 
 def spark_salvage(options: Options) -> int:
@@ -71,6 +73,8 @@ def _spark_salvage(console: Console, options: Options) -> int:
     except Stopped:
         code = watch.signals.exit_code or NOT_ALL
         raise Exit(code, f"interrupted: {_incomplete(options)}") from None
+    if options.as_json:
+        console.artefact(_json(totals, leaders.cluster_id))
     console.say(_summary(totals))
     complaints = list(_complaints(totals))
     for complaint in complaints:
@@ -111,6 +115,13 @@ def _wanted(leaders: DesignatedLeaders, chosen: Selection) -> DesignatedLeaders:
         raise usage(f"--path-to-json-file: {strangers[0]} is not in the plan; leave it out")
     partitions = {tp: row for tp, row in leaders.partitions.items() if chosen.includes(tp)}
     return DesignatedLeaders(leaders.cluster_id, partitions)
+
+
+def _json(totals: Totals, cluster_id: str) -> str:
+    """schemas/spark-salvage-1.schema.json; what was saved of each replica is in manifest.json."""
+    head = {"format_version": 1, "kind": "spark-salvage", "cluster_id": cluster_id}
+    figures = asdict(totals) | {"problems": list(totals.problems)}
+    return json.dumps({**head, **figures}) + "\n"
 
 
 def _summary(totals: Totals) -> str:

@@ -46,6 +46,7 @@ class Options:
     store_region: str | None
     master: str | None
     conf: tuple[str, ...]
+    as_json: bool
 
 
 def scan(options: Options) -> int:
@@ -69,6 +70,7 @@ def _scan(console: Console, options: Options) -> int:
     from kafka_unclean_recovery.spark.job import Home
     from kafka_unclean_recovery.spark.running import JobFailed
     from kafka_unclean_recovery.spark.scan import replicas_missing, scan
+    from kafka_unclean_recovery.spark.summaries import SCAN
 
     try:
         with session_for(options.master, options.conf, watch) as spark:
@@ -81,6 +83,8 @@ def _scan(console: Console, options: Options) -> int:
         raise Exit(NOT_ALL, f"the Spark job failed: {error}; {again}") from None
     except OSError as error:
         raise Exit(NOT_ALL, f"{error.filename or home}: {error.strerror}; {again}") from None
+    if options.as_json:
+        console.artefact((home / SCAN).read_text(encoding="utf-8"))
     if scanned is None:
         console.say(f"{home}: this scan has ended before; nothing was done")
         return OK

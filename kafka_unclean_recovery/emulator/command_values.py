@@ -116,6 +116,10 @@ def error_code(word: str) -> int:
     return ERROR_CODES[word]
 
 
+def output_format(word: str) -> str:
+    return _one_of(word, ["text", "json"])
+
+
 def _one_of(word: str, allowed: list[str]) -> str:
     if word not in allowed:
         raise ValueError(f"{word!r} is none of {', '.join(allowed)}")

@@ -132,7 +132,7 @@ FORMS: Mapping[str, Form] = {
             "timeout-ms": value.seconds,
         },
     ),
-    "status": Form(),
+    "status": Form(keys={"format": value.output_format}),
     "metrics": Form(),
 }
 

@@ -14,7 +14,7 @@ from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.emulator.faults import CONTROLLER, Drop
 from kafka_unclean_recovery.emulator.intercepts import Action, Close, Delay, Fail, NoAnswer
 from kafka_unclean_recovery.emulator.metrics import prometheus_text
-from kafka_unclean_recovery.emulator.status import partition_status, render
+from kafka_unclean_recovery.emulator.status import partition_status, render, render_json
 
 Values = Mapping[str, Any]
 TIMEOUT = 30.0
@@ -152,6 +152,8 @@ def _same(found: Any, wanted: Any) -> bool:
     return set(found) == set(wanted) if isinstance(wanted, tuple) else bool(found == wanted)
 
 
+_RENDER = {"text": render, "json": render_json}
+
 _DO: Mapping[str, Callable[[Cluster, Values], str | None]] = {
     "create-topic": _create_topic,
     "delete-topic": lambda cluster, values: cluster.delete_topic(values["TOPIC"]),
@@ -179,6 +181,6 @@ _DO: Mapping[str, Callable[[Cluster, Values], str | None]] = {
     "intercept": _intercept,
     "clear-intercepts": lambda cluster, _: cluster.clear_intercepts(),
     "wait-until": _wait_until,
-    "status": lambda cluster, _: render(cluster.status()),
+    "status": lambda cluster, v: _RENDER[v.get("format", "text")](cluster.status()),
     "metrics": lambda cluster, _: prometheus_text(cluster.metrics()),
 }

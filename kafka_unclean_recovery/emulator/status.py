@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from kafka_unclean_recovery.emulator.broker import Broker
 from kafka_unclean_recovery.emulator.controller.records import NO_LEADER, Ids
@@ -141,6 +142,23 @@ def _intercept(rule: Interception) -> str:
 def render(found: Status) -> str:
     lines = [*map(_broker_line, found.brokers), *map(_partition_line, found.partitions)]
     return "\n".join([*lines, *found.faults]) + "\n"
+
+
+def render_json(found: Status) -> str:
+    """schemas/emulator-ctl-1.schema.json: an unknown epoch or offset is null, and so is no
+    leader."""
+    document = asdict(found)
+    for each in document["brokers"]:
+        each["epoch"] = _known(each["epoch"])
+    for each in document["partitions"]:
+        each["leader"] = _known(each["leader"])
+        for log in each["logs"]:
+            log["last_written_leader_epoch"] = _known(log["last_written_leader_epoch"])
+    return json.dumps(document) + "\n"
+
+
+def _known(number: int) -> int | None:
+    return None if number < 0 else number
 
 
 def _broker_line(broker: BrokerStatus) -> str:

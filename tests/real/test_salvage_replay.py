@@ -306,6 +306,7 @@ def _options(cluster: KafkaCluster, saved: Path, target: str) -> Options:
         include_open=False,
         checkpoint=None,
         execute=False,
+        as_json=False,
     )
 
 

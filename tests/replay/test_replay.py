@@ -63,6 +63,7 @@ class User:
             include_open=False,
             checkpoint=None,
             execute=True,
+            as_json=False,
         )
 
     @property

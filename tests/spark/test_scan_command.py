@@ -44,6 +44,7 @@ def options(output: Path, *roots: Path, **fields: object) -> Options:
         "store_region": None,
         "master": None,
         "conf": (),
+        "as_json": False,
     }
     return Options(**given | fields)  # type: ignore[arg-type]
 

@@ -1,0 +1,19 @@
+"""What --resume finished, as JSON (schemas/resume-1.schema.json)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from kafka_unclean_recovery.journal import Reordered
+
+
+def resumed_json(cluster_id: str, journal: Path, done: Sequence[Reordered]) -> str:
+    """One object. done: orders that were put back."""
+    rows = [
+        {"topic": each.topic_partition.topic, "partition": each.topic_partition.partition}
+        for each in done
+    ]
+    head = {"format_version": 1, "kind": "resume", "cluster_id": cluster_id}
+    return json.dumps({**head, "journal": str(journal), "put_back": rows}) + "\n"

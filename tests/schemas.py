@@ -1,0 +1,29 @@
+"""Documents held against the schemas that users get."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from typing import Any
+
+import jsonschema
+
+SCHEMAS = {
+    path.name: json.loads(path.read_text())
+    for path in (files("kafka_unclean_recovery") / "schemas").iterdir()
+    if path.name.endswith(".schema.json")
+}
+
+
+def validated(text: str) -> Any:
+    """One JSON document, whole, against the schema that it names. The manual file is the KIP's and
+    names none."""
+    document = json.loads(text)
+    jsonschema.Draft202012Validator(SCHEMAS[schema_of(document)]).validate(document)
+    return document
+
+
+def schema_of(document: dict[str, Any]) -> str:
+    if "kind" not in document:
+        return "manual-recovery.schema.json"
+    return f"{document['kind']}-{document['format_version']}.schema.json"
