@@ -20,9 +20,11 @@ _kafka_unclean_recovery_scan_log_dirs() {
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
         --topics) COMPREPLY=(); return ;;
         --path-to-json-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return; fi
-    _kafka_unclean_recovery__reply < <(compgen -W "--mode --workers --output --format --topics --path-to-json-file --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--mode --workers --output --format --topics --path-to-json-file --metrics-file --log-format --help" -- "$cur")
 }
 _kafka_unclean_recovery_plan() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -37,8 +39,10 @@ _kafka_unclean_recovery_plan() {
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
         --topics) COMPREPLY=(); return ;;
         --path-to-json-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
-    _kafka_unclean_recovery__reply < <(compgen -W "--manual-recovery-output-file --replica-info-file --log-dirs --mode --exclude-brokers --plan-output-file --format --topics --path-to-json-file --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--manual-recovery-output-file --replica-info-file --log-dirs --mode --exclude-brokers --plan-output-file --format --topics --path-to-json-file --metrics-file --log-format --help" -- "$cur")
 }
 _kafka_unclean_recovery_doctor() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -52,8 +56,10 @@ _kafka_unclean_recovery_doctor() {
         --transport) _kafka_unclean_recovery__reply < <(compgen -W "auto replica-log-info list-offsets" -- "$cur"); return ;;
         --election-method) _kafka_unclean_recovery__reply < <(compgen -W "auto designated reorder" -- "$cur"); return ;;
         --replica-log-info-dialect) _kafka_unclean_recovery__reply < <(compgen -W "kip-966 reverted kip-1275" -- "$cur"); return ;;
+        --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
-    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --format --timeout-ms --salvage-dir --transport --election-method --replica-log-info-dialect --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --format --timeout-ms --salvage-dir --transport --election-method --replica-log-info-dialect --metrics-file --log-format --help" -- "$cur")
 }
 _kafka_unclean_recovery_aftercare() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -66,8 +72,10 @@ _kafka_unclean_recovery_aftercare() {
         --path-to-json-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --watch-duration-ms) COMPREPLY=(); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
-    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --journal --topics --path-to-json-file --end-transactions --watch --watch-duration-ms --format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --journal --topics --path-to-json-file --end-transactions --watch --watch-duration-ms --format --metrics-file --log-format --help" -- "$cur")
 }
 _kafka_unclean_recovery_salvage_replay() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -79,9 +87,11 @@ _kafka_unclean_recovery_salvage_replay() {
         --path-to-json-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --target) COMPREPLY=(); return ;;
         --checkpoint) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return; fi
-    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --topics --path-to-json-file --target --include-open --checkpoint --execute --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --topics --path-to-json-file --target --include-open --checkpoint --execute --format --log-format --help" -- "$cur")
 }
 _kafka_unclean_recovery_salvage() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -98,9 +108,10 @@ _kafka_unclean_recovery_salvage() {
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
         --topics) COMPREPLY=(); return ;;
         --path-to-json-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
     local commands=""; ((COMP_CWORD > 2)) || commands="replay"
-    _kafka_unclean_recovery__reply < <(compgen -W "$commands --log-dirs --replica-info-file --plan --output --manual-recovery-file --raw-only --format --topics --path-to-json-file --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "$commands --log-dirs --replica-info-file --plan --output --manual-recovery-file --raw-only --format --topics --path-to-json-file --log-format --help" -- "$cur")
 }
 _kafka_unclean_recovery_spark_scan() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -115,9 +126,11 @@ _kafka_unclean_recovery_spark_scan() {
         --store-region) COMPREPLY=(); return ;;
         --master) COMPREPLY=(); return ;;
         --conf) COMPREPLY=(); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return; fi
-    _kafka_unclean_recovery__reply < <(compgen -W "--output --roots-table --mode --topics --path-to-json-file --store-endpoint --store-region --master --conf --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--output --roots-table --mode --topics --path-to-json-file --store-endpoint --store-region --master --conf --format --log-format --help" -- "$cur")
 }
 _kafka_unclean_recovery_spark_plan() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -131,8 +144,9 @@ _kafka_unclean_recovery_spark_plan() {
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
         --master) COMPREPLY=(); return ;;
         --conf) COMPREPLY=(); return ;;
+        --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
-    _kafka_unclean_recovery__reply < <(compgen -W "--summaries --manual-recovery-output-file --plan-output-file --exclude-brokers --html --format --master --conf --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--summaries --manual-recovery-output-file --plan-output-file --exclude-brokers --html --format --master --conf --log-format --help" -- "$cur")
 }
 _kafka_unclean_recovery_spark_salvage() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -148,8 +162,10 @@ _kafka_unclean_recovery_spark_salvage() {
         --store-region) COMPREPLY=(); return ;;
         --master) COMPREPLY=(); return ;;
         --conf) COMPREPLY=(); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
-    _kafka_unclean_recovery__reply < <(compgen -W "--summaries --plan --output --manual-recovery-file --raw-only --topics --path-to-json-file --store-endpoint --store-region --master --conf --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--summaries --plan --output --manual-recovery-file --raw-only --topics --path-to-json-file --store-endpoint --store-region --master --conf --format --log-format --help" -- "$cur")
 }
 _kafka_unclean_recovery_spark() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -170,9 +186,11 @@ _kafka_unclean_recovery_emulator_ctl() {
     case "$prev" in
         --data-dir) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
         --socket) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -W "create-topic delete-topic alter-configs alter-broker-configs produce elect-leaders kill power-off stop start pause resume fence unfence flush lose-disk wipe corrupt-disk drop-link delay-link restore-link restore-links lag intercept clear-intercepts wait-until status metrics" -- "$cur"); return; fi
-    _kafka_unclean_recovery__reply < <(compgen -W "--data-dir --socket --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--data-dir --socket --format --log-format --help" -- "$cur")
 }
 _kafka_unclean_recovery_emulator() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -189,9 +207,11 @@ _kafka_unclean_recovery_emulator() {
         --dialect) _kafka_unclean_recovery__reply < <(compgen -W "kip-966 reverted kip-1275" -- "$cur"); return ;;
         --broker-session-timeout-ms) COMPREPLY=(); return ;;
         --replica-lag-time-max-ms) COMPREPLY=(); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
     local commands=""; ((COMP_CWORD > 2)) || commands="ctl"
-    _kafka_unclean_recovery__reply < <(compgen -W "$commands --brokers --log-directories --scenario --data-dir --release --dialect --broker-session-timeout-ms --replica-lag-time-max-ms --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "$commands --brokers --log-directories --scenario --data-dir --release --dialect --broker-session-timeout-ms --replica-lag-time-max-ms --format --log-format --help" -- "$cur")
 }
 _kafka_unclean_recovery() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -223,8 +243,10 @@ _kafka_unclean_recovery() {
         --transport) _kafka_unclean_recovery__reply < <(compgen -W "auto replica-log-info list-offsets" -- "$cur"); return ;;
         --election-method) _kafka_unclean_recovery__reply < <(compgen -W "auto designated reorder" -- "$cur"); return ;;
         --replica-log-info-dialect) _kafka_unclean_recovery__reply < <(compgen -W "kip-966 reverted kip-1275" -- "$cur"); return ;;
+        --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
     local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan doctor aftercare salvage spark emulator"
-    _kafka_unclean_recovery__reply < <(compgen -W "$commands --bootstrap-server --command-config --all-offline-partitions --path-to-json-file --show-replica-info --manual-recovery-output-file --automated-recovery --recovery-duration-ms --recovery-election-attempts --wait-for-brokers --format --yes --journal --salvage-dir --allow-loss --resume --plan-output-file --replica-info-file --log-dirs --transport --election-method --replica-log-info-dialect --version --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "$commands --bootstrap-server --command-config --all-offline-partitions --path-to-json-file --show-replica-info --manual-recovery-output-file --automated-recovery --recovery-duration-ms --recovery-election-attempts --wait-for-brokers --format --yes --journal --salvage-dir --allow-loss --resume --plan-output-file --replica-info-file --log-dirs --transport --election-method --replica-log-info-dialect --metrics-file --log-format --version --help" -- "$cur")
 }
 complete -o filenames -F _kafka_unclean_recovery kafka-unclean-recovery

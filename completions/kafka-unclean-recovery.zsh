@@ -16,6 +16,8 @@ _arguments \
     '--format=[What stdout gets]:value:(table json)' \
     '--topics=[Only topics whose whole name matches (Python'\''s re)]:value: ' \
     '--path-to-json-file=[The partitions, as {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
+    '--metrics-file=[Write metrics of this run there, in Prometheus'\'' text format, however it ends; such a file of an earlier run is replaced]:file:_files' \
+    '--log-format=[What stderr gets  text, or a JSON object for each sentence]:value:(text json)' \
     '--help[Show this message and exit]' \
     '*:directory:_files -/'
 return ;;
@@ -31,6 +33,8 @@ _arguments \
     '--format=[What stdout gets]:value:(table json)' \
     '--topics=[Only topics whose whole name matches (Python'\''s re)]:value: ' \
     '--path-to-json-file=[The partitions, as {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
+    '--metrics-file=[Write metrics of this run there, in Prometheus'\'' text format, however it ends; such a file of an earlier run is replaced]:file:_files' \
+    '--log-format=[What stderr gets  text, or a JSON object for each sentence]:value:(text json)' \
     '--help[Show this message and exit]'
 return ;;
 doctor)
@@ -44,6 +48,8 @@ _arguments \
     '--transport=[How replicas are asked how far they go]:value:(auto replica-log-info list-offsets)' \
     '--election-method=[How a designated leader is elected]:value:(auto designated reorder)' \
     '--replica-log-info-dialect=[What the brokers understand by GetReplicaLogInfo  KIP-966 and krabka (key 1020), KIP-1275 (1275), or merged and reverted (93, now another request of Kafka'\''s)]:value:(kip-966 reverted kip-1275)' \
+    '--metrics-file=[Write metrics of this run there, in Prometheus'\'' text format, however it ends; such a file of an earlier run is replaced]:file:_files' \
+    '--log-format=[What stderr gets  text, or a JSON object for each sentence]:value:(text json)' \
     '--help[Show this message and exit]'
 return ;;
 aftercare)
@@ -58,6 +64,8 @@ _arguments \
     '--watch[Look again until it is over three times in a row]' \
     '--watch-duration-ms=[How long --watch may take; 600000 by default]:value: ' \
     '--format=[What stdout gets]:value:(table json)' \
+    '--metrics-file=[Write metrics of this run there, in Prometheus'\'' text format, however it ends; such a file of an earlier run is replaced]:file:_files' \
+    '--log-format=[What stderr gets  text, or a JSON object for each sentence]:value:(text json)' \
     '--help[Show this message and exit]'
 return ;;
 salvage)
@@ -74,6 +82,8 @@ _arguments \
     '--include-open[Produce records of transactions without an end here, too]' \
     '--checkpoint=[What has been produced; by default beside SAVED, by its name]:file:_files' \
     '--execute[Produce; else it is only shown what would be]' \
+    '--format=[What stdout gets]:value:(table json)' \
+    '--log-format=[What stderr gets  text, or a JSON object for each sentence]:value:(text json)' \
     '--help[Show this message and exit]' \
     '*:directory:_files -/'
 return ;;
@@ -89,6 +99,7 @@ _arguments \
     '(1)--format=[What stdout gets]:value:(table json)' \
     '(1)--topics=[Only topics whose whole name matches (Python'\''s re)]:value: ' \
     '(1)--path-to-json-file=[The partitions, as {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
+    '(1)--log-format=[What stderr gets  text, or a JSON object for each sentence]:value:(text json)' \
     '(1)--help[Show this message and exit]'
 return ;;
 spark)
@@ -106,6 +117,8 @@ _arguments \
     '--store-region=[Of an S3 bucket]:value: ' \
     '--master=[As spark-submit has it, or sc //HOST PORT; by default spark-submit'\''s, else local(*)]:value: ' \
     '*--conf=[A setting of Spark; may be given again]:value: ' \
+    '--format=[What stdout gets]:value:(table json)' \
+    '--log-format=[What stderr gets  text, or a JSON object for each sentence]:value:(text json)' \
     '--help[Show this message and exit]' \
     '*:directory:_files -/'
 return ;;
@@ -120,6 +133,7 @@ _arguments \
     '--format=[What stdout gets]:value:(table json)' \
     '--master=[As spark-submit has it, or sc //HOST PORT; by default spark-submit'\''s, else local(*)]:value: ' \
     '*--conf=[A setting of Spark; may be given again]:value: ' \
+    '--log-format=[What stderr gets  text, or a JSON object for each sentence]:value:(text json)' \
     '--help[Show this message and exit]'
 return ;;
 salvage)
@@ -136,6 +150,8 @@ _arguments \
     '--store-region=[Of an S3 bucket]:value: ' \
     '--master=[As spark-submit has it, or sc //HOST PORT; by default spark-submit'\''s, else local(*)]:value: ' \
     '*--conf=[A setting of Spark; may be given again]:value: ' \
+    '--format=[What stdout gets]:value:(table json)' \
+    '--log-format=[What stderr gets  text, or a JSON object for each sentence]:value:(text json)' \
     '--help[Show this message and exit]'
 return ;;
 esac; fi
@@ -151,6 +167,8 @@ shift words; ((CURRENT--))
 _arguments \
     '--data-dir=[The --data-dir of the emulator]:directory:_files -/' \
     '--socket=[The control.socket that it printed]:file:_files' \
+    '--format=[What stdout gets]:value:(table json)' \
+    '--log-format=[What stderr gets  text, or a JSON object for each sentence]:value:(text json)' \
     '--help[Show this message and exit]' \
     '*:value:(create-topic delete-topic alter-configs alter-broker-configs produce elect-leaders kill power-off stop start pause resume fence unfence flush lose-disk wipe corrupt-disk drop-link delay-link restore-link restore-links lag intercept clear-intercepts wait-until status metrics)'
 return ;;
@@ -165,6 +183,8 @@ _arguments \
     '(1)--dialect=[The dialect of GetReplicaLogInfo that brokers speak; by default none]:value:(kip-966 reverted kip-1275)' \
     '(1)--broker-session-timeout-ms=[After which a silent broker is fenced]:value: ' \
     '(1)--replica-lag-time-max-ms=[After which a lagging replica leaves the ISR]:value: ' \
+    '(1)--format=[What stdout gets]:value:(table json)' \
+    '(1)--log-format=[What stderr gets  text, or a JSON object for each sentence]:value:(text json)' \
     '(1)--help[Show this message and exit]'
 return ;;
 esac; fi
@@ -192,5 +212,7 @@ _arguments \
     '(1)--transport=[How replicas are asked how far they go]:value:(auto replica-log-info list-offsets)' \
     '(1)--election-method=[How a designated leader is elected]:value:(auto designated reorder)' \
     '(1)--replica-log-info-dialect=[What the brokers understand by GetReplicaLogInfo  KIP-966 and krabka (key 1020), KIP-1275 (1275), or merged and reverted (93, now another request of Kafka'\''s)]:value:(kip-966 reverted kip-1275)' \
+    '(1)--metrics-file=[Write metrics of this run there, in Prometheus'\'' text format, however it ends; such a file of an earlier run is replaced]:file:_files' \
+    '(1)--log-format=[What stderr gets  text, or a JSON object for each sentence]:value:(text json)' \
     '(1)--version[Show the version]' \
     '(1)--help[Show this message and exit]'

@@ -25,6 +25,7 @@ import fcntl
 import json
 import os
 import re
+import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -38,6 +39,9 @@ from kafka_unclean_recovery.private_files import make_private_directory
 from kafka_unclean_recovery.sync_directory import sync_directory
 
 VERSION = 1
+
+# Of each line; after a crash of the machine zeros may stand where one was to come.
+_BEGIN = b'{"v":'
 
 
 class JournalError(Exception):
@@ -137,9 +141,13 @@ def only_holder(path: Path) -> Iterator[None]:
 def _open(path: Path) -> int:
     try:
         make_private_directory(path.parent)
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise JournalError(f"journal {path}: {error.strerror}; choose another") from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise JournalError(f"journal {path}: not a plain file; choose another")
+    return descriptor
 
 
 def _lock(path: Path, descriptor: int) -> None:
@@ -154,6 +162,9 @@ def _read_whole_lines(path: Path, descriptor: int) -> list[dict[str, Any]]:
     data = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
     whole = data.rfind(b"\n") + 1
     lines = parse(data[:whole].decode(errors="replace"), str(path))
+    # What was never a journal is not for us to cut off.
+    if not whole and not _BEGIN.startswith(data.strip(b"\0")[: len(_BEGIN)]):
+        raise JournalError(f"journal {path}: not a journal; choose another")
     if whole < len(data):
         os.ftruncate(descriptor, whole)
     return lines

@@ -186,7 +186,10 @@ async def _look(session: Session, chosen: Chosen) -> Aftercare:
     metrics_file.found(aftercare_metrics(found))
     metrics_file.write_pass()
     if chosen.cluster_id not in (None, found.cluster_id):
-        raise usage(f"--journal is of cluster {chosen.cluster_id}, not of {found.cluster_id}")
+        raise usage(
+            f"--journal is of cluster {chosen.cluster_id}, not of {found.cluster_id};"
+            " name a journal of this cluster, or leave it out"
+        )
     return found
 
 

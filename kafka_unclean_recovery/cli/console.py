@@ -149,7 +149,10 @@ def check_output(path: Path | None, flag: str) -> None:
     else:
         raise usage(f"{flag} {path}: the file exists and is never overwritten; name a new one")
     if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
-        raise usage(f"{flag} {path}: {path.parent} is no directory that can be written to")
+        raise usage(
+            f"{flag} {path}: {path.parent} is no directory that can be written to; make it"
+            " first, or name another"
+        )
     check_outside_log_directories(path, flag)
 
 
@@ -158,7 +161,7 @@ def check_new_directory(path: Path, flag: str) -> None:
     if path.name in ("", ".."):
         raise usage(f"{flag} {path}: name a new directory")
     if not path.absolute().parent.is_dir():
-        raise usage(f"{flag} {path}: {path.parent} is no directory")
+        raise usage(f"{flag} {path}: {path.parent} is no directory; make it first")
     if os.path.lexists(path):
         raise usage(f"{flag} {path}: it exists and nothing is ever overwritten; name a new one")
     check_outside_log_directories(path, flag)
@@ -171,7 +174,7 @@ def check_outside_log_directories(path: Path | None, flag: str) -> None:
     parent = Path(os.path.realpath(path.parent))
     for above in (parent, *parent.parents):
         if (above / "meta.properties").exists():
-            raise usage(f"{flag} {path}: lies in log directory {above}; name a file elsewhere")
+            raise usage(f"{flag} {path}: lies in log directory {above}; name a place elsewhere")
 
 
 def write_new(path: Path, text: str, flag: str) -> None:

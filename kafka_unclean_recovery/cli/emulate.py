@@ -102,7 +102,7 @@ def _claim(stack: ExitStack, data_dir: Path) -> None:
     except ValueError as error:
         raise usage(f"--data-dir {error}; name another directory") from None
     except OSError as error:
-        raise usage(f"--data-dir {data_dir}: {error.strerror}") from None
+        raise usage(f"--data-dir {data_dir}: {error.strerror}; name another directory") from None
 
 
 def _start(stack: ExitStack, options: Options) -> Cluster:

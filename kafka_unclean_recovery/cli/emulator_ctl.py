@@ -61,4 +61,7 @@ def _answer(path: Path, words: Sequence[str], command: Command) -> str:
         timeout = _PATIENCE + command.values.get("timeout-ms", 0.0)
         return ask(path, shlex.join(words), timeout)
     except OSError as error:
-        raise usage(f"no emulator answers at {path}: {error.strerror or error}") from None
+        raise usage(
+            f"no emulator answers at {path}: {error.strerror or error}; give the"
+            " control.socket that a running one printed"
+        ) from None

@@ -130,4 +130,4 @@ def _check(path: Path) -> None:
             " replaced; name another file"
         )
     if not os.access(path.parent, os.W_OK):
-        raise usage(f"{FLAG} {path}: {path.parent} is no directory that can be written to")
+        raise usage(f"{FLAG} {path}: {path.parent} can not be written to; name another directory")

@@ -119,7 +119,7 @@ def _checkpoint(options: Options, saved: Saved) -> Known:
     """Raises Exit(2), InputError."""
     path = options.checkpoint_file
     if not path.parent.is_dir():
-        raise usage(f"--checkpoint {path}: {path.parent} is no directory")
+        raise usage(f"--checkpoint {path}: {path.parent} is no directory; make it first")
     check_outside_log_directories(path, "--checkpoint")
     return read_checkpoint(path, saved.digest)
 

@@ -106,7 +106,10 @@ def _asked(options: Options, chosen: Selection) -> Asked:
         if options.roots_table is not None:
             flag = "--roots-table"
             data = read_bytes(options.roots_table, flag)
-            roots += roots_of(data, f"{flag} {options.roots_table}")
+            found = roots_of(data, f"{flag} {options.roots_table}")
+            if not found:
+                raise usage(f"{flag} {options.roots_table}: no row; write a root in each")
+            roots += found
         if not roots:
             raise usage("no ROOT: name log directories or their parents, or a --roots-table")
         store = store_options(options.store_endpoint, options.store_region)

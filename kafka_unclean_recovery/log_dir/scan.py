@@ -109,7 +109,9 @@ def _find_all(roots: Sequence[Location]) -> tuple[list[Location], list[str]]:
 
 def none_at(root: Location, complaints: Sequence[str]) -> str:
     """A sentence on a root without a log directory."""
-    why = f": {'; '.join(complaints)}" if complaints else ""
+    # It is named already; complaints name it again, and so do errors of opening it.
+    reasons = (each.removeprefix(f"{root}: ").removeprefix(f"{root}: ") for each in complaints)
+    why = f": {'; '.join(reasons)}" if complaints else ""
     return (
         f"{root}: no log directory here or up to four levels below, none has a meta.properties{why}"
     )

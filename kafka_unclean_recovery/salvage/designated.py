@@ -52,7 +52,10 @@ def designated_leaders(text: str, source: str, chosen: Elections = ()) -> Design
         raise document.place.at("partitions").error("names a partition twice; make a new plan")
     for partition in by_hand:
         if partition not in partitions:
-            raise document.place.error(f"has no {partition}, for which a leader was chosen by hand")
+            raise document.place.error(
+                f"has no {partition}, for which a leader was chosen by hand; take"
+                " it out of --manual-recovery-file"
+            )
     return DesignatedLeaders(document.text("cluster_id"), partitions)
 
 
