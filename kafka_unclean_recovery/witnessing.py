@@ -32,7 +32,7 @@ from kafka_unclean_recovery.model import Broker, Commit, PartitionState, TopicPa
 from kafka_unclean_recovery.report_text import count_text
 
 # So many at once, that decoding an answer holds up nobody who waits for another.
-_GROUPS_AT_ONCE = 100
+_GROUPS_AT_ONCE = 25
 _FAILURES = (ConnectionFailed, NoBrokerReachable, RequestFailed)
 
 
@@ -117,13 +117,17 @@ async def _ask(
         opened = await Connection.open(broker.host, broker.port, config, deadline)
         async with opened as connection:
             left = await list_groups(connection, deadline)
-            while left:
+            while left and not deadline.expired:
                 found = await committed_to(connection, left[:_GROUPS_AT_ONCE], topics, deadline)
                 left = left[_GROUPS_AT_ONCE:]
                 heard.add(found)
     except _FAILURES as error:
+        why = str(error)
+    else:
+        why = "there was no time to ask" if left else ""
+    if why:
         which = "groups" if left is None else count_text(len(left), "group")
-        heard.unknown.append(f"what {which} of broker {broker.id} committed is unknown: {error}")
+        heard.unknown.append(f"what {which} of broker {broker.id} committed is unknown: {why}")
 
 
 def _refused(code: int, groups: list[str]) -> str:
