@@ -120,7 +120,8 @@ def _replica_cells(row: PartitionReport) -> Iterator[Sequence[str]]:
         yield (*first, *[""] * 9, _why_no_logs(row))
         return
     candidates = {candidate.log.broker: candidate for candidate in plan.ranking}
-    returns = {waiting.broker: effect_text(waiting) for waiting in plan.waiting}
+    waited_for = plan.waiting if row.state is None or row.state.offline else ()
+    returns = {waiting.broker: effect_text(waiting) for waiting in waited_for}
     for log in plan.replica_logs:
         mark = "*" if log.broker == plan.designated_leader else ""
         note = _note(mark, log, returns.get(log.broker))
