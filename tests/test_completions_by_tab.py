@@ -16,6 +16,7 @@ import pytest
 from completions.commands import APPS
 from completions.generate import HERE
 from kafka_unclean_recovery.emulator import Cluster, Options
+from tests.cluster.certificates import authority, issue
 from tests.typed import TypedShell
 
 BIN = Path(sys.executable).parent
@@ -75,6 +76,19 @@ def test_tab_completes_what_a_cluster_knows(name: str, cluster: str, tmp_path: P
         assert shell.words_after_tab(f"{elect} --topic pa")[-1] == "payments"
         assert shell.words_after_tab(f"{ours} --format=js")[-1] == "--format=json"
     assert not (tmp_path / ".local").exists()
+
+
+def test_nobody_is_asked_for_a_passphrase_on_the_terminal(cluster: str, tmp_path: Path) -> None:
+    identity = issue(authority())
+    (tmp_path / "key.pem").write_text(identity.certificate_pem + identity.key_pem("secret"))
+    config = tmp_path / "client.properties"
+    config.write_text(
+        f"security.protocol=SSL\nssl.keystore.type=PEM\nssl.keystore.location={tmp_path}/key.pem\n"
+    )
+    line = f"kafka-unclean-recovery aftercare --bootstrap-server {cluster} --command-config {config}"
+    with _shell("bash", tmp_path) as shell:
+        assert shell.words_after_tab(f"{line} --topics pay")[-1] == "pay"
+        assert "phrase" not in shell.screen()
 
 
 @pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
