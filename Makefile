@@ -5,12 +5,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 KAFKA_VERSIONS := 4.3.1 3.9.1 3.6.2
 FIDELITY_STEPS ?= 1000000
+# As many as there are faults times moments.
+CHAOS_RUNS ?= 230
+CHAOS_SEED ?= 1
 # Two workers, a file of tests at a time, in the order of tests/conftest.py. PYTEST_ARGS comes
 # last: `-n 0` runs the tests in pytest's own process, as --pdb wants it.
 PARALLEL := -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help venv jars demo demo-kafka test test-quick lint format bench fidelity completions clean
+.PHONY: help venv jars demo demo-kafka test test-quick lint format bench fidelity chaos completions clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,6 +63,9 @@ bench: venv jars ## Each benchmark, one JSON object a line
 fidelity: venv jars ## Our controller and real ones, step by step; FIDELITY_STEPS of them
 	$(BIN)/python -m tests.fidelity --version 4.3.1 --steps $(FIDELITY_STEPS)
 	$(BIN)/python -m tests.fidelity --version 3.9.1 --steps $$(($(FIDELITY_STEPS) / 5))
+
+chaos: venv jars ## A fault in each of CHAOS_RUNS recoveries on real clusters, judged: hours
+	$(BIN)/python -m tests.chaos --runs $(CHAOS_RUNS) --seed $(CHAOS_SEED)
 
 completions: venv ## Regenerate completions and man pages from the commands
 	$(BIN)/python -m completions.generate

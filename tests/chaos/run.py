@@ -16,7 +16,7 @@ from confluent_kafka import KafkaException
 from kafka_unclean_recovery.deadline import Deadline
 from tests.chaos.faults import inject
 from tests.chaos.oracle import Look, Partition, Run, Story, best, violations
-from tests.chaos.recipe import NEWER, OLDER, ONLINE, SPARES, SURVIVORS
+from tests.chaos.recipe import NEWER, OLDER, ONLINE, SPARE_REPLICAS, SPARES, SURVIVORS
 from tests.chaos.scenario import (
     OF_BROKERS,
     OF_THE_TOOL,
@@ -123,17 +123,16 @@ def run_seed(tapped: TappedCluster, seed: int, home: Path) -> Result:
 
 def can_play(tapped: TappedCluster) -> bool:
     """There are partitions left that nobody recovered."""
-    offline = _offline(_partitions(tapped))
-    return all(sum(topic == t for t, _ in offline) >= _EACH for topic in (OLDER, NEWER)) and any(
-        topic in SPARES for topic, _ in offline
-    )
+    seen = _partitions(tapped)
+    left = Counter(topic for topic, _ in _offline(seen))
+    return min(left[OLDER], left[NEWER]) >= _EACH and bool(_spares(seen))
 
 
 def _play(tapped: TappedCluster, told: Scenario, commands: Commands) -> Story:
     _rise(tapped)
     seen = _partitions(tapped)
     chosen = _choose(seen)
-    spare = next(p for p in sorted(_offline(seen)) if p[0] in SPARES)
+    spare = _spares(seen)[0]
     taken = [*chosen, *([spare] if told.fault in OF_TOPICS else [])]
     before = _look(tapped, ())
     fencings = _fencings(tapped)
@@ -199,6 +198,12 @@ def _choose(seen: Mapping[Partition, PartitionView]) -> list[Partition]:
             :_EACH
         ]
     return chosen
+
+
+def _spares(seen: Mapping[Partition, PartitionView]) -> list[Partition]:
+    """Those that no earlier run has made use of."""
+    offline = sorted(p for p in _offline(seen) if p[0] in SPARES)
+    return [partition for partition in offline if seen[partition].replicas == SPARE_REPLICAS]
 
 
 def _first_live(view: PartitionView) -> int:
