@@ -56,7 +56,8 @@ def refuse_or_settle(
 
     `now` is the partition as just observed, None when it no longer exists. What the plan rests on
     must still be so: offline, same topic id, leader epoch and replica set, no reassignment, the
-    designated leader a live and unfenced member, and the one that the election makes leader.
+    designated leader a live and unfenced member, and the one that the election makes leader; and
+    no other replica has come back, which may hold more.
     """
     before = plan.state
     if plan.refusal is not None:
@@ -79,18 +80,25 @@ def refuse_or_settle(
         )
     if now.reassigning:
         return _refused("a reassignment has begun")
-    return _electable(plan.designated_leader, now, choose(now, plan.order))
+    return _electable(plan.designated_leader, before, now, choose(now, plan.order))
 
 
-def _electable(leader: int, now: PartitionState, choice: int) -> Outcome | None:
+def _electable(
+    leader: int, before: PartitionState, now: PartitionState, choice: int
+) -> Outcome | None:
     if leader not in now.replicas:
         return _refused(f"broker {leader} is no replica (replicas are {list(now.replicas)})")
     if leader not in now.online_replicas:
         return _refused(f"broker {leader} is dead or fenced, or its log directory failed")
-    if choice != leader and choice not in clean_leaders(now):
+    if choice in clean_leaders(now):
+        return None
+    if choice != leader:
         return _refused(
             f"the controller would elect broker {choice}, the last known leader, over any order"
         )
+    back = [r for r in now.online_replicas if r not in before.online_replicas]
+    if back:
+        return _refused(f"broker {back[0]} has come back since, and may hold more; plan again")
     return None
 
 

@@ -67,6 +67,7 @@ def test_an_unchanged_partition_may_be_elected() -> None:
         (replace(OFFLINE, adding_replicas=(5,)), "a reassignment has begun"),
         (replace(OFFLINE, removing_replicas=(1,)), "a reassignment has begun"),
         (replace(OFFLINE, offline_replicas=(1, 2, 3)), "broker 3 is dead or fenced"),
+        (replace(OFFLINE, elr=(1,), offline_replicas=(1,)), "broker 2 has come back since"),
         (replace(OFFLINE, leader=4, leader_epoch=5), "somebody else elected broker 4"),
         (replace(OFFLINE, elr=(), last_known_elr=(4,)), "would elect broker 4, the last known"),
     ],

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from tests.real.faults import Trouble
+from tests.real.recipes import TOPIC
 from tests.real.test_faults_meanwhile import (  # noqa: F401
+    at_the_prompt,
     test_a_designated_broker_that_died_meanwhile_is_not_elected_nor_is_another,
     test_a_last_leader_that_an_unclean_start_took_out_of_the_elr_comes_back_all_the_same,
     test_a_partition_whose_last_leader_returned_meanwhile_is_already_online,
@@ -23,7 +25,7 @@ from tests.real.test_faults_silent import (  # noqa: F401
     seconds_with_a_broker_stopped,
     test_the_best_replica_is_waited_for_until_it_answers,
 )
-from tests.real.watching import TIMEOUT, Commands
+from tests.real.watching import TIMEOUT, Commands, outcomes
 
 
 def test_a_broker_stopped_while_gathering_is_named_and_holds_nobody_up(
@@ -31,3 +33,20 @@ def test_a_broker_stopped_while_gathering_is_named_and_holds_nobody_up(
 ) -> None:
     """For ever, that is; tests/real has the seconds."""
     assert seconds_with_a_broker_stopped(troubled, commands, 4, all_offline=True) < TIMEOUT
+
+
+def test_a_replica_that_came_back_since_may_hold_more_than_the_designated_one(
+    troubled: Trouble, commands: Commands
+) -> None:
+    """Broker 2 is in neither ISR nor ELR: the controller leaves it alone, as the election would."""
+    cluster = troubled.cluster
+    partitions = troubled.take(2)
+    run = at_the_prompt(commands, cluster.address(4), {TOPIC: partitions})
+    cluster.start_node(2)
+    run.type("y\n")
+    done = run.finish()
+    cluster.kill(2)
+    assert done.code == 1
+    reason = "broker 2 has come back since, and may hold more; plan again"
+    assert outcomes(done, TOPIC) == dict.fromkeys(partitions, ("refused", reason))
+    assert troubled.leaders(partitions) == {-1}

@@ -18,7 +18,7 @@ from tests.real.waiting import wait_until
 from tests.real.watching import PROMPT, Commands, Watched, outcomes
 
 
-def _at_the_prompt(commands: Commands, server: str, wanted: Mapping[str, Sequence[int]]) -> Watched:
+def at_the_prompt(commands: Commands, server: str, wanted: Mapping[str, Sequence[int]]) -> Watched:
     path = str(commands.partitions_file(wanted))
     which = ("--path-to-json-file", path, "--automated-recovery", "--format", "json")
     run = commands.start("--bootstrap-server", server, *which, terminal=True)
@@ -33,7 +33,7 @@ def test_a_designated_broker_that_died_meanwhile_is_not_elected_nor_is_another(
     cluster = troubled.cluster
     partitions = troubled.take(2)
     before = troubled.orders(partitions)
-    run = _at_the_prompt(commands, cluster.address(4), {TOPIC: partitions})
+    run = at_the_prompt(commands, cluster.address(4), {TOPIC: partitions})
     cluster.kill(3)
     if noticed:
         cluster.wait_until_fenced({3})
@@ -77,7 +77,7 @@ def test_a_partition_whose_last_leader_returned_meanwhile_is_already_online(
 ) -> None:
     cluster = restored(last_replica_standing(version))
     partitions = range(24)
-    run = _at_the_prompt(commands, cluster.address(3), {TOPIC: partitions})
+    run = at_the_prompt(commands, cluster.address(3), {TOPIC: partitions})
     cluster.start_node(1)
     cluster.wait_until_partitions(TOPIC, lambda p: p.leader == 1)
     orders = {n: p.replicas for n, p in cluster.view(3).topics[TOPIC].items()}
@@ -101,7 +101,7 @@ def test_a_last_leader_that_an_unclean_start_took_out_of_the_elr_comes_back_all_
     cluster.kill(1)
     cluster.wait_until_partitions(TOPIC, lambda p: p.offline)
     assert state_of(cluster, TOPIC, 0).last_known_elr == (1,)
-    run = _at_the_prompt(commands, cluster.address(3), {TOPIC: [0]})
+    run = at_the_prompt(commands, cluster.address(3), {TOPIC: [0]})
     cluster.start_node(1)
     cluster.wait_until_partitions(TOPIC, lambda p: p.leader == 1)
     run.type("y\n")
@@ -117,7 +117,7 @@ def test_topics_deleted_or_made_anew_meanwhile_are_refused_and_the_others_electe
     cluster = troubled.cluster
     partitions = troubled.take(2)
     wanted = {TOPIC: partitions, SHORT_LIVED: [0], REBORN: [0]}
-    run = _at_the_prompt(commands, cluster.address(4), wanted)
+    run = at_the_prompt(commands, cluster.address(4), wanted)
     client = AdminClient({**cluster.connection(), **QUIETLY})
     for deleted in client.delete_topics([SHORT_LIVED, REBORN]).values():
         deleted.result(10)
