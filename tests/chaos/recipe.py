@@ -25,7 +25,6 @@ NEWER = "payments"
 # A topic of one partition for whatever happens to a topic as a whole.
 SPARES = tuple(f"spare-{number}" for number in range(12))
 ONLINE = {"online-3": 3, "online-4": 4}
-SPARE_REPLICAS = (2, 4, 3)
 PARTITIONS = 48
 SURVIVORS = (3, 4)
 
@@ -70,10 +69,7 @@ def _recipe(cluster: KafkaCluster) -> None:
     cluster.kill(1)
     cluster.start((2, 3, 4))
 
-    newer: Assignments = {
-        NEWER: _orders((2, 3, 4)),
-        **{spare: [SPARE_REPLICAS] for spare in SPARES},
-    }
+    newer: Assignments = {NEWER: _orders((2, 3, 4)), **{spare: [(2, 4, 3)] for spare in SPARES}}
     online: Assignments = {topic: [(broker,)] for topic, broker in ONLINE.items()}
     _create(cluster, {**newer, **online})
     _write(cluster, online, range(ON_ONLINE))

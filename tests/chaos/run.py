@@ -16,11 +16,12 @@ from confluent_kafka import KafkaException
 from kafka_unclean_recovery.deadline import Deadline
 from tests.chaos.faults import inject
 from tests.chaos.oracle import Look, Partition, Run, Story, best, violations
-from tests.chaos.recipe import NEWER, OLDER, ONLINE, SPARE_REPLICAS, SPARES, SURVIVORS
+from tests.chaos.recipe import NEWER, OLDER, ONLINE, SPARES, SURVIVORS
 from tests.chaos.scenario import (
     OF_BROKERS,
     OF_THE_TOOL,
     OF_TOPICS,
+    RETURNS,
     Fault,
     Moment,
     Scenario,
@@ -66,6 +67,8 @@ PATIENCE = 400.0
 BROKEN = (AssertionError, KafkaException, OSError, RuntimeError)
 SETTLING = 30.0
 LONG_AGO = 3600
+# Partitions of each topic in a run.
+EACH = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,35 +120,34 @@ def run_seed(tapped: TappedCluster, seed: int, home: Path) -> Result:
         story.reached,
         tuple(run.code for run in runs),
         tuple(list(run.outcomes.values()).count("elected") for run in runs),
-        used_up=not story.live <= {*SURVIVORS} or bool(found),
+        used_up=bool(found) or told.way is Way.ALL or told.fault in (*RETURNS, Fault.REASSIGN),
     )
 
 
 def can_play(tapped: TappedCluster) -> bool:
     """There are partitions left that nobody recovered."""
-    seen = _partitions(tapped)
-    left = Counter(topic for topic, _ in _offline(seen))
-    return min(left[OLDER], left[NEWER]) >= _EACH and bool(_spares(seen))
+    left = Counter(topic for topic, _ in _offline(_partitions(tapped)))
+    return min(left[OLDER], left[NEWER]) >= EACH and any(left[spare] for spare in SPARES)
 
 
 def _play(tapped: TappedCluster, told: Scenario, commands: Commands) -> Story:
     _rise(tapped)
     seen = _partitions(tapped)
-    chosen = _choose(seen)
-    spare = _spares(seen)[0]
-    taken = [*chosen, *([spare] if told.fault in OF_TOPICS else [])]
+    spare = min(p for p in _offline(seen) if p[0] in SPARES)
+    taken = _choose(seen) + ([spare] if told.fault in OF_TOPICS else [])
+    taken = _offline(seen) if told.way is Way.ALL else taken
     before = _look(tapped, ())
     fencings = _fencings(tapped)
 
-    asked = _asked(commands, taken)
+    asked = ("--automated-recovery", *_which(told.way, commands, taken))
     first, reached = _first_run(tapped, told, commands, asked, spare[0])
     if told.fault in OF_THE_TOOL:
-        # Nothing that a tool sent which is dead by now is still under way.
-        for journal in commands.journals():
-            make_older(journal, LONG_AGO)
+        _age(commands)
+    if told.crashes_again:
+        _crash(tapped, commands, asked)
+        _age(commands)
     already = commands.journals()
-    servers = ("--bootstrap-server", tapped.bootstrap_servers)
-    second = commands.start(*servers, *asked, "--format", "json").finish(PATIENCE)
+    second = _start(tapped, commands, *asked).finish(PATIENCE)
     disturbed = {int(b) for b in (_fencings(tapped) - fencings)}
     if told.fault in OF_BROKERS:
         disturbed.add(told.broker)
@@ -155,7 +157,7 @@ def _play(tapped: TappedCluster, told: Scenario, commands: Commands) -> Story:
         return Story(
             told,
             frozenset(taken),
-            spare if spare in taken else None,
+            spare if told.fault in OF_TOPICS else None,
             reached,
             frozenset(disturbed),
             frozenset(tapped.cluster.live_brokers),
@@ -167,6 +169,29 @@ def _play(tapped: TappedCluster, told: Scenario, commands: Commands) -> Story:
         )
 
     return _settled(story)
+
+
+def _age(commands: Commands) -> None:
+    """Nothing is under way any more of what a tool sent that is dead by now."""
+    for journal in commands.journals():
+        make_older(journal, LONG_AGO)
+
+
+def _crash(tapped: TappedCluster, commands: Commands, asked: tuple[str, ...]) -> None:
+    """A run is killed as soon as it has changed a replica order, if it has to."""
+    gate = Gate(ALTER_PARTITION_REASSIGNMENTS, answer=True)
+    tapped.watch(gate)
+    run = _start(tapped, commands, *asked)
+    _Operator(run).at(gate)
+    run.kill()
+    gate.open()
+
+
+def _start(
+    tapped: TappedCluster, commands: Commands, *flags: str, terminal: bool = False
+) -> Watched:
+    servers = ("--bootstrap-server", tapped.bootstrap_servers)
+    return commands.start(*servers, *flags, "--format", "json", terminal=terminal)
 
 
 def _settled(story: Callable[[], Story]) -> Story:
@@ -184,35 +209,26 @@ def _rise(tapped: TappedCluster) -> None:
     tapped.cluster.wait_until_unfenced(SURVIVORS)
 
 
-_EACH = 3
-
-
 def _choose(seen: Mapping[Partition, PartitionView]) -> list[Partition]:
     """Some of either topic; today's script would elect the wrong replica of most of them."""
     chosen: list[Partition] = []
     for topic in (OLDER, NEWER):
         right = best(topic, SURVIVORS)
         offline = sorted(p for p in _offline(seen) if p[0] == topic)
-        wrong = [p for p in offline if _first_live(seen[p]) != right]
-        chosen += [*wrong[: _EACH - 1], *(p for p in offline if p not in wrong[: _EACH - 1])][
-            :_EACH
-        ]
+        wrong = [p for p in offline if _first_live(seen[p]) != right][: EACH - 1]
+        rest = [p for p in offline if p not in wrong]
+        chosen += [*wrong, *rest][:EACH]
     return chosen
-
-
-def _spares(seen: Mapping[Partition, PartitionView]) -> list[Partition]:
-    """Those that no earlier run has made use of."""
-    offline = sorted(p for p in _offline(seen) if p[0] in SPARES)
-    return [partition for partition in offline if seen[partition].replicas == SPARE_REPLICAS]
 
 
 def _first_live(view: PartitionView) -> int:
     return next(broker for broker in view.replicas if broker in SURVIVORS)
 
 
-def _asked(commands: Commands, taken: Iterable[Partition]) -> tuple[str, ...]:
-    path = commands.partitions_file(_by_topic(taken))
-    return ("--path-to-json-file", str(path), "--automated-recovery")
+def _which(way: Way, commands: Commands, taken: Iterable[Partition]) -> tuple[str, ...]:
+    if way is Way.ALL:
+        return ("--all-offline-partitions",)
+    return ("--path-to-json-file", str(commands.partitions_file(_by_topic(taken))))
 
 
 def _first_run(
@@ -221,8 +237,10 @@ def _first_run(
     """Its end, and whether the fault met its moment."""
     gate = GATES[told.moment]() if told.moment in GATES else None
     tapped.watch(*([gate] if gate else []))
-    run = commands.start(
-        *("--bootstrap-server", tapped.bootstrap_servers, *asked, "--format", "json"),
+    run = _start(
+        tapped,
+        commands,
+        *asked,
         *("--recovery-duration-ms", str(told.patience_ms)),
         *_flags(told.way, commands.directory),
         terminal=told.way is Way.TERMINAL,

@@ -82,6 +82,7 @@ OF_TOPICS = frozenset(
         Fault.REASSIGN,
     }
 )
+CRASHES = frozenset({Fault.SIGKILL, Fault.SECOND_SIGNAL})
 RETURNS = {Fault.RETURN_KILLED: 1, Fault.RETURN_STOPPED: 2}
 OF_THE_TOOL = frozenset({Fault.SIGKILL, Fault.SIGTERM, Fault.SIGINT, Fault.SECOND_SIGNAL})
 
@@ -93,6 +94,11 @@ class Way(StrEnum):
     TERMINAL = "terminal"
     WAIT = "waits for brokers"
     SALVAGE = "salvages first"
+    ALL = "all that are offline"
+
+
+# A run of all uses a cluster up, so there are few.
+_WAYS = {Way.PLAIN: 5, Way.TERMINAL: 3, Way.WAIT: 3, Way.SALVAGE: 3, Way.ALL: 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +118,13 @@ class Scenario:
     delay: float
     stays_dead: bool
     quietly: bool
+    crashes_again: bool
     patience_ms: int
 
     def __str__(self) -> str:
         hit = f" {self.broker}" if self.fault in (*OF_BROKERS, *RETURNS) else ""
-        return f"{self.fault}{hit}; {self.moment}; {self.way}"
+        again = ", and the next" if self.crashes_again else ""
+        return f"{self.fault}{hit}{again}; {self.moment}; {self.way}"
 
 
 COMBINATIONS = tuple((fault, moment) for fault in Fault for moment in Moment)
@@ -129,7 +137,7 @@ def scenario(seed: int) -> Scenario:
     """As many seeds in a row as there are combinations of fault and moment have each once."""
     fault, moment = COMBINATIONS[seed * _STRIDE % len(COMBINATIONS)]
     random = Random(seed)
-    way = random.choice((Way.PLAIN, Way.PLAIN, Way.TERMINAL, Way.WAIT, Way.SALVAGE))
+    (way,) = random.choices(list(_WAYS), list(_WAYS.values()))
     way = Way.TERMINAL if moment is Moment.PROMPT else way
     return Scenario(
         seed,
@@ -137,9 +145,10 @@ def scenario(seed: int) -> Scenario:
         moment,
         way,
         RETURNS.get(fault, random.choice(SURVIVORS)),
-        seconds=random.choice((0.0, 2.0, 5.0)),
+        seconds=random.choice((0.0, 2.0, 5.0, 15.0)),
         delay=random.choice((0.2, 1.0, 2.0)),
         stays_dead=random.random() < 0.5,
         quietly=random.random() < 0.25 and moment is not Moment.PROMPT,
+        crashes_again=random.random() < 0.5 and fault in CRASHES and moment.begun,
         patience_ms=random.choice((4000, 8000) if way is Way.WAIT else (4000, 30_000)),
     )

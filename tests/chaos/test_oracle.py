@@ -48,6 +48,7 @@ def _story(**changes: Any) -> Story:
         delay=0.0,
         stays_dead=False,
         quietly=False,
+        crashes_again=False,
         patience_ms=4000,
     )
     first = Run(143, "", {}, BEST, dict.fromkeys(BEST, "elected"))
@@ -173,7 +174,7 @@ def test_nothing_is_wrong_with_a_run_that_went_well(story: Story) -> None:
         ({"after": _after(ELSEWHERE, leader=3)}, "was led by -1"),
         ({"after": _without(ONLINE)}, "is gone"),
         ({"after": replace(GOOD.after, epochs={ONLINE: 8})}, "leader epoch"),
-        ({"after": _read(ONLINE, _values(9))}, "online-3 has 9 records"),
+        ({"after": _read(ONLINE, _values(9))}, "online-3 has not its 10 records"),
         ({"first": _first(stderr="Traceback (most recent")}, "traceback"),
         ({"second": _second(code=1)}, "ended with 1"),
         ({"second": _unhappy(OLD, "why")}, "refused after the second run"),
