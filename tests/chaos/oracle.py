@@ -44,14 +44,14 @@ class Run:
 @dataclass(frozen=True, slots=True)
 class Story:
     """taken: the partitions asked for. reached: the fault met its moment, it did not come after the
-    end. disturbed: brokers that the fault hit, or that the controller fenced. live: those that the
+    end. fenced: brokers that the controller fenced meanwhile. live: those that the
     second run could reach. unfinished: replica orders that journals still have to put back."""
 
     scenario: Scenario
     taken: Collection[Partition]
     spare: Partition | None
     reached: bool
-    disturbed: frozenset[int]
+    fenced: frozenset[int]
     live: frozenset[int]
     first: Run
     second: Run
@@ -87,10 +87,12 @@ def may_be_designated_first(story: Story, topic: str) -> set[int]:
     if told.fault in RETURNS and not told.moment.begun:
         better = best(topic, {*SURVIVORS, told.broker})
         return {usual, better} if told.quietly else {better}
-    # A fault of no broker may get one fenced, on a machine that is busy: nobody knows when.
-    if told.fault in OF_BROKERS and told.moment.planned:
-        return {usual}
-    return {usual, *(best(topic, {*SURVIVORS} - {b}) for b in story.disturbed & {*SURVIVORS})}
+    if told.fault in OF_BROKERS:
+        hit = set() if told.moment.planned else {told.broker}
+    else:
+        # On a busy machine a broker is fenced for no fault: nobody knows when.
+        hit = {*SURVIVORS} & story.fenced
+    return {usual, *(best(topic, {*SURVIVORS} - {broker}) for broker in hit)}
 
 
 def _may_lead(story: Story, partition: Partition) -> set[int]:
@@ -98,7 +100,7 @@ def _may_lead(story: Story, partition: Partition) -> set[int]:
     designated leader that was lost at the last moment is followed by the next best."""
     designated = (run.designated.get(partition) for run in (story.first, story.second))
     may = {broker for broker in designated if broker is not None}
-    may |= {*SURVIVORS} - story.disturbed if story.disturbed else set()
+    may |= {*SURVIVORS} - story.fenced if story.fenced else set()
     if LED_LAST[partition[0]] in _returned(story):
         may.add(LED_LAST[partition[0]])
     if _is_spare(story, partition, Fault.UNCLEAN_CONFIG):
@@ -165,7 +167,7 @@ def _led(story: Story, partition: Partition, leader: int) -> Iterator[str]:
         for run in (story.first, story.second)
         if run.outcomes.get(partition) == "elected"
     ]
-    if elected and not story.disturbed and leader != elected[-1]:
+    if elected and not story.fenced and leader != elected[-1]:
         yield f"the journals say that {elected[-1]} was elected for {partition}, {leader} leads"
     row = story.second.rows.get(partition)
     if row is not None and row["leader"] not in (leader, None):
@@ -191,7 +193,7 @@ def _untouched(story: Story) -> Iterator[str]:
             yield f"{partition}, which was online or not asked for, is gone"
         elif now.replicas != was.replicas:
             yield f"the replicas of {partition}, not asked for, are {now.replicas}"
-        elif was.leader not in story.disturbed and not _moved_by_return(story, partition):
+        elif was.leader not in story.fenced and not _moved_by_return(story, partition):
             if now.leader != was.leader:
                 yield f"{partition}, not asked for, was led by {was.leader}, now by {now.leader}"
             elif before.epochs.get(partition) != after.epochs.get(partition):

@@ -3,7 +3,6 @@ what has become of the cluster is judged."""
 
 from __future__ import annotations
 
-import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -15,54 +14,34 @@ from confluent_kafka import KafkaException
 
 from kafka_unclean_recovery.deadline import Deadline
 from tests.chaos.faults import inject
-from tests.chaos.oracle import Look, Partition, Run, Story, best, violations
-from tests.chaos.recipe import NEWER, OLDER, ONLINE, SPARES, SURVIVORS
+from tests.chaos.holding import PATIENCE, Held, Operator
+from tests.chaos.look import by_topic, fencings, look, offline, partitions_of
+from tests.chaos.oracle import Partition, Run, Story, best, violations
+from tests.chaos.recipe import NEWER, OLDER, SPARES, SURVIVORS
 from tests.chaos.scenario import (
-    OF_BROKERS,
     OF_THE_TOOL,
     OF_TOPICS,
     RETURNS,
     Fault,
-    Moment,
     Scenario,
     Way,
     scenario,
 )
 from tests.chaos.tapped import TappedCluster
 from tests.real.cli import Finished
-from tests.real.controller_log import FENCED
 from tests.real.metadata import PartitionView
 from tests.real.tap import (
     ALTER_PARTITION_REASSIGNMENTS,
-    DESCRIBE_TOPIC_PARTITIONS,
-    ELECT_LEADERS,
     Gate,
 )
-from tests.real.waiting import POLL_SECONDS
 from tests.real.watching import (
-    PROMPT,
     Commands,
     Watched,
     journal_lines,
     make_older,
     open_orders,
 )
-from tests.real.witnesses import leader_epochs, records_of
 
-API_VERSIONS, LIST_OFFSETS = 18, 2
-GATES: Mapping[Moment, Callable[[], Gate]] = {
-    Moment.CONNECTING: lambda: Gate(API_VERSIONS),
-    Moment.GATHERING: lambda: Gate(LIST_OFFSETS),
-    Moment.REORDER: lambda: Gate(ALTER_PARTITION_REASSIGNMENTS),
-    Moment.REORDERED: lambda: Gate(ALTER_PARTITION_REASSIGNMENTS, answer=True),
-    Moment.ELECT: lambda: Gate(ELECT_LEADERS),
-    Moment.ELECTED: lambda: Gate(ELECT_LEADERS, answer=True),
-    Moment.RESTORE: lambda: Gate(ALTER_PARTITION_REASSIGNMENTS, nth=2),
-    Moment.RESTORED: lambda: Gate(ALTER_PARTITION_REASSIGNMENTS, nth=2, answer=True),
-    Moment.VERIFY: lambda: Gate(ALTER_PARTITION_REASSIGNMENTS, nth=2, answer=True),
-}
-# Longer than the tool waits for anything: a quorum that does not come back is given up after 240 s.
-PATIENCE = 400.0
 # What the machinery of a run ends with when it can't go on.
 BROKEN = (AssertionError, KafkaException, OSError, RuntimeError)
 SETTLING = 30.0
@@ -126,18 +105,18 @@ def run_seed(tapped: TappedCluster, seed: int, home: Path) -> Result:
 
 def can_play(tapped: TappedCluster) -> bool:
     """There are partitions left that nobody recovered."""
-    left = Counter(topic for topic, _ in _offline(_partitions(tapped)))
+    left = Counter(topic for topic, _ in offline(partitions_of(tapped.cluster)))
     return min(left[OLDER], left[NEWER]) >= EACH and any(left[spare] for spare in SPARES)
 
 
 def _play(tapped: TappedCluster, told: Scenario, commands: Commands) -> Story:
     _rise(tapped)
-    seen = _partitions(tapped)
-    spare = min(p for p in _offline(seen) if p[0] in SPARES)
+    seen = partitions_of(tapped.cluster)
+    spare = min(p for p in offline(seen) if p[0] in SPARES)
     taken = _choose(seen) + ([spare] if told.fault in OF_TOPICS else [])
-    taken = _offline(seen) if told.way is Way.ALL else taken
-    before = _look(tapped, ())
-    fencings = _fencings(tapped)
+    taken = offline(seen) if told.way is Way.ALL else taken
+    before = look(tapped.cluster, ())
+    fenced_before = fencings(tapped.cluster)
 
     asked = ("--automated-recovery", *_which(told.way, commands, taken))
     first, reached = _first_run(tapped, told, commands, asked, spare[0])
@@ -148,9 +127,7 @@ def _play(tapped: TappedCluster, told: Scenario, commands: Commands) -> Story:
         _age(commands)
     already = commands.journals()
     second = _start(tapped, commands, *asked).finish(PATIENCE)
-    disturbed = {int(b) for b in (_fencings(tapped) - fencings)}
-    if told.fault in OF_BROKERS:
-        disturbed.add(told.broker)
+    fenced = fencings(tapped.cluster) - fenced_before
 
     def story() -> Story:
         journals = commands.journals()
@@ -159,13 +136,13 @@ def _play(tapped: TappedCluster, told: Scenario, commands: Commands) -> Story:
             frozenset(taken),
             spare if told.fault in OF_TOPICS else None,
             reached,
-            frozenset(disturbed),
+            frozenset(map(int, fenced)),
             frozenset(tapped.cluster.live_brokers),
             _run(first, already),
             _run(second, [path for path in journals if path not in already]),
             sum(len(open_orders(path)) for path in journals),
             before,
-            _look(tapped, taken),
+            look(tapped.cluster, taken),
         )
 
     return _settled(story)
@@ -182,7 +159,7 @@ def _crash(tapped: TappedCluster, commands: Commands, asked: tuple[str, ...]) ->
     gate = Gate(ALTER_PARTITION_REASSIGNMENTS, answer=True)
     tapped.watch(gate)
     run = _start(tapped, commands, *asked)
-    _Operator(run).at(gate)
+    Operator(run).at(gate)
     run.kill()
     gate.open()
 
@@ -214,9 +191,9 @@ def _choose(seen: Mapping[Partition, PartitionView]) -> list[Partition]:
     chosen: list[Partition] = []
     for topic in (OLDER, NEWER):
         right = best(topic, SURVIVORS)
-        offline = sorted(p for p in _offline(seen) if p[0] == topic)
-        wrong = [p for p in offline if _first_live(seen[p]) != right][: EACH - 1]
-        rest = [p for p in offline if p not in wrong]
+        left = sorted(p for p in offline(seen) if p[0] == topic)
+        wrong = [p for p in left if _first_live(seen[p]) != right][: EACH - 1]
+        rest = [p for p in left if p not in wrong]
         chosen += [*wrong, *rest][:EACH]
     return chosen
 
@@ -228,15 +205,14 @@ def _first_live(view: PartitionView) -> int:
 def _which(way: Way, commands: Commands, taken: Iterable[Partition]) -> tuple[str, ...]:
     if way is Way.ALL:
         return ("--all-offline-partitions",)
-    return ("--path-to-json-file", str(commands.partitions_file(_by_topic(taken))))
+    return ("--path-to-json-file", str(commands.partitions_file(by_topic(taken))))
 
 
 def _first_run(
     tapped: TappedCluster, told: Scenario, commands: Commands, asked: tuple[str, ...], spare: str
 ) -> tuple[Finished, bool]:
     """Its end, and whether the fault met its moment."""
-    gate = GATES[told.moment]() if told.moment in GATES else None
-    tapped.watch(*([gate] if gate else []))
+    held = Held(tapped, told.moment)
     run = _start(
         tapped,
         commands,
@@ -245,19 +221,10 @@ def _first_run(
         *_flags(told.way, commands.directory),
         terminal=told.way is Way.TERMINAL,
     )
-    operator = _Operator(run)
-    if gate is None:
-        reached = operator.until(operator.asked, PATIENCE)
-    else:
-        reached = operator.at(gate)
-        if reached and told.moment is Moment.VERIFY:
-            held, gate = gate, Gate(DESCRIBE_TOPIC_PARTITIONS)
-            tapped.watch(gate)
-            held.open()
-            reached = operator.at(gate)
+    operator = Operator(run)
+    reached = held.wait(operator)
     inject(tapped, run, told, spare)
-    if gate is not None:
-        gate.open()
+    held.let_go()
     operator.until_ended(told.seconds)
     _heal(tapped, told)
     operator.until_ended(PATIENCE)
@@ -279,40 +246,6 @@ def _heal(tapped: TappedCluster, told: Scenario) -> None:
     tapped.heal()
 
 
-@dataclass(slots=True)
-class _Operator:
-    """Says yes when asked, but while the run is to be held at the question."""
-
-    run: Watched
-    _said: bool = False
-
-    def asked(self) -> bool:
-        return re.search(PROMPT, self.run.stderr) is not None
-
-    def at(self, gate: Gate) -> bool:
-        """The gate was reached; False when the run ended without."""
-        return self.until(lambda: gate.reached or self._say_yes(), PATIENCE) and gate.reached
-
-    def until_ended(self, seconds: float) -> None:
-        self.until(self._say_yes, seconds)
-
-    def until(self, condition: Callable[[], bool], seconds: float) -> bool:
-        """It holds, before the run ended and in time."""
-        deadline = Deadline.after(seconds)
-        while not condition():
-            if self.run.process.poll() is not None or deadline.expired:
-                return False
-            time.sleep(POLL_SECONDS)
-        return True
-
-    def _say_yes(self) -> bool:
-        """Never what is waited for."""
-        if not self._said and self.asked():
-            self._said = True
-            self.run.type("y\n")
-        return False
-
-
 def _run(finished: Finished, journals: Iterable[Path]) -> Run:
     lines = [line for path in journals for line in journal_lines(path)]
 
@@ -328,46 +261,3 @@ def _run(finished: Finished, journals: Iterable[Path]) -> Run:
         told("elect", "designated_leader"),
         told("outcome", "outcome"),
     )
-
-
-def _look(tapped: TappedCluster, taken: Iterable[Partition]) -> Look:
-    """With the records of those taken."""
-    seen = _partitions(tapped)
-    online = {partition for partition, view in seen.items() if not view.offline}
-    records, epochs = {}, {}
-    for topic, numbers in _by_topic(online).items():
-        found = leader_epochs(tapped.cluster, topic, numbers)
-        epochs.update({(topic, number): epoch for number, epoch in found.items()})
-    wanted = online & {*taken, *((topic, 0) for topic in ONLINE)}
-    for topic, numbers in _by_topic(wanted).items():
-        read = records_of(tapped.cluster, topic, numbers)
-        records.update({(topic, number): values for number, values in read.items()})
-    return Look(seen, epochs, records)
-
-
-def _by_topic(partitions: Iterable[Partition]) -> dict[str, list[int]]:
-    by_topic: dict[str, list[int]] = {}
-    for topic, number in sorted(partitions):
-        by_topic.setdefault(topic, []).append(number)
-    return by_topic
-
-
-def _partitions(tapped: TappedCluster) -> dict[Partition, PartitionView]:
-    """As the last live broker describes them."""
-    topics = tapped.cluster.view(tapped.cluster.live_brokers[-1]).topics
-    return {
-        (topic, number): view
-        for topic, of_it in topics.items()
-        if topic in (OLDER, NEWER, *SPARES, *ONLINE)
-        for number, view in of_it.items()
-    }
-
-
-def _offline(seen: Mapping[Partition, PartitionView]) -> list[Partition]:
-    return [partition for partition, view in seen.items() if view.offline]
-
-
-def _fencings(tapped: TappedCluster) -> Counter[str]:
-    """How often the controllers have fenced each broker."""
-    outputs = map(tapped.cluster.output, tapped.cluster.spec.controller_ids)
-    return Counter(broker for path in outputs for broker in FENCED.findall(path.read_text()))

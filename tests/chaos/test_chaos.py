@@ -11,7 +11,7 @@ from tests.real.conftest import real_kafka as real_kafka
 
 pytestmark = pytest.mark.real
 # None of them waits for 60 s until a request given up is gone; the last uses the cluster up.
-SEEDS = (5, 7, 3, 2, 8, 133)
+SEEDS = (122, 92, 134, 159, 227, 6)
 
 
 @pytest.fixture(scope="module")

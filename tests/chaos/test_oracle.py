@@ -57,7 +57,7 @@ def _story(**changes: Any) -> Story:
         taken=frozenset(BEST),
         spare=None,
         reached=True,
-        disturbed=frozenset(),
+        fenced=frozenset(),
         live=frozenset(SURVIVORS),
         first=first,
         second=Run(0, "", _rows(BEST, "already_online"), {}, {}),
@@ -109,7 +109,7 @@ def _unhappy(partition: Partition, reason: str | None) -> Run:
         # The best broker was lost while it was looked for; at the last moment; after it had led.
         _story(
             scenario=_told(Fault.PAUSE_BROKER, Moment.GATHERING),
-            disturbed=frozenset({3}),
+            fenced=frozenset({3}),
             first=_first(designated={**BEST, NEW: 4}),
             after=replace(_after(NEW, leader=4), records={**GOOD.after.records, NEW: _values(20)}),
             second=_second(rows=_rows({**BEST, NEW: 4}, "already_online")),
@@ -157,7 +157,7 @@ def test_nothing_is_wrong_with_a_run_that_went_well(story: Story) -> None:
         (
             {
                 "scenario": _told(Fault.KILL_BROKER, Moment.ELECT),
-                "disturbed": frozenset({3}),
+                "fenced": frozenset({3}),
                 "first": _first(designated={**BEST, NEW: 4}),
             },
             "first run designated 4",
