@@ -10,29 +10,26 @@ from tests.chaos.recipe import NEWER, OLDER, ONLINE, SPARES
 from tests.real.cluster import KafkaCluster
 from tests.real.controller_log import FENCED
 from tests.real.metadata import PartitionView
-from tests.real.witnesses import leader_epochs, records_of
+from tests.real.witnesses import leader_epochs, read_records
 
 
-def look(cluster: KafkaCluster, taken: Iterable[Partition]) -> Look:
-    """With the records of those taken."""
+def look(cluster: KafkaCluster, read: Iterable[Partition]) -> Look:
+    """With the records of those to be read that are online."""
     seen = partitions_of(cluster)
     online = {partition for partition, view in seen.items() if not view.offline}
-    records, epochs = {}, {}
+    epochs = {}
     for topic, numbers in by_topic(online).items():
         found = leader_epochs(cluster, topic, numbers)
         epochs.update({(topic, number): epoch for number, epoch in found.items()})
-    wanted = online & {*taken, *((topic, 0) for topic in ONLINE)}
-    for topic, numbers in by_topic(wanted).items():
-        read = records_of(cluster, topic, numbers)
-        records.update({(topic, number): values for number, values in read.items()})
-    return Look(seen, epochs, records)
+    wanted = online.intersection(read)
+    return Look(seen, epochs, read_records(cluster, wanted) if wanted else {})
 
 
 def by_topic(partitions: Iterable[Partition]) -> dict[str, list[int]]:
-    by_topic: dict[str, list[int]] = {}
+    numbers: dict[str, list[int]] = {}
     for topic, number in sorted(partitions):
-        by_topic.setdefault(topic, []).append(number)
-    return by_topic
+        numbers.setdefault(topic, []).append(number)
+    return numbers
 
 
 def partitions_of(cluster: KafkaCluster) -> dict[Partition, PartitionView]:

@@ -17,7 +17,7 @@ from tests.chaos.faults import inject
 from tests.chaos.holding import PATIENCE, Held, Operator
 from tests.chaos.look import by_topic, fencings, look, offline, partitions_of
 from tests.chaos.oracle import Partition, Run, Story, best, violations
-from tests.chaos.recipe import NEWER, OLDER, SPARES, SURVIVORS
+from tests.chaos.recipe import NEWER, OLDER, ONLINE, SPARES, SURVIVORS
 from tests.chaos.scenario import (
     OF_THE_TOOL,
     OF_TOPICS,
@@ -142,7 +142,7 @@ def _play(tapped: TappedCluster, told: Scenario, commands: Commands) -> Story:
             _run(second, [path for path in journals if path not in already]),
             sum(len(open_orders(path)) for path in journals),
             before,
-            look(tapped.cluster, taken),
+            look(tapped.cluster, [*taken, *((topic, 0) for topic in ONLINE)]),
         )
 
     return _settled(story)

@@ -74,7 +74,15 @@ def reassignments(cluster: KafkaCluster) -> str:
 def records_of(
     cluster: KafkaCluster, topic: str, partitions: Iterable[int]
 ) -> dict[int, list[bytes]]:
-    """The values of all records by partition, each from its log start to its high watermark.
+    """The values of all records by partition, each from its log start to its high watermark."""
+    read = read_records(cluster, [(topic, partition) for partition in partitions])
+    return {partition: values for (_, partition), values in read.items()}
+
+
+def read_records(
+    cluster: KafkaCluster, partitions: Iterable[tuple[str, int]]
+) -> dict[tuple[str, int], list[bytes]]:
+    """The same by topic and partition.
 
     One consumer for all: `records.consume_all` takes a second for each.
     """
@@ -85,27 +93,28 @@ def records_of(
     }
     consumer = Consumer(settings, logger=SILENT)
     try:
-        found: dict[int, list[bytes]] = {partition: [] for partition in partitions}
-        consumer.assign([Position(topic, partition, OFFSET_BEGINNING) for partition in found])
+        found: dict[tuple[str, int], list[bytes]] = {partition: [] for partition in partitions}
+        consumer.assign([Position(*partition, OFFSET_BEGINNING) for partition in found])
         _read(consumer, found)
         return found
     finally:
         consumer.close()
 
 
-def _read(consumer: Consumer, found: dict[int, list[bytes]]) -> None:
+def _read(consumer: Consumer, found: dict[tuple[str, int], list[bytes]]) -> None:
     """Until every partition has ended."""
     deadline, left = Deadline.after(TIMEOUT), set(found)
     while left:
         if deadline.expired:
             raise TimeoutError(f"partitions {left} did not end")
         for message in consumer.consume(500, timeout=0.2):
-            error, partition = message.error(), message.partition()
-            assert partition is not None
+            error, topic, number = message.error(), message.topic(), message.partition()
+            assert topic is not None
+            assert number is not None
             if error is None:
-                found[partition].append(message.value() or b"")
+                found[topic, number].append(message.value() or b"")
             elif error.code() == KafkaError._PARTITION_EOF:
-                left.discard(partition)
+                left.discard((topic, number))
             elif not error.retriable():
                 raise RuntimeError(f"cannot consume: {error}")
 
