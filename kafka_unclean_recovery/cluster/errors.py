@@ -20,6 +20,7 @@ class FailureKind(StrEnum):
     UNRESOLVED_HOST = "unresolved-host"
     TIMED_OUT = "timed-out"
     UNTRUSTED_CERTIFICATE = "untrusted-certificate"
+    EXPIRED_CERTIFICATE = "expired-certificate"
     HOSTNAME_MISMATCH = "hostname-mismatch"
     TLS_FAILED = "tls-failed"
     WRONG_PROTOCOL = "wrong-protocol"

@@ -11,6 +11,9 @@ from kafka_unclean_recovery.cluster.errors import ConnectionFailed, FailureKind
 # X509_V_ERR_HOSTNAME_MISMATCH and X509_V_ERR_IP_ADDRESS_MISMATCH of OpenSSL's x509_vfy.h.
 _MISMATCH_CODES = (62, 64)
 
+# X509_V_ERR_CERT_NOT_YET_VALID and X509_V_ERR_CERT_HAS_EXPIRED.
+_TIME_CODES = (9, 10)
+
 # OpenSSL's reasons when the bytes that came back were no TLS records.
 _NOT_TLS_REASONS = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER", "UNEXPECTED_EOF")
 
@@ -88,6 +91,12 @@ def _refused_certificate(address: str, error: ssl.SSLCertVerificationError) -> C
             "certificate, or set ssl.endpoint.identification.algorithm to empty"
         )
         return ConnectionFailed(FailureKind.HOSTNAME_MISMATCH, address, sentence)
+    if error.verify_code in _TIME_CODES:
+        sentence = (
+            f"its certificate is not valid at this time ({error.verify_message}): renew it there, "
+            "or set this machine's clock"
+        )
+        return ConnectionFailed(FailureKind.EXPIRED_CERTIFICATE, address, sentence)
     sentence = (
         f"its certificate is not trusted ({error.verify_message}): point ssl.truststore.location "
         "at the CA that signed it"
@@ -100,7 +109,7 @@ def _tls_error(address: str, error: ssl.SSLError) -> ConnectionFailed:
     if "ALERT" in reason and any(word in reason for word in _CERTIFICATE_ALERTS):
         sentence = (
             f"it refused our client certificate ({_words(reason)}): set ssl.keystore.location or "
-            "ssl.keystore.key to one that its CA signed"
+            "ssl.keystore.key to one that its CA signed and that has not expired"
         )
         return ConnectionFailed(FailureKind.CLIENT_CERTIFICATE_REQUIRED, address, sentence)
     if isinstance(error, ssl.SSLEOFError) or any(word in reason for word in _NOT_TLS_REASONS):

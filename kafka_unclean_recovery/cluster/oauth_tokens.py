@@ -25,7 +25,12 @@ from kafka_unclean_recovery.deadline import Deadline
 # A login lasts as long as its token: one that is shown late makes a short one.
 _USED_UP = 0.5
 _LIFETIME_UNLESS_TOLD = 60.0
-_TLS = (FailureKind.UNTRUSTED_CERTIFICATE, FailureKind.HOSTNAME_MISMATCH, FailureKind.TLS_FAILED)
+_TLS = (
+    FailureKind.UNTRUSTED_CERTIFICATE,
+    FailureKind.EXPIRED_CERTIFICATE,
+    FailureKind.HOSTNAME_MISMATCH,
+    FailureKind.TLS_FAILED,
+)
 # RFC 6750, 2.1 "b64token": whatever else a file or an endpoint gives would break the message.
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")
 _ERROR_CODE = re.compile(r"[a-z_]{1,40}")

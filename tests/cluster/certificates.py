@@ -62,10 +62,12 @@ def issue(
     ips: Sequence[str] = ("127.0.0.1",),
     ca: bool = False,
     name: str = "node",
+    days: float = 1,
 ) -> Identity:
+    """days: for which it is valid from now on."""
     key = ec.generate_private_key(ec.SECP256R1())
     common_name = issuer.certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)[0].value
-    builder = _builder(name, str(common_name), key)
+    builder = _builder(name, str(common_name), key, days)
     if ca:
         constraints = x509.BasicConstraints(ca=True, path_length=None)
         builder = builder.add_extension(constraints, critical=True)
@@ -95,7 +97,9 @@ def server_context(
     return context
 
 
-def _builder(subject: str, issuer: str, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
+def _builder(
+    subject: str, issuer: str, key: ec.EllipticCurvePrivateKey, days: float = 1
+) -> x509.CertificateBuilder:
     return (
         x509.CertificateBuilder()
         .subject_name(_named(subject))
@@ -103,7 +107,7 @@ def _builder(subject: str, issuer: str, key: ec.EllipticCurvePrivateKey) -> x509
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
         .not_valid_before(_NOW - datetime.timedelta(days=1))
-        .not_valid_after(_NOW + datetime.timedelta(days=1))
+        .not_valid_after(_NOW + datetime.timedelta(days=days))
     )
 
 

@@ -97,6 +97,14 @@ async def test_an_untrusted_node() -> None:
     assert "ssl.truststore.location" in failure.sentence
 
 
+@in_loop
+async def test_a_certificate_that_has_expired() -> None:
+    tls = server_context(issue(AUTHORITY, days=-0.1))
+    failure = await failure_of_opening(Kafka(), config(), tls)
+    assert failure.kind is FailureKind.EXPIRED_CERTIFICATE
+    assert "(certificate has expired): renew it there, or set" in failure.sentence
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 @in_loop
 async def test_a_certificate_for_another_name(host: str) -> None:

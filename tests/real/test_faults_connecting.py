@@ -139,6 +139,25 @@ def test_a_listener_that_wants_a_client_certificate_says_so(
     _fails(commands, guarded.mtls_address(3), config, "ssl.keystore")
 
 
+def test_a_broker_whose_certificate_has_another_name_is_not_trusted(
+    guarded: KafkaCluster, commands: Commands, tmp_path: Path
+) -> None:
+    # Another way to write the loopback address.
+    elsewhere = guarded.address(3).replace("localhost", "127.1")
+    says = "its certificate is for another host name"
+    _fails(commands, elsewhere, _config(guarded, tmp_path, {}), says)
+
+
+def test_a_client_certificate_of_an_unknown_authority_is_told(
+    guarded: KafkaCluster, commands: Commands, tmp_path: Path
+) -> None:
+    shown = tmp_path / "client.pem"
+    shown.write_bytes(Authority.new().issue("sre"))
+    mutual = {"security.protocol": "SSL", "sasl.mechanism": None, "sasl.jaas.config": None}
+    config = _config(guarded, tmp_path, {**mutual, "ssl.keystore.location": str(shown)})
+    _fails(commands, guarded.mtls_address(3), config, "it refused our client certificate")
+
+
 def test_tls_to_a_plaintext_port_is_told(
     troubled: Trouble, guarded: KafkaCluster, commands: Commands, tmp_path: Path
 ) -> None:
