@@ -15,6 +15,8 @@ from tests.real.identity_provider import IdentityProvider
 from tests.real.recipes import TOPIC
 from tests.real.sharing import SharedClusters
 from tests.real.watching import Commands, outcomes
+from tests.replay.saved import salvaged
+from tests.salvage.batches import numbered
 
 SECRET = "client-sesame"
 LOOK = ("--all-offline-partitions", "--show-replica-info", "--format", "json")
@@ -76,6 +78,10 @@ def test_the_whole_job_by_tokens_of_an_identity_provider(
         assert outcomes(done, TOPIC) == dict.fromkeys(partitions, ("elected", None))
         # One token for every connection of a run.
         assert provider.scopes == ["kafka"]
+        # librdkafka is let in by such tokens too.
+        saved = str(salvaged(tmp_path, {1: numbered(0, 10) + numbered(10, 5)}))
+        done = commands.run("salvage", "replay", saved, *server)
+        assert "orders.salvaged: no such topic" in done.stderr
         # Each login lasts as long as a token; the run goes on beyond it.
         provider.lifetime = 4.0
         waiting = ("--wait-for-brokers", "1", "--recovery-duration-ms", "7000")
