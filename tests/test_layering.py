@@ -85,6 +85,7 @@ RIM = {
         "errors",
         "json_fields",
         "json_text",
+        "plan_file",
         "cluster",
         "report_table",
         "report_text",
