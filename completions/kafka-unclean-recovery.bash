@@ -61,6 +61,16 @@ _kafka_unclean_recovery_doctor() {
     esac
     _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --format --timeout-ms --salvage-dir --transport --election-method --replica-log-info-dialect --metrics-file --log-format --help" -- "$cur")
 }
+_kafka_unclean_recovery_approve() {
+    local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
+    if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
+    case "$prev" in
+        --output) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+    esac
+    if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return; fi
+    _kafka_unclean_recovery__reply < <(compgen -W "--output --log-format --help" -- "$cur")
+}
 _kafka_unclean_recovery_aftercare() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
     if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
@@ -220,6 +230,7 @@ _kafka_unclean_recovery() {
         scan-log-dirs) _kafka_unclean_recovery_scan_log_dirs "$@"; return ;;
         plan) _kafka_unclean_recovery_plan "$@"; return ;;
         doctor) _kafka_unclean_recovery_doctor "$@"; return ;;
+        approve) _kafka_unclean_recovery_approve "$@"; return ;;
         aftercare) _kafka_unclean_recovery_aftercare "$@"; return ;;
         salvage) _kafka_unclean_recovery_salvage "$@"; return ;;
         spark) _kafka_unclean_recovery_spark "$@"; return ;;
@@ -234,6 +245,11 @@ _kafka_unclean_recovery() {
         --recovery-election-attempts) COMPREPLY=(); return ;;
         --wait-for-brokers) _kafka_unclean_recovery__ask "$1" offline-brokers; return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --accept-loss) _kafka_unclean_recovery__ask "$1" topics; return ;;
+        --canary) COMPREPLY=(); return ;;
+        --wave-size) COMPREPLY=(); return ;;
+        --plan) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --require-approval) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --journal) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --salvage-dir) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
         --resume) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
@@ -246,7 +262,7 @@ _kafka_unclean_recovery() {
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
-    local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan doctor aftercare salvage spark emulator"
-    _kafka_unclean_recovery__reply < <(compgen -W "$commands --bootstrap-server --command-config --all-offline-partitions --path-to-json-file --show-replica-info --manual-recovery-output-file --automated-recovery --recovery-duration-ms --recovery-election-attempts --wait-for-brokers --format --yes --journal --salvage-dir --allow-loss --resume --plan-output-file --replica-info-file --log-dirs --transport --election-method --replica-log-info-dialect --metrics-file --log-format --version --help" -- "$cur")
+    local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan doctor approve aftercare salvage spark emulator"
+    _kafka_unclean_recovery__reply < <(compgen -W "$commands --bootstrap-server --command-config --all-offline-partitions --path-to-json-file --show-replica-info --manual-recovery-output-file --automated-recovery --recovery-duration-ms --recovery-election-attempts --wait-for-brokers --format --yes --accept-loss --canary --wave-size --plan --require-approval --journal --salvage-dir --allow-loss --resume --plan-output-file --replica-info-file --log-dirs --transport --election-method --replica-log-info-dialect --metrics-file --log-format --version --help" -- "$cur")
 }
 complete -o filenames -F _kafka_unclean_recovery kafka-unclean-recovery

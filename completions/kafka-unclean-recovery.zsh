@@ -52,6 +52,14 @@ _arguments \
     '--log-format=[What stderr gets  text, or a JSON object for each sentence]:value:(text json)' \
     '--help[Show this message and exit]'
 return ;;
+approve)
+shift words; ((CURRENT--))
+_arguments \
+    '--output=[Where the approval is written]:file:_files' \
+    '--log-format=[What stderr gets  text, or a JSON object for each sentence]:value:(text json)' \
+    '--help[Show this message and exit]' \
+    '*:file:_files'
+return ;;
 aftercare)
 shift words; ((CURRENT--))
 _arguments \
@@ -189,7 +197,7 @@ _arguments \
 return ;;
 esac; fi
 _arguments \
-    '1:command:(scan-log-dirs plan doctor aftercare salvage spark emulator)' \
+    '1:command:(scan-log-dirs plan doctor approve aftercare salvage spark emulator)' \
     '(1)--bootstrap-server=[Brokers to connect to first; required without a command]:value: ' \
     '(1)--command-config=[Java client properties  TLS, SASL, client.id]:file:_files' \
     '(1)--all-offline-partitions[Every partition without a leader]' \
@@ -202,6 +210,11 @@ _arguments \
     '(1)--wait-for-brokers=[Wait, within the duration, for brokers that are down  1,2 or all]:offline-brokers:{_kafka_unclean_recovery__ask offline-brokers}' \
     '(1)--format=[What stdout gets]:value:(table json)' \
     '(1)--yes[Elect without asking on a terminal]' \
+    '(1)*--accept-loss=[Refuse partitions whose certain loss is above that of their topic, and those whose topic is not named; * is any other topic]:topics:{_kafka_unclean_recovery__ask topics}' \
+    '(1)--canary=[Elect N partitions and verify them before the others; a surprise stops it]:value: ' \
+    '(1)--wave-size=[Elect N partitions at a time and verify them; a surprise stops it]:value: ' \
+    '(1)--plan=[Elect only what is still as in this plan of --plan-output-file]:file:_files' \
+    '(1)--require-approval=[Elect only if another user approved --plan (see approve)]:file:_files' \
     '(1)--journal=[Where each step is noted before it is taken]:file:_files' \
     '(1)--salvage-dir=[Before electing, save there what live replicas would lose; where that fails, nobody is elected]:directory:_files -/' \
     '(1)--allow-loss[Elect where --salvage-dir could not save all, too]' \

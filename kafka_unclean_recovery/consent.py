@@ -1,10 +1,17 @@
-"""What is shown before asking whether to elect. Pure."""
+"""What is shown before asking whether to elect, and what must be typed for a yes. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from kafka_unclean_recovery.model import PartitionPlan, TopicPartition
+from kafka_unclean_recovery.model import (
+    Loss,
+    Outcome,
+    PartitionPlan,
+    Severity,
+    TopicPartition,
+)
 from kafka_unclean_recovery.plan_file import loss_under
 from kafka_unclean_recovery.report_text import count_text, one_line, total_text, why_not
 from kafka_unclean_recovery.waiting import by_broker, waiting_lines
@@ -15,6 +22,37 @@ CONSENT_LIMIT = 40
 
 Notes = Mapping[TopicPartition, Sequence[str]]
 """What else there is to say of a partition's election, line by line."""
+
+
+def loses_nothing(plan: PartitionPlan) -> bool:
+    """True when it is known that nothing is or may be lost, and all findings are notices."""
+    nothing = loss_under(plan, plan.designated_leader) == Loss(0, 0)
+    return nothing and all(f.severity is Severity.NOTICE for f in plan.findings)
+
+
+def warning(elections: Iterable[PartitionPlan]) -> str | None:
+    """Why a yes is too little for these elections; None when they lose nothing.
+
+    Unknown is never cheaper than certain: what may be lost deserves as much as what will be.
+    """
+    losing = [plan for plan in elections if not loses_nothing(plan)]
+    certain = sum(1 for p in losing if loss_under(p, p.designated_leader).certain)
+    unsure = len(losing) - certain
+    parts = [f"records are lost for certain in {count_text(certain, 'partition')}"] * bool(certain)
+    parts += [f"records may be lost in {count_text(unsure, 'partition')}"] * bool(unsure)
+    return ", ".join(parts) or None
+
+
+def as_settled(
+    plans: Iterable[PartitionPlan], settled: Mapping[TopicPartition, Outcome]
+) -> list[PartitionPlan]:
+    """The plans to show: what is settled before anything is elected designates nobody, and why."""
+    return [
+        replace(plan, designated_leader=None, refusal=settled[tp].reason or plan.refusal)
+        if (tp := plan.state.topic_partition) in settled
+        else plan
+        for plan in plans
+    ]
 
 
 def render_consent(

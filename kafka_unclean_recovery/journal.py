@@ -3,6 +3,11 @@
 A line is {"v": 1, "at": ISO 8601 UTC, "at_ms": ms since the Unix epoch, "event": name, ...}:
 
     begin     version, cluster_id, command
+    consent   how: "y", "number typed", "--yes", "no terminal", "by hand" (kafka-elect-leaders);
+              partitions: how many; accept_loss: as given; plan_digest: of --plan, or null;
+              approval: {plan_digest, cluster_id, approved_by, approved_at}, or null
+    wave      number (from 1), of, partitions: how many; with --canary or --wave-size
+    surprise  reason why no further wave is begun
     reorder   partitions: [{topic, topic_id, partition, original, written, designated_leader}]
     elect     partitions: [{topic, partition, designated_leader}], method: "designated" when
               not by reorder

@@ -80,6 +80,7 @@ def _rests_on(plan: PartitionPlan) -> dict[str, str]:
         "designated leader": str(plan.designated_leader),
         "certain loss": number_text(loss.certain),
         "possible loss": number_text(loss.possible),
+        "loss that witnesses tell of": number_text(loss.at_least),
     }
     for log in plan.replica_logs:
         values[f"log of broker {log.broker}:"] = _log_text(log)
@@ -121,7 +122,13 @@ def _plan(fields: Fields) -> PartitionPlan:
 
 def _loss(fields: Fields) -> Loss:
     loss = fields.object_at("loss")
-    return Loss(loss.int64_or_unknown("certain"), loss.int64_or_unknown("possible"))
+    # Files that were written before it was told are without.
+    told = "at_least" in loss.values
+    return Loss(
+        loss.int64_or_unknown("certain"),
+        loss.int64_or_unknown("possible"),
+        loss.int64_or_unknown("at_least") if told else None,
+    )
 
 
 def _log(fields: Fields) -> ReplicaLog:

@@ -41,6 +41,8 @@ def test_generated_files_are_up_to_date(path: Path) -> None:
         (["plan", "--log-dirs", ""], ["disks"]),
         (["plan", "--exclude-brokers", ""], []),
         (["do"], ["doctor"]),
+        (["app"], ["approve"]),
+        (["approve", "in"], ["info.json"]),
         (["doctor", "--time"], ["--timeout-ms"]),
         (["doctor", "--salvage-dir", ""], ["disks"]),
         (["salv"], ["salvage"]),

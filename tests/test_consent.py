@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_unclean_recovery.consent import render_consent
-from kafka_unclean_recovery.model import Loss, PartitionPlan, TopicPartition
+from kafka_unclean_recovery.consent import as_settled, loses_nothing, render_consent, warning
+from kafka_unclean_recovery.model import (
+    Finding,
+    Loss,
+    Outcome,
+    OutcomeKind,
+    PartitionPlan,
+    Severity,
+    TopicPartition,
+)
+from kafka_unclean_recovery.plan_file import loss_under
 from tests.reports import any_plans, plan
 
 
@@ -72,3 +83,59 @@ def test_any_plans_can_be_shown_on_any_terminal(given: list[PartitionPlan]) -> N
 
 def test_8000_partitions_are_not_all_shown() -> None:
     assert len(render_consent([plan(n) for n in range(8000)]).splitlines()) == 82
+
+
+def _losing(certain: int | None, possible: int | None) -> PartitionPlan:
+    """With nothing graver than a notice said of it."""
+    tie = Finding("tie", Severity.NOTICE, "both")
+    return replace(plan(loss=Loss(certain, possible)), findings=(tie,))
+
+
+LOSSLESS = _losing(0, 0)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (LOSSLESS, None),
+        (_losing(500, 0), "records are lost for certain in 1 partition"),
+        (_losing(500, None), "records are lost for certain in 1 partition"),
+        (_losing(0, 1), "records may be lost in 1 partition"),
+        (_losing(0, None), "records may be lost in 1 partition"),
+        (_losing(None, 0), "records may be lost in 1 partition"),
+        (_losing(None, None), "records may be lost in 1 partition"),
+        # No loss is counted, and yet there is something graver than a notice to weigh.
+        (plan(loss=Loss(0, 0)), "records may be lost in 1 partition"),
+        (
+            replace(LOSSLESS, findings=(Finding("committed_records_lost", Severity.LOSS, "!"),)),
+            "records may be lost in 1 partition",
+        ),
+        # Nobody knows what a leader costs that is no candidate.
+        (replace(LOSSLESS, designated_leader=1), "records may be lost in 1 partition"),
+    ],
+)
+def test_a_yes_is_enough_only_where_nothing_can_be_lost(
+    given: PartitionPlan, says: str | None
+) -> None:
+    assert warning([LOSSLESS, given]) == says
+
+
+def test_certain_and_possible_losses_are_told_apart() -> None:
+    given = [plan(0, loss=Loss(1, 0)), plan(1, loss=Loss(0, None)), plan(2), LOSSLESS]
+    assert warning(given) == (
+        "records are lost for certain in 1 partition, records may be lost in 2 partitions"
+    )
+
+
+@given(any_plans)
+def test_what_is_not_known_is_never_cheaper_than_what_is(given: PartitionPlan) -> None:
+    loss = loss_under(given, given.designated_leader)
+    if None in (loss.certain, loss.possible):
+        assert not loses_nothing(given)
+
+
+def test_what_is_refused_before_anybody_is_asked_is_shown_with_the_reason() -> None:
+    refused = {TopicPartition("orders", 0): Outcome(OutcomeKind.REFUSED, "above its limit")}
+    lines = render_consent(as_settled([plan(0), plan(1)], refused)).splitlines()
+    assert "orders-0: not elected: above its limit" in lines
+    assert lines[-1].startswith("total: 1 partition to elect")

@@ -72,15 +72,14 @@ def is_terminal() -> bool:
     return sys.stdin is not None and sys.stdin.isatty()
 
 
-async def confirm(console: Console, question: str, stop: Stop) -> bool:
-    """Ask on the terminal; only y or yes means yes. Raises Interrupted when asked to stop.
+async def ask(console: Console, question: str, stop: Stop) -> str:
+    """What is typed on the terminal, without blanks around. Raises Interrupted when asked to stop.
 
     What was typed before the question was shown is no answer to it.
     """
     termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-    console.show(f"{question} [y/N] ")
-    answer = await stop.unless(_read_line())
-    return answer.strip().lower() in ("y", "yes")
+    console.show(question)
+    return (await stop.unless(_read_line())).strip()
 
 
 async def _read_line() -> str:

@@ -14,6 +14,7 @@ from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.mechanisms import wishes_of
 from kafka_unclean_recovery.cli.output import exit_code_of, print_report, say_failures, say_silent
 from kafka_unclean_recovery.cli.session import Session, journal_of, run
+from kafka_unclean_recovery.cli.terms import Terms, read_terms
 from kafka_unclean_recovery.cluster.controller_requests import (
     PREFERRED,
     UNCLEAN,
@@ -36,6 +37,7 @@ from kafka_unclean_recovery.recovery import (
     verify,
 )
 from kafka_unclean_recovery.run_metrics import outcome_metrics
+from kafka_unclean_recovery.waves import Pace
 
 NAME = "kafka-elect-leaders"
 
@@ -56,6 +58,8 @@ class Options:
     recovery_duration_ms: int
     recovery_election_attempts: int
     as_json: bool
+    accept_loss: tuple[str, ...]
+    pace: Pace
     journal: Path | None
     transport: Transport
     election_method: ElectionMethod
@@ -73,6 +77,7 @@ def elect(options: Options) -> int:
     try:
         chosen = _chosen(options)
         wishes = _wishes(options)
+        terms = read_terms(options.accept_loss)
     except Exit as error:
         console.say(str(error))
         return error.code
@@ -82,7 +87,7 @@ def elect(options: Options) -> int:
         if options.election_type != "designated":
             return await _by_the_controller(session, options, chosen)
         assert chosen is not None
-        return await _designated(session, options, chosen)
+        return await _designated(session, options, chosen, terms)
 
     return run(console, options.bootstrap_server, config, work, wishes)
 
@@ -90,10 +95,17 @@ def elect(options: Options) -> int:
 def _wishes(options: Options) -> Wishes:
     """Raises Exit(2)."""
     wishes = options.wishes
-    if options.election_type != "designated" and wishes != Wishes():
+    if options.election_type == "designated":
+        return wishes
+    if wishes != Wishes():
         raise usage(
             "--transport, --election-method and --replica-log-info-dialect go with --election-type"
             " designated: who leads otherwise is the controller's choice"
+        )
+    if options.accept_loss or options.pace.careful:
+        raise usage(
+            "--accept-loss, --canary and --wave-size go with --election-type designated: of other"
+            " elections nobody knows the loss, and the controller makes them all at once"
         )
     return wishes
 
@@ -178,27 +190,31 @@ def _answers_text(election_type: str, answers: Mapping[TopicPartition, Answer]) 
     return "\n".join([*lines, ""])
 
 
-async def _designated(session: Session, options: Options, leaders: Leaders) -> int:
+async def _designated(session: Session, options: Options, leaders: Leaders, terms: Terms) -> int:
     cluster, _ = await session.stop.unless(session.reader.cluster())
     async with journal_of(session, options.journal, cluster.cluster_id, NAME) as journal:
-        code = await _elect_designated(session, options, leaders, journal)
+        code = await _elect_designated(session, options, leaders, terms, journal)
         journal.note("end", exit_code=code)
         return code
 
 
 async def _elect_designated(
-    session: Session, options: Options, leaders: Leaders, journal: Journal
+    session: Session, options: Options, leaders: Leaders, terms: Terms, journal: Journal
 ) -> int:
     deadline = Deadline.after(options.recovery_duration_ms / 1000)
     wanted = Wanted(tuple(leaders), will_elect=True)
     seen = await metrics_file.timed("observe", session.observer().observe(wanted, deadline))
     say_silent(session.console, seen)
     plans, outcomes = _designations(seen, leaders)
-    elector = await session.elector(journal, options.recovery_election_attempts)
+    elector = await session.elector(journal, options.recovery_election_attempts, options.pace)
     open_plans = {tp: plan for tp, plan in plans.items() if tp not in outcomes}
     outcomes |= settled_before(seen, open_plans, elector.choose)
-    chosen = [plan for tp, plan in plans.items() if tp not in outcomes]
-    made = await metrics_file.timed("elect", elector.elect(chosen))
+    outcomes |= terms.refused(plan for tp, plan in plans.items() if tp not in outcomes)
+    electable = [plan for tp, plan in plans.items() if tp not in outcomes]
+    if electable:
+        fields = terms.journal_fields()
+        journal.note("consent", how="by hand", partitions=len(electable), **fields)
+    made = await metrics_file.timed("elect", elector.elect(electable))
     outcomes |= made.outcomes
     report = await verify(session.reader, seen, plans, outcomes, made.after)
     report = replace(report, interrupted=session.stop.requested)

@@ -13,7 +13,9 @@ from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.choices import ElectionMethod, Transport
 from kafka_unclean_recovery.cli import entry, environment
 from kafka_unclean_recovery.cli.flags import (
+    AcceptLoss,
     BootstrapServer,
+    Canary,
     ElectionAttempts,
     Format,
     HowElected,
@@ -22,6 +24,7 @@ from kafka_unclean_recovery.cli.flags import (
     MetricsFile,
     OutputFormat,
     ReplicaLogInfoDialect,
+    WaveSize,
 )
 from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
 
@@ -85,6 +88,9 @@ def elect_leaders(
     ] = 30_000,
     recovery_election_attempts: ElectionAttempts = 3,
     format: OutputFormat = Format.TABLE,  # noqa: A002 - the flag's name
+    accept_loss: AcceptLoss = None,
+    canary: Canary = None,
+    wave_size: WaveSize = None,
     journal: JournalFile = None,
     transport: HowSeen = Transport.AUTO,
     election_method: HowElected = ElectionMethod.AUTO,
@@ -98,6 +104,7 @@ def elect_leaders(
 ) -> None:
     """Elect leaders: preferred, unclean, or exactly the one designated."""
     from kafka_unclean_recovery.cli.elect import Options, elect
+    from kafka_unclean_recovery.waves import Pace
 
     options = Options(
         bootstrap_server=bootstrap_server,
@@ -110,6 +117,8 @@ def elect_leaders(
         recovery_duration_ms=recovery_duration_ms,
         recovery_election_attempts=recovery_election_attempts,
         as_json=format is Format.JSON,
+        accept_loss=tuple(accept_loss or ()),
+        pace=Pace(canary, wave_size),
         journal=journal,
         transport=transport,
         election_method=election_method,

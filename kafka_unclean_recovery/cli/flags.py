@@ -49,6 +49,30 @@ JournalFile = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Where each step is noted before it is taken."),
 ]
+AcceptLoss = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="TOPIC[:MAX_RECORDS]",
+        help="Refuse partitions whose certain loss is above that of their topic, and those whose"
+        " topic is not named; * is any other topic. May be given again.",
+    ),
+]
+Canary = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="Elect N partitions and verify them before the others; a surprise stops it.",
+    ),
+]
+WaveSize = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="Elect N partitions at a time and verify them; a surprise stops it.",
+    ),
+]
 PartitionsFile = Annotated[
     Path | None,
     typer.Option(

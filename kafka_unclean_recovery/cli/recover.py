@@ -50,6 +50,7 @@ def resume_journal(options: Options, path: Path) -> int:
         options.automated_recovery,
         options.salvage_dir,
         options.allow_loss,
+        options.bounds_an_election,
     )
     if any(chosen) or options.sources.any or options.wishes != Wishes():
         console.say("--resume stands alone: it only finishes what the journal's run left")
@@ -75,6 +76,7 @@ async def _recover(session: Session, inputs: Inputs) -> int:
     cluster, _ = await session.stop.unless(session.reader.cluster())
     if inputs.disks is not None:
         _check_cluster(inputs.disks, cluster.cluster_id)
+    inputs.terms.check_cluster(cluster.cluster_id)
     options = inputs.options
     if not options.automated_recovery:
         warn_of_unfinished(session, cluster.cluster_id)

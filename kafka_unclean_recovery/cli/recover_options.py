@@ -15,8 +15,10 @@ from kafka_unclean_recovery.cli.mechanisms import mechanism_flags, wishes_of
 from kafka_unclean_recovery.cli.plan_outputs import PlanOutputs
 from kafka_unclean_recovery.cli.selection import Selection, broker_ids, read_partitions
 from kafka_unclean_recovery.cli.session import check_connection, connection_flags
+from kafka_unclean_recovery.cli.terms import Terms, read_terms
 from kafka_unclean_recovery.model import ReplicaInfo, TopicPartition
 from kafka_unclean_recovery.observation import Wanted
+from kafka_unclean_recovery.waves import Pace
 
 NAME = "kafka-unclean-recovery"
 
@@ -37,6 +39,11 @@ class Options:
     wait_for_brokers: str | None
     as_json: bool
     yes: bool
+    accept_loss: tuple[str, ...]
+    canary: int | None
+    wave_size: int | None
+    plan: Path | None
+    require_approval: Path | None
     journal: Path | None
     salvage_dir: Path | None
     allow_loss: bool
@@ -61,6 +68,11 @@ class Options:
         return PlanOutputs(self.manual_recovery_output_file, self.plan_output_file)
 
     @property
+    def bounds_an_election(self) -> bool:
+        pace = (self.canary, self.wave_size)
+        return any((self.accept_loss, *pace, self.plan, self.require_approval))
+
+    @property
     def wishes(self) -> Wishes:
         """Raises Exit(2)."""
         return wishes_of(self.transport, self.election_method, self.replica_log_info_dialect)
@@ -69,11 +81,14 @@ class Options:
 @dataclass(frozen=True, slots=True)
 class Inputs:
     """The flags, and what they come to. disks: of the wanted partitions, None when none were
-    given; salvage: what is to be saved before electing, None when nothing is."""
+    given; terms: what may be elected; salvage: what is to be saved before electing, None when
+    nothing is."""
 
     options: Options
     wanted: Wanted
     disks: ReplicaInfo | None
+    terms: Terms
+    pace: Pace
     salvage: SalvageFirst | None
     wishes: Wishes
 
@@ -82,10 +97,12 @@ def read_inputs(console: Console, options: Options) -> Inputs:
     """Everything that needs no cluster. Raises Exit."""
     _check_flags(options)
     wanted = _wanted(options)
+    terms = read_terms(options.accept_loss, options.plan, options.require_approval)
     disks = _disks(console, options, wanted)
     wishes = options.wishes
     salvage = salvage_first(options.salvage_dir, options.allow_loss, options.automated_recovery)
-    return Inputs(options, wanted, disks, salvage, wishes)
+    pace = Pace(options.canary, options.wave_size)
+    return Inputs(options, wanted, disks, terms, pace, salvage, wishes)
 
 
 def _check_flags(options: Options) -> None:
@@ -100,6 +117,11 @@ def _check_flags(options: Options) -> None:
         )
     if manual is not None and options.automated_recovery:
         raise usage("--manual-recovery-output-file and --automated-recovery exclude each other")
+    if options.bounds_an_election and not options.automated_recovery:
+        raise usage(
+            "--accept-loss, --canary, --wave-size, --plan and --require-approval are about"
+            " elections: give --automated-recovery too"
+        )
     options.outputs.check()
     check_outside_log_directories(options.journal, "--journal")
 

@@ -50,6 +50,8 @@ from kafka_unclean_recovery.transport.choosing import (
 )
 from kafka_unclean_recovery.transport.electing import Means
 from kafka_unclean_recovery.transport.replica_order import ReplicaOrder, resume
+from kafka_unclean_recovery.transport.wave_elector import WaveElector
+from kafka_unclean_recovery.waves import Pace
 
 _LOCK = "lock"
 _CHOOSING_SECONDS = 10.0
@@ -72,7 +74,7 @@ class Session:
             self.nodes, self.reader, source, self.stop, self.console.progress, self.console.say
         )
 
-    async def elector(self, journal: Journal, retries: int) -> Elector:
+    async def elector(self, journal: Journal, retries: int, pace: Pace) -> Elector:
         """Raises NotOffered."""
         deadline = Deadline.after(_CHOOSING_SECONDS)
         method = await method_for(self.nodes, self.wishes, deadline)
@@ -86,7 +88,7 @@ class Session:
             self.console.progress,
             retries,
         )
-        return elector_for(method, means)
+        return WaveElector(elector_for(method, means), means, pace)
 
 
 def connection_flags(bootstrap_server: str, config: str | None) -> list[str]:

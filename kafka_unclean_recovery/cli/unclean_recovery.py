@@ -11,6 +11,7 @@ from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.choices import ElectionMethod, Transport
 from kafka_unclean_recovery.cli import (
     aftercare,
+    approve,
     complete,
     doctor,
     emulator,
@@ -21,6 +22,8 @@ from kafka_unclean_recovery.cli import (
     spark,
 )
 from kafka_unclean_recovery.cli.flags import (
+    AcceptLoss,
+    Canary,
     ElectionAttempts,
     Format,
     HowElected,
@@ -34,6 +37,7 @@ from kafka_unclean_recovery.cli.flags import (
     PlanFile,
     ReplicaInfoFiles,
     ReplicaLogInfoDialect,
+    WaveSize,
 )
 from kafka_unclean_recovery.cli.group_flags import refuse_flags_before
 from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
@@ -91,6 +95,22 @@ def unclean_recovery(
     ] = None,
     format: OutputFormat = Format.TABLE,  # noqa: A002 - the flag's name
     yes: Annotated[bool, typer.Option("--yes", help="Elect without asking on a terminal.")] = False,
+    accept_loss: AcceptLoss = None,
+    canary: Canary = None,
+    wave_size: WaveSize = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Elect only what is still as in this plan of --plan-output-file.",
+        ),
+    ] = None,
+    require_approval: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Elect only if another user approved --plan (see approve)."
+        ),
+    ] = None,
     journal: JournalFile = None,
     salvage_dir: Annotated[
         Path | None,
@@ -149,6 +169,11 @@ def unclean_recovery(
         wait_for_brokers=wait_for_brokers,
         as_json=format is Format.JSON,
         yes=yes,
+        accept_loss=tuple(accept_loss or ()),
+        canary=canary,
+        wave_size=wave_size,
+        plan=plan,
+        require_approval=require_approval,
         journal=journal,
         salvage_dir=salvage_dir,
         allow_loss=allow_loss,
@@ -172,6 +197,7 @@ app.command(plan_from_disks.NAME, short_help="Choose leaders out of log director
 app.command(doctor.NAME, short_help="Check that a recovery would work; nothing is changed.")(
     doctor.doctor
 )
+app.command(approve.NAME, short_help="Sign off a plan as its second person.")(approve.approve)
 app.add_typer(salvage.app, name=salvage.NAME)
 app.add_typer(spark.app, name=spark.NAME)
 app.command(aftercare.NAME, short_help="What an election left behind, and whether it is over.")(

@@ -66,7 +66,7 @@ class Operator:
         """Never what is waited for."""
         if not self._said and self.asked():
             self._said = True
-            self.run.type("y\n")
+            self.run.agree()
         return False
 
 

@@ -58,7 +58,7 @@ def test_a_designated_broker_that_started_again_meanwhile_is_not_elected(
     run.wait_for(PROMPT)
     cluster.kill(3)
     cluster.start_node(3)
-    run.type("y\n")
+    run.agree()
     done = run.finish()
     assert done.code == 1
     for row in done.partitions(TOPIC).values():
@@ -81,7 +81,7 @@ def test_a_run_that_is_killed_while_it_elects_leaves_nothing_to_be_put_back(
         gate.wait()
         run.kill()
     (journal,) = commands.journals()
-    assert [line["event"] for line in journal_lines(journal)] == ["begin", "elect"]
+    assert [line["event"] for line in journal_lines(journal)] == ["begin", "consent", "elect"]
     assert open_orders(journal) == set()
     assert troubled.leaders(partitions) == {3 if carried_out else -1}
     assert troubled.orders(partitions) == before

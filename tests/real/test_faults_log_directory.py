@@ -67,7 +67,7 @@ def test_replicas_in_a_failed_log_directory_are_not_candidates(
         lambda: "the failed log directory noticed",
     )
     assert cluster.alive(2)
-    run.type("y\n")
+    run.agree()
     done = run.finish()
     assert done.code == 1
     gone = "broker 2 is dead or fenced, or its log directory failed"

@@ -37,7 +37,7 @@ def test_a_designated_broker_that_died_meanwhile_is_not_elected_nor_is_another(
     cluster.kill(3)
     if noticed:
         cluster.wait_until_fenced({3})
-    run.type("y\n")
+    run.agree()
     done = run.finish()
     assert done.code == 1
     for outcome, reason in outcomes(done, TOPIC).values():
@@ -81,7 +81,7 @@ def test_a_partition_whose_last_leader_returned_meanwhile_is_already_online(
     cluster.start_node(1)
     cluster.wait_until_partitions(TOPIC, lambda p: p.leader == 1)
     orders = {n: p.replicas for n, p in cluster.view(3).topics[TOPIC].items()}
-    run.type("y\n")
+    run.agree()
     done = run.finish()
     assert done.code == 0, done.stderr
     by_itself = "came back by itself: its leader was in the ISR or ELR"
@@ -104,7 +104,7 @@ def test_a_last_leader_that_an_unclean_start_took_out_of_the_elr_comes_back_all_
     run = at_the_prompt(commands, cluster.address(3), {TOPIC: [0]})
     cluster.start_node(1)
     cluster.wait_until_partitions(TOPIC, lambda p: p.leader == 1)
-    run.type("y\n")
+    run.agree()
     done = run.finish()
     assert done.code == 0, done.stderr
     by_itself = "came back by itself: the controller elected the last known leader"
@@ -123,7 +123,7 @@ def test_topics_deleted_or_made_anew_meanwhile_are_refused_and_the_others_electe
         deleted.result(10)
     create_topic(cluster.connection(), REBORN, [[4, 3]])
     cluster.wait_until_partitions(REBORN, lambda p: p.leader == 4)
-    run.type("y\n")
+    run.agree()
     done = run.finish()
     assert done.code == 1
     assert outcomes(done, SHORT_LIVED) == {0: ("refused", "it no longer exists")}

@@ -80,7 +80,7 @@ def test_a_reassignment_that_begins_at_the_prompt_is_noticed(
     # Replicas 1 and 2 are to leave; an election would complete that, and drop them for good.
     reassign(cluster, LEAVING, [4, 3])
     cluster.wait_until_partitions(LEAVING, lambda p: p.replicas == (4, 3, 1, 2))
-    run.type("y\n")
+    run.agree()
     done = run.finish()
     assert done.code == 1
     assert outcomes(done, LEAVING) == {0: ("refused", "a reassignment has begun")}

@@ -33,7 +33,7 @@ SIGNALS = [(signal.SIGTERM, 143), (signal.SIGINT, 130)]
 AT_ONCE = 15.0
 STOPPING = "stopping: the step in hand is finished first"
 NOT_BEGUN = "its election was not begun: interrupted"
-NOBODY = "its election was not begun: nobody said yes"
+NOBODY = "its election was not begun: the number of partitions was not typed"
 
 
 def _start(
@@ -110,7 +110,7 @@ def test_a_signal_during_an_election_lets_it_finish(
     assert outcomes(done, TOPIC) == dict.fromkeys(partitions, ("elected", None))
     troubled.wait_for_leader(partitions, 3)
     troubled.wait_for_orders(before)
-    assert _events(commands) == ["begin", *commands.mechanism.steps, "outcome", "end"]
+    assert _events(commands) == ["begin", "consent", *commands.mechanism.steps, "outcome", "end"]
 
 
 def test_a_second_signal_stops_at_once_and_the_journal_can_be_resumed(
@@ -140,8 +140,10 @@ def test_a_second_signal_stops_at_once_and_the_journal_can_be_resumed(
     assert open_orders(journal) == set()
 
 
-@pytest.mark.parametrize("answer", ["\n", "n\n", "yep\n", "\x04"])
-def test_only_yes_at_the_prompt_elects(troubled: Trouble, commands: Commands, answer: str) -> None:
+@pytest.mark.parametrize("answer", ["\n", "y\n", "2\n", "\x04"])
+def test_only_the_number_of_partitions_elects_what_may_lose_records(
+    troubled: Trouble, commands: Commands, answer: str
+) -> None:
     partitions = troubled.take(1)
     run = _start(commands, troubled.cluster.address(3), partitions, terminal=True)
     run.wait_for(PROMPT)
@@ -161,7 +163,7 @@ def test_what_was_typed_before_the_question_is_no_answer(
     with Tap(troubled.cluster.address(3), gate) as tap:
         run = _start(commands, tap.address, partitions, terminal=True)
         gate.wait()
-        run.type("y\n")
+        run.type("1\n")
         gate.open()
         run.wait_for(PROMPT)
         run.type("\n")
@@ -170,12 +172,13 @@ def test_what_was_typed_before_the_question_is_no_answer(
     assert troubled.leaders(partitions) == {-1}
 
 
-@pytest.mark.parametrize("answer", ["y\n", "Yes\n"])
-def test_yes_at_the_prompt_elects(troubled: Trouble, commands: Commands, answer: str) -> None:
-    partitions = troubled.take(1)
+def test_the_number_of_partitions_at_the_prompt_elects(
+    troubled: Trouble, commands: Commands
+) -> None:
+    partitions = troubled.take(2)
     run = _start(commands, troubled.cluster.address(3), partitions, terminal=True)
-    run.wait_for(PROMPT)
-    run.type(answer)
+    run.wait_for("records may be lost in 2 partitions: to elect these leaders, type the number")
+    run.type(" 2 \n")
     done = run.finish()
     assert done.code == 0
     assert outcomes(done, TOPIC) == dict.fromkeys(partitions, ("elected", None))

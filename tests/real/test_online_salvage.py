@@ -225,7 +225,7 @@ def test_a_loser_that_hangs_is_not_truncated_and_is_saved_once_it_answers(
     run.wait_for(PROMPT)
     assert "saved first: 200 records of broker 1" in run.stderr
     cluster.pause(1)
-    run.type("y\n")
+    run.agree()
     done = run.finish()
     assert done.code == 1, done
     (outcome, reason) = outcomes(done, TOPIC)[0]

@@ -27,7 +27,7 @@ from tests.real.waiting import wait_until
 
 # Generous: two cores are shared with brokers.
 TIMEOUT = 60.0
-PROMPT = re.escape("elect these leaders? [y/N] ")
+PROMPT = r"elect these leaders(\? \[y/N\]|, type the number of partitions:) "
 
 
 class Watched:
@@ -84,6 +84,12 @@ class Watched:
 
     def type(self, text: str) -> None:
         os.write(self._mine, text.encode())
+
+    def agree(self) -> None:
+        """Answer the question whether to elect."""
+        self.wait_for(PROMPT)
+        (wanted,) = re.findall(r"total: (\d+) partitions? to elect", self.stderr)
+        self.type(f"{wanted}\n" if "type the number" in self.stderr else "y\n")
 
     def signal(self, number: signal.Signals) -> None:
         self.process.send_signal(number)

@@ -176,7 +176,7 @@ def test_a_designated_election_is_one_step_and_a_reorder_is_put_back(
         assert _recover(cluster, "--automated-recovery", *flags)[0] == 0
     events = [line["event"] for line in _events(tmp_path)]
     steps = ["elect", "outcome"] if designated else ["reorder", "elect", "restored", "outcome"]
-    assert events == ["begin", *steps, "end"]
+    assert events == ["begin", "consent", *steps, "end"]
     (elect,) = (line for line in _events(tmp_path) if line["event"] == "elect")
     assert elect.get("method") == ("designated" if designated else None)
 

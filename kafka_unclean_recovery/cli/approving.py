@@ -1,0 +1,71 @@
+"""What kafka-unclean-recovery approve does once its flags are parsed."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
+
+from kafka_unclean_recovery.approval import Approval, approval_json
+from kafka_unclean_recovery.cli.consenting import number_typed
+from kafka_unclean_recovery.cli.console import (
+    Console,
+    check_output,
+    is_terminal,
+    read_input,
+    write_new,
+)
+from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
+from kafka_unclean_recovery.cli.terms import user_name
+from kafka_unclean_recovery.consent import render_consent
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.plan_reading import PlanFile, read_plan
+from kafka_unclean_recovery.stopping import Stop
+
+INTERRUPTED = 130
+NAME = "kafka-unclean-recovery approve"
+
+
+def approve_plan(plan: Path, output: Path) -> int:
+    """The exit code of one run."""
+    console = Console(NAME)
+    try:
+        planned = _read(plan, output)
+        return asyncio.run(_approve(console, planned, output))
+    except Exit as error:
+        console.say(str(error))
+        return error.code
+    except KeyboardInterrupt:
+        console.say("interrupted; not approved")
+        return INTERRUPTED
+
+
+def _read(plan: Path, output: Path) -> PlanFile:
+    """Raises Exit(2)."""
+    check_output(output, "--output")
+    try:
+        planned = read_plan(read_input(plan, "PLAN"), str(plan))
+    except InputError as error:
+        raise usage(str(error)) from None
+    if not any(p.designated_leader is not None for p in planned.partitions.values()):
+        raise usage(f"{plan}: designates no leader, so there is nothing to approve")
+    if not is_terminal():
+        raise usage("a person approves: run it on a terminal")
+    return planned
+
+
+async def _approve(console: Console, plan: PlanFile, output: Path) -> int:
+    """Raises Exit(2)."""
+    plans = list(plan.partitions.values())
+    console.show(f"plan of {plan.created_at} for cluster {plan.cluster_id}\n{plan.digest}\n")
+    console.show(render_consent(plans))
+    to_elect = sum(1 for p in plans if p.designated_leader is not None)
+    never = Stop(console.say)  # not installed: Ctrl-C just ends it
+    answer = await number_typed(console, never, "to approve electing", to_elect)
+    if not answer.given:
+        raise Exit(NOT_ALL, f"not approved: {answer.how}")
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    approval = Approval(plan.digest, plan.cluster_id, user_name(), now)
+    write_new(output, approval_json(approval), "--output")
+    console.say(f"approved by {approval.approved_by}: {output}")
+    return OK

@@ -1,0 +1,72 @@
+"""Asking whether to elect: as much as the risk deserves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kafka_unclean_recovery.cli.console import Console, ask, is_terminal
+from kafka_unclean_recovery.cli.live_salvaging import (
+    SalvageFirst,
+    all_losers,
+    notes_of,
+    total_note,
+)
+from kafka_unclean_recovery.consent import render_consent, warning
+from kafka_unclean_recovery.model import PartitionPlan
+from kafka_unclean_recovery.stopping import Interrupted, Stop
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """how: how it was given, for the journal; or why it was not."""
+
+    given: bool
+    how: str
+
+
+async def consent_to(
+    console: Console,
+    stop: Stop,
+    plans: Sequence[PartitionPlan],
+    electable: Sequence[PartitionPlan],
+    salvage: SalvageFirst | None,
+    *,
+    yes: bool,
+) -> Consent:
+    """`plans` are shown, of which `electable` are to be elected. Without a terminal, as with
+    `yes`, whoever wrote the command line has consented."""
+    if stop.requested:
+        return Consent(given=False, how="interrupted")
+    if yes:
+        return Consent(given=True, how="--yes")
+    if not is_terminal():
+        return Consent(given=True, how="no terminal")
+    if salvage is None:
+        console.show(render_consent(plans))
+    else:
+        losers = all_losers(electable)
+        shown = render_consent(plans, notes_of(salvage, losers))
+        console.show(shown + total_note(salvage, losers))
+    try:
+        return await _asked(console, stop, electable)
+    except Interrupted:
+        return Consent(given=False, how="interrupted")
+
+
+async def _asked(console: Console, stop: Stop, electable: Sequence[PartitionPlan]) -> Consent:
+    why = warning(electable)
+    if why is not None:
+        return await number_typed(console, stop, f"{why}: to elect", len(electable))
+    answer = await ask(console, "elect these leaders? [y/N] ", stop)
+    if answer.lower() in ("y", "yes"):
+        return Consent(given=True, how="y")
+    return Consent(given=False, how="nobody said yes")
+
+
+async def number_typed(console: Console, stop: Stop, to_do: str, partitions: int) -> Consent:
+    """Raises Interrupted."""
+    question = f"{to_do} these leaders, type the number of partitions: "
+    if await ask(console, question, stop) == str(partitions):
+        return Consent(given=True, how="number typed")
+    return Consent(given=False, how="the number of partitions was not typed")
