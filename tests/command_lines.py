@@ -25,6 +25,7 @@ ROOT = Path(__file__).parent.parent
 _ADDRESS = "b1:9092"
 _BOOTSTRAP = "--bootstrap-server"
 _SUBMITTED = "examples/spark_submit.py"
+_IMAGE = "kafka-unclean-recovery"
 _FLAG = re.compile(r"--[a-z][a-z.-]+")
 # Flags of other programs that our documents name.
 _SHELL = {"|", "||", "&&", "&", ";", ">", ">>", "<", "2>"}
@@ -58,6 +59,8 @@ def in_blocks(path: Path, text: str) -> Iterator[CommandLine]:
         if joined.endswith("\\"):
             joined = joined.removesuffix("\\")
             continue
+        # Of a pipeline, what it ends in.
+        joined = joined.rpartition(" | ")[2]
         if joined.split(" ")[0] in CHECKS and _is_block(line, path):
             yield CommandLine(f"{path.name}:{start}", joined)
         joined = ""
@@ -192,10 +195,20 @@ def _check_python(words: Sequence[str]) -> None:
             raise Wrong(f"{target} knows no {flag}")
 
 
+def _check_docker(words: Sequence[str]) -> None:
+    """What our image is run with, and whether the files named are there."""
+    for index, word in enumerate(words):
+        if word == "--file" and not (ROOT / words[index + 1]).is_file():
+            raise Wrong(f"there is no {words[index + 1]}")
+        if word.startswith(f"{_IMAGE}:") and words[1] == "run":
+            parse([_IMAGE, *words[index + 1 :]])
+
+
 CHECKS: dict[str, Callable[[Sequence[str]], None]] = {
     **dict.fromkeys(APPS, parse),
     "spark-submit": _check_submitted,
     "make": _check_make,
     "pip": _check_pip,
     "python": _check_python,
+    "docker": _check_docker,
 }

@@ -65,6 +65,8 @@ def test_each_is_understood(lines: object, least: int) -> None:
         "pip install '.[sparks]'",
         "python -m tests.fidelity --speed 4",
         "python examples/none.py",
+        "docker build --file examples/Dockerfile -",
+        "docker run kafka-unclean-recovery:0.1.0 docter",
         "spark-submit examples/spark_submit.py spark scam /mnt",
     ],
 )

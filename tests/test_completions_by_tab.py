@@ -85,7 +85,9 @@ def test_nobody_is_asked_for_a_passphrase_on_the_terminal(cluster: str, tmp_path
     config.write_text(
         f"security.protocol=SSL\nssl.keystore.type=PEM\nssl.keystore.location={tmp_path}/key.pem\n"
     )
-    line = f"kafka-unclean-recovery aftercare --bootstrap-server {cluster} --command-config {config}"
+    line = (
+        f"kafka-unclean-recovery aftercare --bootstrap-server {cluster} --command-config {config}"
+    )
     with _shell("bash", tmp_path) as shell:
         assert shell.words_after_tab(f"{line} --topics pay")[-1] == "pay"
         assert "phrase" not in shell.screen()
