@@ -21,7 +21,6 @@ TIMEOUT = 60.0
 _READY = "ready> "
 # Where the line begins: what is typed there runs another command with the same words.
 _HOME = "\x01"
-_KILL_LINE = "\x15"
 _SHOW = "printf 'word=%s\\n' "
 _WORD = re.compile(r"^word=(.*)$", re.MULTILINE)
 _ESCAPES = re.compile(r"[\0\r]|\x1b(\[[0-9;?]*[a-zA-Z]|[=>])")
@@ -72,17 +71,6 @@ class TypedShell:
         self._type(f"{line}\t{_HOME}{_SHOW}\r")
         self._wait_for(rf"\nword=(.*\n)+ *{_READY}", start)
         return _WORD.findall(self.screen(start))
-
-    def shown_after_tab(self, line: str, expected: str) -> str:
-        """What is on the screen when it shows the expected; the line is thrown away."""
-        start = len(self._read)
-        self._type(f"{line}\t")
-        self._wait_for(expected, start)
-        shown = self.screen(start)
-        start = len(self._read)
-        self._type(f"{_KILL_LINE}\r")
-        self._wait_for(_READY, start)
-        return shown
 
     def screen(self, start: int = 0) -> str:
         return _ESCAPES.sub("", self._read[start:].decode(errors="replace"))

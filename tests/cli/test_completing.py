@@ -68,7 +68,6 @@ def test_whatever_is_wrong_nothing_is_said_or_written(tmp_path: Path) -> None:
     before = sorted(tmp_path.rglob("*"))
     for line in (
         "k --topics ",
-        "k --bootstrap-server 127.0.0.1:1 --topics ",
         # Neither answers: a network that is nowhere (RFC 5737), and a file that nobody writes.
         "k --bootstrap-server 192.0.2.1:9092 --topics ",
         f"k --bootstrap-server 127.0.0.1:1 --command-config {hanging} --topics ",
