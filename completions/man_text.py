@@ -31,6 +31,15 @@ elects nothing: everything could be read and planned.
 a second signal stops at once, and the journal says what is left.
 """
 
+_ENVIRONMENT = """
+Each flag can come from the environment: KAFKA_UNCLEAN_RECOVERY_, the name of the command where it
+has one (ELECT_LEADERS_ for kafka-elect-leaders) and that of the flag, as in
+KAFKA_UNCLEAN_RECOVERY_YES and KAFKA_UNCLEAN_RECOVERY_DOCTOR_TIMEOUT_MS.
+KAFKA_UNCLEAN_RECOVERY_BOOTSTRAP_SERVER, KAFKA_UNCLEAN_RECOVERY_COMMAND_CONFIG and
+KAFKA_UNCLEAN_RECOVERY_LOG_FORMAT are of every command. The command line comes before a variable,
+and an empty one is not set. Standard error says which flags came from there.
+"""
+
 _FILES = """
 $XDG_STATE_HOME/kafka-unclean-recovery/CLUSTER_ID: the journals of runs that elect, by default below
 ~/.local/state. Each step is in the journal, on the disk, before it is taken; the next run that
@@ -49,7 +58,11 @@ TEXTS = {
 Standard output is the artefact, everything for people is on standard error, and no file is ever
 overwritten.
 """,
-        sections=(("EXIT STATUS", _EXIT_STATUS), ("FILES", _FILES)),
+        sections=(
+            ("EXIT STATUS", _EXIT_STATUS),
+            ("ENVIRONMENT", _ENVIRONMENT),
+            ("FILES", _FILES),
+        ),
         examples=(
             (
                 "Look, and change nothing:",
@@ -87,7 +100,11 @@ A designated election elects exactly the replica that the file names, on the Kaf
 feed such a file to today's kafka-leader-election.sh: it accepts it and ignores the designated
 leaders.
 """,
-        sections=(("EXIT STATUS", _EXIT_STATUS), ("FILES", _FILES)),
+        sections=(
+            ("EXIT STATUS", _EXIT_STATUS),
+            ("ENVIRONMENT", _ENVIRONMENT),
+            ("FILES", _FILES),
+        ),
         examples=(
             (
                 "Elect the leaders that --manual-recovery-output-file designated:",

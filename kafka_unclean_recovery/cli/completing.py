@@ -18,15 +18,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NoReturn
 
 from kafka_unclean_recovery.cli.complete import Kind
+from kafka_unclean_recovery.cli.environment import plain_variable
 from kafka_unclean_recovery.cluster.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.reading import Reader
 from kafka_unclean_recovery.cluster.security import load_client_config
 
 _SECONDS = 1.0
-_BOOTSTRAP = ("--bootstrap-server",)
-_CONFIG = ("--command-config", "--admin.config")
-_VARIABLE = "KAFKA_UNCLEAN_RECOVERY_"
+BOOTSTRAP = ("--bootstrap-server",)
+CONFIG = ("--command-config", "--admin.config")
 # What Kafka allows (org.apache.kafka.common.internals.Topic). No other name reaches a shell.
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 _CURSOR = "\0"
@@ -50,10 +50,10 @@ def print_candidates(kind: Kind, line: str) -> NoReturn:
 async def candidates(kind: Kind, line: str, environment: Mapping[str, str]) -> list[str]:
     """What the last word of the line may be, sorted. Raises whatever goes wrong."""
     words = words_of(line)
-    server = _value(words, _BOOTSTRAP, environment)
+    server = value_of(words, BOOTSTRAP, environment)
     if server is None:
         return []
-    config = load_client_config(_value(words, _CONFIG, environment))
+    config = load_client_config(value_of(words, CONFIG, environment))
     nodes = Nodes(parse_bootstrap(server), config)
     try:
         reader = Reader(nodes, time.monotonic, _SECONDS)
@@ -77,11 +77,11 @@ def words_of(line: str) -> list[str]:
     return [""]
 
 
-def _value(
+def value_of(
     words: Sequence[str], flags: Sequence[str], environment: Mapping[str, str]
 ) -> str | None:
     """Of the last of the flags, before the word that is being typed; else of the environment."""
-    found = environment.get(_VARIABLE + flags[0].removeprefix("--").replace("-", "_").upper())
+    found = environment.get(plain_variable(flags[0]))
     for word, following in itertools.pairwise(words):
         name, equals, value = word.partition("=")
         if name in flags:

@@ -61,9 +61,14 @@ def given_by_environment(context: Any) -> str:
     )
 
 
+def plain_variable(flag: str) -> str:
+    """Without the name of a command."""
+    return f"{PREFIX}_{_word(flag)}"
+
+
 def _variables(flag: str, prefix: str) -> Iterator[str]:
     """The command's own comes first."""
-    own, plain = f"{prefix}_{_word(flag)}", f"{PREFIX}_{_word(flag)}"
+    own, plain = f"{prefix}_{_word(flag)}", plain_variable(flag)
     yield own
     if flag in _SHARED and own != plain:
         yield plain

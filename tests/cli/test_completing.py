@@ -8,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from kafka_unclean_recovery.cli.completing import continued_list, matching_topics, words_of
+from kafka_unclean_recovery.cli.completing import (
+    BOOTSTRAP,
+    CONFIG,
+    continued_list,
+    matching_topics,
+    value_of,
+    words_of,
+)
 from tests.cli.run import RECOVERY, command_line
 
 
@@ -28,6 +35,18 @@ from tests.cli.run import RECOVERY, command_line
 def test_a_line_is_taken_apart_and_not_carried_out(line: str, words: list[str]) -> None:
     expected = ["or"] if words[-1] == "--topics=or" else [words[-1]]
     assert words_of(line) == [*words[:-1], *expected]
+
+
+def test_the_cluster_may_come_from_the_environment() -> None:
+    environment = {
+        "KAFKA_UNCLEAN_RECOVERY_BOOTSTRAP_SERVER": "b1:1",
+        "KAFKA_UNCLEAN_RECOVERY_COMMAND_CONFIG": "~/c",
+    }
+    words = ["k", "--command-config=d", "--topics", "--bootstrap-server"]
+    assert value_of(words, BOOTSTRAP, environment) == "b1:1"
+    assert value_of(words, CONFIG, environment) == "d"
+    assert value_of(words[:1], CONFIG, environment) == str(Path.home() / "c")
+    assert value_of(words, BOOTSTRAP, {}) is None
 
 
 def test_only_names_that_kafka_allows_are_offered() -> None:
