@@ -43,7 +43,7 @@ def test_a_replica_that_came_back_since_may_hold_more_than_the_designated_one(
     partitions = troubled.take(2)
     run = at_the_prompt(commands, cluster.address(4), {TOPIC: partitions})
     cluster.start_node(2)
-    run.type("y\n")
+    run.agree()
     done = run.finish()
     cluster.kill(2)
     assert done.code == 1
