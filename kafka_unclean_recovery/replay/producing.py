@@ -179,11 +179,19 @@ class Producer:
                 )
             waiting = self._flush()
         except (_confluent.KafkaException, BufferError) as error:
-            raise ProducingFailed(f"{topic}-{partition}: {_why(error)}") from None
+            raise ProducingFailed(f"{topic}-{partition}: {self._reason(error)}") from None
         if problems or waiting:
             why = problems[0] if problems else f"no answer within {TIMEOUT:.0f} s"
             raise ProducingFailed(f"{topic}-{partition}: {why}")
         return last + 1
+
+    def _reason(self, error: Exception) -> str:
+        """After a fatal error produce only says that there was one; polling tells which."""
+        try:
+            self._producer.poll(_POLL)
+        except _confluent.KafkaException as fatal:
+            return _why(fatal)
+        return _why(error)
 
     def _flush(self) -> int:
         """How many are left without an answer. In small steps: a signal is heard in between."""
