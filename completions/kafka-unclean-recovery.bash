@@ -80,12 +80,14 @@ _kafka_unclean_recovery_aftercare() {
         --journal) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --topics) _kafka_unclean_recovery__ask "$1" topics; return ;;
         --path-to-json-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --log-dirs) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
+        --replica-info-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --watch-duration-ms) COMPREPLY=(); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
-    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --journal --topics --path-to-json-file --end-transactions --watch --watch-duration-ms --format --metrics-file --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --journal --topics --path-to-json-file --log-dirs --replica-info-file --end-transactions --watch --watch-duration-ms --format --metrics-file --log-format --help" -- "$cur")
 }
 _kafka_unclean_recovery_salvage_replay() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"

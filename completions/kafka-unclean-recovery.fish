@@ -77,6 +77,8 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l journal -d 'Only the partitions that this journal\'s runs elected; markers are noted there' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l topics -d 'Only topics whose whole name matches (Python\'s re)' -x -a '(__kafka_unclean_recovery_ask topics)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l path-to-json-file -d 'The partitions, as {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l log-dirs -d 'Log directories of dead brokers to read now; may be given again' -x -a '(__fish_complete_directories)'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l replica-info-file -d 'What scan-log-dirs --output wrote, here or elsewhere; may be given again' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l end-transactions -d 'End hanging transactions whose ending their coordinators know for sure'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l watch -d 'Look again until it is over three times in a row'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l watch-duration-ms -d 'How long --watch may take; 600000 by default' -x

@@ -68,6 +68,8 @@ _arguments \
     '--journal=[Only the partitions that this journal'\''s runs elected; markers are noted there]:file:_files' \
     '--topics=[Only topics whose whole name matches (Python'\''s re)]:topics:{_kafka_unclean_recovery__ask topics}' \
     '--path-to-json-file=[The partitions, as {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
+    '*--log-dirs=[Log directories of dead brokers to read now; may be given again]:directory:_files -/' \
+    '*--replica-info-file=[What scan-log-dirs --output wrote, here or elsewhere; may be given again]:file:_files' \
     '--end-transactions[End hanging transactions whose ending their coordinators know for sure]' \
     '--watch[Look again until it is over three times in a row]' \
     '--watch-duration-ms=[How long --watch may take; 600000 by default]:value: ' \

@@ -162,6 +162,9 @@ RIM = {
     "aftercare": {
         "model",
         "commits",
+        "reach",
+        "transport",
+        "trust",
         "deadline",
         "cluster",
         "metrics_text",

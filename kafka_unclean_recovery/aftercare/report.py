@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
+from kafka_unclean_recovery.aftercare.returning import Returning
 from kafka_unclean_recovery.aftercare.transactions import Hanging
 from kafka_unclean_recovery.model import GroupBeyond
 from kafka_unclean_recovery.plan_file import Json, partitions_by_line
@@ -38,6 +39,7 @@ def _row(row: PartitionCare) -> Json:
         "log_end_offset": row.log_end_offset,
         "transactions": list(map(_transaction, row.transactions)),
         "groups": list(map(_group, row.groups)),
+        "returning": list(map(_returning, row.returning)),
         "problems": list(row.problems),
     }
 
@@ -56,6 +58,17 @@ def _transaction(found: Hanging) -> Json:
         "coordinator_start_time_ms": None if told is None else told.start_time_ms,
         "ending": str(found.verdict.ending),
         "reason": found.verdict.reason,
+    }
+
+
+def _returning(found: Returning) -> Json:
+    return {
+        "broker": found.broker,
+        "back": found.back,
+        "records": found.records,
+        "offset": found.offset,
+        "directory": found.directory,
+        "why": found.why,
     }
 
 

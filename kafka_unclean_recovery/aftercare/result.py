@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from kafka_unclean_recovery.aftercare.returning import Returning
 from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging
 from kafka_unclean_recovery.model import GroupBeyond, PartitionState, TopicPartition
 
@@ -13,13 +14,15 @@ from kafka_unclean_recovery.model import GroupBeyond, PartitionState, TopicParti
 class PartitionCare:
     """One partition. log_end_offset: the leader's, exclusive. transactions: the leader's; without
     a leader those of each live replica, which hang once that is elected. problems: why something
-    could not be seen, a sentence each: what they hide is unknown."""
+    could not be seen, a sentence each: what they hide is unknown. returning: replicas whose disks
+    may hold more than the leader, or did."""
 
     state: PartitionState
     log_end_offset: int | None = None
     transactions: tuple[Hanging, ...] = ()
     groups: tuple[GroupBeyond, ...] = ()
     problems: tuple[str, ...] = ()
+    returning: tuple[Returning, ...] = ()
 
     @property
     def topic_partition(self) -> TopicPartition:

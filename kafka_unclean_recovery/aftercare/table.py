@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
+from kafka_unclean_recovery.aftercare.returning import Returning
 from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging
 from kafka_unclean_recovery.model import GroupBeyond
 from kafka_unclean_recovery.report_table import page, table
@@ -40,10 +41,20 @@ _GROUPS = (
     ("log ends, or", "parts, at", "right"),
     ("", "", "left"),
 )
+_RETURNING = (
+    ("", "topic", "left"),
+    ("", "partition", "right"),
+    ("", "broker", "right"),
+    ("", "back", "left"),
+    ("", "records", "right"),
+    ("from", "offset", "right"),
+    ("", "why", "left"),
+)
 
 
 def render_aftercare(found: Aftercare) -> str:
-    """Partitions with something left, transactions, groups, what is unknown, totals."""
+    """Partitions with something left, transactions, groups, replicas that return, what is unknown,
+    totals."""
     left = [row for row in found.partitions if not row.over]
     return page(
         table(_PARTITIONS, list(map(_partition, left))),
@@ -51,6 +62,10 @@ def render_aftercare(found: Aftercare) -> str:
             _TRANSACTIONS, [_transaction(t) for row in found.partitions for t in row.transactions]
         ),
         table(_GROUPS, list(map(_group, found.groups()))),
+        table(
+            _RETURNING,
+            [_returning(row, each) for row in found.partitions for each in row.returning],
+        ),
         "\n".join(_unknown(found)),
         summary(found),
     )
@@ -95,6 +110,19 @@ def _group(found: GroupBeyond) -> Sequence[str]:
         str(found.commit.offset),
         str(found.resume),
         "! new records follow there, which it may skip" if found.refilled else "",
+    )
+
+
+def _returning(row: PartitionCare, found: Returning) -> Sequence[str]:
+    where = f" ({one_line(found.directory)})" if found.directory else ""
+    return (
+        row.topic_partition.topic,
+        str(row.topic_partition.partition),
+        str(found.broker),
+        "yes" if found.back else "no",
+        number_text(found.records),
+        number_text(found.offset),
+        f"{one_line(found.why)}{where}",
     )
 
 

@@ -10,9 +10,11 @@ import typer
 from kafka_unclean_recovery.cli.flags import (
     BootstrapServer,
     Format,
+    LogDirs,
     MetricsFile,
     OutputFormat,
     PartitionsFile,
+    ReplicaInfoFiles,
     Topics,
 )
 from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
@@ -35,6 +37,8 @@ def aftercare(
     ] = None,
     topics: Topics = None,
     path_to_json_file: PartitionsFile = None,
+    log_dirs: LogDirs = None,
+    replica_info_file: ReplicaInfoFiles = None,
     end_transactions: Annotated[
         bool,
         typer.Option(
@@ -58,7 +62,8 @@ def aftercare(
 
     Reads only, but for --end-transactions. Transactions whose end died with the old leader block
     read_committed consumers for good; groups may have read what is gone; replicas may not be back
-    in the ISR. Exits with 0 when it is over.
+    in the ISR, and disks of brokers that are down may hold more than the leaders. Exits with 0 when
+    it is over.
     """
     # Kafka's codec takes 0.2 s to import; --help and a wrong flag should not wait for it.
     from kafka_unclean_recovery.cli.caring import Options, run_aftercare
@@ -69,6 +74,8 @@ def aftercare(
         journal=journal,
         topics=topics,
         path_to_json_file=path_to_json_file,
+        log_dirs=tuple(log_dirs or ()),
+        replica_info_files=tuple(replica_info_file or ()),
         end_transactions=end_transactions,
         watch=watch,
         watch_duration_ms=watch_duration_ms,

@@ -5,25 +5,30 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
 from kafka_unclean_recovery import __version__
+from kafka_unclean_recovery.aftercare.comparing import with_returning
 from kafka_unclean_recovery.aftercare.ending import Ended, end_transactions
 from kafka_unclean_recovery.aftercare.looking import Asked, look
 from kafka_unclean_recovery.aftercare.metrics import aftercare_metrics
 from kafka_unclean_recovery.aftercare.report import render_json
 from kafka_unclean_recovery.aftercare.result import Aftercare
+from kafka_unclean_recovery.aftercare.returning import advice
 from kafka_unclean_recovery.aftercare.table import render_aftercare, summary
 from kafka_unclean_recovery.aftercare.transactions import Hanging
 from kafka_unclean_recovery.aftercare.watching import IN_A_ROW, watch
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.console import Console, read_input
+from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.selection import selection
-from kafka_unclean_recovery.cli.session import Session, connection_flags, run
+from kafka_unclean_recovery.cli.session import Session, check_connection, connection_flags, run
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.disks import check_cluster
+from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.journal import (
     Journal,
     JournalError,
@@ -32,9 +37,10 @@ from kafka_unclean_recovery.journal import (
     parse,
     state_directory,
 )
-from kafka_unclean_recovery.model import Broker, GroupBeyond, TopicPartition
+from kafka_unclean_recovery.model import Broker, GroupBeyond, ReplicaInfo, TopicPartition
 from kafka_unclean_recovery.report_text import count_text
 from kafka_unclean_recovery.stopping import Interrupted
+from kafka_unclean_recovery.transport.choosing import ChosenSource
 
 NAME = "kafka-unclean-recovery"
 _ANSWER_SECONDS = 10.0
@@ -52,6 +58,8 @@ class Options:
     journal: Path | None
     topics: str | None
     path_to_json_file: Path | None
+    log_dirs: tuple[Path, ...]
+    replica_info_files: tuple[Path, ...]
     end_transactions: bool
     watch: bool
     watch_duration_ms: int | None
@@ -60,6 +68,10 @@ class Options:
     @property
     def config(self) -> str | None:
         return None if self.command_config is None else str(self.command_config)
+
+    @property
+    def sources(self) -> Sources:
+        return Sources(self.replica_info_files, self.log_dirs)
 
     @property
     def connection(self) -> list[str]:
@@ -78,17 +90,18 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """cluster_id: of the journal, None without one."""
+    """cluster_id: of the journal, None without one. disks: of brokers that are down, or were."""
 
     asked: Asked
     cluster_id: str | None = None
+    disks: ReplicaInfo | None = None
 
 
 def run_aftercare(options: Options) -> int:
     """The exit code of one run."""
     console = Console(NAME)
     try:
-        chosen = _chosen(options)
+        chosen = _chosen(console, options)
     except Exit as error:
         console.say(str(error))
         return error.code
@@ -100,17 +113,21 @@ def run_aftercare(options: Options) -> int:
     )
 
 
-def _chosen(options: Options) -> Chosen:
-    """Raises Exit(2)."""
+def _chosen(console: Console, options: Options) -> Chosen:
+    """Raises Exit."""
     if options.watch_duration_ms is not None and not options.watch:
         raise usage("--watch-duration-ms goes with --watch")
     if options.journal is not None and options.path_to_json_file is not None:
         raise usage("--journal and --path-to-json-file exclude each other")
     selected = selection(options.topics, options.path_to_json_file)
-    if options.journal is None:
-        return Chosen(Asked(selected.includes, selected.partitions))
-    cluster_id, partitions = _read_journal(options.journal)
-    return Chosen(Asked(selected.includes, partitions, partitions), cluster_id)
+    chosen = Chosen(Asked(selected.includes, selected.partitions))
+    if options.journal is not None:
+        cluster_id, partitions = _read_journal(options.journal)
+        chosen = Chosen(Asked(selected.includes, partitions, partitions), cluster_id)
+    if not options.sources.any:
+        return chosen
+    check_connection(options.bootstrap_server, options.config)
+    return replace(chosen, disks=read_sources(console, options.sources, selected))
 
 
 def _read_journal(path: Path) -> tuple[str, frozenset[TopicPartition]]:
@@ -180,17 +197,29 @@ async def _watch(session: Session, options: Options, chosen: Chosen, watched: _W
 
 
 async def _look(session: Session, chosen: Chosen) -> Aftercare:
-    """Raises Exit(2) for the journal of another cluster."""
-    looking = look(session.nodes, session.reader, chosen.asked, _ANSWER_SECONDS)
-    found = await metrics_file.timed("look", session.stop.unless(looking))
+    """Raises Exit(2) for the journal or the disks of another cluster."""
+    found = await metrics_file.timed("look", session.stop.unless(_find(session, chosen)))
     metrics_file.found(aftercare_metrics(found))
     metrics_file.write_pass()
+    return found
+
+
+async def _find(session: Session, chosen: Chosen) -> Aftercare:
+    found = await look(session.nodes, session.reader, chosen.asked, _ANSWER_SECONDS)
     if chosen.cluster_id not in (None, found.cluster_id):
         raise usage(
             f"--journal is of cluster {chosen.cluster_id}, not of {found.cluster_id};"
             " name a journal of this cluster, or leave it out"
         )
-    return found
+    if chosen.disks is not None:
+        try:
+            check_cluster(chosen.disks, found.cluster_id)
+        except InputError as error:
+            raise usage(str(error)) from None
+    cluster, _ = await session.reader.cluster()
+    source = ChosenSource(session.nodes, session.wishes)
+    deadline = Deadline.after(_ANSWER_SECONDS)
+    return await with_returning(found, source, cluster.brokers, chosen.disks, deadline)
 
 
 async def _end_transactions(session: Session, options: Options, found: Aftercare) -> None:
@@ -276,12 +305,7 @@ def _advice(options: Options, found: Aftercare) -> Iterator[str]:
         yield from (_reset(options, each) for each in islice(beyond, _COMMANDS_SHOWN))
         if len(beyond) > _COMMANDS_SHOWN:
             yield f"and {len(beyond) - _COMMANDS_SHOWN} more, which --format json lists"
-    dead = {b for row in found.partitions for b in row.state.offline_replicas}
-    if dead:
-        yield (
-            f"{count_text(len(dead), 'broker')} may come back and then delete what the leaders"
-            " lack: salvage it, or move the partitions' directories aside, before they start"
-        )
+    yield from advice(each for row in found.partitions for each in row.returning)
 
 
 def _ending_command(options: Options) -> str:

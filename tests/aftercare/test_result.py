@@ -12,6 +12,7 @@ import pytest
 import kafka_unclean_recovery
 from kafka_unclean_recovery.aftercare.report import render_json
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
+from kafka_unclean_recovery.aftercare.returning import Returning
 from kafka_unclean_recovery.aftercare.table import render_aftercare
 from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging, Verdict
 from kafka_unclean_recovery.cluster.transactions import OpenTransaction, ToldTransaction
@@ -80,12 +81,29 @@ def test_it_is_not_over_while_something_may_be_hidden() -> None:
 
 
 def test_the_table_names_what_is_left() -> None:
+    held = Returning(1, False, "its disk holds more", 5, 10, "/data/orders-0")
+    unread = Returning(2, False, "nobody read it")
     row = replace(BEHIND, transactions=(hanging(Ending.ABORT),), groups=(BEYOND,))
+    row = replace(row, returning=(held, unread))
     lines = render_aftercare(Aftercare("c", (HEALED, row), ())).splitlines()
     cells = [line.split() for line in lines]
     assert ["orders", "0", "3", "3", "1", "10", "1", "1"] in cells
     assert ["orders", "0", "3", "4", "7", "0", "pay", "abort", "so", "it", "is"] in cells
     assert ["g", "orders", "0", "15", "10"] in cells
+    assert [
+        "orders",
+        "0",
+        "1",
+        "no",
+        "5",
+        "10",
+        "its",
+        "disk",
+        "holds",
+        "more",
+        "(/data/orders-0)",
+    ] in cells
+    assert ["orders", "0", "2", "no", "unknown", "unknown", "nobody", "read", "it"] in cells
     unseen = render_aftercare(Aftercare("c", (LEADERLESS,), ()))
     assert ["orders", "0", "none", "3,1", "none", "unknown", "unknown", "unknown"] in [
         line.split() for line in unseen.splitlines()

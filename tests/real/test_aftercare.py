@@ -120,8 +120,18 @@ def test_what_will_hang_is_known_before_the_election_and_left_alone(recovered: R
 
 
 def test_what_the_election_left_is_found(recovered: Recovered) -> None:
-    rows = recovered.rows()
+    rows = recovered.rows("--log-dirs", str(recovered.cluster.log_dir(DEAD)))
     assert rows.keys() == {COMMITTED, ABORTED, OPEN, PLAIN}
+    # What 1 wrote alone: a marker each, nothing, and plain records.
+    assert {
+        number: [(r["broker"], r["back"], r["offset"], r["records"]) for r in row["returning"]]
+        for number, row in rows.items()
+    } == {
+        COMMITTED: [(DEAD, False, HELD, 1)],
+        ABORTED: [(DEAD, False, HELD, 1)],
+        OPEN: [],
+        PLAIN: [(DEAD, False, HELD, MORE)],
+    }
     for row in rows.values():
         assert (row["leader"], row["log_end_offset"]) == (SURVIVOR, HELD)
         assert row["out_of_sync"] == row["offline_replicas"] == [DEAD]
@@ -217,9 +227,15 @@ def test_it_is_watched_until_the_dead_replica_is_back(recovered: Recovered) -> N
     done = recovered.aftercare(*soon)
     assert done.code == 1
     assert "not over 3 times in a row within 1 ms" in done.stderr
+    scan = str(recovered.home / "disks.json")
+    disk = str(recovered.cluster.log_dir(DEAD))
+    assert Cli(recovered.home).offline("scan-log-dirs", disk, "--output", scan).code == 0
     recovered.cluster.start_node(DEAD, wait=False)
-    document = recovered.document("--journal", str(recovered.journal), "--watch")
+    watch = ("--journal", str(recovered.journal), "--watch", "--replica-info-file", scan)
+    document = recovered.document(*watch)
     assert document["over"]
+    (lost,) = next(r["returning"] for r in document["partitions"] if r["partition"] == PLAIN)
+    assert (lost["back"], lost["offset"], lost["records"]) == (True, HELD, MORE)
     assert {tuple(sorted(row["isr"])) for row in document["partitions"]} == {(DEAD, SURVIVOR)}
 
 

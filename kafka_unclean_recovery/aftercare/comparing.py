@@ -1,0 +1,82 @@
+"""Live replicas asked how far they go, to be held against disks that were scanned."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
+from kafka_unclean_recovery.aftercare.returning import returning
+from kafka_unclean_recovery.cluster.errors import ConnectionFailed
+from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.model import (
+    Broker,
+    PartitionInfo,
+    PartitionState,
+    ReplicaInfo,
+    ReplicaLog,
+    TopicPartition,
+)
+from kafka_unclean_recovery.transport import ReplicaLogSource
+from kafka_unclean_recovery.trust import cross_check
+
+_Logs = dict[TopicPartition, dict[int, ReplicaLog]]
+_Scanned = Mapping[TopicPartition, PartitionInfo]
+
+
+async def with_returning(
+    found: Aftercare,
+    source: ReplicaLogSource,
+    brokers: Mapping[int, Broker],
+    info: ReplicaInfo | None,
+    deadline: Deadline,
+) -> Aftercare:
+    """With what is known of replicas that return. brokers: the live ones; info: of disks, None
+    without any."""
+    scanned = {row.topic_partition: row for row in (info.partitions if info else ())}
+    led = [row.state for row in found.partitions if not row.state.offline]
+    wanted = _whom_to_ask([state for state in led if state.topic_partition in scanned], scanned)
+    logs: _Logs = defaultdict(dict)
+    unknown = list(found.unknown)
+
+    async def ask(broker: Broker, states: Sequence[PartitionState]) -> None:
+        try:
+            answer = await source.replica_logs(broker, states, deadline)
+        except ConnectionFailed as error:
+            unknown.append(f"how far replicas of broker {broker.id} go is unknown: {error}")
+            return
+        for tp, log in answer.items():
+            logs[tp][broker.id] = log
+
+    await asyncio.gather(*(ask(brokers[b], of) for b, of in wanted.items() if b in brokers))
+    rows = (_with(row, logs[row.topic_partition], scanned) for row in found.partitions)
+    return replace(found, partitions=tuple(rows), unknown=tuple(unknown))
+
+
+def _whom_to_ask(
+    states: Sequence[PartitionState], scanned: _Scanned
+) -> Mapping[int, list[PartitionState]]:
+    """Leaders, and the live brokers whose disks were scanned."""
+    found: dict[int, list[PartitionState]] = defaultdict(list)
+    for state in states:
+        disks = {log.broker for log in scanned[state.topic_partition].replica_logs}
+        for broker in {state.leader, *disks.intersection(state.online_replicas)}:
+            found[broker].append(state)
+    return found
+
+
+def _with(row: PartitionCare, logs: Mapping[int, ReplicaLog], scanned: _Scanned) -> PartitionCare:
+    state, part = row.state, scanned.get(row.topic_partition)
+    if state.offline:
+        return row
+    disks = [] if part is None else [d for d in part.replica_logs if d.broker != state.leader]
+    checked = cross_check(
+        state,
+        [*(log for b, log in logs.items() if b == state.leader), *disks],
+        compacted=part is not None and part.compacted,
+        covered=[disk.broker for disk in disks],
+    )
+    trusted = {log.broker: log for log in checked if log.scanned}
+    return replace(row, returning=returning(state, logs, trusted))

@@ -1,0 +1,96 @@
+"""Replicas whose disks hold more than their leader: those of brokers that are yet to come back, and
+those that are back and have lost it. Pure.
+
+A broker that starts truncates to its leader. That it has done so shows where its disk was scanned
+before: the replica has less now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from kafka_unclean_recovery.model import PartitionState, ReplicaLog
+from kafka_unclean_recovery.reach import kept_under, records_beyond
+from kafka_unclean_recovery.report_text import count_text
+
+
+@dataclass(frozen=True, slots=True)
+class Returning:
+    """records: of its disk from `offset` on, which its leader lacks or, once it is `back`, which
+    it lacks itself; None where that is not known. directory: of the replica on its disk."""
+
+    broker: int
+    back: bool
+    why: str
+    records: int | None = None
+    offset: int | None = None
+    directory: str | None = None
+
+    @property
+    def holds_more(self) -> bool:
+        return not self.back and bool(self.records)
+
+
+def returning(
+    state: PartitionState, logs: Mapping[int, ReplicaLog], disks: Mapping[int, ReplicaLog]
+) -> tuple[Returning, ...]:
+    """Of a partition with a leader, in the order of its replicas. logs: what live replicas hold,
+    the leader's among them; disks: what was scanned; each by broker, as far as they are known."""
+    return tuple(_returning(state, logs, disks))
+
+
+def _returning(
+    state: PartitionState, logs: Mapping[int, ReplicaLog], disks: Mapping[int, ReplicaLog]
+) -> Iterator[Returning]:
+    for broker in state.replicas:
+        dead, disk = broker in state.offline_replicas, disks.get(broker)
+        if broker == state.leader or not (dead or disk):
+            continue
+        if disk is None:
+            yield Returning(broker, False, "nobody has read its disk, which may hold more")
+            continue
+        now = logs.get(state.leader if dead else broker)
+        records = None if now is None else records_beyond(disk, now)
+        directory = disk.scanned.directory if disk.scanned else None
+        if records and now is not None:
+            offset = kept_under(disk, now)
+            yield Returning(broker, not dead, _why(dead), records, offset, directory)
+        elif records is None and dead:
+            doubt = disk.problem or disk.suspect or "it can't be compared with the leader's log"
+            yield Returning(broker, False, f"its disk does not tell: {doubt}", directory=directory)
+
+
+def _why(dead: bool) -> str:
+    if dead:
+        return "its disk holds what the leader lacks, and loses it when it starts"
+    return "it is back, and has lost what its disk held when it was scanned"
+
+
+def advice(every: Iterable[Returning]) -> Iterator[str]:
+    """What to do about each broker, over all partitions."""
+    by_broker: dict[int, list[Returning]] = {}
+    for found in every:
+        by_broker.setdefault(found.broker, []).append(found)
+    for broker, its in sorted(by_broker.items()):
+        if more := [found for found in its if found.holds_more]:
+            yield (
+                f"broker {broker} deletes {_what(more)} when it starts, for their leaders lack"
+                " them: salvage them, or move the partitions' directories aside, before it does"
+            )
+        if unread := [found for found in its if found.records is None]:
+            yield (
+                f"broker {broker} may hold more of {count_text(len(unread), 'partition')} than the"
+                " leader, and deletes it when it starts: scan its disk (--log-dirs), or move the"
+                " partitions' directories aside, before it does"
+            )
+        if lost := [found for found in its if found.back]:
+            yield (
+                f"broker {broker} is back, too late for {_what(lost)}: what was not salvaged is"
+                " gone, but for whole segments, which are there as *.deleted for a minute"
+            )
+
+
+def _what(found: Sequence[Returning]) -> str:
+    records = sum(each.records or 0 for each in found)
+    return f"{count_text(records, 'record')} of {count_text(len(found), 'partition')}"
