@@ -28,13 +28,12 @@ from kafka_unclean_recovery.cluster.error_codes import (
     error_name,
 )
 from kafka_unclean_recovery.cluster.errors import ConnectionFailed, NoBrokerReachable
-from kafka_unclean_recovery.cluster.log_dirs import describe_log_dirs, topics_in
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.reading import Reader
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.gather import Gathering
+from kafka_unclean_recovery.hidden_topics import hidden_topics, some_topics
 from kafka_unclean_recovery.model import (
-    Broker,
     Cluster,
     PartitionState,
     ReplicaLog,
@@ -48,7 +47,6 @@ from kafka_unclean_recovery.witnessing import NO_WITNESSES, Witnesses, ask_group
 _TICK_SECONDS = 0.25
 # A quorum that answers at all does so within a controller failover.
 _QUORUM_SECONDS = 10.0
-_DISK_SECONDS = 5.0
 # For one look at who is live, many partitions included.
 _LOOK_SECONDS = 5.0
 # The least that brokers get to answer once those waited for are back, or time is up.
@@ -56,7 +54,6 @@ _ANSWER_SECONDS = 10.0
 # Who is live tells of most changes at once; of others only the partitions do.
 _LOOK_AGAIN_SECONDS = 5.0
 _GROUPS_SECONDS = 3.0
-_NAMES_SHOWN = 5
 
 States = dict[TopicPartition, PartitionState]
 
@@ -125,7 +122,6 @@ class Observer:
         self._without_leader: States = {}
         self._next_look = Deadline.after(0)
         self._visible: set[str] = set()
-        self._disks_unread: dict[int, str] = {}
         self._problems: dict[str, None] = {}
 
     async def observe(
@@ -214,12 +210,18 @@ class Observer:
         Apart from `observe`, so that it costs an incident no time: elections go on beside it.
         Brokers that were silent already are not asked again.
         """
-        if wanted.partitions is None:
-            await self._or_stop(self._check_hidden(seen))
+        if wanted.partitions is not None:
+            return seen
+        asked = [b for b in seen.cluster.brokers.values() if b.id not in seen.silent_brokers]
+        looking = hidden_topics(self._nodes, self._reader, asked, self._visible)
+        try:
+            hidden = await self._stop.unless(looking)
+        except Interrupted:
+            return seen
         return replace(
             seen,
-            silent_brokers={**self._disks_unread, **seen.silent_brokers},
-            problems=tuple(self._problems),
+            silent_brokers={**hidden.silent, **seen.silent_brokers},
+            problems=(*seen.problems, *hidden.problems),
         )
 
     def _answered(self, broker: int) -> None:
@@ -270,43 +272,9 @@ class Observer:
         names = [t.name for t in topics if t.error == NONE and READ not in t.authorized_operations]
         if names:
             self._problem(
-                f"this user lacks READ on {_some(names)}: how far the replicas go can't be read;"
-                " grant Topic:READ"
+                f"this user lacks READ on {some_topics(names)}: how far the replicas go can't be"
+                " read; grant Topic:READ"
             )
-
-    async def _check_hidden(self, seen: Observation) -> None:
-        """Brokers silently leave out the topics that the caller may not describe; their log
-        directories name them all the same."""
-        asked = [b for b in seen.cluster.brokers.values() if b.id not in seen.silent_brokers]
-        on_disk = await asyncio.gather(*(self._on_disk(broker) for broker in asked))
-        if len(self._disks_unread) == len(asked):
-            self._problem(
-                "whether topics are hidden from this user is not known: no broker named those on"
-                " its disks in time"
-            )
-        hidden = set().union(*on_disk) - self._visible
-        if hidden:
-            # A topic may have been made meanwhile.
-            hidden -= {topic.name for topic in await self._reader.topics(None)}
-        if hidden:
-            self._problem(
-                f"this user may not describe {_some(sorted(hidden))}: whether their partitions are"
-                " offline is not known; grant Topic:DESCRIBE and READ"
-            )
-
-    async def _on_disk(self, broker: Broker) -> frozenset[str]:
-        deadline = Deadline.after(_DISK_SECONDS)
-        try:
-            connection = await self._nodes.broker(broker, deadline)
-            return topics_in(await describe_log_dirs(connection, deadline))
-        except RequestFailed as error:
-            self._problem(
-                f"whether topics are hidden from this user is not known ({error}); grant"
-                " Cluster:DESCRIBE"
-            )
-        except ConnectionFailed as error:
-            self._disks_unread[broker.id] = str(error)
-        return frozenset()
 
     async def _gather(
         self,
@@ -407,9 +375,3 @@ def _why_missing(tp: TopicPartition, errors: Mapping[str, int]) -> str:
     if code == TOPIC_AUTHORIZATION_FAILED:
         return f"topic {tp.topic} does not exist, or this user may not describe it"
     return f"topic {tp.topic}: {error_name(code)}"
-
-
-def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:_NAMES_SHOWN])
-    more = len(names) - _NAMES_SHOWN
-    return f"topics {shown} and {more} more" if more > 0 else f"topics {shown}"

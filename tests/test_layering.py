@@ -149,8 +149,10 @@ RIM = {
     "gather": {"model", "deadline", "cluster", "transport"},
     "waits": {"model", "report_text"},
     "witnessing": {"model", "deadline", "cluster", "report_text"},
+    "hidden_topics": {"model", "deadline", "cluster"},
     "observation": {
         "model",
+        "hidden_topics",
         "deadline",
         "cluster",
         "transport",

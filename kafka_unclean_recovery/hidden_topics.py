@@ -1,0 +1,68 @@
+"""Topics that the caller may not describe: brokers leave them out in silence, and their log
+directories name them all the same."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+
+from kafka_unclean_recovery.cluster.describe import RequestFailed
+from kafka_unclean_recovery.cluster.errors import ConnectionFailed
+from kafka_unclean_recovery.cluster.log_dirs import describe_log_dirs, topics_in
+from kafka_unclean_recovery.cluster.nodes import Nodes
+from kafka_unclean_recovery.cluster.reading import Reader
+from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.model import Broker
+
+_DISK_SECONDS = 5.0
+_NAMES_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """problems: sentences. silent: why a broker named no topics, by its id."""
+
+    problems: tuple[str, ...] = ()
+    silent: Mapping[int, str] = field(default_factory=dict)
+
+
+async def hidden_topics(
+    nodes: Nodes, reader: Reader, brokers: Sequence[Broker], visible: AbstractSet[str]
+) -> Hidden:
+    """What these brokers hold besides the topics that are `visible`. Raises what `reader` does."""
+    problems: dict[str, None] = {}
+    silent: dict[int, str] = {}
+
+    async def on_disk(broker: Broker) -> frozenset[str]:
+        deadline = Deadline.after(_DISK_SECONDS)
+        try:
+            connection = await nodes.broker(broker, deadline)
+            return topics_in(await describe_log_dirs(connection, deadline))
+        except RequestFailed as error:
+            why = "whether topics are hidden from this user is not known"
+            problems[f"{why} ({error}); grant Cluster:DESCRIBE"] = None
+        except ConnectionFailed as error:
+            silent[broker.id] = str(error)
+        return frozenset()
+
+    hidden = set().union(*await asyncio.gather(*map(on_disk, brokers))) - visible
+    if len(silent) == len(brokers):
+        why = "no broker named those on its disks in time"
+        problems[f"whether topics are hidden from this user is not known: {why}"] = None
+    if hidden:
+        # A topic may have been made meanwhile.
+        hidden -= {topic.name for topic in await reader.topics(None)}
+    if hidden:
+        problems[
+            f"this user may not describe {some_topics(sorted(hidden))}: whether their partitions"
+            " are offline is not known; grant Topic:DESCRIBE and READ"
+        ] = None
+    return Hidden(tuple(problems), silent)
+
+
+def some_topics(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_NAMES_SHOWN])
+    more = len(names) - _NAMES_SHOWN
+    return f"topics {shown} and {more} more" if more > 0 else f"topics {shown}"
