@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from kafka_unclean_recovery.approval import Approval, approval_json
 from kafka_unclean_recovery.cli.environment import options_of
 from tests.cli.in_process import ELECTION, RECOVERY, commands, invoke
 from tests.cli.run import RECOVERY as MODULE
@@ -83,7 +84,11 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> Said:
         found["files"].append(validated((place / "saved" / "manifest.json").read_text()))
         run(RECOVERY, "salvage", "replay", "saved", *where, code=1)
 
-        run(RECOVERY, *where, *ALL, "--automated-recovery", "--journal", "journal")
+        approval = _approved(found["files"][1])
+        (place / "approved").write_text(approval)
+        found["files"].append(validated(approval))
+        bound = ("--plan", "plan.json", "--require-approval", "approved")
+        run(RECOVERY, *where, *ALL, "--automated-recovery", "--journal", "journal", *bound)
         _cut(place / "journal", "reorder")
         run(RECOVERY, *where, "--resume", "journal")
         run(RECOVERY, "aftercare", *where, code=1)
@@ -96,6 +101,12 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> Said:
     return found
 
 
+def _approved(plan: dict[str, Any]) -> str:
+    """As somebody else writes it, on a terminal."""
+    signed = (plan["digest"], plan["cluster_id"], "somebody else", plan["created_at"])
+    return approval_json(Approval(*signed))
+
+
 def _cut(journal: Path, event: str) -> None:
     """As if the run had died right after that line, an hour ago: nothing is waited for any more."""
     lines = [json.loads(line) for line in journal.read_text().splitlines()]
@@ -105,7 +116,8 @@ def _cut(journal: Path, event: str) -> None:
 
 
 def test_every_command_with_results_has_them_as_json(said: Said) -> None:
-    without = {f"{RECOVERY} spark"}
+    # Whoever approves is asked, and gets a file; complete is for shells.
+    without = {f"{RECOVERY} {name}" for name in ("spark", "approve", "complete")}
     for words, command in commands():
         formats = [option for option in options_of(command) if "--format" in option.opts]
         assert bool(formats) == (words not in without), words
