@@ -34,7 +34,7 @@ def cluster() -> Iterator[Cluster]:
         made.produce("orders", 0, 20)
         made.kill(1)
         made.start(2)
-        made.wait_until(lambda e: not e.state.brokers[2].fenced)
+        made.wait_until(lambda e: e.state.brokers[1].fenced and not e.state.brokers[2].fenced)
         yield made
 
 
@@ -125,7 +125,8 @@ def test_disks(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_has_its_metrics_too(cluster: Cluster, tmp_path: Path) -> None:
-    asked = cluster.intercept("ApiVersions", Delay(0.0))
+    # The answer comes later than the signal.
+    asked = cluster.intercept("ApiVersions", Delay(60.0))
     flags = ("--all-offline-partitions", "--show-replica-info", "--wait-for-brokers", "1")
     where = ("--bootstrap-server", cluster.bootstrap_servers)
     process = subprocess.Popen(
