@@ -58,7 +58,7 @@ class DesignatedElector:
 
     async def carry_out(self, elections: Carried) -> Said:
         try:
-            tried = await until_elected(self._means, elections, self._elect)
+            tried = await until_elected(self._means, elections, self.choose, self._elect)
         except (*LOST, RequestFailed) as error:
             # Sent, not settled, and what became of it could not be read.
             self._certain = False

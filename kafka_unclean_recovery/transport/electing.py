@@ -136,14 +136,19 @@ class Tried:
 
 
 async def until_elected(
-    means: Means, elections: Carried, attempt: Callable[[Carried], Awaitable[Said]]
+    means: Means,
+    elections: Carried,
+    choose: Choice,
+    attempt: Callable[[Carried], Awaitable[Said]],
 ) -> Tried:
-    """Try, and try again what failed or is still offline after it was not certain what happened.
+    """Try, and try again what failed. After it was not certain what happened, which takes minutes,
+    only what may still go ahead is tried again.
 
     `attempt` raises Unsure when any part of it may or may not have been carried out, RequestFailed
     when all was refused for sure.
     """
     said: Said = {}
+    changed: Said = {}
     pending = dict(elections)
     for number in range(1 + means.retries):
         if number:
@@ -153,17 +158,29 @@ async def until_elected(
         except Unsure as error:
             said = dict.fromkeys(pending, error.reason)
             if not await _settled(means, error.reason):
-                return Tried(said, certain=False)
-            states = await means.reader.partitions(sorted(pending))
-            pending = {tp: e for tp, e in pending.items() if _still(states.get(tp), e)}
+                return Tried(changed | said, certain=False)
+            pending, why_not = await _still_to_elect(means, pending, choose)
+            changed |= why_not
+            said = dict.fromkeys(pending, error.reason)
         except RequestFailed as error:
-            return Tried(dict.fromkeys(pending, str(error)))
+            return Tried(changed | dict.fromkeys(pending, str(error)))
         else:
             said = failed
             pending = {tp: e for tp, e in pending.items() if tp in failed}
         if not pending:
-            return Tried({})
-    return Tried(said)
+            return Tried(changed)
+    return Tried(changed | said)
+
+
+async def _still_to_elect(means: Means, elections: Carried, choose: Choice) -> tuple[Carried, Said]:
+    """(those that may still go ahead, why the others may not). Raises LOST."""
+    plans = {tp: elections[tp].plan for tp in sorted(elections)}
+    try:
+        settled, still = await observe_again(means.reader, means.source, plans, choose)
+    except RequestFailed as error:
+        return {}, dict.fromkeys(elections, f"not tried again: {error}")
+    why_not = {tp: outcome.reason for tp, outcome in settled.items() if outcome.reason}
+    return {tp: e for tp, e in elections.items() if tp in still}, why_not
 
 
 async def _settled(means: Means, reason: str) -> bool:
@@ -236,10 +253,6 @@ def outcome_line(tp: TopicPartition, outcome: Outcome) -> dict[str, Any]:
         "outcome": outcome.kind,
         "reason": outcome.reason,
     }
-
-
-def _still(now: PartitionState | None, election: Election) -> bool:
-    return now is not None and now.offline and now.topic_id == election.before.topic_id
 
 
 def _seen(election: Election, now: PartitionState | None, failed: bool) -> bool:

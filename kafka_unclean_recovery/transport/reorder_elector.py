@@ -70,7 +70,8 @@ class ReorderElector:
     async def carry_out(self, elections: Carried) -> Said:
         """Reorder, elect, put the order back."""
         try:
-            said = (await until_elected(self._means, elections, self._reorder_and_elect)).said
+            attempt = self._reorder_and_elect
+            said = (await until_elected(self._means, elections, self.choose, attempt)).said
         except LOST as error:
             said = dict.fromkeys(elections, str(error))
         steps = _steps(elections)

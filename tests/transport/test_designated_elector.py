@@ -275,6 +275,30 @@ def test_a_request_that_was_lost_is_sent_again_once_it_is_certain(
     assert len(_elections(scripted)) == 2
 
 
+@pytest.mark.parametrize(
+    ("dead", "reason"),
+    [
+        ((1, 3), "broker 3 is dead or fenced, or its log directory failed"),
+        ((), "broker 1 has come back since, and may hold more; plan again"),
+    ],
+)
+def test_what_changed_while_it_was_not_certain_is_not_tried_again(
+    elect: Callable[..., Run], dead: tuple[int, ...], reason: str
+) -> None:
+    scripted = _cluster()
+    scripted.states[0] = offline(0, offline_replicas=(1,))
+    plan = _plan(scripted.states[0])
+
+    def lose(_: Mapping[int, int]) -> Mapping[int, int]:
+        scripted.states[0] = offline(0, offline_replicas=dead)
+        raise Silence
+
+    scripted.elect = lose
+    run = elect(scripted, [plan])
+    assert run.outcomes == {0: Outcome(OutcomeKind.FAILED, reason)}
+    assert len(_elections(scripted)) == 1
+
+
 @pytest.mark.parametrize("answer", [7, 41, None])
 def test_while_it_is_not_certain_what_the_controller_does_nothing_more_is_begun(
     elect: Callable[..., Run], answer: int | None
