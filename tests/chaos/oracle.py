@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.chaos.recipe import LED_LAST, ON_ONLINE, ONLINE, SURVIVORS, holdings
-from tests.chaos.scenario import OF_BROKERS, RETURNS, Fault, Scenario
+from tests.chaos.scenario import OF_BROKERS, ORDER_MATTERS, RETURNS, Fault, Scenario
 from tests.real.metadata import PartitionView
 from tests.real.records import numbered
 
@@ -104,6 +104,8 @@ def _may_lead(story: Story, partition: Partition) -> set[int]:
     if LED_LAST[partition[0]] in _returned(story):
         may.add(LED_LAST[partition[0]])
     if _is_spare(story, partition, Fault.UNCLEAN_CONFIG):
+        may |= {*SURVIVORS}
+    if _is_spare(story, partition, Fault.REASSIGN) and story.scenario.moment in ORDER_MATTERS:
         may |= {*SURVIVORS}
     return may
 

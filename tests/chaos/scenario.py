@@ -36,6 +36,10 @@ class Moment(StrEnum):
         return self.planned and self is not Moment.PROMPT
 
 
+# Somebody else who gives the replicas an order then, decides who is elected.
+ORDER_MATTERS = frozenset({Moment.REORDER, Moment.REORDERED, Moment.ELECT})
+
+
 class Fault(StrEnum):
     KILL_BROKER = "kill a broker"
     PAUSE_BROKER = "pause a broker"
