@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -34,13 +35,17 @@ class Authority:
     def certificate_pem(self) -> bytes:
         return self.certificate.public_bytes(Encoding.PEM)
 
-    def issue(self, common_name: str) -> bytes:
-        """An unencrypted PKCS#8 key and then its certificate: what Kafka wants in one PEM file."""
+    def issue(self, common_name: str, hosts: Iterable[str] = ()) -> bytes:
+        """An unencrypted PKCS#8 key and then its certificate: what Kafka wants in one PEM file.
+
+        It is good for the loopback, and for `hosts`.
+        """
         key = ec.generate_private_key(ec.SECP256R1())
         usages = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
+        names = [*_loopback_names(), *map(x509.DNSName, hosts)]
         certificate = (
             _builder(_name(common_name), self.certificate.subject, key)
-            .add_extension(x509.SubjectAlternativeName(_loopback_names()), critical=False)
+            .add_extension(x509.SubjectAlternativeName(names), critical=False)
             .add_extension(x509.ExtendedKeyUsage(usages), critical=False)
             .sign(self.key, hashes.SHA256())
         )

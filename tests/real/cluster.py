@@ -13,13 +13,12 @@ from typing import Self
 
 from tests.real import properties as props
 from tests.real import security
-from tests.real.class_archive import class_archive
 from tests.real.controller_log import fenced_brokers
-from tests.real.jvm import NODE_LOGGING, java_command, tail
+from tests.real.jvm import tail
 from tests.real.metadata import ClusterView, PartitionView, broker_view
 from tests.real.ports import PortLease, answers
-from tests.real.processes import NodeProcesses
-from tests.real.properties import ClusterPorts, ClusterSpec, node_directory
+from tests.real.processes import NodeProcesses, Nodes, output
+from tests.real.properties import ClusterPorts, ClusterSpec
 from tests.real.storage import format_nodes
 from tests.real.tools import run_tool
 from tests.real.waiting import wait_until
@@ -31,21 +30,24 @@ FENCE_TIMEOUT = 30.0
 ACTIVE = re.compile(r"Becoming the active controller at epoch (\d+)")
 
 
+Run = Callable[[ClusterSpec, ClusterPorts, Path], Nodes]
+
+
 class KafkaCluster:
     """Nodes on disk, and the processes that run some of them.
 
     Brokers are 1, 2, 3 ...; controllers 101, 102 ...
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, run: Run = NodeProcesses) -> None:
         """Take over a formatted cluster, wherever it came from, on ports of our own."""
         self.directory = directory
         self.spec = ClusterSpec.load(directory)
         self._lease = PortLease.of(self.spec.ports_needed)
         self.ports = ClusterPorts.assign(self.spec, self._lease.ports)
-        self._processes = NodeProcesses()
         for node in self.node_ids:
             props.write_server_properties(self.spec, self.ports, directory, node)
+        self._processes = run(self.spec, self.ports, directory)
 
     @classmethod
     def create(
@@ -123,7 +125,7 @@ class KafkaCluster:
 
     def output(self, node: int) -> Path:
         """What the node printed, over all its starts."""
-        return node_directory(self.directory, node) / "output.log"
+        return output(self.directory, node)
 
     def connection(
         self, user: str = security.SUPER_USER, brokers: Iterable[int] | None = None
@@ -147,7 +149,7 @@ class KafkaCluster:
         wanted = self.node_ids if nodes is None else nodes
         chosen = [node for node in wanted if not self.alive(node)]
         for node in chosen:
-            self._spawn(node)
+            self._processes.spawn(node)
         for node in chosen:
             self._wait_until_it_answers(node)
         if brokers := set(chosen) & set(self.spec.broker_ids):
@@ -158,7 +160,7 @@ class KafkaCluster:
         if wait:
             self.start([node])
         else:
-            self._spawn(node)
+            self._processes.spawn(node)
 
     def alive(self, node: int) -> bool:
         """Its process runs; a paused one does too."""
@@ -246,21 +248,6 @@ class KafkaCluster:
             return bool(partitions) and all(map(condition, partitions.values()))
 
         self._wait_for_views(holds, timeout, f"the partitions of {topic} as wanted")
-
-    def _spawn(self, node: int) -> None:
-        home = node_directory(self.directory, node)
-        command = java_command(
-            self.spec.version,
-            "kafka.Kafka",
-            str(home / "server.properties"),
-            heap_mb=self.spec.heap_mb,
-            options=(
-                f"-XX:SharedArchiveFile={class_archive(self.spec.version)}",
-                *NODE_LOGGING,
-                *(security.node_options(self.directory) if self.spec.secured else ()),
-            ),
-        )
-        self._processes.spawn(node, command, self.output(node))
 
     def _wait_until_it_answers(self, node: int) -> None:
         def gone() -> str:

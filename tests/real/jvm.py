@@ -33,7 +33,9 @@ def java_command(
     return [*jvm, "-cp", class_path(version), main, *arguments]
 
 
-def spawn(command: Sequence[str], log: Path) -> subprocess.Popen[bytes]:
+def spawn(
+    command: Sequence[str], log: Path, at_our_end: signal.Signals = signal.SIGKILL
+) -> subprocess.Popen[bytes]:
     """Start a process that writes to `log` and dies with the thread that called this.
 
     It has a session of its own, so that Ctrl-C reaches pytest and not the brokers under it.
@@ -46,7 +48,7 @@ def spawn(command: Sequence[str], log: Path) -> subprocess.Popen[bytes]:
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            preexec_fn=lambda: _die_with(parent),
+            preexec_fn=lambda: _die_with(parent, at_our_end),
         )
 
 
@@ -77,8 +79,8 @@ def tail(log: Path, lines: int = 40) -> str:
     return "\n".join(log.read_text(errors="replace").splitlines()[-lines:])
 
 
-def _die_with(parent: int) -> None:
-    """In the child, before exec: no JVM is left behind, however pytest ends."""
-    _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+def _die_with(parent: int, number: signal.Signals = signal.SIGKILL) -> None:
+    """In the child, before exec: nothing is left behind, however pytest ends."""
+    _LIBC.prctl(PR_SET_PDEATHSIG, number)
     if os.getppid() != parent:
         os._exit(1)  # The parent was gone before we asked to follow it.

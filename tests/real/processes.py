@@ -5,27 +5,72 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
-from tests.real import jvm
+from tests.real import jvm, security
+from tests.real.class_archive import class_archive
+from tests.real.properties import ClusterPorts, ClusterSpec, node_directory
 from tests.real.waiting import wait_until
 
 STOP_TIMEOUT = 60.0
 
 
+class Nodes(Protocol):
+    """What runs the nodes of a cluster, each from its directory."""
+
+    def spawn(self, node: int) -> None:
+        """Start one; it may still be on its way when this returns."""
+
+    def alive(self, node: int) -> bool: ...
+
+    def responsive(self, node: int) -> bool: ...
+
+    def exit_status(self, node: int) -> int | None: ...
+
+    def kill(self, node: int) -> None: ...
+
+    def kill_all(self) -> None: ...
+
+    def stop(self, node: int) -> None: ...
+
+    def pause(self, node: int) -> None: ...
+
+    def resume(self, node: int) -> None: ...
+
+
+def output(directory: Path, node: int) -> Path:
+    """What the node printed, over all its starts."""
+    return node_directory(directory, node) / "output.log"
+
+
 @dataclass(slots=True)
 class NodeProcesses:
-    """Process by node id."""
+    """JVMs on this machine, by node id."""
 
+    _spec: ClusterSpec
+    _ports: ClusterPorts
+    _directory: Path
     _running: dict[int, subprocess.Popen[bytes]] = field(default_factory=dict)
     _paused: set[int] = field(default_factory=set)
 
-    def spawn(self, node: int, command: Sequence[str], log: Path) -> None:
+    def spawn(self, node: int) -> None:
         if self.alive(node):
             raise ValueError(f"node {node} runs already")
-        self._running[node] = jvm.spawn(command, log)
+        version = self._spec.version
+        command = jvm.java_command(
+            version,
+            "kafka.Kafka",
+            str(node_directory(self._directory, node) / "server.properties"),
+            heap_mb=self._spec.heap_mb,
+            options=(
+                f"-XX:SharedArchiveFile={class_archive(version)}",
+                *jvm.NODE_LOGGING,
+                *(security.node_options(self._directory) if self._spec.secured else ()),
+            ),
+        )
+        self._running[node] = jvm.spawn(command, output(self._directory, node))
 
     def alive(self, node: int) -> bool:
         """It has not ended; a paused process is alive."""

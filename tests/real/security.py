@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -27,12 +27,15 @@ def node_options(directory: Path) -> tuple[str, ...]:
     return (f"{_ALLOWED}urls={identity_provider.write_keys(directory).as_uri()}",)
 
 
-def write_certificates(directory: Path) -> None:
-    """ca.pem, broker.pem for every node, and a certificate for each user."""
+def write_certificates(directory: Path, hosts: Collection[str] = ()) -> None:
+    """ca.pem, broker.pem for every node, and a certificate for each user.
+
+    Nodes are known as the loopback, and by the names of `hosts`.
+    """
     authority = Authority.new()
     (directory / "ca.pem").write_bytes(authority.certificate_pem)
     for name in ("broker", *PASSWORDS):
-        (directory / f"{name}.pem").write_bytes(authority.issue(name))
+        (directory / f"{name}.pem").write_bytes(authority.issue(name, hosts))
 
 
 def format_arguments() -> tuple[str, ...]:
