@@ -13,10 +13,10 @@ CHAOS_SEED ?= 1
 PARALLEL := -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help venv jars demo demo-kafka test test-quick lint format bench fidelity chaos completions clean
+.PHONY: help venv jars demo demo-kafka test test-quick test-containers lint format bench fidelity chaos completions clean
 
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 venv: $(VENV)/.complete ## .venv with everything the tests need
 
@@ -40,6 +40,9 @@ test: venv jars ## Every test, real Kafka included
 
 test-quick: venv ## The tests that need no Java
 	$(BIN)/python -m pytest -m 'not real' $(PARALLEL) $(PYTEST_ARGS)
+
+test-containers: venv jars ## Real Kafka in containers: Docker's, or as root those of a private dockerd
+	$(BIN)/python -m pytest -m containers tests/containers $(PYTEST_ARGS)
 
 lint: venv ## ruff and mypy --strict
 	$(BIN)/ruff check .

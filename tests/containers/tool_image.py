@@ -1,0 +1,109 @@
+"""Our own image, built by examples/container/Dockerfile, and what it says when it is run."""
+
+from __future__ import annotations
+
+import io
+import re
+import tarfile
+from collections.abc import Iterable
+from pathlib import Path
+
+import docker
+
+from tests.containers.build_image import TIMEOUT, KafkaImage
+from tests.containers.nodes import OwnNetwork
+from tests.real.cache import ROOT
+from tests.real.cli import Finished
+
+DOCKERFILE = "examples/container/Dockerfile"
+COPIED = re.compile(r"^COPY (?!--)(.*) \S+$", re.MULTILINE)
+NAME = "kafka-unclean-recovery-tests/tool"
+BASE = "kafka-unclean-recovery-tests/python"
+CERTIFICATES = "etc/ssl/certs/ca-certificates.crt"
+
+
+def build(host: str, kafka: KafkaImage) -> str:
+    """Its name, on the engine at this DOCKER_HOST.
+
+    On its own base where that can be pulled, else on Kafka's image, which was built then.
+    """
+    client = docker.DockerClient(host, timeout=TIMEOUT)
+    sources = " ".join(COPIED.findall((ROOT / DOCKERFILE).read_text())).split()
+    # What salvage needs is large, and not what is tried.
+    arguments = {"EXTRAS": ""}
+    try:
+        if not kafka.pulled:
+            arguments["BASE"] = _trusting(client, kafka.name)
+        client.images.build(
+            fileobj=_tar(ROOT, (*sources, DOCKERFILE)),
+            custom_context=True,
+            dockerfile=DOCKERFILE,
+            buildargs=arguments,
+            # A private engine has no bridge to the outside.
+            network_mode="host",
+            tag=NAME,
+            rm=True,
+        )
+    finally:
+        client.close()
+    return NAME
+
+
+def run(
+    host: str,
+    name: str,
+    *arguments: str,
+    network: OwnNetwork,
+    nodes: Iterable[int],
+    files: list[Path],
+) -> Finished:
+    """With the files where they are here, on the network of the nodes."""
+    client = docker.DockerClient(host, timeout=TIMEOUT)
+    container = client.containers.create(
+        name,
+        list(arguments),
+        network=network.name,
+        extra_hosts=network.addresses(nodes),
+        volumes=[f"{path}:{path}:ro" for path in files],
+    )
+    try:
+        container.start()
+        code = container.wait()["StatusCode"]
+        stdout, stderr = container.logs(stderr=False), container.logs(stdout=False)
+        return Finished(code, stdout.decode(), stderr.decode())
+    finally:
+        container.remove(force=True, v=True)
+        client.close()
+
+
+def user(host: str, name: str) -> str:
+    """Whom the image runs as: UID:GID."""
+    client = docker.DockerClient(host)
+    try:
+        found: str = client.images.get(name).attrs["Config"]["User"]
+        return found
+    finally:
+        client.close()
+
+
+def _trusting(client: docker.DockerClient, image: str) -> str:
+    """The same, but pip trusts in it whom it trusts on this machine."""
+    container = client.containers.create(image, "true")  # Never started.
+    try:
+        container.put_archive("/", _tar(Path("/"), (CERTIFICATES,)))
+        container.commit(BASE)
+    finally:
+        container.remove()
+    return BASE
+
+
+def _tar(root: Path, names: Iterable[str]) -> io.BytesIO:
+    def clean(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
+        return None if "__pycache__" in entry.name else entry
+
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as tar:
+        for name in names:
+            tar.add(root / name, name, filter=clean)
+    packed.seek(0)
+    return packed
