@@ -187,7 +187,7 @@ def test_an_interrupted_scan_reports_what_it_has(
     file = tmp_path / "info.json"
     args = ["scan-log-dirs", str(endless), "--workers", workers, "--mode", "deep"]
     with on_terminal([*args, "--format", "json", "--output", str(file)]) as scan:
-        scan.wait_for("GiB/s")
+        scan.wait_for("iB/s")
         scan.process.send_signal(number)
         stdout = scan.finish()
         assert scan.process.returncode == code, scan.shown
@@ -205,7 +205,7 @@ def test_a_second_signal_ends_at_once(endless: Path, tmp_path: Path) -> None:
     with on_terminal(
         ["scan-log-dirs", str(endless), "--mode", "deep", "--output", str(file)]
     ) as scan:
-        scan.wait_for("GiB/s")
+        scan.wait_for("iB/s")
         # Delivered together: the lower number first, before the scan looks again.
         os.kill(scan.process.pid, signal.SIGSTOP)
         scan.process.send_signal(signal.SIGINT)

@@ -16,7 +16,7 @@ from tests.real.security import PASSWORDS
 from tests.real.sharing import SharedClusters
 from tests.real.watching import Commands
 
-SECONDS = 5.0
+SECONDS = 20.0
 WRONG = "not-the-password"
 SPEAKS_TLS = "it speaks TLS: set security.protocol to SSL or SASL_SSL"
 

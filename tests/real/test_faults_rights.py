@@ -194,6 +194,26 @@ def test_alter_and_read_are_enough_for_the_whole_job(
         assert not [text for text in (done.stdout, *written) if password in text]
 
 
+@pytest.mark.parametrize("row", REAL, ids=lambda row: row.what)
+def test_the_least_rights_of_the_table(guarded: Trouble, commands: Commands, row: Row) -> None:
+    (partition,) = guarded.take(1)
+    wanted = {"topic": TOPIC, "partition": partition, "designatedLeader": 3}
+    leaders = commands.directory / "leaders.json"
+    leaders.write_text(json.dumps({"partitions": [wanted]}))
+    _prove(guarded, commands, row, {"{wanted}": str(leaders), "{leaders}": str(leaders)})
+
+
+def _prove(guarded: Trouble, commands: Commands, row: Row, places: Mapping[str, str]) -> None:
+    arguments = [places.get(each, each) for each in row.arguments]
+
+    def run(rights: Sequence[str]) -> Finished:
+        with granted(guarded.cluster, *map(right, rights)):
+            words = (*row.words, *_server(guarded.cluster), *arguments)
+            return commands.run(*words, command=row.command)
+
+    prove(row, run)
+
+
 def test_all_offline_partitions_of_a_secured_cluster_are_recovered(
     guarded: Trouble, commands: Commands
 ) -> None:
@@ -273,26 +293,6 @@ async def _marked(cluster: KafkaCluster) -> int:
     nobody = OpenTransaction(TopicPartition(HIDDEN, 0), 99, 0, -1, 0, None)
     async with await Connection.open(host, int(port), config, deadline) as connection:
         return await write_marker(connection, nobody, False, deadline)
-
-
-@pytest.mark.parametrize("row", REAL, ids=lambda row: row.what)
-def test_the_least_rights_of_the_table(guarded: Trouble, commands: Commands, row: Row) -> None:
-    (partition,) = guarded.take(1)
-    wanted = {"topic": TOPIC, "partition": partition, "designatedLeader": 3}
-    leaders = commands.directory / "leaders.json"
-    leaders.write_text(json.dumps({"partitions": [wanted]}))
-    _prove(guarded, commands, row, {"{wanted}": str(leaders), "{leaders}": str(leaders)})
-
-
-def _prove(guarded: Trouble, commands: Commands, row: Row, places: Mapping[str, str]) -> None:
-    arguments = [places.get(each, each) for each in row.arguments]
-
-    def run(rights: Sequence[str]) -> Finished:
-        with granted(guarded.cluster, *map(right, rights)):
-            words = (*row.words, *_server(guarded.cluster), *arguments)
-            return commands.run(*words, command=row.command)
-
-    prove(row, run)
 
 
 def test_the_least_rights_of_aftercare(guarded: Trouble, commands: Commands) -> None:
