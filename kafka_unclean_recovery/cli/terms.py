@@ -49,7 +49,10 @@ class Terms:
     def check_cluster(self, cluster_id: str) -> None:
         """Raises Exit(2)."""
         if self.plan is not None and self.plan.cluster_id != cluster_id:
-            raise usage(f"{PLAN} is of cluster {self.plan.cluster_id}, and this is {cluster_id}")
+            raise usage(
+                f"{PLAN} is of cluster {self.plan.cluster_id}, and this is {cluster_id}; give a"
+                " plan of this one"
+            )
 
     def journal_fields(self) -> dict[str, Any]:
         """For the line "consent"."""

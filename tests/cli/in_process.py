@@ -38,6 +38,8 @@ def invoke(
     with (
         patch.dict(os.environ, env or {}),
         contextlib.chdir(cwd or Path.cwd()),
+        # Nobody is there to be asked.
+        patch("sys.stdin", io.StringIO()),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
     ):

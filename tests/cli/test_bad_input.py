@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from kafka_unclean_recovery.approval import Approval, approval_json
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.intercepts import Delay, Interception
 from tests import transcript
@@ -80,6 +81,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     plan = plan_text()
     (here / "plan.json").write_text(plan)
     (here / "altered.json").write_text(plan.replace('"leader_epoch": 0', '"leader_epoch": 1'))
+    approval = Approval("sha256:0", "c1", "second", "2026-01-02T03:04:05+00:00")
+    (here / "approval.json").write_text(approval_json(approval))
     salvaged(here, {1: numbered(0, 15)})
     return here
 
