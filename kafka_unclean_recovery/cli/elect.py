@@ -216,7 +216,8 @@ async def _elect_designated(
         journal.note("consent", how="by hand", partitions=len(electable), **fields)
     made = await metrics_file.timed("elect", elector.elect(electable))
     outcomes |= made.outcomes
-    report = await verify(session.reader, seen, plans, outcomes, made.after)
+    verifying = verify(session.reader, seen, plans, outcomes, made.after)
+    report = await metrics_file.timed("verify", verifying)
     report = replace(report, interrupted=session.stop.requested)
     print_report(session.console, report, options.as_json, with_replicas=False)
     say_failures(session.console, report)

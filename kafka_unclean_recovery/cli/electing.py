@@ -61,7 +61,8 @@ async def recover_automatically(session: Session, inputs: Inputs, journal: Journ
         if problem not in told:
             console.say(problem)
     outcomes |= cleared.refused | made.outcomes
-    report = await verify(session.reader, seen, plans, outcomes, made.after)
+    verifying = verify(session.reader, seen, plans, outcomes, made.after)
+    report = await timed("verify", verifying)
     report = replace(report, interrupted=session.stop.requested)
     shown = with_problems(report, inputs.disks)
     shown = replace(shown, problems=shown.problems + cleared.unsaved)

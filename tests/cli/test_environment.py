@@ -65,6 +65,12 @@ SERVER = f"{PREFIX}_BOOTSTRAP_SERVER"
         # Empty is not set.
         ("", {SERVER: ""}, 2, "Missing option '--bootstrap-server'"),
         ("doctor", {SERVER: "", f"{PREFIX}_DOCTOR_BOOTSTRAP_SERVER": ""}, 2, "Missing option"),
+        (
+            "doctor",
+            {SERVER: "127.0.0.1:1", f"{PREFIX}_DOCTOR_BOOTSTRAP_SERVER": ""},
+            3,
+            f"environment: --bootstrap-server ({SERVER})\n",
+        ),
         # Flags without a value.
         ("", {SERVER: "h:1", ALL: "1"}, 2, "give at least one of"),
         ("", {SERVER: "h:1", ALL: "no"}, 2, "give exactly one of --all-offline-partitions"),

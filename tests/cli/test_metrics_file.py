@@ -91,7 +91,8 @@ def test_a_recovery_its_look_and_its_aftercare(cluster: Cluster, tmp_path: Path)
     elected = _read(file)
     _has(elected, {"exit_code": 0, "partition_outcomes outcome=elected": 1, **unknown})
     _has(elected, {"partitions state=offline": 0, "partitions state=online": 1})
-    assert elected.keys() >= {"phase_duration_seconds phase=elect"}
+    phases = {f"phase_duration_seconds phase={name}" for name in ("observe", "elect", "verify")}
+    assert elected.keys() >= phases
 
     flags = ("--watch", "--watch-duration-ms", "1", "--topics", "orders")
     assert invoke(RECOVERY, "aftercare", *where, *flags, *FLAGS, cwd=tmp_path).code == 1
