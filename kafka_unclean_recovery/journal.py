@@ -3,6 +3,14 @@
 A line is {"v": 1, "at": ISO 8601 UTC, "at_ms": ms since the Unix epoch, "event": name, ...}:
 
     begin     version, cluster_id, command
+    observed  what was seen before planning: brokers: [{id, host, port}] that are live, fenced: ids,
+              silent_brokers: {id: reason}, problems; groups_asked, unknown: which could not be;
+              partitions: how many, missing: [{topic, partition, reason}]; transport,
+              election_method, dialect: as asked for
+    decision  of one partition: an entry of the rich plan (plan_file.py), and leader,
+              offline_replicas, adding_replicas, removing_replicas; waiting, groups_beyond: as in
+              the report's JSON. The last one before an `elect` of the partition is what that rests
+              on, but for what was looked at again just before
     consent   how: "y", "number typed", "--yes", "no terminal", "by hand" (kafka-elect-leaders);
               partitions: how many; accept_loss: as given; plan_digest: of --plan, or null;
               approval: {plan_digest, cluster_id, approved_by, approved_at}, or null
@@ -13,15 +21,20 @@ A line is {"v": 1, "at": ISO 8601 UTC, "at_ms": ms since the Unix epoch, "event"
               not by reorder
     salvage   directory; partitions: [{topic, partition, broker, start_offset, end_offset, saved,
               reason}], the tails of live replicas that were saved before electing, or not
-    outcome   partitions: [{topic, partition, outcome, reason, leader, leader_epoch}]
+    outcome   partitions: [{topic, partition, outcome, reason}]
     restored  partitions: [{topic, partition}]
+    verified  what the run found in the end: partitions: [{topic, partition, outcome, reason,
+              leader, leader_epoch, isr}], all that were asked for; problems, interrupted
     markers   partitions: [{topic, partition, producer_id, producer_epoch, start_offset,
               transactional_id, ending: "commit" or "abort"}], of aftercare
     marked    partitions: [{topic, partition, producer_id, problem: null when it was written}]
+    aftercare cluster_id, over, unknown, looked_at: how many partitions; partitions: those where
+              something is left, as rows of schemas/aftercare-1.schema.json
     end       exit_code
 
 A partition in a `reorder` with no later `restored` may have its replicas in our order still:
-`unfinished` lists those, and the next run puts the original order back.
+`unfinished` lists those, and the next run puts the original order back. Who reads a journal passes
+over events that he does not know.
 """
 
 from __future__ import annotations
@@ -44,6 +57,8 @@ from kafka_unclean_recovery.private_files import make_private_directory
 from kafka_unclean_recovery.sync_directory import sync_directory
 
 VERSION = 1
+# The long lines, as `note` writes them; all but their event.
+_DECISION = re.compile(r'^(\{"v":1,)"at":"[^"\n]*","at_ms":\d+,("event":"decision"),.*$', re.M)
 
 # Of each line; after a crash of the machine zeros may stand where one was to come.
 _BEGIN = b'{"v":'
@@ -300,7 +315,8 @@ def unfinished_journals(directory: Path) -> tuple[list[Path], list[str]]:
         if not path.exists():
             continue  # a link to a journal that somebody took away
         try:
-            text = path.read_text(errors="replace")
+            # Every run reads every journal there is, and nothing hangs on what was known.
+            text = _DECISION.sub(r"\1\2}", path.read_text(errors="replace"))
             if unfinished(parse(text[: text.rfind("\n") + 1], str(path))):
                 found.append(path)
         except (JournalError, OSError) as error:

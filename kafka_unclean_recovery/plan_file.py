@@ -89,7 +89,7 @@ def plan_chunks(
 
 def plan_line(plan: PartitionPlan) -> tuple[str, str]:
     """A partition's entry in the rich plan: its line, and the canonical form that is hashed."""
-    row = _plan_row(plan)
+    row = plan_row(plan)
     return json.dumps(row), canonical_json(row)
 
 
@@ -241,7 +241,8 @@ def groups_under(plan: PartitionPlan | None, leader: int | None) -> tuple[GroupB
     return next((c.groups for c in ranking if c.log.broker == leader), ())
 
 
-def _plan_row(plan: PartitionPlan) -> Json:
+def plan_row(plan: PartitionPlan) -> Json:
+    """A partition's entry in the rich plan, as values."""
     return {
         "topic": plan.state.topic,
         "partition": plan.state.partition,

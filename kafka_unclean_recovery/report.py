@@ -144,8 +144,8 @@ def _row_json(row: PartitionReport) -> Json:
         "findings": [finding_json(finding) for finding in plan.findings] if plan else [],
         "loss": loss_json(loss_under(plan, designated)),
         "candidates": [candidate_json(candidate) for candidate in plan.ranking] if plan else [],
-        "waiting": [_waiting_json(waiting) for waiting in plan.waiting] if plan else [],
-        "groups_beyond": [_group_json(found) for found in groups_under(plan, designated)],
+        "waiting": [waiting_json(waiting) for waiting in plan.waiting] if plan else [],
+        "groups_beyond": [group_json(found) for found in groups_under(plan, designated)],
         "planned_on": _planned_on_json(plan.state) if plan else None,
         "replica_logs": [replica_log_json(log) for log in plan.replica_logs] if plan else [],
     }
@@ -166,7 +166,8 @@ def _state_json(row: PartitionReport) -> Json:
     }
 
 
-def _waiting_json(waiting: Waiting) -> Json:
+def waiting_json(waiting: Waiting) -> Json:
+    """What waiting for one broker would bring to one partition."""
     return {
         "broker": waiting.broker,
         "effect": waiting.effect.value,
@@ -187,7 +188,8 @@ def _together_json(waiting: BrokerWaiting) -> Json:
     }
 
 
-def _group_json(found: GroupBeyond) -> Json:
+def group_json(found: GroupBeyond) -> Json:
+    """A group that has read more than the designated leader holds."""
     return {
         "group": found.commit.group,
         "committed_offset": found.commit.offset,

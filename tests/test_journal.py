@@ -106,6 +106,17 @@ def test_unfinished_journals_are_found_and_unreadable_ones_are_named(tmp_path: P
     assert ["3.jsonl" in complaint for complaint in complaints] == [True]
 
 
+def test_what_was_decided_is_passed_over_and_counted(tmp_path: Path) -> None:
+    path = tmp_path / "1.jsonl"
+    with Journal.open(path) as journal:
+        for number in range(2):
+            journal.note("decision", topic="a\nb", partition=number, ranking=[{}])
+        journal.write("reorder", partitions=[_reorder(0, [1, 2], [2, 1])])
+    assert unfinished_journals(tmp_path) == ([path], [])
+    path.write_text(path.read_text() + "nonsense\n")
+    assert "1.jsonl, line 4" in unfinished_journals(tmp_path)[1][0]
+
+
 @pytest.mark.parametrize("cluster_id", ["../../etc", "a/b", ".."])
 def test_a_cluster_id_never_leads_out_of_the_state_directory(cluster_id: str) -> None:
     directory = state_directory({"XDG_STATE_HOME": "/state"}, cluster_id)

@@ -20,10 +20,11 @@ def render_json(found: Aftercare) -> str:
         "over": found.over,
         "unknown": list(found.unknown),
     }
-    return partitions_by_line(head, map(_row, found.partitions), {})
+    return partitions_by_line(head, map(row_json, found.partitions), {})
 
 
-def _row(row: PartitionCare) -> Json:
+def row_json(row: PartitionCare) -> Json:
+    """A partition's entry in it, as values."""
     state = row.state
     return {
         "topic": state.topic,

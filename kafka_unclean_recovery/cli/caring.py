@@ -29,6 +29,7 @@ from kafka_unclean_recovery.cli.session import Session, check_connection, connec
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.disks import check_cluster
 from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.evidence import note_aftercare
 from kafka_unclean_recovery.journal import (
     Journal,
     JournalError,
@@ -157,6 +158,8 @@ async def _care(session: Session, options: Options, chosen: Chosen) -> int:
         watched = _Watched(session.console, found)
         over = await _watch(session, options, chosen, watched)
         found = watched.last
+    if options.journal is not None:
+        _note(session.console, options.journal, found)
     session.console.artefact(render_json(found) if options.as_json else render_aftercare(found))
     for sentence in _advice(options, found):
         session.console.say(sentence)
@@ -239,6 +242,15 @@ async def _end_transactions(session: Session, options: Options, found: Aftercare
         what = f"{_name(each.hanging)}: {each.hanging.verdict.ending}"
         session.console.say(f"{what}: {each.problem}" if each.problem else f"{what}: done")
     session.console.say(f"noted in {path}")
+
+
+def _note(console: Console, path: Path, found: Aftercare) -> None:
+    """For the post-mortem; what was found is told whether it can be noted or not."""
+    try:
+        with Journal.open(path) as journal:
+            note_aftercare(journal, found)
+    except JournalError as error:
+        console.say(f"not noted for the report: {error}")
 
 
 async def _leaders(session: Session, found: Aftercare) -> Mapping[TopicPartition, Broker]:

@@ -25,6 +25,7 @@ from kafka_unclean_recovery.cluster.error_codes import ELECTION_NOT_NEEDED, NONE
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.election_rules import designate
 from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.evidence import note_decisions, note_verified
 from kafka_unclean_recovery.journal import Journal
 from kafka_unclean_recovery.model import Outcome, OutcomeKind, TopicPartition
 from kafka_unclean_recovery.observation import Observation, Wanted
@@ -206,6 +207,7 @@ async def _elect_designated(
     seen = await metrics_file.timed("observe", session.observer().observe(wanted, deadline))
     say_silent(session.console, seen)
     plans, outcomes = _designations(seen, leaders)
+    note_decisions(journal, wanted, session.wishes, seen, plans.values())
     elector = await session.elector(journal, options.recovery_election_attempts, options.pace)
     open_plans = {tp: plan for tp, plan in plans.items() if tp not in outcomes}
     outcomes |= settled_before(seen, open_plans, elector.choose)
@@ -220,6 +222,7 @@ async def _elect_designated(
     report = await metrics_file.timed("verify", verifying)
     report = replace(report, interrupted=session.stop.requested)
     print_report(session.console, report, options.as_json, with_replicas=False)
+    note_verified(journal, report)
     say_failures(session.console, report)
     return exit_code_of(report)
 

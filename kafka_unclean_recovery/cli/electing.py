@@ -20,6 +20,7 @@ from kafka_unclean_recovery.cli.recover_options import Inputs
 from kafka_unclean_recovery.cli.session import Session
 from kafka_unclean_recovery.consent import as_settled
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.evidence import note_decisions, note_verified
 from kafka_unclean_recovery.journal import Journal
 from kafka_unclean_recovery.live_salvage.clearing import Cleared
 from kafka_unclean_recovery.model import PartitionPlan
@@ -49,6 +50,7 @@ async def recover_automatically(session: Session, inputs: Inputs, journal: Journ
     seen = seen if inputs.disks is None else with_disks(seen, inputs.disks)
     plans = plan_recovery(seen)
     options.outputs.write(console, seen.cluster, plans.values())
+    note_decisions(journal, inputs.wanted, session.wishes, seen, plans.values())
     elector = await session.elector(journal, options.recovery_election_attempts, inputs.pace)
     outcomes = settled_before(seen, plans, elector.choose)
     outcomes |= inputs.terms.refused(_unsettled(plans, outcomes))
@@ -67,6 +69,7 @@ async def recover_automatically(session: Session, inputs: Inputs, journal: Journ
     shown = with_problems(report, inputs.disks)
     shown = replace(shown, problems=shown.problems + cleared.unsaved)
     print_report(console, shown, options.as_json, options.show_replica_info)
+    note_verified(journal, shown)
     say_failures(console, report)
     return exit_code_of(report)
 

@@ -38,6 +38,7 @@ from tests.live_salvage.tails import (
     make_tails,
 )
 from tests.private import generous_umask, open_to_others
+from tests.real.watching import steps_noted
 
 ELECT = ("--automated-recovery", "--yes", "--format", "json")
 SCHEMA = Path(kafka_unclean_recovery.__file__).parent / "schemas" / "salvage-1.schema.json"
@@ -137,8 +138,8 @@ def test_tails_are_saved_and_then_truncated(home: Home) -> None:
         home.cluster.wait_until(_in_sync(partition, {loser, WINNER}))
         left = home.cluster.log_directory(loser) / f"{TOPIC}-{partition}" / f"{0:020}.log"
         assert not [value for value in tail(partition) if value in left.read_bytes()]
-    events = [line["event"] for line in home.journal]
-    assert events == ["begin", "consent", "salvage", *REORDERED, "outcome", "end"]
+    steps = ["begin", "consent", "salvage", *REORDERED, "outcome", "end"]
+    assert steps_noted(home.journal) == steps
     (entry,) = (line for line in home.journal if line["event"] == "salvage")
     assert entry["partitions"][2] == {
         "topic": TOPIC,
@@ -322,7 +323,7 @@ def test_an_interruption_elects_nothing_and_says_what_is_left(home: Home) -> Non
     assert set(outcomes(done).values()) == {("failed", "its election was not begun: interrupted")}
     assert f"--salvage-dir {home.saved}: interrupted; what is in saved.partial" in done.stderr
     assert not home.saved.exists()
-    assert [line["event"] for line in home.journal] == ["begin", "consent", "end"]
+    assert steps_noted(home.journal) == ["begin", "consent", "end"]
     # Run again, it begins anew.
     assert home.elect().code == 0
     assert home.values(0) == tail(0)
@@ -370,7 +371,7 @@ def test_somebody_elses_directory_is_in_the_way(home: Home) -> None:
     assert done.code == 2
     assert "it is in the way, and not what a salvage left" in done.stderr
     assert (theirs / "file").exists()
-    assert [line["event"] for line in home.journal] == ["begin", "consent"]
+    assert steps_noted(home.journal) == ["begin", "consent"]
 
 
 def test_without_pyarrow_it_says_how_to_install_it(

@@ -81,7 +81,8 @@ def test_a_run_that_is_killed_while_it_elects_leaves_nothing_to_be_put_back(
         gate.wait()
         run.kill()
     (journal,) = commands.journals()
-    assert [line["event"] for line in journal_lines(journal)] == ["begin", "consent", "elect"]
+    noted = [line["event"] for line in journal_lines(journal)]
+    assert noted == ["begin", "observed", "decision", "decision", "consent", "elect"]
     assert open_orders(journal) == set()
     assert troubled.leaders(partitions) == {3 if carried_out else -1}
     assert troubled.orders(partitions) == before

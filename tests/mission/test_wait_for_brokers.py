@@ -17,7 +17,7 @@ from tests.real.test_wait_for_brokers import (  # noqa: F401
     BY_ITSELF,
     test_what_comes_back_cleanly_needs_no_election_and_the_rest_gets_one,
 )
-from tests.real.watching import Commands, Watched, journal_lines, outcomes
+from tests.real.watching import Commands, Watched, journal_lines, outcomes, steps_noted
 
 
 @pytest.fixture(scope="session", params=[PROBES], ids=lambda means: means.name)
@@ -110,7 +110,7 @@ def test_a_signal_while_waiting_tells_what_is_known_and_elects_nothing(
     assert (ends[3], ends[4]) == (ON_3, ON_4)
     assert row["outcome"] == "failed"
     (journal,) = commands.journals()
-    assert [line["event"] for line in journal_lines(journal)] == ["begin", "end"]
+    assert steps_noted(journal_lines(journal)) == ["begin", "end"]
 
 
 def test_disks_tell_by_how_much_waiting_is_better(

@@ -26,6 +26,7 @@ from tests.real.watching import (
     make_older,
     open_orders,
     outcomes,
+    steps_noted,
 )
 
 SIGNALS = [(signal.SIGTERM, 143), (signal.SIGINT, 130)]
@@ -46,7 +47,7 @@ def _start(
 
 def _events(commands: Commands) -> list[str]:
     (journal,) = commands.journals()
-    return [line["event"] for line in journal_lines(journal)]
+    return steps_noted(journal_lines(journal))
 
 
 @pytest.mark.parametrize(("number", "code"), SIGNALS)

@@ -15,7 +15,7 @@ import sys
 import termios
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +27,7 @@ from tests.real.waiting import wait_until
 
 # Generous: two cores are shared with brokers.
 TIMEOUT = 60.0
+EVIDENCE = {"observed", "decision", "verified"}
 PROMPT = r"elect these leaders(\? \[y/N\]|, type the number of partitions:) "
 
 
@@ -168,6 +169,11 @@ def outcomes(finished: Finished, topic: str) -> dict[int, tuple[str | None, str 
 
 def journal_lines(path: Path) -> list[dict[str, Any]]:
     return parse(path.read_text(), str(path))
+
+
+def steps_noted(lines: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The events of a journal but for those that only tell what was known."""
+    return [line["event"] for line in lines if line["event"] not in EVIDENCE]
 
 
 def open_orders(path: Path) -> set[int]:
