@@ -246,7 +246,7 @@ _kafka_unclean_recovery() {
         --recovery-duration-ms) COMPREPLY=(); return ;;
         --recovery-election-attempts) COMPREPLY=(); return ;;
         --wait-for-brokers) _kafka_unclean_recovery__ask "$1" offline-brokers; return ;;
-        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json ladder" -- "$cur"); return ;;
         --accept-loss) _kafka_unclean_recovery__ask "$1" topics; return ;;
         --canary) COMPREPLY=(); return ;;
         --wave-size) COMPREPLY=(); return ;;

@@ -7,11 +7,18 @@ picture begins not far below the first place where two replicas part.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kafka_unclean_recovery.lineage import count_once, tail_of
 from kafka_unclean_recovery.model import PartitionPlan, ReplicaLog
 from kafka_unclean_recovery.reach import kept_under
+from kafka_unclean_recovery.report_text import (
+    count_text,
+    lineage_text,
+    number_text,
+    trust_text,
+)
 
 _LEAST_WIDTH = 10
 # Of the width that is shown, how much of what the replicas have in common.
@@ -42,8 +49,9 @@ class Ladder:
     rungs: tuple[Rung, ...]
 
 
-def ladder_of(plan: PartitionPlan) -> Ladder:
-    leader = plan.ranking[0].log if plan.ranking else None
+def ladder_of(plan: PartitionPlan, leader_id: int | None = None) -> Ladder:
+    """leader_id: whom the others are held against; else the designated leader, else the best."""
+    leader = _leader(plan, plan.designated_leader if leader_id is None else leader_id)
     logs = {log.broker: log for log in plan.replica_logs}
     ordered = [logs[broker] for broker in plan.order]
     kept = [_kept(log, leader) for log in ordered]
@@ -54,6 +62,13 @@ def ladder_of(plan: PartitionPlan) -> Ladder:
     )
     epochs = {epoch for rung in rungs for epoch, _, _ in rung.spans if epoch is not None}
     return Ladder(low, high, tuple(sorted(epochs, reverse=True)), rungs)
+
+
+def _leader(plan: PartitionPlan, leader_id: int | None) -> ReplicaLog | None:
+    candidates = [candidate.log for candidate in plan.ranking]
+    return next(
+        (log for log in candidates if log.broker == leader_id), next(iter(candidates), None)
+    )
 
 
 def _kept(log: ReplicaLog, leader: ReplicaLog | None) -> int | None:
@@ -83,3 +98,20 @@ def _spans(log: ReplicaLog, low: int) -> list[tuple[int | None, int, int]]:
     if log.log_end_offset is None or log.log_end_offset <= low:
         return []
     return [(None, max(low, log.log_start_offset or 0), log.log_end_offset)]
+
+
+def rung_texts(rung: Rung) -> Iterator[str]:
+    """What a rung shows, in words."""
+    log = rung.log
+    if log.problem is not None:
+        yield trust_text(log)
+        return
+    yield f"log end offset {number_text(log.log_end_offset)}"
+    yield f"high watermark {number_text(log.high_watermark)}"
+    yield f"epochs {lineage_text(log.epochs)}"
+    if rung.lost:
+        yield f"loses {count_text(rung.lost, 'record')} from offset {rung.kept} on"
+    elif rung.lost is None and not rung.first:
+        yield "what it loses is unknown"
+    if log.suspect is not None:
+        yield trust_text(log)

@@ -61,8 +61,13 @@ _OUTCOME_COLUMNS = (
 
 def render_table(report: Report) -> str:
     """The artefact of --format table: replicas, outcomes, findings, problems, totals."""
+    return render_around(_replica_table(report), report)
+
+
+def render_around(replicas: str, report: Report) -> str:
+    """The same with the replicas shown in another way."""
     return page(
-        _replica_table(report),
+        replicas,
         _outcome_table(report),
         _findings(report),
         _problems(report),
@@ -117,7 +122,7 @@ def _replica_cells(row: PartitionReport) -> Iterator[Sequence[str]]:
     plan = row.plan
     first = _partition_cells(row)
     if plan is None or not plan.replica_logs:
-        yield (*first, *[""] * 9, _why_no_logs(row))
+        yield (*first, *[""] * 9, why_no_logs(row))
         return
     candidates = {candidate.log.broker: candidate for candidate in plan.ranking}
     waited_for = plan.waiting if row.state is None or row.state.offline else ()
@@ -137,7 +142,8 @@ def _partition_cells(row: PartitionReport) -> tuple[str, ...]:
     return (*name, str(state.leader_epoch), ids_text(state.isr), ids_text(state.elr))
 
 
-def _why_no_logs(row: PartitionReport) -> str:
+def why_no_logs(row: PartitionReport) -> str:
+    """Of a partition without a plan, or without replicas that were looked at."""
     state = row.state
     if state is None:
         return f"! {_why_not_found(row)}"

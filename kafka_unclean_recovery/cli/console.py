@@ -7,7 +7,7 @@ import os
 import stat
 import sys
 import termios
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
@@ -70,6 +70,12 @@ class Console:
 def is_terminal() -> bool:
     """Whether somebody can be asked."""
     return sys.stdin is not None and sys.stdin.isatty()
+
+
+def colours_wanted(environment: Mapping[str, str]) -> bool:
+    """Whether stdout is a terminal that shows colours, and nobody asked for none (no-color.org)."""
+    plain = environment.get("NO_COLOR") or environment.get("TERM") == "dumb"
+    return not plain and sys.stdout.isatty()
 
 
 async def ask(console: Console, question: str, stop: Stop) -> str:

@@ -11,6 +11,7 @@ from kafka_unclean_recovery.choices import Dialect, ElectionMethod, Transport, W
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.console import Console, read_input
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
+from kafka_unclean_recovery.cli.flags import ReplicaFormat
 from kafka_unclean_recovery.cli.mechanisms import wishes_of
 from kafka_unclean_recovery.cli.output import exit_code_of, print_report, say_failures, say_silent
 from kafka_unclean_recovery.cli.session import Session, journal_of, run
@@ -221,7 +222,8 @@ async def _elect_designated(
     verifying = verify(session.reader, seen, plans, outcomes, made.after)
     report = await metrics_file.timed("verify", verifying)
     report = replace(report, interrupted=session.stop.requested)
-    print_report(session.console, report, options.as_json, with_replicas=False)
+    how = ReplicaFormat.JSON if options.as_json else ReplicaFormat.TABLE
+    print_report(session.console, report, how, with_replicas=False)
     note_verified(journal, report)
     say_failures(session.console, report)
     return exit_code_of(report)

@@ -68,7 +68,7 @@ async def recover_automatically(session: Session, inputs: Inputs, journal: Journ
     report = replace(report, interrupted=session.stop.requested)
     shown = with_problems(report, inputs.disks)
     shown = replace(shown, problems=shown.problems + cleared.unsaved)
-    print_report(console, shown, options.as_json, options.show_replica_info)
+    print_report(console, shown, options.format, options.show_replica_info)
     note_verified(journal, shown)
     say_failures(console, report)
     return exit_code_of(report)

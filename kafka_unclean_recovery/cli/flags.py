@@ -16,6 +16,14 @@ class Format(StrEnum):
     JSON = "json"
 
 
+class ReplicaFormat(StrEnum):
+    """Of the command that shows replicas."""
+
+    TABLE = "table"
+    JSON = "json"
+    LADDER = "ladder"
+
+
 BootstrapServer = Annotated[
     str, typer.Option(metavar="HOST:PORT[,...]", help="Brokers to connect to first.")
 ]
@@ -45,6 +53,12 @@ ReplicaLogInfoDialect = Annotated[
     ),
 ]
 OutputFormat = Annotated[Format, typer.Option(help="What stdout gets.")]
+ReplicaOutputFormat = Annotated[
+    ReplicaFormat,
+    typer.Option(
+        help="What stdout gets. ladder: a bar for each replica, with --show-replica-info."
+    ),
+]
 JournalFile = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Where each step is noted before it is taken."),

@@ -38,7 +38,7 @@ async def only_plan(session: Session, inputs: Inputs) -> int:
     report = report_on(seen, plans, _nothing_to_elect(seen, plans))
     report = replace(report, interrupted=session.stop.requested)
     shown = with_problems(report, inputs.disks)
-    print_report(session.console, shown, options.as_json, options.show_replica_info)
+    print_report(session.console, shown, options.format, options.show_replica_info)
     if any(plan.designated_leader is not None for plan in plans.values()):
         session.console.say(f"next: {next_command(options)}")
     all_planned = all(plan.designated_leader is not None for plan in plans.values())

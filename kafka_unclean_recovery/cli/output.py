@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from dataclasses import replace
 
 from kafka_unclean_recovery.cli import metrics_file
-from kafka_unclean_recovery.cli.console import Console
+from kafka_unclean_recovery.cli.console import Console, colours_wanted
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK
+from kafka_unclean_recovery.cli.flags import ReplicaFormat
+from kafka_unclean_recovery.ladder_text import render_ladders
 from kafka_unclean_recovery.model import ReplicaInfo, Report
 from kafka_unclean_recovery.observation import Observation
 from kafka_unclean_recovery.report import render_json
@@ -14,10 +18,13 @@ from kafka_unclean_recovery.report_table import render_outcomes, render_table
 from kafka_unclean_recovery.run_metrics import report_metrics
 
 
-def print_report(console: Console, report: Report, as_json: bool, with_replicas: bool) -> None:
+def print_report(console: Console, report: Report, how: ReplicaFormat, with_replicas: bool) -> None:
     metrics_file.found(report_metrics(report))
-    if as_json:
+    if how is ReplicaFormat.JSON:
         console.artefact(render_json(report))
+    elif how is ReplicaFormat.LADDER:
+        width = shutil.get_terminal_size().columns
+        console.artefact(render_ladders(report, width, colours_wanted(os.environ)))
     elif with_replicas:
         console.artefact(render_table(report))
     else:

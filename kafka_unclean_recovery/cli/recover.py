@@ -8,6 +8,7 @@ from kafka_unclean_recovery.choices import Wishes
 from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.electing import recover_automatically
 from kafka_unclean_recovery.cli.exits import OK, USAGE, Exit, usage
+from kafka_unclean_recovery.cli.flags import ReplicaFormat
 from kafka_unclean_recovery.cli.looking import only_plan
 from kafka_unclean_recovery.cli.recover_options import NAME, Inputs, Options, read_inputs
 from kafka_unclean_recovery.cli.resumed import resumed_json
@@ -65,7 +66,7 @@ def resume_journal(options: Options, path: Path) -> int:
             done = await finish(session, journal, cluster.cluster_id)
         if not done:
             console.say(f"{path}: nothing is left to finish")
-        if options.as_json:
+        if options.format is ReplicaFormat.JSON:
             console.artefact(resumed_json(cluster.cluster_id, path, done))
         return OK
 

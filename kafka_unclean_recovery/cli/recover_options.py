@@ -10,6 +10,7 @@ from kafka_unclean_recovery.choices import Dialect, ElectionMethod, Transport, W
 from kafka_unclean_recovery.cli.console import Console, check_outside_log_directories
 from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
 from kafka_unclean_recovery.cli.exits import usage
+from kafka_unclean_recovery.cli.flags import ReplicaFormat
 from kafka_unclean_recovery.cli.live_salvaging import SalvageFirst, salvage_first
 from kafka_unclean_recovery.cli.mechanisms import mechanism_flags, wishes_of
 from kafka_unclean_recovery.cli.plan_outputs import PlanOutputs
@@ -37,7 +38,7 @@ class Options:
     recovery_duration_ms: int
     recovery_election_attempts: int
     wait_for_brokers: str | None
-    as_json: bool
+    format: ReplicaFormat
     yes: bool
     accept_loss: tuple[str, ...]
     canary: int | None
@@ -109,6 +110,8 @@ def _check_flags(options: Options) -> None:
     """The exclusions of KIP-1275, and output files that exist. Raises Exit(2)."""
     if options.all_offline_partitions == (options.path_to_json_file is not None):
         raise usage("give exactly one of --all-offline-partitions and --path-to-json-file")
+    if options.format is ReplicaFormat.LADDER and not options.show_replica_info:
+        raise usage("--format ladder shows replicas: give it with --show-replica-info")
     manual = options.manual_recovery_output_file
     if not (options.show_replica_info or manual or options.automated_recovery):
         raise usage(

@@ -25,18 +25,18 @@ from kafka_unclean_recovery.cli.flags import (
     AcceptLoss,
     Canary,
     ElectionAttempts,
-    Format,
     HowElected,
     HowSeen,
     JournalFile,
     LogDirs,
     ManualRecoveryFile,
     MetricsFile,
-    OutputFormat,
     PartitionsFile,
     PlanFile,
+    ReplicaFormat,
     ReplicaInfoFiles,
     ReplicaLogInfoDialect,
+    ReplicaOutputFormat,
     WaveSize,
 )
 from kafka_unclean_recovery.cli.group_flags import refuse_flags_before
@@ -93,7 +93,7 @@ def unclean_recovery(
             help="Wait, within the duration, for brokers that are down: 1,2 or all.",
         ),
     ] = None,
-    format: OutputFormat = Format.TABLE,  # noqa: A002 - the flag's name
+    format: ReplicaOutputFormat = ReplicaFormat.TABLE,  # noqa: A002 - the flag's name
     yes: Annotated[bool, typer.Option("--yes", help="Elect without asking on a terminal.")] = False,
     accept_loss: AcceptLoss = None,
     canary: Canary = None,
@@ -167,7 +167,7 @@ def unclean_recovery(
         recovery_duration_ms=recovery_duration_ms,
         recovery_election_attempts=recovery_election_attempts,
         wait_for_brokers=wait_for_brokers,
-        as_json=format is Format.JSON,
+        format=format,
         yes=yes,
         accept_loss=tuple(accept_loss or ()),
         canary=canary,
