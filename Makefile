@@ -62,6 +62,7 @@ bench: venv jars ## Each benchmark, one JSON object a line
 	$(BIN)/python -m benchmarks.spark_plan
 	$(BIN)/python -m benchmarks.emulator
 	$(BIN)/python -m benchmarks.model_check
+	$(BIN)/python -m benchmarks.report_page
 
 fidelity: venv jars ## Our controller and real ones, step by step; FIDELITY_STEPS of them
 	$(BIN)/python -m tests.fidelity --version 4.3.1 --steps $(FIDELITY_STEPS)

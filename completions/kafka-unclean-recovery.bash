@@ -89,6 +89,17 @@ _kafka_unclean_recovery_aftercare() {
     esac
     _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --journal --topics --path-to-json-file --log-dirs --replica-info-file --end-transactions --watch --watch-duration-ms --format --metrics-file --log-format --help" -- "$cur")
 }
+_kafka_unclean_recovery_report() {
+    local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
+    if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
+    case "$prev" in
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "markdown html json" -- "$cur"); return ;;
+        --output) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+    esac
+    if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return; fi
+    _kafka_unclean_recovery__reply < <(compgen -W "--markdown --html --json --format --output --log-format --help" -- "$cur")
+}
 _kafka_unclean_recovery_salvage_replay() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
     if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
@@ -234,6 +245,7 @@ _kafka_unclean_recovery() {
         doctor) _kafka_unclean_recovery_doctor "$@"; return ;;
         approve) _kafka_unclean_recovery_approve "$@"; return ;;
         aftercare) _kafka_unclean_recovery_aftercare "$@"; return ;;
+        report) _kafka_unclean_recovery_report "$@"; return ;;
         salvage) _kafka_unclean_recovery_salvage "$@"; return ;;
         spark) _kafka_unclean_recovery_spark "$@"; return ;;
         emulator) _kafka_unclean_recovery_emulator "$@"; return ;;
@@ -264,7 +276,7 @@ _kafka_unclean_recovery() {
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
-    local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan doctor approve aftercare salvage spark emulator"
+    local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan doctor approve aftercare report salvage spark emulator"
     _kafka_unclean_recovery__reply < <(compgen -W "$commands --bootstrap-server --command-config --all-offline-partitions --path-to-json-file --show-replica-info --manual-recovery-output-file --automated-recovery --recovery-duration-ms --recovery-election-attempts --wait-for-brokers --format --yes --accept-loss --canary --wave-size --plan --require-approval --journal --salvage-dir --allow-loss --resume --plan-output-file --replica-info-file --log-dirs --transport --election-method --replica-log-info-dialect --metrics-file --log-format --version --help" -- "$cur")
 }
 complete -o filenames -F _kafka_unclean_recovery kafka-unclean-recovery

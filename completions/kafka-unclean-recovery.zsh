@@ -78,6 +78,18 @@ _arguments \
     '--log-format=[What stderr gets  text, or a JSON object for each sentence]:value:(text json)' \
     '--help[Show this message and exit]'
 return ;;
+report)
+shift words; ((CURRENT--))
+_arguments \
+    '--markdown[As --format markdown]' \
+    '--html[As --format html]' \
+    '--json[As --format json]' \
+    '--format=[markdown  for a ticket; the default]:value:(markdown html json)' \
+    '--output=[Where it goes, instead of stdout]:file:_files' \
+    '--log-format=[What stderr gets  text, or a JSON object for each sentence]:value:(text json)' \
+    '--help[Show this message and exit]' \
+    '*:file:_files'
+return ;;
 salvage)
 shift words; ((CURRENT--))
 if ((CURRENT > 2)); then case "$words[2]" in
@@ -199,7 +211,7 @@ _arguments \
 return ;;
 esac; fi
 _arguments \
-    '1:command:(scan-log-dirs plan doctor approve aftercare salvage spark emulator)' \
+    '1:command:(scan-log-dirs plan doctor approve aftercare report salvage spark emulator)' \
     '(1)--bootstrap-server=[Brokers to connect to first; required without a command]:value: ' \
     '(1)--command-config=[Java client properties  TLS, SASL, client.id]:file:_files' \
     '(1)--all-offline-partitions[Every partition without a leader]' \

@@ -143,12 +143,13 @@ def _counts_json(loss: TopicLoss) -> Json:
         "partitions": loss.partitions,
         "designated": loss.designated,
         "without": dict(sorted(loss.without.items())),
-        "certain": _count_json(loss.certain),
-        "possible": _count_json(loss.possible),
+        "certain": record_count_json(loss.certain),
+        "possible": record_count_json(loss.possible),
     }
 
 
-def _count_json(count: RecordCount) -> Json:
+def record_count_json(count: RecordCount) -> Json:
+    """records: null where the sum is not known."""
     return {
         "records": count.total,
         "known_records": count.known,

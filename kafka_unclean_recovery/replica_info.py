@@ -228,22 +228,25 @@ def _state(fields: Fields, topic_partition: TopicPartition) -> PartitionState | 
 def _replica_logs(fields: Fields) -> tuple[ReplicaLog, ...]:
     seen: dict[int, ReplicaLog] = {}
     for row in fields.objects("replica_logs"):
-        log = _replica_log(row)
+        log = replica_log_of(row)
+        if log.live:
+            raise row.place.at("live").error("must be false: a scan of disks sees no live broker")
+        _check_offsets(log, row.place)
+        _check_lineage(log.epochs or (), row.place.at("epochs"))
         if log.broker in seen:
             raise row.place.error(f"broker {log.broker} was already there; keep one of the two")
         seen[log.broker] = log
     return tuple(seen.values())
 
 
-def _replica_log(fields: Fields) -> ReplicaLog:
+def replica_log_of(fields: Fields) -> ReplicaLog:
+    """What replica_log_json (plan_file.py) wrote. Raises InputError."""
     fields.only(_LOG_KEYS)
-    if fields.flag("live"):
-        raise fields.place.at("live").error("must be false: a scan of disks sees no live broker")
     # Files that were written before it was told are without.
     told = "broker_epoch" in fields.values
-    log = ReplicaLog(
+    return ReplicaLog(
         broker=fields.int32("broker"),
-        live=False,
+        live=fields.flag("live"),
         last_written_leader_epoch=fields.int32_or_unknown("last_written_leader_epoch", least=-1),
         log_start_offset=fields.int64_or_unknown("log_start_offset"),
         high_watermark=fields.int64_or_unknown("high_watermark"),
@@ -256,8 +259,6 @@ def _replica_log(fields: Fields) -> ReplicaLog:
         scanned=_scanned(fields.object_at("scanned")) if fields.known("scanned") else None,
         broker_epoch=fields.int64_or_unknown("broker_epoch") if told else None,
     )
-    _check_offsets(log, fields.place)
-    return log
 
 
 def _check_offsets(log: ReplicaLog, place: Place) -> None:
@@ -272,28 +273,30 @@ def _check_offsets(log: ReplicaLog, place: Place) -> None:
         raise place.at("epochs").error(f"go beyond the log end offset {end}; scan again")
 
 
+def _check_lineage(epochs: EpochLineage, place: Place) -> None:
+    for index, span in enumerate(epochs):
+        if span.end_offset <= span.start_offset:
+            raise (
+                place.item(index).at("end_offset").error("must be above start_offset; scan again")
+            )
+    for index, (before, after) in enumerate(pairwise(epochs), 1):
+        if after.epoch <= before.epoch or after.start_offset != before.end_offset:
+            raise place.item(index).error(
+                "must be of a newer epoch and begin where the one before ends; scan again"
+            )
+
+
 def _lineage(fields: Fields) -> EpochLineage | None:
     if not fields.known("epochs"):
         return None
-    lineage = tuple(_span(span) for span in fields.objects("epochs"))
-    for index, (before, after) in enumerate(pairwise(lineage), 1):
-        if after.epoch <= before.epoch or after.start_offset != before.end_offset:
-            raise (
-                fields.place.at("epochs")
-                .item(index)
-                .error("must be of a newer epoch and begin where the one before ends; scan again")
-            )
-    return lineage
+    return tuple(_span(span) for span in fields.objects("epochs"))
 
 
 def _span(fields: Fields) -> EpochSpan:
     fields.only(("epoch", "start_offset", "end_offset"))
-    span = EpochSpan(
+    return EpochSpan(
         fields.int32("epoch"), fields.int64("start_offset"), fields.int64("end_offset")
     )
-    if span.end_offset <= span.start_offset:
-        raise fields.place.at("end_offset").error("must be above start_offset; scan again")
-    return span
 
 
 def _scanned(fields: Fields) -> Scanned:

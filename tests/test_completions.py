@@ -57,6 +57,8 @@ def test_generated_files_are_up_to_date(path: Path) -> None:
         (["spark", "plan", "--summaries", "d"], ["disks"]),
         (["spark", "plan", "--htm"], ["--html"]),
         (["af"], ["aftercare"]),
+        (["re"], ["report"]),
+        (["report", "--ht"], ["--html"]),
         (["aftercare", "--jou"], ["--journal"]),
         (["aftercare", "--journal", "in"], ["info.json"]),
         (["em"], ["emulator"]),

@@ -24,6 +24,14 @@ class ReplicaFormat(StrEnum):
     LADDER = "ladder"
 
 
+class ReportFormat(StrEnum):
+    """Of a post-mortem."""
+
+    MARKDOWN = "markdown"
+    HTML = "html"
+    JSON = "json"
+
+
 BootstrapServer = Annotated[
     str, typer.Option(metavar="HOST:PORT[,...]", help="Brokers to connect to first.")
 ]

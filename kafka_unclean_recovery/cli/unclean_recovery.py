@@ -17,6 +17,7 @@ from kafka_unclean_recovery.cli import (
     emulator,
     entry,
     plan_from_disks,
+    report,
     salvage,
     scan_log_dirs,
     spark,
@@ -203,6 +204,7 @@ app.add_typer(spark.app, name=spark.NAME)
 app.command(aftercare.NAME, short_help="What an election left behind, and whether it is over.")(
     aftercare.aftercare
 )
+app.command(report.NAME, short_help="The post-mortem that a journal tells.")(report.report)
 app.add_typer(emulator.app, name=emulator.NAME)
 app.command(complete.NAME, hidden=True)(complete.complete)
 

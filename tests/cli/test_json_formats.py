@@ -92,6 +92,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> Said:
         _cut(place / "journal", "reorder")
         run(RECOVERY, *where, "--resume", "journal")
         run(RECOVERY, "aftercare", *where, code=1)
+        run(RECOVERY, "report", "journal")
         run(ELECTION, *where, "--election-type", "unclean", "--topic", "orders", "--partition", "0")
         run(ELECTION, *where, *DESIGNATED)
         run(RECOVERY, *ctl, "create-topic", "orders.salvaged")

@@ -157,6 +157,14 @@ def test_what_the_election_left_is_found(recovered: Recovered) -> None:
         }
     ]
     assert not any(groups.values())
+    # The journal has it now, and the report who is affected.
+    told = Cli(recovered.home).offline("report", str(recovered.journal), "--json").json
+    found = told["aftercare"]
+    assert [g["group"] for g in found["groups"]] == [GROUP]
+    assert (found["hanging_transactions"], found["endable_transactions"]) == (2, 2)
+    assert not found["over"]
+    commands = [command for step in told["next_steps"] for command in step["commands"]]
+    assert any(f"--group {shlex.quote(GROUP)} " in command for command in commands)
 
 
 def test_a_group_that_the_refill_hides_is_found_by_its_leader_epoch(recovered: Recovered) -> None:
@@ -204,13 +212,17 @@ def test_the_command_printed_ends_transactions_as_they_ended(recovered: Recovere
         (COMMITTED, f"of {COMMITTED}", "commit"),
         (ABORTED, f"of {ABORTED}", "abort"),
     ]
-    assert [p["problem"] for p in lines[-1]["partitions"]] == [None, None]
+    (marked,) = (line["partitions"] for line in lines if line["event"] == "marked")
+    assert [p["problem"] for p in marked] == [None, None]
     # Again there is nothing to end: the one that goes on is its producer's.
-    before = recovered.journal.read_bytes()
     rows = recovered.rows("--end-transactions")
     endings = {n: [t["ending"] for t in row["transactions"]] for n, row in rows.items()}
     assert endings == {COMMITTED: [], ABORTED: [], OPEN: ["open"], PLAIN: []}
-    assert recovered.journal.read_bytes() == before
+    again = [json.loads(line) for line in recovered.journal.read_text().splitlines()]
+    assert [line["event"] for line in again[len(lines) :]] == ["aftercare"]
+    assert [row["partition"] for row in again[-1]["partitions"]] == [
+        n for n, row in rows.items() if not row["over"]
+    ]
 
 
 def test_what_a_producer_began_since_is_left_to_it(recovered: Recovered) -> None:

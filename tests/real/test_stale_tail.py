@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -33,8 +34,24 @@ def test_the_newer_epoch_is_elected_over_the_longer_log(
     assert row["designated_leader"] == NEWER
     assert {"certain": 200, "possible": None}.items() <= row["loss"].items()
     assert "longer_log_lost_to_newer_epoch" in {finding["code"] for finding in row["findings"]}
+    _the_journal_tells_the_same(cli, done.report)
     wait_until_led(cluster, TOPIC, NEWER, orders)
     _the_longer_log_follows(cluster)
+
+
+def _the_journal_tells_the_same(cli: Cli, report: dict[str, Any]) -> None:
+    (journal,) = cli.journals
+    told = cli.offline("report", str(journal), "--json").json
+    (row,), (election,) = report["partitions"], told["partitions"]
+    assert election["plan"]["replica_logs"] == row["replica_logs"]
+    assert election["plan"]["findings"] == row["findings"]
+    for key in ("outcome", "leader", "leader_epoch", "loss", "isr"):
+        assert election[key] == row[key]
+    total, summary = told["losses"]["total"], report["summary"]
+    assert total["certain"]["records"] == summary["certain_loss"] == 200
+    assert total["possible"]["records"] is summary["possible_loss"] is None
+    assert told["ended"]
+    assert told["unfinished"] == []
 
 
 def _the_longer_log_follows(cluster: KafkaCluster) -> None:

@@ -1,0 +1,70 @@
+"""What kafka-unclean-recovery report does once its flags are parsed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from kafka_unclean_recovery.cli.console import Console, check_output, read_input, write_new
+from kafka_unclean_recovery.cli.exits import OK, Exit, usage
+from kafka_unclean_recovery.cli.flags import ReportFormat
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.post_mortem.document import render_json
+from kafka_unclean_recovery.post_mortem.markdown import render_markdown
+from kafka_unclean_recovery.post_mortem.page import render_page
+from kafka_unclean_recovery.post_mortem.reading import read_post_mortem
+from kafka_unclean_recovery.post_mortem.story import PostMortem
+from kafka_unclean_recovery.post_mortem.words import headline
+
+NAME = "kafka-unclean-recovery"
+_RENDER: dict[ReportFormat, Callable[[PostMortem], str]] = {
+    ReportFormat.MARKDOWN: render_markdown,
+    ReportFormat.HTML: render_page,
+    ReportFormat.JSON: render_json,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """formats: those that were asked for."""
+
+    journal: Path
+    formats: frozenset[ReportFormat]
+    output: Path | None
+
+
+def write_report(options: Options) -> int:
+    """The exit code of one run."""
+    console = Console(NAME)
+    try:
+        render = _renderer(options)
+        check_output(options.output, "--output")
+        told = _read(options.journal)
+        text = render(told)
+        if options.output is None:
+            console.artefact(text)
+        else:
+            write_new(options.output, text, "--output")
+    except Exit as error:
+        console.say(str(error))
+        return error.code
+    for sentence, alarm in headline(told):
+        if alarm:
+            console.say(sentence)
+    return OK
+
+
+def _renderer(options: Options) -> Callable[[PostMortem], str]:
+    """Raises Exit(2)."""
+    if len(options.formats) > 1:
+        raise usage("--markdown, --html and --json exclude each other: write one after the other")
+    return _RENDER[next(iter(options.formats), ReportFormat.MARKDOWN)]
+
+
+def _read(path: Path) -> PostMortem:
+    """Raises Exit(2)."""
+    try:
+        return read_post_mortem(read_input(path, "JOURNAL"), str(path))
+    except InputError as error:
+        raise usage(str(error)) from None

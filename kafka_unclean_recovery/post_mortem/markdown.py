@@ -1,0 +1,162 @@
+"""A post-mortem as Markdown: for the incident's ticket."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from kafka_unclean_recovery.ladder import ladder_of, rung_texts
+from kafka_unclean_recovery.loss_by_topic import record_text, why_text
+from kafka_unclean_recovery.post_mortem.next_steps import next_steps
+from kafka_unclean_recovery.post_mortem.story import Election, PostMortem, losses_by_topic, utc
+from kafka_unclean_recovery.post_mortem.timeline import consent_text
+from kafka_unclean_recovery.post_mortem.words import (
+    care_text,
+    headline,
+    leader_text,
+    loss_pair,
+    loss_sentences,
+    order_text,
+    total_sentence,
+    weighed,
+    why_no_plan,
+)
+from kafka_unclean_recovery.report_text import count_text, one_line
+
+# Of so many partitions the replicas are told; of the others there is a line.
+_IN_FULL = 20
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#|~&!$])")
+
+
+def render_markdown(told: PostMortem) -> str:
+    return "\n".join(_lines(told)) + "\n"
+
+
+def _text(text: str) -> str:
+    """As text, on one line: names come from elsewhere."""
+    return _SPECIAL.sub(r"\\\1", one_line(text))
+
+
+def _lines(told: PostMortem) -> Iterator[str]:
+    yield f"# Post-mortem, cluster {_text(told.cluster_id or 'of unknown id')}"
+    yield f"\nJournal {_text(told.journal)}. All times are UTC.\n"
+    for sentence, alarm in headline(told):
+        yield f"- **{_text(sentence)}**" if alarm else f"- {_text(sentence)}"
+    yield from _steps(told)
+    yield from _losses(told.elections)
+    if told.consents:
+        yield "\n## Consent\n"
+        yield from (f"- {utc(at)}: {_text(consent_text(fields))}" for at, fields in told.consents)
+    yield from _affected(told)
+    yield "\n## Timeline\n"
+    yield from _table(("UTC", ""), ((m.at, _mark(m.text, m.alarm)) for m in told.moments))
+    yield from _partitions(told)
+
+
+def _mark(text: str, alarm: bool) -> str:
+    return f"**{_text(text)}**" if alarm else _text(text)
+
+
+def _table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """`rows` are Markdown already."""
+    yield f"| {' | '.join(names)} |"
+    yield "|---" * len(names) + "|"
+    for row in rows:
+        yield f"| {' | '.join(row)} |"
+
+
+def _steps(told: PostMortem) -> Iterator[str]:
+    yield "\n## Next steps\n"
+    steps = next_steps(told)
+    if not steps:
+        yield "None is left."
+        return
+    yield "Give the commands the client properties, where the cluster wants a login:"
+    yield "`--command-config FILE`.\n"
+    for number, step in enumerate(steps, 1):
+        yield f"{number}. {_mark(step.text, step.alarm)}"
+        # Indented, nothing on its one line can end the block.
+        yield from (f"\n        {one_line(command)}" for command in step.commands)
+
+
+def _losses(elections: Sequence[Election]) -> Iterator[str]:
+    losses = losses_by_topic(elections)
+    yield "\n## What was lost\n"
+    yield (
+        f"**{total_sentence(elections)}** Certain: live replicas held it and are truncated."
+        " Possible: replicas that were down or silent may hold it.\n"
+    )
+    names = ("topic", "partitions", "not elected", "certain loss", "possible loss", "of those")
+    rows = (
+        (
+            _text(loss.topic),
+            str(loss.partitions),
+            str(loss.partitions - loss.designated),
+            record_text(loss.certain),
+            record_text(loss.possible),
+            _text(why_text(loss)),
+        )
+        for loss in losses
+    )
+    yield from _table(names, rows)
+
+
+def _affected(told: PostMortem) -> Iterator[str]:
+    yield "\n## Who is affected\n"
+    yield from (f"{_text(sentence)}\n" for sentence in care_text(told))
+    if told.groups:
+        names = ("group", "partition", "committed offset", "the log parts at", "")
+        rows = (
+            (
+                _text(group.group),
+                _text(str(group.topic_partition)),
+                str(group.committed_offset),
+                str(group.resume_offset),
+                "refilled by new records" if group.refilled else "",
+            )
+            for group in told.groups
+        )
+        yield from _table(names, rows)
+
+
+def _partitions(told: PostMortem) -> Iterator[str]:
+    yield "\n## Partitions, the most lost first\n"
+    left = frozenset(told.unfinished)
+    for election in told.elections[:_IN_FULL]:
+        yield from _in_full(election, election.topic_partition in left)
+    rest = told.elections[_IN_FULL:]
+    if rest:
+        yield f"\n{count_text(len(rest), 'more partition')}:\n"
+        names = ("partition", "outcome", "leader", "certain loss", "possible loss")
+        yield from _table(names, map(_row, rest))
+
+
+def _row(election: Election) -> Sequence[str]:
+    name = _text(str(election.topic_partition))
+    became = _text(election.what_became_of_it)
+    return (name, became, _text(leader_text(election)), *loss_pair(election))
+
+
+def _in_full(election: Election, left: bool) -> Iterator[str]:
+    name, became, leader, *_ = _row(election)
+    yield f"\n### {name}\n"
+    yield f"**{became}**; {leader}. {loss_sentences(election)}\n"
+    if election.outcome is not None and election.outcome.reason:
+        yield f"- {_text(election.outcome.reason)}"
+    order = order_text(election, left)
+    if order:
+        yield f"- {_mark(order, left)}"
+    plan = election.plan
+    if plan is None:
+        yield f"- {why_no_plan(election)}"
+        return
+    if election.decided_at_ms is not None:
+        yield f"- Decided at {utc(election.decided_at_ms)}, leader epoch {plan.state.leader_epoch}."
+    yield from (f"- {_text(sentence)}" for sentence in weighed(plan))
+    yield ""
+    rungs = ladder_of(plan, election.elected_leader).rungs
+    rows = (
+        (str(rung.log.broker), "yes" if rung.log.live else "no", _text("; ".join(rung_texts(rung))))
+        for rung in rungs
+    )
+    yield from _table(("replica", "live", "log"), rows)

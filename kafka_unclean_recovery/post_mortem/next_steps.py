@@ -1,0 +1,127 @@
+"""What is to be done after what a journal tells, with the commands."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kafka_unclean_recovery.post_mortem.story import AffectedGroup, Election, PostMortem
+from kafka_unclean_recovery.report_text import count_text, ids_text
+
+_COMMAND = "kafka-unclean-recovery"
+_GROUPS_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What to do, and the commands that do it, which lack the client properties."""
+
+    text: str
+    commands: tuple[str, ...] = ()
+    alarm: bool = False
+
+
+def next_steps(told: PostMortem) -> tuple[Step, ...]:
+    """The most urgent first."""
+    return (*_orders(told), *_offline(told), *_groups(told), *_care(told), *_dead(told))
+
+
+def _orders(told: PostMortem) -> Iterator[Step]:
+    if told.unfinished:
+        yield Step(
+            f"{count_text(len(told.unfinished), 'replica order')} may not be as before: finish the"
+            " run, if it is not under way still",
+            (_line(_COMMAND, *_connection(told), "--resume", told.journal),),
+            alarm=True,
+        )
+
+
+def _offline(told: PostMortem) -> Iterator[Step]:
+    last = {e.topic_partition: e for e in sorted(told.elections, key=_when)}
+    left = sum(not _online(election) for election in last.values())
+    if left:
+        flags = ("--all-offline-partitions", "--show-replica-info")
+        yield Step(
+            f"{count_text(left, 'partition')} may have no leader still: look again",
+            (_line(_COMMAND, *_connection(told), *flags),),
+            alarm=True,
+        )
+
+
+def _when(election: Election) -> int:
+    return max(election.decided_at_ms or 0, election.begun_at_ms or 0)
+
+
+def _online(election: Election) -> bool:
+    outcome = election.outcome
+    return outcome is not None and outcome.kind.success
+
+
+def _groups(told: PostMortem) -> Iterator[Step]:
+    groups = told.groups
+    if not groups:
+        return
+    more = len(groups) - _GROUPS_SHOWN
+    also = f" (and {more} more, which aftercare --format json lists)" if more > 0 else ""
+    yield Step(
+        "before writers and these groups go on, set the groups to where the log parts" + also,
+        tuple(_reset(told, group) for group in groups[:_GROUPS_SHOWN]),
+        alarm=True,
+    )
+
+
+def _reset(told: PostMortem, found: AffectedGroup) -> str:
+    where = found.topic_partition
+    which = ["--group", found.group, "--topic", f"{where.topic}:{where.partition}"]
+    how = ["--reset-offsets", "--to-offset", str(found.resume_offset), "--execute"]
+    return _line("kafka-consumer-groups.sh", *_connection(told), *which, *how)
+
+
+def _care(told: PostMortem) -> Iterator[Step]:
+    begun = any(election.begun_at_ms is not None for election in told.elections)
+    command = [_COMMAND, "aftercare", *_connection(told), "--journal", told.journal]
+    care = told.care
+    if care is None and begun:
+        yield Step(
+            "see what the elections left behind (hanging transactions, groups, replicas), which"
+            " this journal does not tell",
+            (_line(*command, "--watch"),),
+        )
+    if care is None or care.over:
+        return
+    if care.endable:
+        known = f"{care.endable} of {count_text(care.hanging, 'hanging transaction')}"
+        yield Step(
+            f"end {known}, before their producers go on",
+            (_line(*command, "--end-transactions"),),
+            alarm=True,
+        )
+    yield Step("watch until nothing is left", (_line(*command, "--watch"),))
+
+
+def _dead(told: PostMortem) -> Iterator[Step]:
+    dead = {
+        broker
+        for election in told.elections
+        if election.plan is not None and election.loss is not None and election.loss.possible != 0
+        for broker in election.plan.state.offline_replicas
+    }
+    if dead:
+        yield Step(
+            f"broker{'s' if len(dead) > 1 else ''} {ids_text(sorted(dead))} may hold more than the"
+            " elected leaders, and delete it on start: before, move the directories of these"
+            " partitions aside on their disks, or salvage them",
+            (f"{_COMMAND} salvage --log-dirs DIR --plan PLAN --output NEWDIR",),
+        )
+    for directory, _ in told.saved:
+        replay = _line(_COMMAND, "salvage", "replay", directory, *_connection(told))
+        yield Step("see what producing the saved records again would do", (replay,))
+
+
+def _connection(told: PostMortem) -> list[str]:
+    return ["--bootstrap-server", told.bootstrap or "HOST:PORT"]
+
+
+def _line(*words: str) -> str:
+    return shlex.join(words)

@@ -1,0 +1,374 @@
+"""A journal read for its post-mortem: strictly, each error with its line; unknown events are passed
+over, and journals without the lines that tell what was known give a poorer one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.journal import JournalError, parse, unfinished
+from kafka_unclean_recovery.json_fields import Fields
+from kafka_unclean_recovery.json_text import JsonObject, Place, load_object
+from kafka_unclean_recovery.model import (
+    Candidate,
+    Commit,
+    Divergence,
+    Effect,
+    Evidence,
+    GroupBeyond,
+    Loss,
+    Outcome,
+    OutcomeKind,
+    PartitionPlan,
+    PartitionState,
+    ReplicaLog,
+    TopicPartition,
+    Waiting,
+)
+from kafka_unclean_recovery.plan_reading import read_finding
+from kafka_unclean_recovery.post_mortem.story import (
+    AffectedGroup,
+    After,
+    Care,
+    Election,
+    Order,
+    PostMortem,
+    Saved,
+    gravest,
+)
+from kafka_unclean_recovery.post_mortem.timeline import Timeline
+from kafka_unclean_recovery.replica_info import replica_log_of
+
+
+def read_post_mortem(text: str, journal: str) -> PostMortem:
+    """journal: what errors and commands call the file. Raises InputError, which names the line."""
+    # A line that was cut off is one on whose account nothing was done.
+    whole = text[: text.rfind("\n") + 1]
+    try:
+        parse(whole, journal)
+    except JournalError as error:
+        raise InputError(str(error)) from None
+    lines = [
+        Fields(Place(f"{journal}, line {number}"), load_object(line, f"{journal}, line {number}"))
+        for number, line in enumerate(whole.splitlines(), 1)
+    ]
+    if not lines:
+        raise InputError(f"{journal}: holds no whole line; name the journal of a run")
+    tale = _Tale()
+    for line in lines:
+        tale.hear(line)
+    if whole != text:
+        tale.timeline.torn()
+    return _post_mortem(tale, lines, journal)
+
+
+def _post_mortem(tale: _Tale, lines: list[Fields], journal: str) -> PostMortem:
+    left = tuple(step.topic_partition for step in unfinished(line.values for line in lines))
+    return PostMortem(
+        journal,
+        tale.cluster_id,
+        tale.bootstrap,
+        tale.timeline.moments(),
+        tuple(tale.consents),
+        tuple(gravest(tale.elections(), left)),
+        tuple(tale.saved),
+        left,
+        tale.ended,
+        tale.care,
+        tuple(dict.fromkeys(tale.problems)),
+        tale.groups_asked,
+        tale.unknown,
+    )
+
+
+@dataclass(slots=True)
+class _Draft:
+    """An Election under construction."""
+
+    run: int
+    decided_at_ms: int | None = None
+    plan: PartitionPlan | None = None
+    begun_at_ms: int | None = None
+    designated_leader: int | None = None
+    outcome: Outcome | None = None
+    after: After | None = None
+    order: Order | None = None
+
+    @property
+    def told(self) -> bool:
+        """Whether anything came of it: a later decision then begins another."""
+        return self.begun_at_ms is not None or self.outcome is not None
+
+    def election(self, topic_partition: TopicPartition) -> Election:
+        return Election(
+            topic_partition,
+            self.decided_at_ms,
+            self.plan,
+            self.begun_at_ms,
+            self.designated_leader,
+            self.outcome,
+            self.after,
+            self.order,
+        )
+
+
+@dataclass(slots=True)
+class _Tale:
+    """What was heard so far."""
+
+    timeline: Timeline = field(default_factory=Timeline)
+    run: int = 0
+    cluster_id: str | None = None
+    bootstrap: str | None = None
+    ended: bool = True
+    care: Care | None = None
+    problems: list[str] = field(default_factory=list)
+    groups_asked: bool = False
+    unknown: tuple[str, ...] = ()
+    consents: list[tuple[int, JsonObject]] = field(default_factory=list)
+    saved: list[tuple[str, tuple[Saved, ...]]] = field(default_factory=list)
+    drafts: dict[TopicPartition, list[_Draft]] = field(default_factory=dict)
+
+    def hear(self, line: Fields) -> None:
+        event, at_ms = line.text("event"), line.int64("at_ms")
+        hear = _HEARD.get(event)
+        if hear is not None:
+            hear(self, line, at_ms)
+        self.timeline.add(event, at_ms, line)
+
+    def elections(self) -> list[Election]:
+        """One that was never begun counts only where it is the last word on its partition."""
+        return [
+            draft.election(topic_partition)
+            for topic_partition, drafts in self.drafts.items()
+            for draft in drafts
+            if draft.begun_at_ms is not None or draft is drafts[-1]
+        ]
+
+    def draft(self, topic_partition: TopicPartition) -> _Draft:
+        """That of this run."""
+        drafts = self.drafts.setdefault(topic_partition, [])
+        if not drafts or drafts[-1].run != self.run:
+            drafts.append(_Draft(self.run))
+        return drafts[-1]
+
+    def begin(self, line: Fields, _: int) -> None:
+        self.run += 1
+        self.ended = False
+        self.cluster_id = line.text("cluster_id")
+
+    def observed(self, line: Fields, _: int) -> None:
+        self.problems += line.texts("problems")
+        self.groups_asked, self.unknown = line.flag("groups_asked"), line.texts("unknown")
+        addresses = [f"{b.text('host')}:{b.int32('port')}" for b in line.objects("brokers")]
+        self.bootstrap = ",".join(addresses) or self.bootstrap
+
+    def decision(self, line: Fields, at_ms: int) -> None:
+        plan = _plan(line)
+        topic_partition = plan.state.topic_partition
+        if self.draft(topic_partition).told:
+            self.drafts[topic_partition].append(_Draft(self.run))
+        draft = self.draft(topic_partition)
+        draft.decided_at_ms, draft.plan = at_ms, plan
+        draft.designated_leader = plan.designated_leader
+
+    def consent(self, line: Fields, at_ms: int) -> None:
+        told = {k: v for k, v in line.values.items() if k not in ("v", "at", "at_ms", "event")}
+        self.consents.append((at_ms, JsonObject(told)))
+
+    def salvage(self, line: Fields, _: int) -> None:
+        rows = tuple(_saved(row) for row in line.objects("partitions"))
+        self.saved.append((line.text("directory"), rows))
+
+    def reorder(self, line: Fields, _: int) -> None:
+        for row in line.objects("partitions"):
+            row.text("topic_id")
+            order = Order(row.broker_ids("original"), row.broker_ids("written"))
+            self.draft(_topic_partition(row)).order = order
+
+    def elect(self, line: Fields, at_ms: int) -> None:
+        for row in line.objects("partitions"):
+            draft = self.draft(_topic_partition(row))
+            draft.begun_at_ms = at_ms
+            draft.designated_leader = row.int32("designated_leader")
+
+    def restored(self, line: Fields, at_ms: int) -> None:
+        for row in line.objects("partitions"):
+            for draft in self.drafts.get(_topic_partition(row), ()):
+                if draft.order is not None and draft.order.restored_at_ms is None:
+                    draft.order = Order(draft.order.original, draft.order.written, at_ms)
+
+    def outcome(self, line: Fields, _: int) -> None:
+        for row in line.objects("partitions"):
+            self.draft(_topic_partition(row)).outcome = _outcome(row)
+
+    def verified(self, line: Fields, _: int) -> None:
+        self.problems += line.texts("problems")
+        for row in line.objects("partitions"):
+            draft = self.draft(_topic_partition(row))
+            draft.outcome = _outcome(row)
+            isr = row.broker_ids("isr") if row.known("isr") else None
+            leader = row.int32_or_unknown("leader", least=-1)
+            draft.after = After(leader, row.int32_or_unknown("leader_epoch", least=-1), isr)
+
+    def aftercare(self, line: Fields, at_ms: int) -> None:
+        self.care = _care(line, at_ms)
+
+    def end(self, line: Fields, _: int) -> None:
+        line.int32("exit_code")
+        self.ended = True
+
+    def markers(self, _: Fields, __: int) -> None:
+        # Aftercare's own run notes no end: its markers are its last word.
+        self.ended = True
+
+
+_HEARD: dict[str, Callable[[_Tale, Fields, int], None]] = {
+    name: getattr(_Tale, name)
+    for name in (
+        "begin",
+        "observed",
+        "decision",
+        "consent",
+        "salvage",
+        "reorder",
+        "elect",
+        "restored",
+        "outcome",
+        "verified",
+        "markers",
+        "aftercare",
+        "end",
+    )
+}
+
+
+def _topic_partition(fields: Fields) -> TopicPartition:
+    return TopicPartition(fields.text("topic"), fields.int32("partition"))
+
+
+def _outcome(row: Fields) -> Outcome | None:
+    if not row.known("outcome"):
+        return None
+    kind = row.one_of("outcome", [kind.value for kind in OutcomeKind])
+    return Outcome(OutcomeKind(kind), row.text_or_unknown("reason"))
+
+
+def _plan(line: Fields) -> PartitionPlan:
+    logs = {log.broker: log for log in map(replica_log_of, line.objects("replica_logs"))}
+    order, leader = line.broker_ids("order"), line.int32_or_unknown("designated_leader")
+    ranking = [_candidate(row, logs) for row in line.objects("ranking")]
+    if strangers := set(order) - logs.keys():
+        raise line.place.at("order").error(f"broker {min(strangers)} has no replica_log")
+    return PartitionPlan(
+        _state(line),
+        tuple(logs.values()),
+        tuple(
+            replace(each, groups=_groups(line)) if each.log.broker == leader else each
+            for each in ranking
+        ),
+        leader,
+        order,
+        tuple(map(read_finding, line.objects("findings"))),
+        line.text_or_unknown("refusal"),
+        tuple(map(_waiting, line.objects("waiting"))),
+    )
+
+
+def _groups(line: Fields) -> tuple[GroupBeyond, ...]:
+    """Of the designated leader."""
+    where = _topic_partition(line)
+    return tuple(
+        GroupBeyond(
+            Commit(
+                row.text("group"),
+                where,
+                row.int64("committed_offset"),
+                row.int32_or_unknown("committed_leader_epoch"),
+            ),
+            row.int64("resume_offset"),
+            # Which a plan does not tell, and only matters once there is a leader.
+            refilled=False,
+        )
+        for row in line.objects("groups_beyond")
+    )
+
+
+def _waiting(row: Fields) -> Waiting:
+    evidence = row.texts("evidence")
+    if unknown := set(evidence) - set(Evidence):
+        raise row.place.at("evidence").error(f'has "{min(unknown)}", which is not known here')
+    return Waiting(
+        row.int32("broker"),
+        Effect(row.one_of("effect", list(Effect))),
+        row.int64_or_unknown("records"),
+        row.text("why"),
+        tuple(map(Evidence, evidence)),
+    )
+
+
+def _state(line: Fields) -> PartitionState:
+    known = line.object_at("preconditions")
+    return PartitionState(
+        line.text("topic"),
+        known.text("topic_id"),
+        line.int32("partition"),
+        line.int32("leader", least=-1),
+        known.int32("leader_epoch", least=-1),
+        *(known.broker_ids(key) for key in ("replicas", "isr", "elr", "last_known_elr")),
+        *(line.broker_ids(f"{which}_replicas") for which in ("offline", "adding", "removing")),
+    )
+
+
+def _candidate(row: Fields, logs: dict[int, ReplicaLog]) -> Candidate:
+    broker = row.int32("broker")
+    if broker not in logs:
+        raise row.place.at("broker").error(f"broker {broker} has no replica_log")
+    divergences = tuple(
+        Divergence(d.int32("broker"), d.int64("offset"), d.int64("records"))
+        for d in row.objects("divergences")
+    )
+    told = row.object_at("loss")
+    loss = Loss(*(told.int64_or_unknown(key) for key in ("certain", "possible", "at_least")))
+    return Candidate(logs[broker], loss, divergences)
+
+
+def _saved(row: Fields) -> Saved:
+    return Saved(
+        _topic_partition(row),
+        row.int32("broker"),
+        row.int64_or_unknown("start_offset"),
+        row.int64_or_unknown("end_offset"),
+        row.flag("saved"),
+        row.text_or_unknown("reason"),
+    )
+
+
+def _care(line: Fields, at_ms: int) -> Care:
+    rows = list(line.objects("partitions"))
+    endings = [t.text("ending") for row in rows for t in row.objects("transactions")]
+    hanging = [ending for ending in endings if ending != "open"]
+    return Care(
+        at_ms,
+        line.flag("over"),
+        (*line.texts("unknown"), *(text for row in rows for text in _hidden(row))),
+        tuple(_group(row, group) for row in rows for group in row.objects("groups")),
+        len(hanging),
+        sum(ending != "unknown" for ending in hanging),
+        sum(len(row.broker_ids("out_of_sync")) for row in rows),
+    )
+
+
+def _hidden(row: Fields) -> list[str]:
+    return [f"{_topic_partition(row)}: {problem}" for problem in row.texts("problems")]
+
+
+def _group(row: Fields, group: Fields) -> AffectedGroup:
+    return AffectedGroup(
+        _topic_partition(row),
+        group.text("group"),
+        group.int64("committed_offset"),
+        group.int64("resume_offset"),
+        group.flag("refilled"),
+    )

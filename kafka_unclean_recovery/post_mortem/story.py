@@ -1,0 +1,252 @@
+"""What a journal tells, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from kafka_unclean_recovery.json_text import JsonObject
+from kafka_unclean_recovery.loss_by_topic import RecordCount, TopicLoss
+from kafka_unclean_recovery.model import (
+    NO_LEADER,
+    Loss,
+    Outcome,
+    OutcomeKind,
+    PartitionPlan,
+    TopicPartition,
+)
+from kafka_unclean_recovery.plan_file import UNKNOWN_LOSS, groups_under, loss_under
+
+NOT_READ_BACK = "not known: the run ended before it could read back what became of it"
+NOT_BEGUN = "the run ended before this election began"
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Something that happened: ms since the Unix epoch, and a sentence."""
+
+    at_ms: int
+    event: str
+    text: str
+    alarm: bool = False
+
+    @property
+    def at(self) -> str:
+        return utc(self.at_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A replica set that was written in another order; restored_at_ms is None where the journal
+    does not say that it was put back."""
+
+    original: tuple[int, ...]
+    written: tuple[int, ...]
+    restored_at_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class After:
+    """A partition as the run saw it last; a leader of -1 is none, of None no such partition."""
+
+    leader: int | None
+    leader_epoch: int | None
+    isr: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Election:
+    """One partition in one run, whether it was elected or not.
+
+    plan: what was decided on, None in journals that do not tell. begun_at_ms: when its election
+    was announced; None when it never was. outcome, after: None where the journal ends before.
+    """
+
+    topic_partition: TopicPartition
+    decided_at_ms: int | None = None
+    plan: PartitionPlan | None = None
+    begun_at_ms: int | None = None
+    designated_leader: int | None = None
+    outcome: Outcome | None = None
+    after: After | None = None
+    order: Order | None = None
+
+    @property
+    def elected_leader(self) -> int | None:
+        """Whose election counts for the losses, as in the report of the run; None for nobody."""
+        if self.outcome is None:
+            return None
+        online = self.after is not None and self.after.leader not in (None, NO_LEADER)
+        if self.outcome.kind is OutcomeKind.FAILED and self.plan is not None and online:
+            assert self.after is not None
+            return self.after.leader
+        return self.designated_leader if self.outcome.kind is OutcomeKind.ELECTED else None
+
+    @property
+    def in_doubt(self) -> bool:
+        """It was begun, and the journal does not tell what became of it."""
+        return self.begun_at_ms is not None and self.outcome is None
+
+    @property
+    def loss(self) -> Loss | None:
+        """What it cost; None when nobody was elected."""
+        if self.in_doubt:
+            return UNKNOWN_LOSS
+        leader = self.elected_leader
+        return None if leader is None else loss_under(self.plan, leader)
+
+    @property
+    def groups(self) -> tuple[AffectedGroup, ...]:
+        """Those known before, of which the elected leader lacks something that they read."""
+        return tuple(
+            AffectedGroup(
+                self.topic_partition, g.commit.group, g.commit.offset, g.resume, g.refilled
+            )
+            for g in groups_under(self.plan, self.elected_leader)
+        )
+
+    @property
+    def what_became_of_it(self) -> str:
+        if self.outcome is not None:
+            return self.outcome.kind.value
+        return NOT_READ_BACK if self.in_doubt else NOT_BEGUN
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """The tail of one live replica: [start_offset, end_offset), or why it was not saved."""
+
+    topic_partition: TopicPartition
+    broker: int
+    start_offset: int | None
+    end_offset: int | None
+    saved: bool
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AffectedGroup:
+    """A group that has read what is gone, from resume_offset on."""
+
+    topic_partition: TopicPartition
+    group: str
+    committed_offset: int
+    resume_offset: int
+    refilled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Care:
+    """What aftercare saw last. unknown: what it could not see, which may hide more. hanging:
+    transactions; endable: how many of them have a known ending. out_of_sync: replicas that are not
+    back in the ISR."""
+
+    at_ms: int
+    over: bool
+    unknown: tuple[str, ...]
+    groups: tuple[AffectedGroup, ...]
+    hanging: int
+    endable: int
+    out_of_sync: int
+
+
+@dataclass(frozen=True, slots=True)
+class PostMortem:
+    """All of it. journal: the file, as the user named it. bootstrap: of the live brokers that were
+    seen, None in journals that do not tell. elections: those that lost most first. consents: the
+    fields of each, with its time. unfinished: replica orders that may not be back. ended: False
+    when the last run was killed, or is not over. care: None when aftercare noted nothing.
+    groups_asked, unknown: whether they were before electing, and what could not be known of them.
+    """
+
+    journal: str
+    cluster_id: str | None
+    bootstrap: str | None
+    moments: tuple[Moment, ...]
+    consents: tuple[tuple[int, JsonObject], ...]
+    elections: tuple[Election, ...]
+    saved: tuple[tuple[str, tuple[Saved, ...]], ...]
+    unfinished: tuple[TopicPartition, ...]
+    ended: bool
+    care: Care | None
+    problems: tuple[str, ...] = ()
+    groups_asked: bool = False
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def groups(self) -> tuple[AffectedGroup, ...]:
+        """As aftercare saw them last, or else as they were known before electing."""
+        if self.care is not None:
+            return self.care.groups
+        return tuple(group for election in self.elections for group in election.groups)
+
+
+def utc(at_ms: int) -> str:
+    """As "2026-01-02 03:04:05.678"; UTC."""
+    seconds, ms = divmod(at_ms, 1000)
+    try:
+        at = datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):
+        return f"{at_ms} ms"
+    return f"{at:%Y-%m-%d %H:%M:%S}.{ms:03}"
+
+
+def losses_by_topic(elections: Iterable[Election]) -> tuple[TopicLoss, ...]:
+    """By topic, those that lost most first. `designated` counts the elected ones, `without` the
+    others by what became of them."""
+    found: dict[str, list[Election]] = {}
+    for election in elections:
+        found.setdefault(election.topic_partition.topic, []).append(election)
+    losses = [_topic_loss(topic, rows) for topic, rows in found.items()]
+    return tuple(sorted(losses, key=_most_lost))
+
+
+def _topic_loss(topic: str, elections: list[Election]) -> TopicLoss:
+    without: dict[str, int] = {}
+    for election in elections:
+        if election.elected_leader is None:
+            kind = "not_known" if election.in_doubt else "not_begun"
+            what = kind if election.outcome is None else election.outcome.kind.value
+            without[what] = without.get(what, 0) + 1
+    losses = [loss for election in elections if (loss := election.loss) is not None]
+    return TopicLoss(
+        topic,
+        len(elections),
+        len(elections) - sum(without.values()),
+        without,
+        _sum(loss.certain for loss in losses),
+        _sum(loss.possible for loss in losses),
+    )
+
+
+def _sum(records: Iterable[int | None]) -> RecordCount:
+    counts = list(records)
+    return RecordCount(sum(count or 0 for count in counts), counts.count(None))
+
+
+def _most_lost(loss: TopicLoss) -> tuple[object, ...]:
+    certain, possible = loss.certain, loss.possible
+    unknown = (-certain.unknown_partitions, -certain.known, -possible.known)
+    return (*unknown, -possible.unknown_partitions, loss.topic)
+
+
+def gravest(elections: Iterable[Election], unfinished: Iterable[TopicPartition]) -> list[Election]:
+    """Orders that are not back first, then by loss: unknown is never less than known."""
+    left = frozenset(unfinished)
+
+    def weight(election: Election) -> tuple[object, ...]:
+        loss = election.loss or Loss(0, 0)
+        certain = (loss.certain is not None, -(loss.certain or 0))
+        possible = (loss.possible is not None, -(loss.possible or 0))
+        fine = election.outcome is not None and election.outcome.kind.success
+        return (
+            election.topic_partition not in left,
+            *certain,
+            fine,
+            *possible,
+            election.topic_partition,
+            election.decided_at_ms or 0,
+        )
+
+    return sorted(elections, key=weight)

@@ -1,0 +1,124 @@
+"""Sentences that the page and the Markdown have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kafka_unclean_recovery.model import NO_LEADER, OutcomeKind, PartitionPlan
+from kafka_unclean_recovery.post_mortem.story import Election, PostMortem, utc
+from kafka_unclean_recovery.report_text import (
+    count_text,
+    ids_text,
+    loss_text,
+    loss_texts,
+    total_text,
+)
+
+_NAMES_SHOWN = 5
+
+
+def headline(told: PostMortem) -> Iterator[tuple[str, bool]]:
+    """Sentences, and whether each is one to be alarmed at."""
+    left = told.unfinished
+    if left:
+        names = ", ".join(map(str, left[:_NAMES_SHOWN]))
+        more = f" and {len(left) - _NAMES_SHOWN} more" if len(left) > _NAMES_SHOWN else ""
+        orders = count_text(len(left), "replica order")
+        yield f"Unfinished: {orders} may not be as before: {names}{more}", True
+    elif any(election.order for election in told.elections):
+        yield "Every replica order that was written is as before.", False
+    if not told.ended:
+        yield "The last run noted no end: it was killed, or is under way still.", True
+    for problem in told.problems:
+        yield f"Problem: {problem}", True
+    for directory, rows in told.saved:
+        saved = sum(row.saved for row in rows)
+        text = f"Saved before electing, in {directory}: {count_text(saved, 'tail')} of replicas"
+        failed = len(rows) - saved
+        yield (f"{text}; {failed} could not be saved" if failed else text), bool(failed)
+
+
+def care_text(told: PostMortem) -> Iterator[str]:
+    """Who is affected, a sentence each."""
+    care = told.care
+    if care is None:
+        if told.groups_asked:
+            groups = count_text(len(told.groups), "group")
+            yield f"As known before electing: {groups} beyond the ends of the elected leaders."
+        else:
+            yield "Unknown: this journal does not tell that groups were asked before electing."
+        yield from (f"Unknown: {sentence}" for sentence in told.unknown)
+        yield "Unknown since: aftercare noted nothing in this journal."
+        return
+    over = "it was over" if care.over else "it was not over"
+    groups = count_text(len(care.groups), "group")
+    yield (
+        f"As aftercare saw it at {utc(care.at_ms)}, {over}: {groups} beyond the end,"
+        f" {count_text(care.hanging, 'hanging transaction')},"
+        f" {count_text(care.out_of_sync, 'replica')} out of the ISR."
+    )
+    for sentence in care.unknown[:_NAMES_SHOWN]:
+        yield f"Unknown, for it could not be seen: {sentence}"
+    if len(care.unknown) > _NAMES_SHOWN:
+        yield f"Unknown, and {len(care.unknown) - _NAMES_SHOWN} more such, which the JSON has."
+
+
+def why_no_plan(election: Election) -> str:
+    """Of one that has none."""
+    if election.outcome is not None and election.outcome.kind is OutcomeKind.ALREADY_ONLINE:
+        return "It needed no election."
+    return "The journal does not tell what this was decided on."
+
+
+def leader_text(election: Election) -> str:
+    """Who leads, and who was to lead where that is another one."""
+    after, designated = election.after, election.designated_leader
+    if after is not None and after.leader not in (None, NO_LEADER):
+        leads = f"broker {after.leader} leads in epoch {after.leader_epoch}"
+        other = designated not in (None, after.leader)
+        return f"{leads}, designated was broker {designated}" if other else leads
+    who = "nobody" if designated is None else f"broker {designated}"
+    if after is None:
+        return f"designated was {who}"
+    return f"no leader, designated was {who}"
+
+
+def loss_sentences(election: Election) -> str:
+    """What it cost."""
+    certain, possible = loss_pair(election)
+    text = f"Certain loss: {certain}. Possible loss: {possible}."
+    least = election.loss.at_least if election.loss else None
+    return text if least is None else f"{text} Witnesses: at least {loss_text(least)} in all."
+
+
+def total_sentence(elections: Sequence[Election]) -> str:
+    """What all of them cost."""
+    losses = [loss for election in elections if (loss := election.loss) is not None]
+    elected = sum(election.elected_leader is not None for election in elections)
+    partitions = len({election.topic_partition for election in elections})
+    done = f"{count_text(elected, 'leader')} elected, of {count_text(partitions, 'partition')}"
+    return f"{done}: {total_text(losses)}." if losses else f"{done}."
+
+
+def loss_pair(election: Election) -> tuple[str, str]:
+    """Certain and possible loss; "-" where nobody was elected."""
+    return ("-", "-") if election.loss is None else loss_texts(election.loss)
+
+
+def weighed(plan: PartitionPlan) -> Iterator[str]:
+    """What there was to weigh: findings, and what waiting would have brought where none says it."""
+    yield from (f"{finding.code}: {finding.message}" for finding in plan.findings)
+    for waiting in plan.waiting:
+        if not any(waiting.why in finding.message for finding in plan.findings):
+            yield f"waiting for broker {waiting.broker}: {waiting.effect.value}: {waiting.why}"
+
+
+def order_text(election: Election, left: bool) -> str:
+    """What became of its replica order; "" where none was written."""
+    order = election.order
+    if order is None:
+        return ""
+    text = f"Replica order {ids_text(order.original)} was written as {ids_text(order.written)}"
+    if left or order.restored_at_ms is None:
+        return f"{text} and is not known to be back"
+    return f"{text}, and was as before at {utc(order.restored_at_ms)}"
