@@ -135,8 +135,15 @@ def _unhappy(partition: Partition, reason: str | None) -> Run:
             after=_after(SPARE, leader=-1, replicas=(4, 3, 1, 2)),
             second=_unhappy(SPARE, "a reassignment is in progress"),
         ),
+        _story(
+            scenario=_told(Fault.KILL_BROKER, Moment.VERIFY),
+            fenced=frozenset({3}),
+            live=frozenset({4}),
+            after=_after(ONLINE, leader=-1),
+            second=_unhappy(ONLINE, "no live replica"),
+        ),
     ],
-    ids=["well", "lost while looking", "returned", "deleted", "reassigned"],
+    ids=["well", "lost while looking", "returned", "deleted", "reassigned", "gone for good"],
 )
 def test_nothing_is_wrong_with_a_run_that_went_well(story: Story) -> None:
     assert violations(story) == []
