@@ -30,6 +30,7 @@ pre{margin:.3rem 0;padding:.5rem .7rem;border:1px solid var(--line);border-radiu
 background:var(--track);white-space:pre-wrap;font-size:.85rem}
 article{border:1px solid var(--line);border-radius:.5rem;padding:.8rem;margin:.8rem 0;
 content-visibility:auto;contain-intrinsic-size:auto 22rem}
+.many{content-visibility:auto;contain-intrinsic-size:auto 1200rem}
 .box{border:2px solid var(--alarm);border-radius:.5rem;padding:.6rem .9rem;margin:1rem 0}
 .rung{display:grid;grid-template-columns:11.5rem 1fr;gap:.1rem .8rem;margin-top:.6rem;
 align-items:center}
@@ -41,7 +42,7 @@ align-items:center}
 margin-right:.3rem;vertical-align:-.1rem}
 .hw{stroke:var(--text);stroke-width:2;stroke-dasharray:3 2}
 .cut{stroke:var(--alarm);stroke-width:3}
-@media print{article{content-visibility:visible}}
+@media print{article,.many{content-visibility:visible}}
 @media(max-width:40rem){.rung{grid-template-columns:1fr}.rung .dim{grid-column:1}
 table.cards thead{display:none}table.cards tr{display:block;border-bottom:1px solid var(--line);
 padding:.4rem 0}table.cards td{display:block;border:0;padding:.05rem 0;text-align:left}

@@ -27,6 +27,8 @@ from kafka_unclean_recovery.report_text import count_text, one_line
 
 # Of so many partitions the ladders are drawn; of the others there is a line.
 LADDERS = 5000
+# So many are laid out when they come near, or not at all.
+_TOGETHER = 50
 
 
 def render_page(told: PostMortem) -> str:
@@ -116,8 +118,11 @@ def _ladders(elections: Sequence[Election], left: frozenset[TopicPartition]) -> 
         yield "<p>The journal tells of none.</p>"
         return
     yield EXPLAINED
-    for election in elections:
-        yield from _election(election, election.topic_partition in left)
+    for start in range(0, len(elections), _TOGETHER):
+        yield '<section class="many">'
+        for election in elections[start : start + _TOGETHER]:
+            yield from _election(election, election.topic_partition in left)
+        yield "</section>"
 
 
 def _election(election: Election, left: bool) -> Iterator[str]:
