@@ -59,6 +59,10 @@ class Means:
     retries: int = 3
 
 
+class AnsweredLate(Exception):
+    """What was seen before an election is too old by now: look again."""
+
+
 class Mechanism(Protocol):
     """One way of making a designated replica the leader."""
 
@@ -144,8 +148,8 @@ async def until_elected(
     """Try, and try again what failed. After it was not certain what happened, which takes minutes,
     only what may still go ahead is tried again.
 
-    `attempt` raises Unsure when any part of it may or may not have been carried out, RequestFailed
-    when all was refused for sure.
+    `attempt` raises Unsure when any part of it may or may not have been carried out, AnsweredLate
+    when it stopped on the way for it took too long, RequestFailed when all was refused for sure.
     """
     said: Said = {}
     changed: Said = {}
@@ -162,6 +166,10 @@ async def until_elected(
             pending, why_not = await _still_to_elect(means, pending, choose)
             changed |= why_not
             said = dict.fromkeys(pending, error.reason)
+        except AnsweredLate as error:
+            pending, why_not = await _still_to_elect(means, pending, choose)
+            changed |= why_not
+            said = dict.fromkeys(pending, str(error))
         except RequestFailed as error:
             return Tried(changed | dict.fromkeys(pending, str(error)))
         else:

@@ -12,12 +12,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from kafka_unclean_recovery.cluster.controller_requests import UNCLEAN, elect_leaders
+from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.election_rules import controller_choice, judge
 from kafka_unclean_recovery.journal import JournalError, Reordered
 from kafka_unclean_recovery.model import Outcome, OutcomeKind, PartitionPlan
 from kafka_unclean_recovery.transport import Elections
 from kafka_unclean_recovery.transport.electing import (
     LOST,
+    AnsweredLate,
     Carried,
     Means,
     Said,
@@ -39,6 +41,10 @@ from kafka_unclean_recovery.transport.replica_order import (
     ReplicaOrder,
     not_restored,
 )
+
+SOON_SECONDS = 1.0
+"""How long the new order may take; a paused controller answers after up to 30 s, in which a broker
+may come back. Later than that there is another look before the election."""
 
 
 class ReorderElector:
@@ -84,8 +90,11 @@ class ReorderElector:
         """One try; see until_elected."""
         controller = self._means.controller
         orders = {tp: e.plan.order for tp, e in pending.items() if e.needs_order}
+        soon = Deadline.after(SOON_SECONDS)
         refused = errors(await self._order.write(orders)) if orders else {}
         raise_if_unsure(controller, refused.values())
+        if soon.expired:
+            raise AnsweredLate(f"its new order took more than {SOON_SECONDS:.0f} s to be written")
         wanted = [tp for tp in pending if tp not in refused]
         answers = {}
         if wanted:

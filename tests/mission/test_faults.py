@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
+import pytest
+
+from kafka_unclean_recovery.transport.reorder_elector import SOON_SECONDS
+from tests.mission.conftest import PROBES
 from tests.real.faults import Trouble
 from tests.real.recipes import TOPIC
+from tests.real.tap import ALTER_PARTITION_REASSIGNMENTS, Gate, Tap
 from tests.real.test_faults_meanwhile import (  # noqa: F401
     at_the_prompt,
     test_a_designated_broker_that_died_meanwhile_is_not_elected_nor_is_another,
@@ -25,6 +32,7 @@ from tests.real.test_faults_silent import (  # noqa: F401
     seconds_with_a_broker_stopped,
     test_the_best_replica_is_waited_for_until_it_answers,
 )
+from tests.real.waiting import wait_until
 from tests.real.watching import TIMEOUT, Commands, outcomes
 
 
@@ -33,6 +41,34 @@ def test_a_broker_stopped_while_gathering_is_named_and_holds_nobody_up(
 ) -> None:
     """For ever, that is; tests/real has the seconds."""
     assert seconds_with_a_broker_stopped(troubled, commands, 4, all_offline=True) < TIMEOUT
+
+
+BACK = "broker 2 has come back since, and may hold more; plan again"
+
+
+@pytest.mark.parametrize("means", [PROBES], ids=lambda means: means.name, indirect=True)
+def test_a_replica_that_came_back_while_the_order_was_written_may_hold_more(
+    troubled: Trouble, commands: Commands
+) -> None:
+    cluster = troubled.cluster
+    partitions = troubled.take(2)
+    before = troubled.orders(partitions)
+    gate = Gate(ALTER_PARTITION_REASSIGNMENTS, answer=True)
+    with Tap(cluster.address(4), gate) as tap:
+        wanted = ("--path-to-json-file", str(commands.partitions_file({TOPIC: partitions})))
+        how = ("--automated-recovery", "--yes", "--format", "json")
+        run = commands.start("--bootstrap-server", tap.address, *wanted, *how)
+        gate.wait()
+        late = time.monotonic() + SOON_SECONDS
+        cluster.start_node(2)
+        wait_until(lambda: time.monotonic() > late, TIMEOUT, lambda: "the answer to be late")
+        gate.open()
+        done = run.finish()
+    cluster.kill(2)
+    assert done.code == 1
+    assert outcomes(done, TOPIC) == dict.fromkeys(partitions, ("failed", BACK))
+    assert troubled.leaders(partitions) == {-1}
+    troubled.wait_for_orders(before)
 
 
 def test_a_replica_that_came_back_since_may_hold_more_than_the_designated_one(
@@ -47,6 +83,5 @@ def test_a_replica_that_came_back_since_may_hold_more_than_the_designated_one(
     done = run.finish()
     cluster.kill(2)
     assert done.code == 1
-    reason = "broker 2 has come back since, and may hold more; plan again"
-    assert outcomes(done, TOPIC) == dict.fromkeys(partitions, ("refused", reason))
+    assert outcomes(done, TOPIC) == dict.fromkeys(partitions, ("refused", BACK))
     assert troubled.leaders(partitions) == {-1}
