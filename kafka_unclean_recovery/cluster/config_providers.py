@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kafka_unclean_recovery.cluster.errors import ConfigError
+from kafka_unclean_recovery.cluster.named_files import read_text
 from kafka_unclean_recovery.cluster.properties import parse_properties
-from kafka_unclean_recovery.cluster.tls import read_text
 
 PROVIDERS = "config.providers"
 _PACKAGE = "org.apache.kafka.common.config.provider."

@@ -16,9 +16,10 @@ from kafka_unclean_recovery.cluster import oauth_settings
 from kafka_unclean_recovery.cluster.config_providers import declares_providers, resolve
 from kafka_unclean_recovery.cluster.errors import ConfigError
 from kafka_unclean_recovery.cluster.jaas import parse_jaas
+from kafka_unclean_recovery.cluster.named_files import read_text
 from kafka_unclean_recovery.cluster.oauth_settings import OAuthBearer, oauth_bearer
 from kafka_unclean_recovery.cluster.properties import parse_properties
-from kafka_unclean_recovery.cluster.tls import hostname_checked, read_text, tls_context
+from kafka_unclean_recovery.cluster.tls import hostname_checked, tls_context
 
 DEFAULT_CLIENT_ID = "kafka-unclean-recovery"
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from kafka_unclean_recovery.cluster.errors import ConfigError
+from kafka_unclean_recovery.cluster.named_files import read_text
 from kafka_unclean_recovery.cluster.pem import PemBlock, pem_blocks
 
 _CONVERT_CERTIFICATES = {
@@ -162,19 +163,6 @@ def hostname_checked(properties: Mapping[str, str], source: str) -> bool:
     if algorithm in ("https", ""):
         return algorithm == "https"
     raise ConfigError(f"{source}: {key} is unknown: set https, or nothing for no host name check")
-
-
-def read_text(path: str, key: str, source: str, encoding: str = "latin-1") -> str:
-    """A file named by a key of the client file; raises ConfigError when it can't be read."""
-    try:
-        return Path(path).read_bytes().decode(encoding)
-    except (OSError, ValueError) as error:
-        bad = f"not {encoding} text" if isinstance(error, UnicodeDecodeError) else "not a file name"
-        reason = getattr(error, "strerror", None) or bad
-        raise ConfigError(
-            f"{source}: {key} names {path!r}, which can't be read ({reason}): "
-            "correct the path or its permissions"
-        ) from error
 
 
 @contextlib.contextmanager
