@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kafka_unclean_recovery.aftercare.report import row_json
-from kafka_unclean_recovery.aftercare.result import Aftercare
+from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
 from kafka_unclean_recovery.choices import Wishes
 from kafka_unclean_recovery.journal import Journal
 from kafka_unclean_recovery.model import PartitionPlan, PartitionReport, Report
@@ -48,8 +48,13 @@ def note_aftercare(journal: Journal, found: Aftercare) -> None:
         over=found.over,
         unknown=list(found.unknown),
         looked_at=len(found.partitions),
-        partitions=[row_json(row) for row in found.partitions if not row.over],
+        partitions=[_left(row) for row in found.partitions if not row.over],
     )
+
+
+def _left(row: PartitionCare) -> Json:
+    """Without producers, of which there may be very many, and who knows which are affected."""
+    return {key: value for key, value in row_json(row).items() if key != "producers"}
 
 
 def _observed(wanted: Wanted, wishes: Wishes, seen: Observation) -> Json:

@@ -29,7 +29,7 @@ A line is {"v": 1, "at": ISO 8601 UTC, "at_ms": ms since the Unix epoch, "event"
               transactional_id, ending: "commit" or "abort"}], of aftercare
     marked    partitions: [{topic, partition, producer_id, problem: null when it was written}]
     aftercare cluster_id, over, unknown, looked_at: how many partitions; partitions: those where
-              something is left, as rows of schemas/aftercare-1.schema.json
+              something is left, as rows of schemas/aftercare-1.schema.json without producers
     end       exit_code
 
 A partition in a `reorder` with no later `restored` may have its replicas in our order still:

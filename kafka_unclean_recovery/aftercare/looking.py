@@ -33,6 +33,7 @@ from kafka_unclean_recovery.cluster.replica_probe import EndOffset, end_offsets
 from kafka_unclean_recovery.cluster.transactions import (
     OpenTransaction,
     Producers,
+    ProducerState,
     ToldTransaction,
     describe_producers,
     told_transactions,
@@ -48,17 +49,21 @@ _FAILURES = (ConnectionFailed, RequestFailed)
 @dataclass(frozen=True, slots=True)
 class Asked:
     """Which partitions are looked at. named: those that must be there, None for every partition
-    that `includes` lets in. elected: what an unclean election is known to have elected."""
+    that `includes` lets in. elected: what an unclean election is known to have elected. may_lack:
+    which may lack records, so that their producers are told of."""
 
     includes: Callable[[TopicPartition], bool]
     named: frozenset[TopicPartition] | None = None
     elected: frozenset[TopicPartition] = frozenset()
+    may_lack: Callable[[TopicPartition], bool] = lambda _: False
 
 
 @dataclass(slots=True)
 class _OfLeaders:
-    """What leaders said, and of partitions without one the live replicas. open: by broker, too."""
+    """What leaders said, and of partitions without one the live replicas. open: by broker, too.
+    producers: of partitions that may lack records."""
 
+    producers: dict[TopicPartition, tuple[ProducerState, ...] | None]
     ends: dict[TopicPartition, int] = field(default_factory=dict)
     open: dict[TopicPartition, dict[int, tuple[OpenTransaction, ...]]] = field(
         default_factory=lambda: defaultdict(dict)
@@ -84,7 +89,8 @@ async def look(nodes: Nodes, reader: Reader, asked: Asked, timeout: float) -> Af
     unknown += _hidden(topics, rights) + await _not_shown(reader, topics)
     if asked.named is None:
         unknown += await _undescribed(nodes, brokers, topics, asked, timeout)
-    leaders = _OfLeaders()
+    may_lack = filter(asked.may_lack, (state.topic_partition for state in states))
+    leaders = _OfLeaders(dict.fromkeys(may_lack))
     asking = [
         _ask_replicas(nodes, id_, brokers.get(id_), wanted, leaders, Deadline.after(timeout))
         for id_, wanted in _by_broker(states).items()
@@ -229,6 +235,8 @@ async def _ask_replicas(
                 sentence = f"broker {broker_id} does not tell its {what}: {error_name(code)}"
                 leaders.problems[tp].append(sentence)
         leaders.open[tp][broker_id] = found.open
+        if tp in leaders.producers and found.error == NONE and not state.offline:
+            leaders.producers[tp] = found.states
         if end.error == NONE and not state.offline:
             leaders.ends[tp] = end.log_end_offset
 
@@ -369,6 +377,7 @@ def _row(
         leaders.ends.get(tp),
         tuple(transactions),
         problems=tuple(dict.fromkeys(leaders.problems.get(tp, ()))),
+        producers=leaders.producers.get(tp, ()),
     )
     if row.log_end_offset is None:
         return row

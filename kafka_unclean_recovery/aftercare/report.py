@@ -5,6 +5,7 @@ from __future__ import annotations
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
 from kafka_unclean_recovery.aftercare.returning import Returning
 from kafka_unclean_recovery.aftercare.transactions import Hanging
+from kafka_unclean_recovery.cluster.transactions import ProducerState
 from kafka_unclean_recovery.model import GroupBeyond
 from kafka_unclean_recovery.plan_file import Json, partitions_by_line
 
@@ -41,6 +42,7 @@ def row_json(row: PartitionCare) -> Json:
         "transactions": list(map(_transaction, row.transactions)),
         "groups": list(map(_group, row.groups)),
         "returning": list(map(_returning, row.returning)),
+        "producers": None if row.producers is None else list(map(_producer, row.producers)),
         "problems": list(row.problems),
     }
 
@@ -59,6 +61,16 @@ def _transaction(found: Hanging) -> Json:
         "coordinator_start_time_ms": None if told is None else told.start_time_ms,
         "ending": str(found.verdict.ending),
         "reason": found.verdict.reason,
+    }
+
+
+def _producer(found: ProducerState) -> Json:
+    return {
+        "producer_id": found.producer_id,
+        "producer_epoch": found.producer_epoch,
+        "last_sequence": found.last_sequence,
+        "last_timestamp_ms": found.last_timestamp_ms,
+        "transactional": found.transactional,
     }
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from kafka_unclean_recovery.aftercare.returning import Returning
 from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging
+from kafka_unclean_recovery.cluster.transactions import ProducerState
 from kafka_unclean_recovery.model import GroupBeyond, PartitionState, TopicPartition
 
 
@@ -15,7 +16,8 @@ class PartitionCare:
     """One partition. log_end_offset: the leader's, exclusive. transactions: the leader's; without
     a leader those of each live replica, which hang once that is elected. problems: why something
     could not be seen, a sentence each: what they hide is unknown. returning: replicas whose disks
-    may hold more than the leader, or did."""
+    may hold more than the leader, or did. producers: that the leader knows, where records may be
+    gone; None is unknown."""
 
     state: PartitionState
     log_end_offset: int | None = None
@@ -23,6 +25,7 @@ class PartitionCare:
     groups: tuple[GroupBeyond, ...] = ()
     problems: tuple[str, ...] = ()
     returning: tuple[Returning, ...] = ()
+    producers: tuple[ProducerState, ...] | None = ()
 
     @property
     def topic_partition(self) -> TopicPartition:

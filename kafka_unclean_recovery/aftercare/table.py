@@ -50,11 +50,17 @@ _RETURNING = (
     ("from", "offset", "right"),
     ("", "why", "left"),
 )
+_PRODUCERS = (
+    ("", "topic", "left"),
+    ("", "partition", "right"),
+    ("idempotent", "producers", "right"),
+    ("transactional", "producers", "right"),
+)
 
 
 def render_aftercare(found: Aftercare) -> str:
-    """Partitions with something left, transactions, groups, replicas that return, what is unknown,
-    totals."""
+    """Partitions with something left, transactions, groups, replicas that return, producers, what
+    is unknown, totals."""
     left = [row for row in found.partitions if not row.over]
     return page(
         table(_PARTITIONS, list(map(_partition, left))),
@@ -66,6 +72,7 @@ def render_aftercare(found: Aftercare) -> str:
             _RETURNING,
             [_returning(row, each) for row in found.partitions for each in row.returning],
         ),
+        table(_PRODUCERS, [_producers(row) for row in found.partitions if row.producers]),
         "\n".join(_unknown(found)),
         summary(found),
     )
@@ -123,6 +130,17 @@ def _returning(row: PartitionCare, found: Returning) -> Sequence[str]:
         number_text(found.records),
         number_text(found.offset),
         f"{one_line(found.why)}{where}",
+    )
+
+
+def _producers(row: PartitionCare) -> Sequence[str]:
+    every = row.producers or ()
+    transactional = sum(each.transactional for each in every)
+    return (
+        row.topic_partition.topic,
+        str(row.topic_partition.partition),
+        str(len(every) - transactional),
+        str(transactional),
     )
 
 

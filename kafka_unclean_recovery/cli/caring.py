@@ -14,6 +14,7 @@ from kafka_unclean_recovery.aftercare.comparing import with_returning
 from kafka_unclean_recovery.aftercare.ending import Ended, end_transactions
 from kafka_unclean_recovery.aftercare.looking import Asked, look
 from kafka_unclean_recovery.aftercare.metrics import aftercare_metrics
+from kafka_unclean_recovery.aftercare.producers import producers_advice
 from kafka_unclean_recovery.aftercare.report import render_json
 from kafka_unclean_recovery.aftercare.result import Aftercare
 from kafka_unclean_recovery.aftercare.returning import advice
@@ -39,6 +40,8 @@ from kafka_unclean_recovery.journal import (
     state_directory,
 )
 from kafka_unclean_recovery.model import Broker, GroupBeyond, ReplicaInfo, TopicPartition
+from kafka_unclean_recovery.post_mortem.reading import read_post_mortem
+from kafka_unclean_recovery.post_mortem.story import lossless
 from kafka_unclean_recovery.report_text import count_text
 from kafka_unclean_recovery.stopping import Interrupted
 from kafka_unclean_recovery.transport.choosing import ChosenSource
@@ -121,18 +124,23 @@ def _chosen(console: Console, options: Options) -> Chosen:
     if options.journal is not None and options.path_to_json_file is not None:
         raise usage("--journal and --path-to-json-file exclude each other")
     selected = selection(options.topics, options.path_to_json_file)
-    chosen = Chosen(Asked(selected.includes, selected.partitions))
+    named = bool(options.selection)
+    chosen = Chosen(Asked(selected.includes, selected.partitions, may_lack=lambda _: named))
     if options.journal is not None:
-        cluster_id, partitions = _read_journal(options.journal)
-        chosen = Chosen(Asked(selected.includes, partitions, partitions), cluster_id)
+        cluster_id, partitions, intact = _read_journal(options.journal)
+        may_lack = (partitions - intact).__contains__
+        chosen = Chosen(Asked(selected.includes, partitions, partitions, may_lack), cluster_id)
     if not options.sources.any:
         return chosen
     check_connection(options.bootstrap_server, options.config)
     return replace(chosen, disks=read_sources(console, options.sources, selected))
 
 
-def _read_journal(path: Path) -> tuple[str, frozenset[TopicPartition]]:
-    """(its cluster, what it elected). Raises Exit(2)."""
+def _read_journal(
+    path: Path,
+) -> tuple[str, frozenset[TopicPartition], frozenset[TopicPartition]]:
+    """(its cluster, what it elected, which of that is known to have lost nothing). Raises
+    Exit(2)."""
     text = read_input(path, "--journal")
     try:
         # A torn last line was never acted on.
@@ -145,7 +153,14 @@ def _read_journal(path: Path) -> tuple[str, frozenset[TopicPartition]]:
         raise usage(f"--journal {path}: not as it was written; leave it out") from None
     if len(clusters) != 1 or not partitions:
         raise usage(f"--journal {path}: it tells of no election; name another, or leave it out")
-    return clusters.pop(), partitions
+    return clusters.pop(), partitions, _lossless(text, path)
+
+
+def _lossless(text: str, path: Path) -> frozenset[TopicPartition]:
+    try:
+        return lossless(read_post_mortem(text, str(path)).elections)
+    except InputError:
+        return frozenset()  # it does not tell
 
 
 async def _care(session: Session, options: Options, chosen: Chosen) -> int:
@@ -317,6 +332,7 @@ def _advice(options: Options, found: Aftercare) -> Iterator[str]:
         yield from (_reset(options, each) for each in islice(beyond, _COMMANDS_SHOWN))
         if len(beyond) > _COMMANDS_SHOWN:
             yield f"and {len(beyond) - _COMMANDS_SHOWN} more, which --format json lists"
+    yield from producers_advice(found.partitions)
     yield from advice(each for row in found.partitions for each in row.returning)
 
 

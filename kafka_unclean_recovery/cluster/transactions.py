@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from kafka.protocol.admin.transactions import (
     DescribeProducersRequest,
@@ -49,11 +50,29 @@ class OpenTransaction:
 
 
 @dataclass(frozen=True, slots=True)
+class ProducerState:
+    """A producer with an id as one replica has it; org.apache.kafka.clients.admin.ProducerState.
+
+    last_sequence: of its newest record there, None where only markers are left. last_timestamp_ms:
+    as of OpenTransaction. transactional: else idempotent alone, for what a transactional producer
+    writes is in a transaction, or was until its marker.
+    """
+
+    producer_id: int
+    producer_epoch: int
+    last_sequence: int | None
+    last_timestamp_ms: int | None
+    transactional: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Producers:
-    """The open transactions of one partition, or Kafka's error code."""
+    """The open transactions of one partition and all its producers, by id, or Kafka's
+    error code."""
 
     error: int
     open: tuple[OpenTransaction, ...] = ()
+    states: tuple[ProducerState, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +121,23 @@ async def describe_producers(
                 for producer in p.active_producers
                 if producer.current_txn_start_offset != _NO_OFFSET
             )
-            found[tp] = Producers(p.error_code, every)
+            states = sorted(map(_producer_state, p.active_producers), key=_producer_id)
+            found[tp] = Producers(p.error_code, every, tuple(states))
     return found
+
+
+def _producer_id(state: ProducerState) -> int:
+    return state.producer_id
+
+
+def _producer_state(producer: Any) -> ProducerState:
+    return ProducerState(
+        producer.producer_id,
+        producer.producer_epoch,
+        producer.last_sequence if producer.last_sequence >= 0 else None,
+        producer.last_timestamp if producer.last_timestamp >= 0 else None,
+        producer.coordinator_epoch >= 0 or producer.current_txn_start_offset != _NO_OFFSET,
+    )
 
 
 async def told_transactions(

@@ -113,6 +113,13 @@ class Election:
         return NOT_READ_BACK if self.in_doubt else NOT_BEGUN
 
 
+def lossless(elections: Iterable[Election]) -> frozenset[TopicPartition]:
+    """Partitions of which all elections that were begun are known to have lost nothing."""
+    begun = [each for each in elections if each.begun_at_ms is not None]
+    losing = {each.topic_partition for each in begun if each.loss != Loss(0, 0)}
+    return frozenset(each.topic_partition for each in begun) - losing
+
+
 @dataclass(frozen=True, slots=True)
 class Saved:
     """The tail of one live replica: [start_offset, end_offset), or why it was not saved."""

@@ -6,12 +6,14 @@ import json
 import signal
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kafka_unclean_recovery.emulator import Cluster
 from tests.cli.run import RECOVERY, command_line, run
+from tests.post_mortem.journals import harmless, planned, write_journal
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +42,9 @@ def test_a_leader_that_tells_of_no_transactions_is_unknown(cluster: Cluster) -> 
         (problem,) = row["problems"]
         assert f"broker {row['leader']} can't be asked" in problem
         assert "does not speak DescribeProducers" in problem
+        assert row["producers"] is None
+    # Nobody says that these lost anything.
+    assert {str(row["producers"]) for row in look(cluster)["partitions"]} == {"[]"}
 
 
 def test_a_partition_that_is_not_there_is_unknown(cluster: Cluster, tmp_path: Any) -> None:
@@ -69,6 +74,17 @@ def test_the_journal_of_another_cluster_is_refused(cluster: Cluster, tmp_path: A
     done = run(RECOVERY, "aftercare", *servers, "--journal", str(path))
     assert (done.returncode, done.stdout) == (2, "")
     assert "--journal is of cluster another, not of" in done.stderr
+
+
+def test_nothing_is_said_of_producers_where_nothing_was_lost(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    path = tmp_path / "journal.jsonl"
+    write_journal(path, [harmless(0), planned(1)])
+    cluster_id = look(cluster, "--topics", "orders")["cluster_id"]
+    path.write_text(path.read_text().replace("cluster-1", cluster_id))
+    rows = look(cluster, "--journal", str(path))["partitions"]
+    assert [row["producers"] for row in rows] == [[], None]
 
 
 def test_a_signal_ends_the_watch_with_what_was_seen(cluster: Cluster) -> None:

@@ -10,12 +10,17 @@ import jsonschema
 import pytest
 
 import kafka_unclean_recovery
+from kafka_unclean_recovery.aftercare.producers import producers_advice
 from kafka_unclean_recovery.aftercare.report import render_json
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
 from kafka_unclean_recovery.aftercare.returning import Returning
 from kafka_unclean_recovery.aftercare.table import render_aftercare
 from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging, Verdict
-from kafka_unclean_recovery.cluster.transactions import OpenTransaction, ToldTransaction
+from kafka_unclean_recovery.cluster.transactions import (
+    OpenTransaction,
+    ProducerState,
+    ToldTransaction,
+)
 from kafka_unclean_recovery.model import (
     NO_LEADER,
     Commit,
@@ -78,6 +83,44 @@ def test_it_is_not_over_while_something_may_be_hidden() -> None:
     found = Aftercare("c", (HEALED,), ("groups of broker 2 are unknown: \x1b[2J",))
     assert not found.over
     assert "unknown: groups of broker 2 are unknown: [2J\n" in render_aftercare(found)
+
+
+def test_producers_are_advice_and_keep_nothing_from_being_over() -> None:
+    idempotent = ProducerState(7, 0, 41, 1_600_000_000_000, transactional=False)
+    marked = ProducerState(8, 2, None, None, transactional=True)
+    row = replace(HEALED, producers=(idempotent, replace(idempotent, producer_id=9), marked))
+    unknown = replace(HEALED, producers=None)
+    found = Aftercare("c", (HEALED, row, unknown), ())
+    assert found.over
+    document = json.loads(render_json(found))
+    jsonschema.validate(document, SCHEMA)
+    assert [each["producers"] for each in document["partitions"]] == [
+        [],
+        [
+            {
+                "producer_id": id_,
+                "producer_epoch": epoch,
+                "last_sequence": sequence,
+                "last_timestamp_ms": at_ms,
+                "transactional": transactional,
+            }
+            for id_, epoch, sequence, at_ms, transactional in (
+                (7, 0, 41, 1_600_000_000_000, False),
+                (9, 0, 41, 1_600_000_000_000, False),
+                (8, 2, None, None, True),
+            )
+        ],
+        None,
+    ]
+    lines = [line.split() for line in render_aftercare(found).splitlines()]
+    # One line for all of a partition.
+    assert [line for line in lines if line[:2] == ["orders", "0"]] == [["orders", "0", "2", "1"]]
+    # Of several partitions a producer is one all the same.
+    second = replace(row, state=replace(STATE, partition=1), producers=(idempotent,))
+    (sentence,) = producers_advice([*found.partitions, second])
+    assert "2 idempotent producers of 2 partitions may have had records that" in sentence
+    of_transactions = replace(HEALED, producers=(marked,))
+    assert list(producers_advice([HEALED, unknown, of_transactions])) == []
 
 
 def test_the_table_names_what_is_left() -> None:

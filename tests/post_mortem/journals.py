@@ -48,6 +48,12 @@ def planned(number: int, topic: str = "orders", *commits: Commit) -> PartitionPl
     )
 
 
+def harmless(number: int, topic: str = "orders") -> PartitionPlan:
+    """Of replicas that all live and are alike."""
+    state = PartitionState(topic, f"id-{topic}", number, -1, 7, (1, 2))
+    return plan_partition(state, [_log(1, (0, 0, 1000)), _log(2, (0, 0, 1000))])
+
+
 def of_many_epochs(topic: str) -> PartitionPlan:
     """The replicas part in the oldest of nine leader epochs."""
     state = PartitionState(topic, f"id-{topic}", 0, -1, 9, (3, 4))

@@ -24,10 +24,10 @@ from kafka_unclean_recovery.post_mortem.document import render_json
 from kafka_unclean_recovery.post_mortem.markdown import render_markdown
 from kafka_unclean_recovery.post_mortem.page import render_page
 from kafka_unclean_recovery.post_mortem.reading import read_post_mortem
-from kafka_unclean_recovery.post_mortem.story import PostMortem
+from kafka_unclean_recovery.post_mortem.story import PostMortem, lossless
 from kafka_unclean_recovery.report import report_document
 from tests.infos import any_infos
-from tests.post_mortem.journals import WANTED, planned, seen, write_journal
+from tests.post_mortem.journals import WANTED, harmless, planned, seen, write_journal
 from tests.test_loss_page import Page
 
 SCHEMA = Draft202012Validator(
@@ -132,6 +132,22 @@ def test_a_later_election_of_a_partition_does_not_hide_the_first(
     assert found["losses"]["total"]["elections"] == 4
     asked_only = [line for line in lines if line["event"] in ("begin", "observed", "decision")]
     assert document(told_by(asked_only + lines))["losses"]["total"]["elections"] == 2
+
+
+def test_only_what_was_read_back_and_cost_nothing_lost_nothing(tmp_path: Path) -> None:
+    write_journal(tmp_path / "j", [planned(0), harmless(1)])
+    lines = parse((tmp_path / "j").read_text(), "j")
+    intact = {TopicPartition("orders", 1)}
+    assert lossless(told_by(lines).elections) == intact
+    for event in ("decision", "outcome verified"):
+        less = [line for line in lines if line["event"] not in event.split()]
+        assert lossless(told_by(less).elections) == set()
+    # Of several elections one is enough, by whomever.
+    write_journal(tmp_path / "k", [planned(1)])
+    again = lines + parse((tmp_path / "k").read_text(), "k")
+    assert lossless(told_by(again).elections) == set()
+    text = text_of(lines).replace('"outcome": "elected"', '"outcome": "already_online"')
+    assert lossless(read_post_mortem(text, "j").elections) == set()
 
 
 def test_events_of_other_versions_are_told_as_they_are(lines: list[dict[str, Any]]) -> None:

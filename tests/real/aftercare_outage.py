@@ -17,7 +17,7 @@ from confluent_kafka import TopicPartition as Position
 from kafka_unclean_recovery.deadline import Deadline
 from tests.real.cluster import KafkaCluster
 from tests.real.metadata import QUIETLY, SILENT
-from tests.real.records import create_topic, produce, wait_until_replicated
+from tests.real.records import create_topic, wait_until_replicated
 from tests.real.waiting import wait_until
 
 TOPIC = "orders"
@@ -38,15 +38,18 @@ def new_cluster(directory: Path) -> KafkaCluster:
     return KafkaCluster.create(directory, brokers=3)
 
 
-def outage(cluster: KafkaCluster) -> None:
-    """Started and without a leader when this returns; 1 is dead."""
+def outage(cluster: KafkaCluster) -> tuple[Producer, Producer]:
+    """Started and without a leader when this returns; 1 is dead. Idempotent producers that live on:
+    of the plain records, and of the last one alone."""
     cluster.start()
     connection = cluster.connection()
     for topic in _INTERNAL:
         create_topic(connection, topic, [[COORDINATOR]] * 4, {"cleanup.policy": "compact"})
     create_topic(connection, TOPIC, [[DEAD, SURVIVOR]] * 4)
     _agree(cluster, {DEAD, SURVIVOR})
-    produce(connection, TOPIC, PLAIN, HELD)
+    early = _idempotent(cluster)
+    for record in range(HELD):
+        _produce(early, PLAIN, record)
     producers = {
         number: _transactional(cluster, f"of {number}") for number in (COMMITTED, ABORTED, OPEN)
     }
@@ -61,7 +64,10 @@ def outage(cluster: KafkaCluster) -> None:
     wait_until_replicated(connection, TOPIC, dict.fromkeys(range(4), HELD))
     _lose(cluster, SURVIVOR)
     _agree(cluster, {DEAD})
-    produce(cluster.connection(), TOPIC, PLAIN, MORE, first=HELD, acks="1")
+    late = _idempotent(cluster)
+    for record in range(HELD, HELD + MORE - 1):
+        _produce(early, PLAIN, record)
+    _produce(late, PLAIN, HELD + MORE - 1)
     producers[COMMITTED].commit_transaction(TIMEOUT)
     producers[ABORTED].abort_transaction(TIMEOUT)
     commit_offset(cluster, GROUP, PLAIN, HELD + MORE, epoch=0)
@@ -69,6 +75,7 @@ def outage(cluster: KafkaCluster) -> None:
     _lose(cluster, DEAD)
     cluster.start_node(SURVIVOR)
     cluster.wait_until_partitions(TOPIC, lambda seen: seen.offline)
+    return early, late
 
 
 def commit_offset(
@@ -122,6 +129,11 @@ def read_committed(cluster: KafkaCluster, partitions: Iterable[int]) -> dict[int
     finally:
         consumer.close()
     return found
+
+
+def _idempotent(cluster: KafkaCluster) -> Producer:
+    settings = {**cluster.connection(), **QUIETLY, "enable.idempotence": True}
+    return Producer(settings, logger=SILENT)
 
 
 def _transactional(cluster: KafkaCluster, name: str) -> Producer:

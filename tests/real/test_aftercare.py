@@ -11,6 +11,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from confluent_kafka import KafkaError, KafkaException, Producer
 
 import kafka_unclean_recovery
 from tests.real.aftercare_outage import (
@@ -46,6 +47,8 @@ class Recovered:
 
     home: Path
     cluster: KafkaCluster
+    early: Producer
+    late: Producer
     before: Finished
     recovery: Finished
 
@@ -74,14 +77,14 @@ class Recovered:
 def recovered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recovered]:
     home = tmp_path_factory.mktemp("aftercare")
     with new_cluster(home / "cluster") as cluster:
-        outage(cluster)
+        early, late = outage(cluster)
         look = ("aftercare", "--bootstrap-server", cluster.bootstrap_servers, "--topics", TOPIC)
         before = Cli(home).offline(*look, "--format", "json", "--end-transactions")
         journal = ("--journal", str(home / "journal.jsonl"))
         elect = ("--all-offline-partitions", "--automated-recovery", "--yes", "--format", "json")
         done = Cli(home).recover(cluster, *elect, *journal)
         assert done.code == 0, done
-        yield Recovered(home, cluster, before, done)
+        yield Recovered(home, cluster, early, late, before, done)
 
 
 def test_the_recovery_told_what_is_lost_at_least_by_what_a_group_had_read(
@@ -115,6 +118,7 @@ def test_what_will_hang_is_known_before_the_election_and_left_alone(recovered: R
         PLAIN: [],
     }
     assert [row["problems"] for row in rows.values()] == [[]] * 4
+    assert [row["producers"] for row in rows.values()] == [None] * 4
     assert "hang once their replica leads" in before.stderr
     assert "this ends those" not in before.stderr
 
@@ -146,6 +150,12 @@ def test_what_the_election_left_is_found(recovered: Recovered) -> None:
         ABORTED: [(f"of {ABORTED}", "abort", 0)],
         OPEN: [(f"of {OPEN}", "open", 0)],
     }
+    # Of each their leader knows what it holds.
+    transactional = {COMMITTED: True, ABORTED: True, OPEN: True, PLAIN: False}
+    assert {
+        number: [(p["last_sequence"], p["transactional"]) for p in row["producers"]]
+        for number, row in rows.items()
+    } == {number: [(HELD - 1, kind)] for number, kind in transactional.items()}
     groups = {number: row["groups"] for number, row in rows.items()}
     assert groups.pop(PLAIN) == [
         {
@@ -167,10 +177,28 @@ def test_what_the_election_left_is_found(recovered: Recovered) -> None:
     assert any(f"--group {shlex.quote(GROUP)} " in command for command in commands)
 
 
+def test_idempotent_producers_of_librdkafka_fail_or_go_on_as_told(recovered: Recovered) -> None:
+    told = recovered.aftercare("--topics", TOPIC).stderr
+    assert "1 idempotent producer of 1 partition" in told
+    assert "fails with OUT_OF_ORDER_SEQUENCE_NUMBER, fatally" in told
+    recovered.early.produce(TOPIC, b"more", partition=PLAIN)
+    with pytest.raises(KafkaException) as caught:
+        recovered.early.flush(TIMEOUT)
+    error = caught.value.args[0]
+    assert (error.name(), error.fatal()) == ("OUT_OF_ORDER_SEQUENCE_NUMBER", True)
+    # The leader does not know the other one, so nothing is out of order to it.
+    failures: list[KafkaError | None] = []
+    recovered.late.produce(
+        TOPIC, b"more", partition=PLAIN, on_delivery=lambda error, _: failures.append(error)
+    )
+    assert recovered.late.flush(TIMEOUT) == 0
+    assert failures == [None]
+
+
 def test_a_group_that_the_refill_hides_is_found_by_its_leader_epoch(recovered: Recovered) -> None:
     produce(recovered.cluster.connection(), TOPIC, PLAIN, 2 * MORE, first=100)
     row = recovered.rows()[PLAIN]
-    assert row["log_end_offset"] == HELD + 2 * MORE
+    assert row["log_end_offset"] == HELD + 1 + 2 * MORE
     (group,) = row["groups"]
     assert (group["group"], group["resume_offset"], group["refilled"]) == (GROUP, HELD, True)
 
