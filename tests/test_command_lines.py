@@ -34,7 +34,9 @@ def _man_pages() -> Iterator[CommandLine]:
 
 
 @pytest.mark.parametrize(
-    ("lines", "least"), [(_readme, 90), (_examples, 4), (_man_pages, 6)], ids=lambda it: str(it)
+    ("lines", "least"),
+    [(_readme, 90), (_examples, 4), (_man_pages, 6)],
+    ids=["README", "examples", "man pages"],
 )
 def test_each_is_understood(lines: object, least: int) -> None:
     assert callable(lines)
