@@ -99,9 +99,11 @@ def connection_flags(bootstrap_server: str, config: str | None) -> list[str]:
 
 def check_connection(bootstrap_server: str, command_config: str | None) -> None:
     """What `run` would refuse, before something that takes long. Raises Exit(2)."""
+    # A pipe, as of <(vault ...), gives what it holds once; `run` wants it.
+    piped = command_config is not None and Path(command_config).is_fifo()
     try:
         parse_bootstrap(bootstrap_server)
-        load_client_config(command_config)
+        load_client_config(None if piped else command_config)
     except ConfigError as error:
         raise usage(str(error)) from None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,18 @@ def test_disks_are_read_before_any_broker_is_asked(tmp_path: Path) -> None:
     done = invoke(RECOVERY, *LOOKING, "--log-dirs", "disk", cwd=tmp_path)
     assert done.code == 3, done.stderr
     assert "127.0.0.1:1" in done.stderr
+
+
+def test_client_properties_from_a_pipe_are_read_once(tmp_path: Path) -> None:
+    """As of <(vault ...): a second look would find nothing, and go on in plaintext."""
+    log_directory(tmp_path / "disk", 1, {"orders-0": 5})
+    ours, its = os.pipe()
+    os.write(its, b"retries=3\n")
+    os.close(its)
+    given = ("--log-dirs", "disk", "--command-config", f"/dev/fd/{ours}")
+    done = invoke(RECOVERY, *LOOKING, *given, cwd=tmp_path)
+    os.close(ours)
+    assert "retries is not honoured" in done.stderr
 
 
 def test_help_lists_the_commands() -> None:
