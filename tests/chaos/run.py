@@ -127,10 +127,12 @@ def _play(tapped: TappedCluster, told: Scenario, commands: Commands) -> Story:
         _age(commands)
     already = commands.journals()
     second = _start(tapped, commands, *asked).finish(PATIENCE)
-    fenced = fencings(tapped.cluster) - fenced_before
 
     def story() -> Story:
         journals = commands.journals()
+        after = look(tapped.cluster, [*taken, *((topic, 0) for topic in ONLINE)])
+        # Later than what it explains: a broker that was killed last is fenced only now.
+        fenced = fencings(tapped.cluster) - fenced_before
         return Story(
             told,
             frozenset(taken),
@@ -142,7 +144,7 @@ def _play(tapped: TappedCluster, told: Scenario, commands: Commands) -> Story:
             _run(second, [path for path in journals if path not in already]),
             sum(len(open_orders(path)) for path in journals),
             before,
-            look(tapped.cluster, [*taken, *((topic, 0) for topic in ONLINE)]),
+            after,
         )
 
     return _settled(story)
