@@ -60,7 +60,7 @@ class Means:
 
 
 class AnsweredLate(Exception):
-    """What was seen before an election is too old by now: look again."""
+    """What was seen before an election is too old by now: look again, and go on with the rest."""
 
 
 class Mechanism(Protocol):
@@ -149,14 +149,14 @@ async def until_elected(
     only what may still go ahead is tried again.
 
     `attempt` raises Unsure when any part of it may or may not have been carried out, AnsweredLate
-    when it stopped on the way for it took too long, RequestFailed when all was refused for sure.
+    when it stopped on the way for it took too long, never twice in a row; RequestFailed when all
+    was refused for sure.
     """
     said: Said = {}
     changed: Said = {}
     pending = dict(elections)
-    for number in range(1 + means.retries):
-        if number:
-            await asyncio.sleep(_RETRY_SECONDS)
+    retries = means.retries
+    while True:
         try:
             failed = await attempt(pending)
         except Unsure as error:
@@ -166,10 +166,11 @@ async def until_elected(
             pending, why_not = await _still_to_elect(means, pending, choose)
             changed |= why_not
             said = dict.fromkeys(pending, error.reason)
-        except AnsweredLate as error:
+        except AnsweredLate:
             pending, why_not = await _still_to_elect(means, pending, choose)
             changed |= why_not
-            said = dict.fromkeys(pending, str(error))
+            if pending:
+                continue
         except RequestFailed as error:
             return Tried(changed | dict.fromkeys(pending, str(error)))
         else:
@@ -177,7 +178,10 @@ async def until_elected(
             pending = {tp: e for tp, e in pending.items() if tp in failed}
         if not pending:
             return Tried(changed)
-    return Tried(changed | said)
+        if not retries:
+            return Tried(changed | said)
+        retries -= 1
+        await asyncio.sleep(_RETRY_SECONDS)
 
 
 async def _still_to_elect(means: Means, elections: Carried, choose: Choice) -> tuple[Carried, Said]:

@@ -15,7 +15,7 @@ from kafka_unclean_recovery.cluster.controller_requests import UNCLEAN, elect_le
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.election_rules import controller_choice, judge
 from kafka_unclean_recovery.journal import JournalError, Reordered
-from kafka_unclean_recovery.model import Outcome, OutcomeKind, PartitionPlan
+from kafka_unclean_recovery.model import Outcome, OutcomeKind, PartitionPlan, TopicPartition
 from kafka_unclean_recovery.transport import Elections
 from kafka_unclean_recovery.transport.electing import (
     LOST,
@@ -57,6 +57,7 @@ class ReorderElector:
         self._means = means
         self._order = ReplicaOrder(means.controller, means.reader, means.journal)
         self._left: Complaints = {}
+        self._written: frozenset[TopicPartition] = frozenset()
 
     async def elect(self, plans: Sequence[PartitionPlan]) -> Elections:
         return await elect_in_batches(self, self._means, plans)
@@ -89,12 +90,18 @@ class ReorderElector:
     async def _reorder_and_elect(self, pending: Carried) -> Said:
         """One try; see until_elected."""
         controller = self._means.controller
-        orders = {tp: e.plan.order for tp, e in pending.items() if e.needs_order}
+        # Once: whatever happens after the next try, the order is written again.
+        there, self._written = self._written, frozenset()
+        orders = {
+            tp: e.plan.order for tp, e in pending.items() if e.needs_order and tp not in there
+        }
         soon = Deadline.after(SOON_SECONDS)
         refused = errors(await self._order.write(orders)) if orders else {}
         raise_if_unsure(controller, refused.values())
-        if soon.expired:
-            raise AnsweredLate(f"its new order took more than {SOON_SECONDS:.0f} s to be written")
+        written = frozenset(orders) - refused.keys()
+        if soon.expired and written and not there:
+            self._written = written
+            raise AnsweredLate
         wanted = [tp for tp in pending if tp not in refused]
         answers = {}
         if wanted:
