@@ -132,13 +132,16 @@ def _play(tapped: TappedCluster, told: Scenario, commands: Commands) -> Story:
         journals = commands.journals()
         after = look(tapped.cluster, [*taken, *((topic, 0) for topic in ONLINE)])
         # Later than what it explains: a broker that was killed last is fenced only now.
-        fenced = fencings(tapped.cluster) - fenced_before
+        fenced = {int(broker) for broker in fencings(tapped.cluster) - fenced_before}
+        if told.fault is Fault.KILL_BROKER and reached:
+            # Started again within its session, it is fenced by its registration, and none is told.
+            fenced.add(told.broker)
         return Story(
             told,
             frozenset(taken),
             spare if told.fault in OF_TOPICS else None,
             reached,
-            frozenset(map(int, fenced)),
+            frozenset(fenced),
             frozenset(tapped.cluster.live_brokers),
             _run(first, already),
             _run(second, [path for path in journals if path not in already]),
