@@ -20,9 +20,8 @@ from kafka_unclean_recovery.cli.terms import user_name
 from kafka_unclean_recovery.consent import render_consent
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.plan_reading import PlanFile, read_plan
-from kafka_unclean_recovery.stopping import Stop
+from kafka_unclean_recovery.stopping import Interrupted, Stop
 
-INTERRUPTED = 130
 NAME = "kafka-unclean-recovery approve"
 
 
@@ -35,9 +34,6 @@ def approve_plan(plan: Path, output: Path) -> int:
     except Exit as error:
         console.say(str(error))
         return error.code
-    except KeyboardInterrupt:
-        console.say("interrupted; not approved")
-        return INTERRUPTED
 
 
 def _read(plan: Path, output: Path) -> PlanFile:
@@ -60,8 +56,13 @@ async def _approve(console: Console, plan: PlanFile, output: Path) -> int:
     console.show(f"plan of {plan.created_at} for cluster {plan.cluster_id}\n{plan.digest}\n")
     console.show(render_consent(plans))
     to_elect = sum(1 for p in plans if p.designated_leader is not None)
-    never = Stop(console.say)  # not installed: Ctrl-C just ends it
-    answer = await number_typed(console, never, "to approve electing", to_elect)
+    stop = Stop(lambda _: None)
+    # Python's own handler may miss a Ctrl-C that comes just before the loop waits.
+    stop.install()
+    try:
+        answer = await number_typed(console, stop, "to approve electing", to_elect)
+    except Interrupted:
+        raise Exit(stop.exit_code or NOT_ALL, "interrupted; not approved") from None
     if not answer.given:
         raise Exit(NOT_ALL, f"not approved: {answer.how}")
     now = datetime.now(UTC).isoformat(timespec="seconds")

@@ -94,6 +94,7 @@ def test_a_signal_is_told_as_an_object(tmp_path: Path) -> None:
     with Cluster(Options(brokers=2)) as cluster:
         cluster.create_topic("orders", assignment=[(1,)])
         cluster.kill(1)
+        cluster.wait_until(lambda e: e.state.partition(e.partition_key("orders", 0)).leader == -1)
         asked = cluster.intercept("ApiVersions", Delay(0.0))
         flags = ["--all-offline-partitions", "--show-replica-info", "--wait-for-brokers", "1"]
         where = ["--bootstrap-server", cluster.bootstrap_servers, "--log-format", "json"]
