@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.journal import JournalError, parse, unfinished
@@ -83,39 +84,9 @@ def _post_mortem(tale: _Tale, lines: list[Fields], journal: str) -> PostMortem:
 
 
 @dataclass(slots=True)
-class _Draft:
-    """An Election under construction."""
-
-    run: int
-    decided_at_ms: int | None = None
-    plan: PartitionPlan | None = None
-    begun_at_ms: int | None = None
-    designated_leader: int | None = None
-    outcome: Outcome | None = None
-    after: After | None = None
-    order: Order | None = None
-
-    @property
-    def told(self) -> bool:
-        """Whether anything came of it: a later decision then begins another."""
-        return self.begun_at_ms is not None or self.outcome is not None
-
-    def election(self, topic_partition: TopicPartition) -> Election:
-        return Election(
-            topic_partition,
-            self.decided_at_ms,
-            self.plan,
-            self.begun_at_ms,
-            self.designated_leader,
-            self.outcome,
-            self.after,
-            self.order,
-        )
-
-
-@dataclass(slots=True)
 class _Tale:
-    """What was heard so far."""
+    """What was heard so far. found: of each partition one election after the other, the last of
+    them of the run in last_run."""
 
     timeline: Timeline = field(default_factory=Timeline)
     run: int = 0
@@ -128,7 +99,8 @@ class _Tale:
     unknown: tuple[str, ...] = ()
     consents: list[tuple[int, JsonObject]] = field(default_factory=list)
     saved: list[tuple[str, tuple[Saved, ...]]] = field(default_factory=list)
-    drafts: dict[TopicPartition, list[_Draft]] = field(default_factory=dict)
+    found: dict[TopicPartition, list[Election]] = field(default_factory=dict)
+    last_run: dict[TopicPartition, int] = field(default_factory=dict)
 
     def hear(self, line: Fields) -> None:
         event, at_ms = line.text("event"), line.int64("at_ms")
@@ -140,18 +112,28 @@ class _Tale:
     def elections(self) -> list[Election]:
         """One that was never begun counts only where it is the last word on its partition."""
         return [
-            draft.election(topic_partition)
-            for topic_partition, drafts in self.drafts.items()
-            for draft in drafts
-            if draft.begun_at_ms is not None or draft is drafts[-1]
+            election
+            for elections in self.found.values()
+            for election in elections
+            if election.begun_at_ms is not None or election is elections[-1]
         ]
 
-    def draft(self, topic_partition: TopicPartition) -> _Draft:
+    def begin_another(self, topic_partition: TopicPartition) -> Election:
+        self.last_run[topic_partition] = self.run
+        election = Election(topic_partition)
+        self.found.setdefault(topic_partition, []).append(election)
+        return election
+
+    def election(self, topic_partition: TopicPartition) -> Election:
         """That of this run."""
-        drafts = self.drafts.setdefault(topic_partition, [])
-        if not drafts or drafts[-1].run != self.run:
-            drafts.append(_Draft(self.run))
-        return drafts[-1]
+        if self.last_run.get(topic_partition) != self.run:
+            return self.begin_another(topic_partition)
+        return self.found[topic_partition][-1]
+
+    def add(self, topic_partition: TopicPartition, **told: Any) -> None:
+        """To the election of this run."""
+        election = replace(self.election(topic_partition), **told)
+        self.found[topic_partition][-1] = election
 
     def begin(self, line: Fields, _: int) -> None:
         self.run += 1
@@ -167,11 +149,12 @@ class _Tale:
     def decision(self, line: Fields, at_ms: int) -> None:
         plan = _plan(line)
         topic_partition = plan.state.topic_partition
-        if self.draft(topic_partition).told:
-            self.drafts[topic_partition].append(_Draft(self.run))
-        draft = self.draft(topic_partition)
-        draft.decided_at_ms, draft.plan = at_ms, plan
-        draft.designated_leader = plan.designated_leader
+        before = self.election(topic_partition)
+        # It came to something, so this decision is on another.
+        if before.begun_at_ms is not None or before.outcome is not None:
+            self.begin_another(topic_partition)
+        leader = plan.designated_leader
+        self.add(topic_partition, decided_at_ms=at_ms, plan=plan, designated_leader=leader)
 
     def consent(self, line: Fields, at_ms: int) -> None:
         told = {k: v for k, v in line.values.items() if k not in ("v", "at", "at_ms", "event")}
@@ -185,32 +168,32 @@ class _Tale:
         for row in line.objects("partitions"):
             row.text("topic_id")
             order = Order(row.broker_ids("original"), row.broker_ids("written"))
-            self.draft(_topic_partition(row)).order = order
+            self.add(_topic_partition(row), order=order)
 
     def elect(self, line: Fields, at_ms: int) -> None:
         for row in line.objects("partitions"):
-            draft = self.draft(_topic_partition(row))
-            draft.begun_at_ms = at_ms
-            draft.designated_leader = row.int32("designated_leader")
+            leader = row.int32("designated_leader")
+            self.add(_topic_partition(row), begun_at_ms=at_ms, designated_leader=leader)
 
     def restored(self, line: Fields, at_ms: int) -> None:
         for row in line.objects("partitions"):
-            for draft in self.drafts.get(_topic_partition(row), ()):
-                if draft.order is not None and draft.order.restored_at_ms is None:
-                    draft.order = Order(draft.order.original, draft.order.written, at_ms)
+            elections = self.found.get(_topic_partition(row), [])
+            for place, election in enumerate(elections):
+                if election.order is not None and election.order.restored_at_ms is None:
+                    order = replace(election.order, restored_at_ms=at_ms)
+                    elections[place] = replace(election, order=order)
 
     def outcome(self, line: Fields, _: int) -> None:
         for row in line.objects("partitions"):
-            self.draft(_topic_partition(row)).outcome = _outcome(row)
+            self.add(_topic_partition(row), outcome=_outcome(row))
 
     def verified(self, line: Fields, _: int) -> None:
         self.problems += line.texts("problems")
         for row in line.objects("partitions"):
-            draft = self.draft(_topic_partition(row))
-            draft.outcome = _outcome(row)
             isr = row.broker_ids("isr") if row.known("isr") else None
             leader = row.int32_or_unknown("leader", least=-1)
-            draft.after = After(leader, row.int32_or_unknown("leader_epoch", least=-1), isr)
+            after = After(leader, row.int32_or_unknown("leader_epoch", least=-1), isr)
+            self.add(_topic_partition(row), outcome=_outcome(row), after=after)
 
     def aftercare(self, line: Fields, at_ms: int) -> None:
         self.care = _care(line, at_ms)
