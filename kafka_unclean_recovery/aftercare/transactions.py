@@ -5,7 +5,9 @@ one than the partition's. Two things tell them apart:
 
 * Epochs: the coordinator's is that of the partition while the transaction is open, and afterwards
   too, or one more when ending it bumped it (KIP-890, a time-out, a fencing). Producers without
-  KIP-890 keep one epoch for many transactions, so an equal one proves little.
+  KIP-890 keep one epoch for many transactions, so an equal one proves little. One more proves
+  little too, unless transaction.version 2 is finalized and each end bumps it: a producer that
+  restarts gets the next epoch, and its next transaction may be the one that is told of.
 * Times: a transaction that began after the partition's last record of the producer is a later one.
   Clocks differ, and records get their times before the coordinator hears of the transaction: what
   is closer than CLOCKS_MS proves nothing.
@@ -132,7 +134,8 @@ def _of_complete(transaction: OpenTransaction, told: ToldTransaction, commit: bo
             f"its coordinator says {told.state}, of a transaction that began after the last"
             " record here"
         )
-    if bump == 0 and transaction.last_timestamp_ms < told.start_time_ms + CLOCKS_MS:
+    proved_by_epoch = bump == 1 and told.ends_bump_epochs
+    if not proved_by_epoch and transaction.last_timestamp_ms < told.start_time_ms + CLOCKS_MS:
         return _unknown(
             f"its coordinator says {told.state}, of a transaction that began when the last record"
             " here was written: it may be a later one"

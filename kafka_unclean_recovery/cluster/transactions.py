@@ -30,6 +30,8 @@ _TRANSACTIONAL_ID_NOT_FOUND = 105
 # The highest that says nothing of transaction versions: legacy markers, which every broker takes.
 _WRITE_MARKERS_VERSION = 1
 _NO_OFFSET = -1
+TRANSACTION_VERSION = "transaction.version"
+_ENDS_BUMP_EPOCHS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,8 @@ class ToldTransaction:
 
     state: org.apache.kafka.coordinator.transaction.TransactionState. start_time_ms: by the
     coordinator's clock; None before the first transaction. partitions: those that are in it, or
-    still lack its marker.
+    still lack its marker. ends_bump_epochs: whether its coordinator says that transaction.version 2
+    is finalized, with which the end of each transaction raises the producer's epoch (KIP-890).
     """
 
     transactional_id: str
@@ -90,6 +93,7 @@ class ToldTransaction:
     state: str
     start_time_ms: int | None
     partitions: frozenset[TopicPartition] = frozenset()
+    ends_bump_epochs: bool = False
 
 
 async def describe_producers(
@@ -160,6 +164,7 @@ async def told_transactions(
         return []
     describing = DescribeTransactionsRequest(version=0, transactional_ids=names)
     answer = await connection.request(describing, deadline, version=0)
+    version = connection.finalized_features.get(TRANSACTION_VERSION, 0)
     found = []
     for told in answer.transaction_states:
         if told.error_code == _TRANSACTIONAL_ID_NOT_FOUND:
@@ -176,6 +181,7 @@ async def told_transactions(
                 told.transaction_state,
                 told.transaction_start_time_ms if told.transaction_start_time_ms >= 0 else None,
                 frozenset(partitions),
+                version >= _ENDS_BUMP_EPOCHS,
             )
         )
     return found

@@ -60,7 +60,9 @@ def ending(
             replace(COMMITTED, start_time_ms=LAST - CLOCKS_MS), Ending.COMMIT, id="not too close"
         ),
         pytest.param(
-            replace(ABORTED, start_time_ms=LAST + CLOCKS_MS, producer_epoch=4),
+            replace(
+                ABORTED, start_time_ms=LAST + CLOCKS_MS, producer_epoch=4, ends_bump_epochs=True
+            ),
             Ending.ABORT,
             id="close, but its epoch tells",
         ),
@@ -86,6 +88,18 @@ def ending(
 )
 def test_the_verdict(told: ToldTransaction, expected: Ending) -> None:
     assert ending(told) is expected
+
+
+@pytest.mark.parametrize("state", ["CompleteCommit", "CompleteAbort"])
+def test_a_restarted_producers_next_transaction_does_not_end_the_one_before(state: str) -> None:
+    # transaction.version 1: InitProducerId raised the epoch, no end of a transaction did.
+    next_one = replace(COMMITTED, state=state, producer_epoch=4, start_time_ms=LAST + 500)
+    assert ending(next_one) is Ending.UNKNOWN
+
+
+def test_a_time_out_that_raised_the_epoch_is_believed_where_times_prove_it() -> None:
+    timed_out = replace(ABORTED, producer_epoch=4, start_time_ms=LAST - CLOCKS_MS)
+    assert ending(timed_out) is Ending.ABORT
 
 
 def test_no_coordinator_and_two_of_them_are_no_verdict() -> None:
