@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
+from functools import partial
 from typing import Any
+from uuid import UUID
+
+from kafka.protocol.consumer.fetch import FetchRequest
 
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
+from kafka_unclean_recovery.emulator.entries import has_any, joined, left_out, only, without
 from kafka_unclean_recovery.emulator.error_codes import REQUEST_TIMED_OUT
-from kafka_unclean_recovery.emulator.failure_answers import failed
-from kafka_unclean_recovery.emulator.intercepts import Close, Delay, Fail, NoAnswer, Seen
+from kafka_unclean_recovery.emulator.failure_answers import failed, with_errors
+from kafka_unclean_recovery.emulator.intercepts import (
+    Close,
+    Delay,
+    Fail,
+    LeaveOut,
+    NoAnswer,
+    Rewrite,
+    Seen,
+    Throttle,
+    Where,
+)
 from kafka_unclean_recovery.emulator.security import authorizing
+from kafka_unclean_recovery.emulator.wire import build, response_class
 
 FORWARDED = frozenset(
     {
@@ -45,17 +62,86 @@ async def carry_out(context: Context, api: Api, request: Any) -> Fields | None:
     if action is None:
         return await _answer(context, api, request)
     match action:
-        case Fail() if getattr(request, "acks", None) == 0:
-            raise HangUp  # As Kafka tells a producer that wants no answer.
-        case Fail(error):
-            return failed(api.request, request, error)
-        case Delay(seconds):
-            await asyncio.sleep(seconds)
-            return await _answer(context, api, request)
+        case Fail():
+            return await _failed(context, api, request, action)
+        case LeaveOut() | Rewrite():
+            return await _changed(context, api, request, action)
+        case Throttle(seconds):
+            return await _throttled(context, api, request, seconds)
+        case Delay(seconds, carried_out):
+            return await _late(context, api, request, seconds, carried_out)
         case NoAnswer(carried_out) | Close(carried_out):
             if carried_out:
                 await _answer(context, api, request)
     raise HangUp if isinstance(action, Close) else Silence
+
+
+async def _failed(context: Context, api: Api, request: Any, how: Fail) -> Fields | None:
+    if getattr(request, "acks", None) == 0:
+        raise HangUp  # As Kafka tells a producer that wants no answer.
+    if how.of is None:
+        return failed(api.request, request, how.error, how.where)
+    return await _partly_failed(context, api, request, how.error, how.of)
+
+
+async def _partly_failed(
+    context: Context, api: Api, request: Any, error: int, of: Collection[str]
+) -> Fields | None:
+    """The entries that are called so fail, the others are carried out."""
+    called = partial(_called, context)
+    asked = request.to_dict(json=False)
+    rest, refused = without(asked, of, called), only(asked, of, called)
+    if has_any(refused) and not has_any(rest):
+        # Nothing named would be all.
+        return failed(api.request, request, error, Where.ENTRIES)
+    answer = await _answer(context, api, build(api.request, request.version, rest))
+    if answer is None:
+        return None
+    errors = failed(api.request, build(api.request, request.version, refused), error, Where.ENTRIES)
+    of_all = with_errors(response_class(api.request), only(answer, of, called), error)
+    return joined(joined(without(answer, of, called), of_all, called), errors, called)
+
+
+async def _changed(
+    context: Context, api: Api, request: Any, how: LeaveOut | Rewrite
+) -> Fields | None:
+    answer = await _answer(context, api, request)
+    if answer is None:
+        return None
+    if isinstance(how, Rewrite):
+        return how.change(answer)
+    return left_out(answer, how.of, partial(_called, context))
+
+
+def _called(context: Context, value: Any) -> str:
+    """As entries.Called."""
+    known = context.topic(None, value) if isinstance(value, UUID) else None
+    return str(value) if known is None else known.name
+
+
+async def _throttled(context: Context, api: Api, request: Any, seconds: float) -> Fields | None:
+    """ClientQuotaManager: a fetch gets nothing (FetchContext.getThrottledResponse), what else was
+    asked for is done; the channel is muted, and the client told for how long."""
+    told = {"throttle_time_ms": round(seconds * 1000)}
+    if api.request is FetchRequest:
+        answer: Fields | None = {"responses": []}
+    else:
+        answer = await _answer(context, api, request)
+    context.muted.until = Deadline.after(seconds)
+    if answer is None or "throttle_time_ms" not in response_class(api.request).fields:
+        return answer
+    return answer | told
+
+
+async def _late(
+    context: Context, api: Api, request: Any, seconds: float, carried_out: bool
+) -> Fields | None:
+    if not carried_out:
+        await asyncio.sleep(seconds)
+        return await _answer(context, api, request)
+    answer = await _answer(context, api, request)
+    await asyncio.sleep(seconds)
+    return answer
 
 
 async def _answer(context: Context, api: Api, request: Any) -> Fields | None:

@@ -240,6 +240,11 @@ class Cluster:
         fetches nothing at all. Those of one partition if a topic is named."""
         self._call(self._running_core.control.lag(broker, records, topic, partition))
 
+    def lag_metadata(self, broker: int, seconds: float | None = STOPPED) -> None:
+        """It hears so much later of what the controller decides, though it is in touch with it and
+        passes requests on at once: 0 ends it, STOPPED hears nothing from now on."""
+        self._call(self._running_core.links.lag_metadata(broker, seconds))
+
     def intercept(
         self,
         api: str | int,

@@ -9,6 +9,7 @@ from kafka_unclean_recovery.emulator.controller.records import NO_LEADER
 from kafka_unclean_recovery.emulator.disks.damage import Damage
 from kafka_unclean_recovery.emulator.error_names import ERROR_CODES
 from kafka_unclean_recovery.emulator.faults import CLIENTS, CONTROLLER, STOPPED, Drop
+from kafka_unclean_recovery.emulator.intercepts import Where
 
 # As Kafka has them (Topic.LEGAL_CHARS); no longer than a directory name allows.
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
@@ -81,6 +82,10 @@ def seconds(word: str) -> float:
     return whole(word) / 1000
 
 
+def seconds_or_all(word: str) -> float | None:
+    return STOPPED if word == "all" else seconds(word)
+
+
 def lag(word: str) -> int | None:
     return STOPPED if word == "all" else whole(word)
 
@@ -104,6 +109,21 @@ def election_type(word: str) -> ElectionType:
 def carried_out(word: str) -> bool:
     """Whether it happens after the request was carried out."""
     return _one_of(word, ["before", "after"]) == "after"
+
+
+def entries(word: str) -> frozenset[str]:
+    """By their names, with commas between."""
+    if not all(names := word.split(",")):
+        raise ValueError("names of entries are wanted, as in orders-0,payments")
+    return frozenset(names)
+
+
+def entries_or_all(word: str) -> frozenset[str] | None:
+    return None if word == "all" else entries(word)
+
+
+def where(word: str) -> Where:
+    return Where(_one_of(word, [each.value for each in Where]))
 
 
 def error_code(word: str) -> int:

@@ -108,18 +108,29 @@ FORMS: Mapping[str, Form] = {
         keys={"records": value.lag, "partition": value.partition},
         one_of=("records",),
     ),
+    "lag-metadata": Form(
+        words={"BROKER": value.broker}, keys={"ms": value.seconds_or_all}, one_of=("ms",)
+    ),
     # Requests.
     "intercept": Form(
         words={"API": value.text},
         keys={
             "error": value.error_code,
+            "leave-out": value.entries_or_all,
+            "throttle-ms": value.seconds,
             "no-answer": value.carried_out,
             "close": value.carried_out,
             "delay-ms": value.seconds,
+            "delay-answer-ms": value.seconds,
+            "of": value.entries,
+            "where": value.where,
             "broker": value.broker,
             "times": value.one_or_more,
         },
-        one_of=("error", "no-answer", "close", "delay-ms"),
+        one_of=(
+            *("error", "leave-out", "throttle-ms"),
+            *("no-answer", "close", "delay-ms", "delay-answer-ms"),
+        ),
     ),
     "clear-intercepts": Form(),
     # Looking.

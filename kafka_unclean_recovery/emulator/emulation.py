@@ -25,7 +25,7 @@ from kafka_unclean_recovery.emulator.disks.log_directories import wiped
 from kafka_unclean_recovery.emulator.disks.metadata_log import MetadataLog
 from kafka_unclean_recovery.emulator.disks.metadata_replicas import MetadataReplicas
 from kafka_unclean_recovery.emulator.election_counts import ElectionCounts
-from kafka_unclean_recovery.emulator.faults import Faults
+from kafka_unclean_recovery.emulator.faults import STOPPED, Faults
 from kafka_unclean_recovery.emulator.groups import Group
 from kafka_unclean_recovery.emulator.metadata_publisher import MetadataPublisher
 from kafka_unclean_recovery.emulator.recoveries import Recoveries
@@ -115,7 +115,8 @@ class Emulation:
 
     def _commit(self, event: ev.Event) -> ev.AnyResponse:
         records, response = handle(self.state, event)
-        if self.faults.delays and any(not isinstance(r, rec.IN_MEMORY) for r in records):
+        late = self.faults.delays or self.faults.metadata_lags
+        if late and any(not isinstance(r, rec.IN_MEMORY) for r in records):
             self._hold_back()
         self._log.append(records)
         self._metadata.note(records)
@@ -311,12 +312,14 @@ class Emulation:
         return self._stale.get(broker, self.state)
 
     def _hold_back(self) -> None:
-        """Brokers behind a slow link learn later of what is about to be committed."""
+        """Brokers behind a slow link, or whose metadata lags, learn later of what is about to be
+        committed."""
         for broker in self.brokers.values():
-            seconds = self.faults.controller_delay(broker.id)
-            if seconds and broker.running and broker.id not in self._stale:
+            seconds = self.faults.metadata_delay(broker.id)
+            if seconds != 0 and broker.running and broker.id not in self._stale:
                 self._stale[broker.id] = snapshot(self.state)
-                self.later(seconds, partial(self.hear, broker))
+                if seconds is not STOPPED:
+                    self.later(seconds, partial(self.hear, broker))
 
     def lose_sight(self, broker: Broker) -> None:
         """From now on it hears nothing of the controller."""
@@ -324,7 +327,8 @@ class Emulation:
 
     def hear(self, broker: Broker) -> None:
         """It catches up, if what it missed reaches it now."""
-        if not self.faults.reaches_controller(broker.id):
+        lags = self.faults.metadata_delay(broker.id) is STOPPED
+        if lags or not self.faults.reaches_controller(broker.id):
             return
         self._stale.pop(broker.id, None)
         if broker.running:

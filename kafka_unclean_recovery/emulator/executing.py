@@ -12,7 +12,16 @@ from kafka_unclean_recovery.emulator.cluster import Cluster
 from kafka_unclean_recovery.emulator.commands import CONFIGS, BadCommand, Command
 from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.emulator.faults import CONTROLLER, Drop
-from kafka_unclean_recovery.emulator.intercepts import Action, Close, Delay, Fail, NoAnswer
+from kafka_unclean_recovery.emulator.intercepts import (
+    Action,
+    Close,
+    Delay,
+    Fail,
+    LeaveOut,
+    NoAnswer,
+    Throttle,
+    Where,
+)
 from kafka_unclean_recovery.emulator.metrics import prometheus_text
 from kafka_unclean_recovery.emulator.status import partition_status, render, render_json
 
@@ -123,10 +132,27 @@ def _intercept(cluster: Cluster, values: Values) -> None:
 
 def _action(values: Values) -> Action:
     if "error" in values:
-        return Fail(values["error"])
-    if "no-answer" in values:
-        return NoAnswer(values["no-answer"])
-    return Close(values["close"]) if "close" in values else Delay(values["delay-ms"])
+        return _failure(values["error"], values)
+    if unfit := [key for key in ("of", "where") if key in values]:
+        raise ValueError(f"{unfit[0]}= goes with error=")
+    (key,) = _ACTIONS.keys() & values.keys()
+    return _ACTIONS[key](values[key])
+
+
+def _failure(error: int, values: Values) -> Fail:
+    if "of" in values and "where" in values:
+        raise ValueError("give one of of=, where=: what is of some entries is told in them")
+    return Fail(error, values.get("where", Where.EVERYWHERE), values.get("of"))
+
+
+_ACTIONS: Mapping[str, Callable[[Any], Action]] = {
+    "leave-out": LeaveOut,
+    "throttle-ms": Throttle,
+    "no-answer": NoAnswer,
+    "close": Close,
+    "delay-ms": Delay,
+    "delay-answer-ms": lambda seconds: Delay(seconds, carried_out=True),
+}
 
 
 def _corrupt_disk(cluster: Cluster, values: Values) -> str:
@@ -178,6 +204,7 @@ _DO: Mapping[str, Callable[[Cluster, Values], str | None]] = {
     "restore-link": lambda cluster, v: cluster.restore_link(*_ends(v)),
     "restore-links": lambda cluster, _: cluster.restore_links(),
     "lag": _lag,
+    "lag-metadata": lambda cluster, v: cluster.lag_metadata(v["BROKER"], v["ms"]),
     "intercept": _intercept,
     "clear-intercepts": lambda cluster, _: cluster.clear_intercepts(),
     "wait-until": _wait_until,

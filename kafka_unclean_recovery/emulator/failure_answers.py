@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kafka_unclean_recovery.emulator.intercepts import Where
 from kafka_unclean_recovery.emulator.wire import response_class
 
 Fields = dict[str, Any]
@@ -26,14 +27,28 @@ _NAMES = {
 """Fields that say what an entry is about, whichever of them a message has."""
 
 
-def failed(request_class: Any, request: Any, error: int) -> Fields:
+def failed(request_class: Any, request: Any, error: int, where: Where = Where.EVERYWHERE) -> Fields:
     """Fields for wire.encode, in the version of `request`."""
     version = request.version
     answered = _of(response_class(request_class), version)
     asked = _of(request_class, version)
     if request_class.name in _NOTHING_PER_ENTRY:
         asked = {}
-    return _with_error(answered, error) | _arrays(answered, asked, request, error, version)
+    at_top = {} if where is Where.ENTRIES else _with_error(answered, error)
+    if where is Where.TOP:
+        return at_top
+    return at_top | _arrays(answered, asked, request, error, version)
+
+
+def with_errors(answer_class: Any, fields: Fields, error: int) -> Fields:
+    """All entries of an answer that can tell of an error do, whatever else they tell."""
+    found = dict(fields)
+    for name, entries in fields.items():
+        if answer_class.fields[name].is_struct_array():
+            entry = answer_class.fields[name].data_class
+            code = {_ERROR: error} if _ERROR in entry.fields else {}
+            found[name] = [with_errors(entry, each, error) | code for each in entries or ()]
+    return found
 
 
 def _of(container: Any, version: int) -> dict[str, Any]:

@@ -50,6 +50,9 @@ class Faults:
     """controller_down: the controller hangs, and nobody reaches it. lags: by follower and
     partition, None as partition for all of them: in records, or STOPPED.
 
+    metadata_lags: by broker, in seconds, or STOPPED: it hears that much later of what the
+    controller decides, though it is in touch with it.
+
     in_flight and arrived: fetches over slow links.
     """
 
@@ -57,6 +60,7 @@ class Faults:
     delays: dict[Link, float] = field(default_factory=dict)
     controller_down: bool = False
     lags: dict[tuple[int, TopicIdPartition | None], int | None] = field(default_factory=dict)
+    metadata_lags: dict[int, float | None] = field(default_factory=dict)
     in_flight: set[Fetch] = field(default_factory=set)
     arrived: set[Fetch] = field(default_factory=set)
 
@@ -81,6 +85,11 @@ class Faults:
 
     def controller_delay(self, broker: int) -> float:
         return self.delays.get(link(broker, CONTROLLER), 0.0)
+
+    def metadata_delay(self, broker: int) -> float | None:
+        """After which it hears what the controller decides; STOPPED for never."""
+        lag = self.metadata_lags.get(broker, 0.0)
+        return STOPPED if lag is STOPPED else max(lag, self.controller_delay(broker))
 
     def lag(self, follower: int, key: TopicIdPartition) -> int | None:
         """So many records the follower stays behind; STOPPED when it fetches nothing."""

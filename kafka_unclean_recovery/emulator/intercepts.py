@@ -7,14 +7,56 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
+
+
+class Where(StrEnum):
+    """Where an answer tells of an error."""
+
+    EVERYWHERE = "everywhere"
+    TOP = "top"
+    """At its top alone, with no entries: an answer that has no code there says nothing at all."""
+
+    ENTRIES = "entries"
+    """In each entry that was asked for, and none at the top."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fail:
-    """Not carried out: the answer is this error code (class Errors), wherever it has one."""
+    """Not carried out: the answer is this error code (class Errors). NONE says that it was done.
+
+    `of`: of these entries alone, by their names, as entries.py has them; the rest of the request is
+    carried out and answered. Where it names none of them ("all"), all is carried out, and the error
+    is in their place in the answer.
+    """
 
     error: int
+    where: Where = Where.EVERYWHERE
+    of: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveOut:
+    """Carried out, and left out of the answer: the entries that are called so (entries.py), None
+    for all of them. "orders" is a topic, "orders-0" a partition, "2" a broker."""
+
+    of: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Throttle:
+    """As for a client over its quota: throttle_time_ms, a Fetch without partitions, and so many
+    seconds in which nothing more is read of this connection. All but Fetch is carried out."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """Carried out, and answered with what the function makes of the answer's fields."""
+
+    change: Callable[[dict[str, Any]], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +76,13 @@ class Close:
 
 @dataclass(frozen=True, slots=True)
 class Delay:
-    """Carried out and answered so many seconds later."""
+    """Carried out and answered so many seconds later; with `carried_out` only answered later."""
 
     seconds: float
+    carried_out: bool = False
 
 
-Action = Fail | NoAnswer | Close | Delay
+Action = Fail | LeaveOut | Throttle | Rewrite | NoAnswer | Close | Delay
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,20 @@ class Links:
             self._faults.lags[broker, key] = records
         self._settle()
 
+    async def lag_metadata(self, broker: int, seconds: float | None) -> None:
+        """See Faults.metadata_lags; 0 ends it, and STOPPED begins at once."""
+        known = self._emulation.broker(broker)
+        if seconds is not None and not 0 <= seconds <= _LONGEST_DELAY:
+            raise ValueError(f"metadata does not lag by {seconds:g} s: 0 to {_LONGEST_DELAY:g}")
+        if seconds == 0:
+            self._faults.metadata_lags.pop(broker, None)
+            self._emulation.hear(known)
+        else:
+            self._faults.metadata_lags[broker] = seconds
+            if seconds is None:
+                self._emulation.lose_sight(known)
+        self._settle()
+
     def _between(self, one: int, other: int) -> Link:
         ends = {one, other} - {CONTROLLER, CLIENTS}
         for broker in ends:

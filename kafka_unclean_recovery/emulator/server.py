@@ -15,7 +15,7 @@ from functools import partial
 
 from kafka_unclean_recovery.emulator import wire
 from kafka_unclean_recovery.emulator.apis import api_versions
-from kafka_unclean_recovery.emulator.apis.api import Api, Context
+from kafka_unclean_recovery.emulator.apis.api import Api, Context, Muted
 from kafka_unclean_recovery.emulator.carrying_out import HangUp, Silence, carry_out
 from kafka_unclean_recovery.emulator.controller.state import ControllerFault
 from kafka_unclean_recovery.emulator.security.channel import (
@@ -135,7 +135,7 @@ class Listener:
             try:
                 before = partial(answer_to, context=context, apis=apis)
                 rights = await self._entrance.rights(channel, principal, before)
-                known = replace(context, rights=rights, gone=incoming.gone)
+                known = replace(context, rights=rights, gone=incoming.gone, muted=Muted())
                 await self._converse(channel, known, apis)
             except Silence:
                 await _until_closed(incoming)
@@ -157,6 +157,9 @@ class Listener:
             await self.resumed.wait()
             if answer is not None:
                 await channel.write(answer)
+            if context.muted.until is not None:
+                await asyncio.sleep(context.muted.until.remaining())
+                context.muted.until = None
 
 
 async def _until_closed(incoming: Incoming) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import MISSING, asdict, dataclass, fields
 
 from kafka_unclean_recovery.emulator.broker import Broker
 from kafka_unclean_recovery.emulator.controller.records import NO_LEADER, Ids
 from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.emulator.faults import CLIENTS, CONTROLLER, STOPPED, Link
-from kafka_unclean_recovery.emulator.intercepts import Interception
+from kafka_unclean_recovery.emulator.intercepts import Action, Interception
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +123,9 @@ def _faults(emulation: Emulation) -> Iterator[str]:
         topic = None if key is None else emulation.state.topics.get(key.topic_id)
         where = "" if key is None or topic is None else f" partition={topic.name}-{key.partition}"
         yield f"broker {broker} lags records={'all' if records is STOPPED else records}{where}"
+    for broker, lag in faults.metadata_lags.items():
+        by = "all" if lag is STOPPED else f"{lag * 1000:g}"
+        yield f"metadata of broker {broker} lags ms={by}"
 
 
 def _ends(between: Link) -> str:
@@ -132,8 +135,22 @@ def _ends(between: Link) -> str:
 
 def _intercept(rule: Interception) -> str:
     where = "" if rule.broker is None else f" broker={rule.broker}"
-    what = "by a function" if callable(rule.action) else str(rule.action)
+    what = "by a function" if callable(rule.action) else _action(rule.action)
     return f"intercept {rule.api}{where} times={rule.left}: {what}"
+
+
+def _action(action: Action) -> str:
+    """Without what is as it is if nothing is said."""
+    said = [
+        f"{f.name}={_written(getattr(action, f.name))}"
+        for f in fields(action)
+        if f.default is MISSING or getattr(action, f.name) != f.default
+    ]
+    return f"{type(action).__name__}({', '.join(said)})"
+
+
+def _written(value: object) -> str:
+    return ",".join(sorted(value)) if isinstance(value, frozenset) else str(value)
 
 
 # As text: one line each, words and key=value, as commands have them.

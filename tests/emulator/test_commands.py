@@ -20,6 +20,7 @@ from kafka_unclean_recovery.emulator.controller.events import ElectionType
 from kafka_unclean_recovery.emulator.disks.damage import Damage
 from kafka_unclean_recovery.emulator.executing import commands_done, execute, run
 from kafka_unclean_recovery.emulator.faults import CLIENTS, CONTROLLER, STOPPED, Drop
+from kafka_unclean_recovery.emulator.intercepts import Where
 
 # What other means give: the life of the context manager, and looking by Python.
 NOT_COMMANDS = {"look", "log_directory", "log_directories", "partition", "bootstrap_servers"}
@@ -98,6 +99,32 @@ OTHERWISE_NAMED = {
             {"API": "43", "error": 41, "broker": 2},
         ),
         (
+            "intercept Metadata leave-out=orders-0,payments",
+            "intercept",
+            {"API": "Metadata", "leave-out": frozenset({"orders-0", "payments"})},
+        ),
+        (
+            "intercept Fetch leave-out=all",
+            "intercept",
+            {"API": "Fetch", "leave-out": None},
+        ),
+        (
+            "intercept Fetch error=6 of=orders-0 times=2",
+            "intercept",
+            {"API": "Fetch", "error": 6, "of": frozenset({"orders-0"}), "times": 2},
+        ),
+        (
+            "intercept Fetch error=NONE where=top",
+            "intercept",
+            {"API": "Fetch", "error": 0, "where": Where.TOP},
+        ),
+        (
+            "intercept Fetch throttle-ms=1500",
+            "intercept",
+            {"API": "Fetch", "throttle-ms": 1.5},
+        ),
+        ("lag-metadata 2 ms=all", "lag-metadata", {"BROKER": 2, "ms": STOPPED}),
+        (
             "wait-until a-0 leader=none isr= elr=2,1",
             "wait-until",
             {"TOPIC-PARTITION": ("a", 0), "leader": -1, "isr": (), "elr": (2, 1)},
@@ -136,9 +163,11 @@ def test_comments_and_empty_lines_are_nothing(line: str) -> None:
         ("drop-link 1 moon", "'moon' is no end of a link"),
         ("delay-link 1 2", "give one of ms="),
         ("lag 1", "give one of records="),
-        ("intercept Fetch", "give one of error=, no-answer=, close=, delay-ms="),
+        ("intercept Fetch", "give one of error=, leave-out=, throttle-ms=, no-answer="),
         ("intercept Fetch error=6 close=after", "give one of"),
         ("intercept Fetch error=OOPS", "'OOPS' is no error known here; give its number"),
+        ("intercept Fetch leave-out=a,,b", "names of entries are wanted, as in orders-0,payments"),
+        ("intercept Fetch error=6 where=here", "'here' is none of everywhere, top, entries"),
         ("intercept Fetch close=never", "'never' is none of before, after"),
         ("elect-leaders clean", "'clean' is none of preferred, unclean, designated"),
         ("corrupt-disk 1 damage=fire", "damage=fire: 'fire' is none of flip, cut"),
@@ -171,7 +200,8 @@ def test_every_error_is_known_by_name_and_by_number() -> None:
 def test_every_command_is_written_as_its_usage_says_and_done() -> None:
     assert set(FORMS) == commands_done()
     assert usage("intercept") == (
-        "intercept API error=|no-answer=|close=|delay-ms= [broker=] [times=]"
+        "intercept API error=|leave-out=|throttle-ms=|no-answer=|close=|delay-ms=|delay-answer-ms="
+        " [of=] [where=] [broker=] [times=]"
     )
     assert usage("create-topic").endswith("[replica-assignment=] [CONFIG=]...")
 
@@ -220,6 +250,7 @@ delay-link 2 3 ms=5
 drop-link 3 clients how=reset
 restore-link 2 1
 lag 2 records=5 partition=orders-0
+lag-metadata 4 ms=250
 intercept Fetch error=6 times=3
 """
 
@@ -232,6 +263,7 @@ def test_every_command_does_something_to_a_cluster() -> None:
             "link 3 clients dropped how=reset",
             "link 3 2 delayed ms=5",
             "broker 2 lags records=5 partition=orders-0",
+            "metadata of broker 4 lags ms=250",
             "intercept Fetch times=3: Fail(error=6)",
         )
         assert cluster.status().brokers[3].process == "dead"
@@ -246,7 +278,7 @@ def test_every_command_does_something_to_a_cluster() -> None:
         assert "log-end-offsets=1:10,2:10,3:10\n" in said
         for name in ("restore-links", "clear-intercepts"):
             execute(cluster, Command(name))
-        assert len(cluster.status().faults) == 1
+        assert len(cluster.status().faults) == 2
         last = execute(cluster, parse_line("produce orders-0 1 acks=1") or Command(""))
         assert last == "orders-0: 1 records from offset 10 on\n"
     done = {command.name for _, command in scenario}

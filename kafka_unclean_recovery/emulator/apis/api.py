@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.emulator.broker import Broker
 from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
 from kafka_unclean_recovery.emulator.controller.state import State, Topic
@@ -15,6 +16,14 @@ from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.emulator.intercepts import Interceptions
 from kafka_unclean_recovery.emulator.replica import Replica
 from kafka_unclean_recovery.emulator.security.rights import EVERY_RIGHT, Rights
+
+
+@dataclass(slots=True)
+class Muted:
+    """A connection of which nothing is read for some time, as its client is over its quota."""
+
+    until: Deadline | None = None
+
 
 Fields = dict[str, Any]
 """Of an answer, by name; see wire.encode."""
@@ -28,7 +37,8 @@ class Context:
 
     `moved` waits, at most so many seconds, for records or metadata to move. `versions`: the lowest
     and highest of each API key that is advertised. `interceptions`: of this cluster's requests.
-    `rights`: of the client. `gone` is set when the client has closed the connection.
+    `rights`: of the client. `gone` is set when the client has closed the connection. `muted`: of
+    this connection.
     """
 
     broker: Broker
@@ -39,6 +49,7 @@ class Context:
     interceptions: Interceptions
     rights: Rights = EVERY_RIGHT
     gone: asyncio.Event = field(default_factory=asyncio.Event)
+    muted: Muted = field(default_factory=Muted)
 
     async def moved_for_client(self, seconds: float) -> None:
         """As `moved`, for what nobody but the client waits for, who may ask to wait for weeks and
