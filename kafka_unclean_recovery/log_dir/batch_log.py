@@ -143,17 +143,24 @@ def first_contradiction(
     """Where the epochs of batches disagree with leader-epoch-checkpoint.
 
     assigned: (leader epoch, start offset) pairs as the checkpoint has them. A broker writes those
-    before the first batch of an epoch, so a batch of an epoch that is not there is in doubt.
+    before the first batch of an epoch, so a batch of an epoch that is not there is in doubt. What
+    lies below the first of them was deleted, by DeleteRecords or retention: a broker cuts the
+    checkpoint off there at once, writes down the log start up to a minute later, and deletes
+    segments up to five minutes later. Such batches are of no newer epoch.
     """
     for run in runs:
         start = max(run.start_offset, log_start)
         if start >= run.end_offset:
             continue
-        for span in spans_within(assigned, start, run.end_offset) or (EpochSpan(-1, start, start),):
+        first_epoch, begin = assigned[0] if assigned else (-1, start)
+        if start < begin and run.epoch > first_epoch:
+            return Doubt(_wrote(run, EpochSpan(-1, start, start), assigned), start)
+        kept = max(start, begin)
+        if kept >= run.end_offset:
+            continue
+        for span in spans_within(assigned, kept, run.end_offset) or (EpochSpan(-1, kept, kept),):
             if span.epoch != run.epoch:
                 return Doubt(_wrote(run, span, assigned), span.start_offset)
-            if span.start_offset > start:
-                return Doubt(_wrote(run, EpochSpan(-1, start, start), assigned), start)
     return None
 
 

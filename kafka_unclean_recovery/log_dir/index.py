@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import struct
 from bisect import bisect_left
-from collections import deque
 from collections.abc import Callable, Iterator
 
 from kafka_unclean_recovery.log_dir.errors import BadFormat
@@ -76,16 +75,16 @@ def entries_from(data: bytes, position: int, base_offset: int) -> Iterator[Entry
         yield base_offset + offset, at
 
 
-def last_entry(read_at: ReadAt, size: int, base_offset: int) -> Entry | None:
-    """The last entry of an index of `size` bytes, None when there is none, by a few small reads.
+def last_entries(read_at: ReadAt, size: int, base_offset: int) -> list[Entry]:
+    """The last entries of an index of `size` bytes, in rising order, by a few small reads.
 
-    Sees only the block of entries that the last lies in. Raises BadFormat when those do not rise.
-    What it names is to be checked against the batch that lies there.
+    Those of the last two blocks in use. Raises BadFormat when they do not rise. What each names is
+    to be checked against the batch that lies there.
     """
     _check_size(size)
-    low = _last_block(read_at, -(-size // _BLOCK))
-    block = _whole_entries(read_at(low * _BLOCK, min(_BLOCK, size)))
-    return next(iter(deque(entries(block, base_offset), maxlen=1)), None)
+    begin = max(_last_block(read_at, -(-size // _BLOCK)) - 1, 0) * _BLOCK
+    blocks = _whole_entries(read_at(begin, min(2 * _BLOCK, size)))
+    return list(entries(blocks, base_offset))
 
 
 def _last_block(read_at: ReadAt, blocks: int) -> int:

@@ -113,6 +113,7 @@ def _scan(reads: Reads, folder: Folder, replica: Replica, mode: ScanMode) -> Rep
     topic_id, nameless = _topic_id(folder, files)
     assigned, unassigned = _assigned(folder, files)
     at_odds = None if assigned is None else first_contradiction(log.runs, assigned, log_start)
+    begun = _begins_behind(assigned or (), log_end)
     rotten = f"its broker stopped in order, but {damage}" if replica.stopped_clean else None
     reasons = (nameless, unassigned, damage and rotten)
     doubt = _least_certain(
@@ -120,11 +121,12 @@ def _scan(reads: Reads, folder: Folder, replica: Replica, mode: ScanMode) -> Rep
             log.doubt,
             at_odds or first_fall(log.runs),
             lost,
+            begun,
             *(Doubt(reason, log_end) for reason in reasons if reason),
         ]
     )
     whole = damage is None and (mode is ScanMode.DEEP or (first == 0 and mode is not ScanMode.FAST))
-    if assigned is None and whole:
+    if not assigned and whole:
         assigned = tuple((run.epoch, run.start_offset) for run in log.runs)
     return ReplicaLog(
         replica.broker,
@@ -206,6 +208,18 @@ def _bounds(
     return log_start, log_start, Doubt(why, log_end)
 
 
+def _begins_behind(assigned: Assigned, log_end: int) -> Doubt | None:
+    """A broker never deletes records beyond the log end."""
+    if not assigned or assigned[0][1] <= log_end:
+        return None
+    begin = assigned[0][1]
+    return Doubt(
+        f"the log ends at {log_end}, below {begin}, where leader-epoch-checkpoint begins: what was"
+        " written last is gone",
+        log_end,
+    )
+
+
 def _last_written(log: BatchLog, assigned: Assigned, log_start: int, log_end: int) -> int | None:
     """From the last batch: the checkpoint's last epoch may have written nothing. Of a log that
     holds none any more, the newest epoch it knows; -1 if nothing was ever written."""
@@ -217,18 +231,21 @@ def _last_written(log: BatchLog, assigned: Assigned, log_start: int, log_end: in
 
 
 def _lineage(assigned: Assigned | None, log_start: int, log_end: int) -> EpochLineage | None:
-    """None, too, for records whose leader epoch nobody wrote down."""
-    if log_start == log_end:
+    """None, too, for records whose leader epoch nobody wrote down. Empty where all were deleted,
+    even if their segments are still there."""
+    if log_start == log_end or (assigned and assigned[0][1] == log_end):
         return ()
     return spans_within(assigned or (), log_start, log_end) or None
 
 
 def _assigned(folder: Folder, files: ReplicaFiles) -> tuple[Assigned | None, str | None]:
-    """(leader-epoch-checkpoint, or why it says nothing)."""
+    """(leader-epoch-checkpoint, or why it says nothing). One that was written without an entry is
+    as good as none: so a broker leaves it that found, when it started, all records deleted."""
     if not files.has_leader_epochs:
         return None, None
+    data = folder.read_whole(LEADER_EPOCHS) or b""
     try:
-        return parse_leader_epochs(folder.read_whole(LEADER_EPOCHS) or b""), None
+        return parse_leader_epochs(data) or (None if data else ()), None
     except BadFormat as error:
         return None, str(error)
 

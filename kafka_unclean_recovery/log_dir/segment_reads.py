@@ -53,11 +53,14 @@ class SegmentReads:
         """Tell `log` the batches that the offset index does not reach any more, by their headers;
         all of them where it is of no use."""
         with self.opened(segment.name) as read_at:
-            start = self._last_indexed(segment, read_at)
-            if start == 0:
-                log.begin_segment(segment.base_offset)
-            walk = Walk(read_at, start, segment.size, segment.base_offset, check_crc=False)
-            log.take(walk.runs())
+            for start in self._last_indexed(segment, read_at):
+                if start == 0:
+                    log.begin_segment(segment.base_offset)
+                walk = Walk(read_at, start, segment.size, segment.base_offset, check_crc=False)
+                log.take(walk.runs())
+                # A batch that was only begun has its entry too: then an earlier one is to begin at.
+                if log.batches:
+                    break
         assert walk.ended is not None
         return ended(walk.ended, log)
 
@@ -80,16 +83,25 @@ class SegmentReads:
         log, _ = self.last_batches([segment], compacted=True)
         return log.end or 0
 
-    def _last_indexed(self, segment: Segment, read_at: ReadAt) -> int:
-        """The position of the last batch in the index; 0 unless a batch lies there that fits."""
+    def _last_indexed(self, segment: Segment, read_at: ReadAt) -> Iterator[int]:
+        """Positions of batches in the index that fit, the last first and then ever further apart;
+        in the end 0."""
+        found = self._last_entries(segment)
+        back = 1
+        while back <= len(found):
+            if _fits(segment, found[-back], read_at):
+                yield found[-back][1]
+            back *= 2
+        yield 0
+
+    def _last_entries(self, segment: Segment) -> list[index.Entry]:
         if segment.index is None:
-            return 0
+            return []
         try:
             with self._folder.opened(segment.index) as file:
-                entry = index.last_entry(self._metered(file), file.size, segment.base_offset)
+                return index.last_entries(self._metered(file), file.size, segment.base_offset)
         except BadFormat:
-            return 0
-        return entry[1] if entry is not None and _fits(segment, entry, read_at) else 0
+            return []
 
     def boundaries(self, segment: Segment, wished: Iterable[int]) -> Iterator[int]:
         """Positions to cut the segment at, in rising order: for each wished, which rise, the first

@@ -43,7 +43,9 @@ def lost_under(replica: ReplicaLog, leader: ReplicaLog) -> Lost:
         start = max(leader.log_end_offset, replica.log_start_offset or 0)
         beyond = EpochSpan(NO_EPOCH, start, replica.log_end_offset)
         return Lost((beyond,) if beyond.start_offset < beyond.end_offset else (), (), _NO_LINEAGE)
-    start = leader.log_start_offset or 0
+    # Where its log start was moved less than a minute before a kill, the log start that is written
+    # down is an older one, and only the lineage begins where records were deleted up to.
+    start = leader.epochs[0].start_offset if leader.epochs else leader.log_end_offset
     missing = tuple(_minus(replica.epochs, leader.epochs))
     below = tuple(
         EpochSpan(span.epoch, span.start_offset, min(span.end_offset, start))

@@ -230,6 +230,42 @@ def test_an_index_that_lies_does_not_change_where_a_fast_scan_ends(tmp_path: Pat
     assert scan(tmp_path / "a-0", garbage, FAST).log_end_offset == 30
 
 
+def _large(torn: int) -> Files:
+    """Every batch has its entry in the index but the first, as those of more than 4 KiB have; of
+    the last ones only zeros or a beginning have come to the disk."""
+    batches = [v2(at, 5, epoch=3, body=bytes(5000)) for at in range(0, 50, 5)]
+    positions = [sum(map(len, batches[:n])) for n in range(len(batches) + 1)]
+    kept = b"".join(batches[: len(batches) - torn])
+    return {
+        segment(0): kept + (batches[0][:100] if torn == 1 else bytes(len(batches[0]) * torn)),
+        segment(0, "index"): index(*((n * 5 + 4, positions[n]) for n in range(1, 10)), zeros=99),
+        "leader-epoch-checkpoint": epochs("3 0"),
+    }
+
+
+@pytest.mark.parametrize("mode", ScanMode)
+@pytest.mark.parametrize("torn", [1, 2, 3, 7, 9])
+@pytest.mark.parametrize("before", [False, True], ids=["alone", "behind another segment"])
+def test_a_torn_batch_in_the_index_costs_only_itself(
+    tmp_path: Path, mode: ScanMode, torn: int, before: bool
+) -> None:
+    files = _large(torn)
+    if before:
+        whole, half = v2(20, 5, epoch=3, body=bytes(5000)), v2(25, 5, epoch=3, body=bytes(5000))
+        files = {
+            segment(0): v2(0, 20, epoch=3),
+            segment(20): whole + half[:900],
+            segment(20, "index"): index((9, len(whole)), zeros=99),
+            "leader-epoch-checkpoint": epochs("3 0"),
+        }
+    log = scan(tmp_path / "a-0", files, mode)
+    end = 25 if before else 50 - 5 * torn
+    assert (log.log_end_offset, log.suspect, log.last_written_leader_epoch) == (end, None, 3)
+    assert log.epochs == (EpochSpan(3, 0, end),)
+    assert log.scanned
+    assert bool(log.scanned.damage) is (before or torn == 1)
+
+
 @pytest.mark.parametrize("mode", ScanMode)
 def test_an_active_segment_without_a_batch_takes_its_epoch_from_the_one_before(
     tmp_path: Path, mode: ScanMode
@@ -252,6 +288,81 @@ def test_deleted_records_move_the_log_start_into_a_segment(tmp_path: Path) -> No
     assert (log.log_start_offset, log.suspect) == (12, None)
     trimmed = {**GOOD, "leader-epoch-checkpoint": epochs("2 12", "3 25")}
     assert scan(tmp_path / "a-0", trimmed, log_start=12).suspect is None
+
+
+THREE_SEGMENTS: Files = {
+    segment(0): v2(0, 5, epoch=2) + v2(5, 5, epoch=3),
+    segment(10): v2(10, 10, epoch=3),
+    segment(20): v2(20, 10, epoch=3),
+}
+
+
+@pytest.mark.parametrize("mode", ScanMode)
+@pytest.mark.parametrize("log_start", [None, 0, 3])
+@pytest.mark.parametrize(
+    ("first", "files"),
+    [
+        ("3 13", {}),
+        ("3 20", {}),
+        ("3 30", {}),
+        ("4 30", {segment(30): v2(30, 10, epoch=4)}),
+        ("3 25", {segment(0): None, segment(10): None}),
+    ],
+    ids=["inside", "leading segments", "all", "all, then appended", "segments are gone"],
+)
+def test_records_deleted_just_before_a_kill_put_nothing_in_doubt(
+    tmp_path: Path,
+    mode: ScanMode,
+    log_start: int | None,
+    first: str,
+    files: Mapping[str, bytes | None],
+) -> None:
+    """The leader epochs are cut off at once, log-start-offset-checkpoint follows a minute later,
+    and the segments after that; a broker that starts takes the log as it lies there."""
+    held = {**THREE_SEGMENTS, "leader-epoch-checkpoint": epochs(first), **files}
+    kept = {name: data for name, data in held.items() if data is not None}
+    log = scan(tmp_path / "a-0", kept, mode, log_start=log_start)
+    epoch, begin = map(int, first.split())
+    end = 40 if epoch == 4 else 30
+    assert (log.suspect, log.certain_end_offset, log.problem) == (None, None, None)
+    assert log.scanned
+    assert log.scanned.damage is None
+    assert log.log_start_offset == max(log_start or 0, 20 if segment(0) not in kept else 0)
+    assert (log.log_end_offset, log.last_written_leader_epoch) == (end, epoch)
+    assert log.epochs == ((EpochSpan(epoch, begin, end),) if begin < end else ())
+
+
+@pytest.mark.parametrize("mode", ScanMode)
+def test_a_broker_that_started_after_all_was_deleted_has_forgotten_its_epochs(
+    tmp_path: Path, mode: ScanMode
+) -> None:
+    log = scan(tmp_path / "a-0", {**THREE_SEGMENTS, "leader-epoch-checkpoint": epochs()}, mode)
+    assert (log.suspect, log.log_end_offset, log.last_written_leader_epoch) == (None, 30, 3)
+    read = (EpochSpan(2, 0, 5), EpochSpan(3, 5, 30))
+    assert log.epochs == (None if mode is FAST else read)
+
+
+@pytest.mark.parametrize("mode", ScanMode)
+def test_a_batch_below_a_moved_log_start_is_of_no_newer_epoch(
+    tmp_path: Path, mode: ScanMode
+) -> None:
+    flipped = {segment(20): v2(20, 5, epoch=3) + v2(25, 5, epoch=7)}
+    files = {**THREE_SEGMENTS, **flipped, "leader-epoch-checkpoint": epochs("3 30")}
+    log = scan(tmp_path / "a-0", files, mode)
+    assert log.suspect
+    assert log.certain_end_offset == 25
+
+
+@pytest.mark.parametrize("mode", ScanMode)
+def test_a_log_that_ends_below_what_was_deleted_lost_its_tail(
+    tmp_path: Path, mode: ScanMode
+) -> None:
+    """A broker takes it as it is; records below 35 were there once, or could not be deleted."""
+    files = {**THREE_SEGMENTS, "leader-epoch-checkpoint": epochs("3 35")}
+    log = scan(tmp_path / "a-0", files, mode)
+    assert log.suspect
+    assert "below 35" in log.suspect
+    assert log.log_end_offset == 30
 
 
 def test_a_log_start_beyond_the_end_would_cost_the_log(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -48,6 +49,16 @@ def test_what_the_leader_has_deleted_is_told_apart_and_not_lost() -> None:
     lost = lost_under(log((0, 0, 30)), log((0, 10, 20)))
     assert _spans(lost.spans) == [(0, 20, 30)]
     assert _spans(lost.below_log_start) == [(0, 0, 10)]
+
+
+def test_what_the_leader_deleted_just_before_it_was_killed_is_not_lost() -> None:
+    """Its log start is an old one, as after a kill within a minute of DeleteRecords."""
+    leader = replace(log((0, 10, 20)), log_start_offset=0)
+    lost = lost_under(log((0, 0, 8)), leader)
+    assert (lost.spans, _spans(lost.below_log_start)) == ((), [(0, 0, 8)])
+    emptied = replace(leader, epochs=())
+    lost = lost_under(log((0, 0, 25)), emptied)
+    assert _spans(lost.spans) == [(0, 20, 25)]
 
 
 def test_a_leader_that_deleted_everything_lacks_what_lies_at_its_end_and_beyond() -> None:
