@@ -53,7 +53,8 @@ async def resolve(host: str, port: int, deadline: Deadline) -> list[Endpoint]:
 async def connect(endpoint: Endpoint, address: str, deadline: Deadline) -> socket.socket:
     """A connected TCP socket; raises ConnectionFailed."""
     try:
-        sock = socket.socket(endpoint.family, socket.SOCK_STREAM)
+        # Named, or asyncio takes it for something else and leaves small requests to be held back.
+        sock = socket.socket(endpoint.family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     except OSError as error:
         raise failures.unreachable(address, error) from error
     try:

@@ -170,7 +170,8 @@ async def _until_closed(incoming: Incoming) -> None:
 
 def _bound(host: str, port: int) -> socket.socket:
     """Bound and not listening: connections are refused. Several sockets can hold the port."""
-    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    # Named, or asyncio takes it for something else and leaves small answers to be held back.
+    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     sock.setblocking(False)
     sock.bind((host, port))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import struct
 from typing import Any
 
@@ -53,6 +54,16 @@ async def failure_of_asking(behaviour: Behaviour) -> tuple[ConnectionFailed, Con
             await connection.request(all_topics(), ample())
         await connection.close()
     return caught.value, connection
+
+
+@in_loop
+async def test_a_small_request_behind_another_is_not_held_back_for_its_acknowledgement() -> None:
+    async with (
+        listening(Kafka()) as port,
+        await Connection.open("127.0.0.1", port, CONFIG, ample()) as connection,
+    ):
+        sock = connection._writer.get_extra_info("socket")
+        assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 @in_loop
