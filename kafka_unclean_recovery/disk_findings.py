@@ -60,9 +60,11 @@ def _suspect_logs(
             continue
         further = any(reach(log) > reach(designated) for designated in trusted)
         what = _COMPARE if not trusted else _COPY if further else _NOT_NEEDED
+        if trusted and not further and _may_be_longer(log, trusted[0]):
+            what = _UNRANKED
         yield Finding(
             "suspect_log",
-            Severity.LOSS if further else Severity.NOTICE,
+            _GRAVITY.get(what, Severity.NOTICE),
             f"the log of broker {log.broker} may be corrupt: {log.suspect}. It goes to log end"
             f" offset {number_text(log.log_end_offset)} in leader epoch"
             f" {number_text(log.last_written_leader_epoch)}, and {_certain(log)}. {what}",
@@ -74,9 +76,21 @@ _COPY = (
     "It seems to rank higher than the designated log: copy it before it is truncated, and compare"
     " the records"
 )
+_UNRANKED = (
+    "It is longer than the designated log, and how it ranks is not known: copy it before it is"
+    " truncated, and compare the records"
+)
 _NOT_NEEDED = (
     "The designated log ranks at least as high: copy this one first only if it may be wanted"
 )
+_GRAVITY = {_COPY: Severity.LOSS, _UNRANKED: Severity.UNKNOWN}
+
+
+def _may_be_longer(log: ReplicaLog, leader: ReplicaLog) -> bool:
+    """Of a log whose last written leader epoch is unknown."""
+    if log.last_written_leader_epoch is not None or leader.log_end_offset is None:
+        return False
+    return log.log_end_offset is None or log.log_end_offset > leader.log_end_offset
 
 
 def _certain(log: ReplicaLog) -> str:

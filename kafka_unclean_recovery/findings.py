@@ -19,10 +19,11 @@ from kafka_unclean_recovery.model import (
 )
 from kafka_unclean_recovery.reach import (
     chosen_by_hand,
+    ends_further,
+    forgotten,
     may_have_led,
     reach,
     truncated,
-    written_epoch,
 )
 from kafka_unclean_recovery.report_text import count_text, number_text
 from kafka_unclean_recovery.waiting import waiting_for
@@ -77,7 +78,9 @@ def _longer_log_lost_to_newer_epoch(
         assert other.log_end_offset is not None
         if best.suspect is not None or other.suspect is not None:
             continue
-        older = written_epoch(other) < written_epoch(best)
+        if other.last_written_leader_epoch is None or best.last_written_leader_epoch is None:
+            continue
+        older = other.last_written_leader_epoch < best.last_written_leader_epoch
         if older and other.log_end_offset > best.log_end_offset:
             yield Finding(
                 "longer_log_lost_to_newer_epoch",
@@ -108,11 +111,14 @@ def _committed_records_lost(
     kept = truncated(logs, ranking)
     for log in logs:
         end = kept.get(log.broker)
-        if end is not None and log.high_watermark is not None and log.high_watermark > end:
+        if end is None or log.high_watermark is None:
+            continue
+        begin = max(end, log.log_start_offset or 0)
+        if log.high_watermark > begin:
             yield Finding(
                 "committed_records_lost",
                 Severity.LOSS,
-                f"offsets {end} to {log.high_watermark} (exclusive) lie below the high watermark"
+                f"offsets {begin} to {log.high_watermark} (exclusive) lie below the high watermark"
                 f" that broker {log.broker} knew: consumers may have read them",
             )
 
@@ -124,21 +130,38 @@ def _high_watermark_beyond_leader(
     if not ranking or not ranking[0].log.sure:
         return
     end, cut = ranking[0].log.log_end_offset, truncated(logs, ranking)
+    if end is None:
+        return
     known = [
-        (log.high_watermark, log.broker)
+        (log.high_watermark - max(end, log.log_start_offset or 0), log.high_watermark, log.broker)
         for log in logs
         if log.high_watermark is not None and log.sure and log.broker not in cut
     ]
-    if end is None or not known:
-        return
-    high_watermark, broker = max(known)
-    if high_watermark > end:
+    missing, high_watermark, broker = max(known, default=(0, 0, 0))
+    if missing > 0:
         yield Finding(
             "high_watermark_beyond_log_end",
             Severity.LOSS,
             f"broker {broker} knew high watermark {high_watermark}, and the designated log ends at"
-            f" {end}: at least {high_watermark - end} committed records are not in it",
+            f" {end}: at least {missing} committed records are not in it",
         )
+
+
+def _emptied_log_ends_further(
+    _: PartitionState, logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]
+) -> Iterator[Finding]:
+    best = ranking[0].log if ranking else None
+    for log in logs:
+        if best is not None and forgotten(log) and ends_further(log, best):
+            yield Finding(
+                "emptied_log_ends_further",
+                Severity.UNKNOWN,
+                f"broker {log.broker} holds no record, but its log goes to {log.log_end_offset},"
+                f" beyond the end of broker {best.broker} ({best.log_end_offset}): what lay there"
+                " was deleted after it was committed, and the leader epochs are forgotten. Unless"
+                f" an unclean election made broker {best.broker} leader since, it is stale: it"
+                " would bring deleted records back, and give their offsets out again",
+            )
 
 
 def _commits_beyond(
@@ -312,6 +335,7 @@ RULES: tuple[Rule, ...] = (
     _live_records_lost,
     _committed_records_lost,
     _high_watermark_beyond_leader,
+    _emptied_log_ends_further,
     _commits_beyond,
     _eligible_replica_back,
     _dead_replicas,

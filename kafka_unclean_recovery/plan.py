@@ -16,12 +16,19 @@ from kafka_unclean_recovery.model import (
     Commit,
     Divergence,
     EpochLineage,
+    GroupBeyond,
     Loss,
     PartitionPlan,
     PartitionState,
     ReplicaLog,
 )
-from kafka_unclean_recovery.reach import committed_beyond, kept_under
+from kafka_unclean_recovery.reach import (
+    committed_beyond,
+    deleted_below,
+    ends_further,
+    forgotten,
+    kept_under,
+)
 from kafka_unclean_recovery.waiting import waiting_for
 
 _NEVER_WROTE = -1
@@ -30,15 +37,18 @@ REASSIGNING = (
     "a reassignment is in progress: an election would complete it, drop the removed replicas for"
     " good and could elect an empty adding replica; cancel or finish it first"
 )
-ONLY_SUSPECTS = (
-    "every replica that could lead is suspect: its log may be corrupt; choose one by hand"
-    " (kafka-elect-leaders --election-type designated)"
-)
+_BY_HAND = "choose one by hand (kafka-elect-leaders --election-type designated)"
+ONLY_SUSPECTS = f"every replica that could lead is suspect: its log may be corrupt; {_BY_HAND}"
 HOLDS_RECORDS = (
     "no replica that can be ranked holds a record, and broker {broker} does: its last written"
-    " leader epoch is unknown; choose one by hand (kafka-elect-leaders --election-type designated)"
+    f" leader epoch is unknown; {_BY_HAND}"
 )
-"""Refusals."""
+ENDS_FURTHER = (
+    "the log of broker {broker} ends further than those whose last written leader epoch is known,"
+    " and its own is not known: which of them an earlier election gave up can't be told;"
+    f" {_BY_HAND}"
+)
+"""Refusals. All but REASSIGNING leave the choice to a person."""
 
 
 def plan_partition(
@@ -52,7 +62,7 @@ def plan_partition(
     """
     logs = _checked(state, replica_logs)
     ranked = _ranked(state, logs)
-    ranking = tuple(_candidate(log, logs, commits, state.leader_epoch) for log in ranked)
+    ranking = tuple(_candidate(state, log, logs, commits) for log in ranked)
     refusal = _refusal(state, logs, ranking)
     designated = ranking[0].log.broker if ranking and refusal is None else None
     return PartitionPlan(
@@ -124,9 +134,16 @@ def _rank(state: PartitionState, log: ReplicaLog) -> tuple[bool, int, int, bool,
 
 
 def _candidate(
-    leader: ReplicaLog, logs: Sequence[ReplicaLog], commits: Sequence[Commit], leader_epoch: int
+    state: PartitionState,
+    leader: ReplicaLog,
+    logs: Sequence[ReplicaLog],
+    commits: Sequence[Commit],
 ) -> Candidate:
-    """What every other replica would lose if `leader` led, and who tells of more."""
+    """What every other replica would lose if `leader` led, and who tells of more.
+
+    Whoever is online will follow, and truncates: as long as one of those can't be compared, for
+    whatever reason, nothing is certain.
+    """
     live_tails: list[EpochLineage] = []
     dead_tails: list[EpochLineage] = []
     divergences: list[Divergence] = []
@@ -134,28 +151,41 @@ def _candidate(
     for log in logs:
         if log.broker == leader.broker:
             continue
+        follows = log.live or log.broker in state.online_replicas
         offset = kept_under(log, leader)
+        if offset is None or (forgotten(leader) and not log.empty):
+            answered = log.live and log.problem is None
+            certain_known &= not (answered or log.broker in state.online_replicas)
+            possible_known &= answered
         if offset is None or log.epochs is None:
-            if log.live and log.problem is None:
-                certain_known = False
-            else:
-                possible_known = False
             continue
         tail = tail_of(log.epochs, offset)
-        (live_tails if log.live else dead_tails).append(tail)
-        if tail and log.live:
+        (live_tails if follows else dead_tails).append(tail)
+        if tail and follows:
             divergences.append(Divergence(log.broker, offset, count_once([tail])))
     certain = count_once(live_tails)
     possible = count_once([*live_tails, *dead_tails]) - certain
     groups = groups_beyond(leader, commits)
-    told = [found.gone for found in groups if weighs(found.commit, leader_epoch)]
-    told += [committed_beyond(log, leader) for log in logs]
     loss = Loss(
         certain if certain_known else None,
         possible if possible_known else None,
-        at_least=max(told) or None,
+        at_least=_at_least(state, leader, logs, groups),
     )
     return Candidate(leader, loss, tuple(divergences), groups)
+
+
+def _at_least(
+    state: PartitionState,
+    leader: ReplicaLog,
+    logs: Sequence[ReplicaLog],
+    groups: Sequence[GroupBeyond],
+) -> int | None:
+    """What witnesses tell of, without what was deleted on purpose."""
+    deleted = deleted_below(logs)
+    weighed = [found for found in groups if weighs(found.commit, state.leader_epoch)]
+    told = [found.commit.offset - max(found.resume, deleted) for found in weighed]
+    told += [committed_beyond(log, leader, deleted) for log in logs]
+    return max(0, *told) or None
 
 
 def _order(state: PartitionState, ranking: Sequence[Candidate]) -> tuple[int, ...]:
@@ -172,14 +202,25 @@ def _refusal(
 ) -> str | None:
     if state.reassigning:
         return REASSIGNING
-    if ranking and ranking[0].log.suspect is not None:
+    if not ranking:
+        return None
+    best = ranking[0].log
+    if best.suspect is not None:
         return ONLY_SUSPECTS
-    if ranking and ranking[0].log.empty and (fuller := _unranked_with_records(logs, ranking)):
+    if best.empty and (fuller := _unranked_with_records(logs, ranking)):
         return HOLDS_RECORDS.format(broker=fuller[0])
+    online = [log for log in logs if log.broker in state.online_replicas]
+    if further := [log.broker for log in online if ends_further(log, best)]:
+        return ENDS_FURTHER.format(broker=further[0])
     return None
 
 
 def _unranked_with_records(logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]) -> list[int]:
+    """A broker that only told its log end has told that much."""
     ranked = {candidate.log.broker for candidate in ranking}
-    unranked = [log for log in logs if log.live and log.problem is None]
-    return [log.broker for log in unranked if log.broker not in ranked and not log.empty]
+    unranked = [log for log in logs if log.live and log.broker not in ranked and not log.empty]
+    return [
+        log.broker
+        for log in unranked
+        if log.problem is None or (log.scanned is None and log.log_end_offset)
+    ]

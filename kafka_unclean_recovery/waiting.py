@@ -20,7 +20,7 @@ from kafka_unclean_recovery.model import (
     ReplicaLog,
     Waiting,
 )
-from kafka_unclean_recovery.reach import reach, records_beyond
+from kafka_unclean_recovery.reach import ends_further, forgotten, reach, records_beyond
 from kafka_unclean_recovery.report_text import count_text
 
 
@@ -70,17 +70,29 @@ def _effect(
     doubt = log.problem or log.suspect
     if log.scanned is not None and doubt is not None:
         return Effect.UNKNOWN, None, f"its disk does not tell for sure: {doubt}"
-    if records == 0:
+    eligible = Evidence.ISR in recorded or Evidence.ELR in recorded
+    untold = leader is not None and _can_not_be_compared(log, leader)
+    if untold and not records and not eligible:
+        return Effect.UNKNOWN, None, f"which log is the newer can't be told: {_FORGOTTEN}"
+    if records == 0 and not untold:
         return Effect.NO_BETTER, 0, "its disk holds nothing beyond the designated log"
     if records and leader is not None and reach(log) < reach(leader):
         why = f"what its disk holds beyond the designated log ({count_text(records, 'record')})"
         return Effect.NO_BETTER, records, f"{why} was given up by an earlier election"
-    eligible = Evidence.ISR in recorded or Evidence.ELR in recorded
     if eligible and not (log.scanned and log.scanned.damage):
         return Effect.LOSSLESS, records, _eligible(records, Evidence.ISR in recorded)
     if records is None:
         return Effect.UNKNOWN, None, _unseen(log, recorded)
     return Effect.BETTER, records, _further(records, leader, recorded)
+
+
+_FORGOTTEN = "one of them was emptied, and its leader epochs are forgotten"
+
+
+def _can_not_be_compared(log: ReplicaLog, leader: ReplicaLog) -> bool:
+    if forgotten(leader):
+        return not log.empty
+    return forgotten(log) and ends_further(log, leader)
 
 
 def _records(log: ReplicaLog, leader: ReplicaLog | None) -> int | None:

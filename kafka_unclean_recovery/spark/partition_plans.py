@@ -11,7 +11,12 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from kafka_unclean_recovery.disk_plan import NO_STATE
 from kafka_unclean_recovery.disks import NOT_IN_NEWEST
-from kafka_unclean_recovery.plan import HOLDS_RECORDS, ONLY_SUSPECTS, REASSIGNING
+from kafka_unclean_recovery.plan import (
+    ENDS_FURTHER,
+    HOLDS_RECORDS,
+    ONLY_SUSPECTS,
+    REASSIGNING,
+)
 from kafka_unclean_recovery.report_text import NO_CANDIDATE
 from kafka_unclean_recovery.spark.lineages import count_once
 from kafka_unclean_recovery.spark.plan import GROUP, KEY
@@ -21,6 +26,7 @@ WHY = (
     "reassignment",
     "only_suspects",
     "unranked_holds_records",
+    "unranked_ends_further",
     "no_candidate",
     "state_unknown",
     DELETED,
@@ -28,6 +34,8 @@ WHY = (
 """Why a partition has no designated leader."""
 
 _INT32 = 2**32
+_ODD = ("fuller", "further")
+"""Live replicas that can't be ranked, and hold records or end further than the best."""
 
 
 def plan_partitions(
@@ -45,8 +53,8 @@ def plan_partitions(
     metadata_is_known: a metadata log was found, so what is not in it was deleted.
     """
     grouped = planned.groupBy(*GROUP).agg(*_facts(), *_lists())
-    with_state = grouped.select(*KEY, "best", *_losses(), *_listed(), _why().alias("why"), "fuller")
-    rows = with_state.select("*", _reason().alias("reason")).drop("fuller")
+    with_state = grouped.select(*KEY, "best", *_losses(), *_listed(), _why().alias("why"), *_ODD)
+    rows = with_state.select("*", _reason().alias("reason")).drop(*_ODD)
     every = rows.unionByName(_stateless(partitions, metadata_is_known), allowMissingColumns=True)
     return every.select(
         *KEY, F.when(F.col("why").isNull(), F.col("best")).alias("designated_leader"), *_rest()
@@ -61,12 +69,14 @@ def _rest() -> tuple[str, ...]:
 def _facts() -> Iterator[Column]:
     live, lost = F.col("live"), F.col("lost")
     usable = live & F.col("problem").isNull()
+    best = F.col("best")
+    told = F.col("kept").isNotNull() & (F.col("empty") | ~best["forgotten"])
     # The best is itself among the rows; it keeps all that it has.
-    unsure = (F.col("broker") != F.col("best")["broker"]) & F.col("kept").isNull()
+    unsure = (F.col("broker") != best["broker"]) & ~told
     for name in ("broker", "sure", "suspect", "empty"):
         yield F.first(F.col("best")[name]).alias("best" if name == "broker" else f"best_{name}")
     yield F.first("reassigning").alias("reassigning")
-    yield F.max(F.coalesce(unsure & usable, F.lit(False))).alias("certain_unsure")
+    yield F.max(F.coalesce(unsure & live, F.lit(False))).alias("certain_unsure")
     yield F.max(F.coalesce(unsure & ~usable, F.lit(False))).alias("possible_unsure")
     yield F.count_if(lost > 0).alias("tail_count")
     yield F.count_if(live & (lost > 0)).alias("live_tail_count")
@@ -76,6 +86,9 @@ def _facts() -> Iterator[Column]:
     fuller = usable & ~F.col("can_lead") & ~F.col("empty")
     place = F.col("place").cast("bigint") * _INT32 + F.col("broker")
     yield F.min(F.when(fuller, place)).alias("fuller")
+    further = usable & ~F.col("suspect") & F.col("last_written_leader_epoch").isNull()
+    further &= F.col("log_end_offset") > best["log_end_offset"]
+    yield F.min(F.when(further, place)).alias("further")
 
 
 def _lists() -> Iterator[Column]:
@@ -126,26 +139,33 @@ def _losses() -> Iterator[Column]:
 
 def _why() -> Column:
     ranked = F.col("best").isNotNull()
-    reassignment, suspects, unranked, nobody, _, _ = WHY
+    reassignment, suspects, unranked, further, nobody, _, _ = WHY
     return (
         F.when(F.col("reassigning"), reassignment)
         .when(ranked & F.col("best_suspect"), suspects)
         .when(ranked & F.col("best_empty") & F.col("fuller").isNotNull(), unranked)
+        .when(ranked & F.col("further").isNotNull(), further)
         .when(~ranked, nobody)
     )
 
 
 def _reason() -> Column:
-    reassignment, suspects, unranked, nobody, _, _ = WHY
-    before, after = HOLDS_RECORDS.split("{broker}")
-    broker = F.pmod(F.col("fuller"), F.lit(_INT32)).cast("string")
+    reassignment, suspects, unranked, further, nobody, _, _ = WHY
     why = F.col("why")
     return (
         F.when(why == reassignment, REASSIGNING)
         .when(why == suspects, ONLY_SUSPECTS)
-        .when(why == unranked, F.concat(F.lit(before), broker, F.lit(after)))
+        .when(why == unranked, _named(HOLDS_RECORDS, "fuller"))
+        .when(why == further, _named(ENDS_FURTHER, "further"))
         .when(why == nobody, NO_CANDIDATE)
     )
+
+
+def _named(refusal: str, odd: str) -> Column:
+    """The refusal with the broker that a column of _ODD has."""
+    before, after = refusal.split("{broker}")
+    broker = F.pmod(F.col(odd), F.lit(_INT32)).cast("string")
+    return F.concat(F.lit(before), broker, F.lit(after))
 
 
 def _stateless(partitions: DataFrame, metadata_is_known: bool) -> DataFrame:

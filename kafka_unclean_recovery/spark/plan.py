@@ -117,6 +117,12 @@ def _written_epoch() -> Column:
     return F.coalesce(F.col("last_written_leader_epoch"), F.lit(-1))
 
 
+def _forgotten() -> Column:
+    """As reach.forgotten."""
+    emptied = F.col("empty") & (F.col("log_end_offset") != 0)
+    return emptied & F.col("last_written_leader_epoch").isNull()
+
+
 def _ranked(rows: DataFrame) -> DataFrame:
     """Candidates by plan._rank, then other live replicas, then the dead, by their place."""
     can_lead = F.col("can_lead")
@@ -135,6 +141,7 @@ def _ranked(rows: DataFrame) -> DataFrame:
         F.col("suspect"),
         F.col("sure"),
         F.col("empty"),
+        _forgotten().alias("forgotten"),
         _written_epoch().alias("written_epoch"),
         F.col("log_end_offset"),
         F.col("epochs"),

@@ -30,7 +30,10 @@ from tests.real.test_faults_signals import (  # noqa: F401
 )
 from tests.real.test_faults_silent import (  # noqa: F401
     seconds_with_a_broker_stopped,
+    test_a_loss_limit_elects_nobody_while_a_live_broker_is_silent,
     test_the_best_replica_is_waited_for_until_it_answers,
+    test_what_a_silent_live_broker_loses_is_said_to_be_unknown_everywhere,
+    test_who_is_asked_is_told_that_a_silent_live_broker_may_lose_records,
 )
 from tests.real.waiting import wait_until
 from tests.real.watching import TIMEOUT, Commands, outcomes

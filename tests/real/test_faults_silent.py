@@ -6,10 +6,11 @@ import re
 
 import pytest
 
+from tests.real.cli import Cli, Finished
 from tests.real.faults import ON_3, ON_4, Trouble
 from tests.real.recipes import TOPIC
 from tests.real.tap import LIST_PARTITION_REASSIGNMENTS, Gate, Tap
-from tests.real.watching import Commands
+from tests.real.watching import Commands, Watched, outcomes
 
 DURATION_MS = 2000
 # For the interpreter to start and the report to be printed, on a loaded machine; less than the
@@ -80,3 +81,78 @@ def test_the_best_replica_is_waited_for_until_it_answers(
         4: ON_4,
     }
     assert row["leader"] == 3
+
+
+def test_a_loss_limit_elects_nobody_while_a_live_broker_is_silent(
+    troubled: Trouble, commands: Commands
+) -> None:
+    """Broker 3 lives for the controller, and holds more than 4: nobody knows how much."""
+    partitions = troubled.take(2)
+    done = _with_broker_3_stopped(troubled, commands, partitions, "--accept-loss", "*:0")
+    assert done.code == 1
+    for outcome, reason in outcomes(done, TOPIC).values():
+        assert (outcome, str(reason).partition(",")[0]) == (
+            "refused",
+            "its certain loss is unknown",
+        )
+    assert troubled.leaders(partitions) == {-1}
+
+
+def test_what_a_silent_live_broker_loses_is_said_to_be_unknown_everywhere(
+    troubled: Trouble, commands: Commands
+) -> None:
+    partitions = troubled.take(1)
+    metrics = commands.directory / "elected.prom"
+    how = ("--accept-loss", "*", "--metrics-file", str(metrics))
+    done = _with_broker_3_stopped(troubled, commands, partitions, *how)
+    assert done.code == 0
+    (row,) = done.partitions(TOPIC).values()
+    assert (row["outcome"], row["leader"]) == ("elected", 4)
+    assert (row["loss"]["certain"], row["loss"]["possible"]) == (None, None)
+    assert done.report["summary"]["certain_loss"] is None
+    told = metrics.read_text()
+    assert re.search(r"^kafka_unclean_recovery_certain_loss_unknown_partitions\S* 1$", told, re.M)
+    assert not re.search(r"^kafka_unclean_recovery_certain_loss_records", told, re.M)
+    (journal,) = commands.journals()
+    story = Cli(commands.directory).offline("report", str(journal)).stdout
+    assert re.search(r"certain loss:? unknown", story, re.IGNORECASE)
+    assert not re.search(r"certain loss:? 0", story, re.IGNORECASE)
+
+
+def test_who_is_asked_is_told_that_a_silent_live_broker_may_lose_records(
+    troubled: Trouble, commands: Commands
+) -> None:
+    partitions = troubled.take(1)
+    run = _start_with_broker_3_stopped(troubled, commands, partitions, terminal=True)
+    run.wait_for("records may be lost in 1 partition: to elect these leaders, type the number")
+    troubled.cluster.resume(3)
+    assert "elect broker 4; certain loss unknown, possible loss unknown" in run.stderr
+    run.type("y\n")
+    assert run.finish().code == 1
+    assert troubled.leaders(partitions) == {-1}
+
+
+def _with_broker_3_stopped(
+    troubled: Trouble, commands: Commands, partitions: list[int], *how: str
+) -> Finished:
+    run = _start_with_broker_3_stopped(troubled, commands, partitions, *how)
+    done = run.finish()
+    troubled.cluster.resume(3)
+    return done
+
+
+def _start_with_broker_3_stopped(
+    troubled: Trouble,
+    commands: Commands,
+    partitions: list[int],
+    *how: str,
+    terminal: bool = False,
+) -> Watched:
+    """It takes no longer than 3 is taken for alive."""
+    wanted = ("--path-to-json-file", str(commands.partitions_file({TOPIC: partitions})))
+    limit = ("--recovery-duration-ms", str(DURATION_MS))
+    format_ = () if terminal else ("--format", "json")
+    troubled.cluster.pause(3)
+    server = ("--bootstrap-server", troubled.cluster.address(4))
+    flags = (*server, *wanted, *limit, "--automated-recovery", *format_, *how)
+    return commands.start(*flags, terminal=terminal)

@@ -114,6 +114,7 @@ def _why(report: PartitionReport) -> str:
         "a reassignment": "reassignment",
         "every replica": "only_suspects",
         "no replica that can": "unranked_holds_records",
+        "the log of broker": "unranked_ends_further",
     }
     return next(code for start, code in starts.items() if refusal and refusal.startswith(start))
 
