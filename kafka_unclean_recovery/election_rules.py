@@ -158,7 +158,8 @@ def judge(
 
 
 def designate(plan: PartitionPlan, leader: int) -> PartitionPlan:
-    """The plan with the leader that an operator chose; the order behind it stays the ranking.
+    """The plan with the leader that an operator chose; the order behind it stays the ranking. A
+    refusal that left the choice to a person is over with it; a reassignment is no such choice.
 
     Raises ValueError when `leader` can't be elected: foreign, dead or fenced, adding, or silent.
     """
@@ -185,6 +186,7 @@ def designate(plan: PartitionPlan, leader: int) -> PartitionPlan:
         designated_leader=leader,
         order=order,
         findings=findings,
+        refusal=plan.refusal if state.reassigning else None,
         waiting=waiting_for(state, plan.replica_logs, ranking),
     )
 
@@ -192,4 +194,6 @@ def designate(plan: PartitionPlan, leader: int) -> PartitionPlan:
 def _by_hand(plan: PartitionPlan, leader: int) -> Finding:
     best = f"broker {plan.ranking[0].log.broker}" if plan.ranking else "none"
     message = f"broker {leader} was designated by hand; the replica that loses least is {best}"
+    if plan.refusal is not None and not plan.state.reassigning:
+        message = f"broker {leader} was designated by hand, since {plan.refusal}"
     return Finding("designated_by_hand", Severity.NOTICE, message)

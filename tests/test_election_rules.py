@@ -174,6 +174,53 @@ def test_a_silent_replica_is_never_designated() -> None:
         designate(plan_partition(OFFLINE, [_log(3, 1500), silent]), 4)
 
 
+def _left_to_a_person(*logs: ReplicaLog) -> PartitionPlan:
+    plan = plan_partition(OFFLINE, logs)
+    assert plan.designated_leader is None
+    assert plan.refusal is not None
+    assert "choose one by hand" in plan.refusal
+    return plan
+
+
+NEVER_WROTE = replace(_log(4, 0), last_written_leader_epoch=-1, epochs=())
+NO_EPOCH = replace(_log(3, 1500), last_written_leader_epoch=None, epochs=None)
+EMPTIED = replace(NO_EPOCH, log_start_offset=1500, high_watermark=1500, epochs=())
+END_ALONE = ReplicaLog(3, live=True, log_end_offset=1500, problem="KAFKA_STORAGE_ERROR")
+
+
+@pytest.mark.parametrize("leader", [3, 4])
+@pytest.mark.parametrize(
+    "logs",
+    [
+        (NO_EPOCH, NEVER_WROTE),
+        (END_ALONE, NEVER_WROTE),
+        (NO_EPOCH, _log(4, 1000)),
+        (EMPTIED, _log(4, 1000)),
+        (END_ALONE, _log(4, 1000)),
+        (replace(_log(3, 1500), suspect="offsets fall"), replace(_log(4, 9), suspect="they do")),
+    ],
+)
+def test_whoever_a_person_chooses_where_the_choice_was_left_to_them_may_be_elected(
+    logs: tuple[ReplicaLog, ...], leader: int
+) -> None:
+    refused = _left_to_a_person(*logs)
+    assert refuse_or_settle(refused, OFFLINE) is not None
+    plan = designate(refused, leader)
+    assert (plan.designated_leader, plan.order[0]) == (leader, leader)
+    assert refuse_or_settle(plan, OFFLINE) is None
+    told = {finding.code: finding.message for finding in plan.findings}
+    assert f"broker {leader} was designated by hand, since" in told["designated_by_hand"]
+
+
+def test_nobody_chosen_by_hand_is_elected_while_a_reassignment_is_in_progress() -> None:
+    moving = replace(OFFLINE, removing_replicas=(1,))
+    plan = designate(plan_partition(moving, [NO_EPOCH, _log(4, 1000)]), 4)
+    outcome = refuse_or_settle(plan, moving)
+    assert outcome is not None
+    assert outcome.kind is OutcomeKind.REFUSED
+    assert "a reassignment is in progress" in (outcome.reason or "")
+
+
 def test_a_last_known_leader_overrules_an_order_and_no_designated_election() -> None:
     now = replace(OFFLINE, elr=(), last_known_elr=(4,))
     outcome = refuse_or_settle(_plan(now), now)
