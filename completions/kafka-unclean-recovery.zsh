@@ -192,7 +192,7 @@ _arguments \
     '--format=[What stdout gets]:value:(table json)' \
     '--log-format=[What stderr gets  text, or a JSON object for each sentence]:value:(text json)' \
     '--help[Show this message and exit]' \
-    '*:value:(create-topic delete-topic alter-configs alter-broker-configs produce elect-leaders kill power-off stop start pause resume fence unfence flush lose-disk wipe corrupt-disk drop-link delay-link restore-link restore-links lag lag-metadata intercept clear-intercepts wait-until status metrics)'
+    '*:value:(create-topic delete-topic alter-configs alter-broker-configs produce elect-leaders kill power-off stop start pause resume fence unfence flush lose-disk wipe corrupt-disk drop-link delay-link restore-link restore-links lag lag-metadata intercept clear-intercepts wait-until status metrics help)'
 return ;;
 esac; fi
 _arguments \

@@ -14,11 +14,12 @@ from pathlib import Path
 
 from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.cli.console import Console, read_input
-from kafka_unclean_recovery.cli.exits import OK, Exit, usage
+from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, USAGE, Exit, usage
 from kafka_unclean_recovery.emulator.cluster import Cluster
 from kafka_unclean_recovery.emulator.commands import (
     BadCommand,
     Command,
+    NotDone,
     parse_line,
     parse_scenario,
 )
@@ -150,7 +151,8 @@ def _rehearse(cluster: Cluster, scenario: Scenario, signals: _Signals) -> int | 
         if (number := signals.wait(_SOON)) is not None:
             return number
     if failed:
-        raise usage(f"--scenario {failed[0]}")
+        code = NOT_ALL if isinstance(failed[0], NotDone) else USAGE
+        raise Exit(code, f"--scenario {failed[0]}")
     return signals.wait(0)
 
 

@@ -110,8 +110,8 @@ def ctl(
 ) -> None:
     """Carry out one command of a scenario in a running emulator.
 
-    Kill, start or fence brokers, drop links, intercept requests, write records, and status. An
-    unknown COMMAND, such as help, gets the list of all.
+    Kill, start or fence brokers, drop links, intercept requests, write records, and status.
+    The COMMAND help lists all.
     """
     from kafka_unclean_recovery.cli.emulator_ctl import control
 

@@ -8,8 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kafka_unclean_recovery.cli.console import Console
-from kafka_unclean_recovery.cli.exits import OK, Exit, usage
-from kafka_unclean_recovery.emulator.commands import BadCommand, Command, parse_words
+from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, USAGE, Exit, usage
+from kafka_unclean_recovery.emulator.commands import (
+    BadCommand,
+    Command,
+    NotDone,
+    grammar,
+    parse_words,
+)
 from kafka_unclean_recovery.emulator.control_socket import ask
 from kafka_unclean_recovery.emulator.disks.data_dir_claim import socket_of
 
@@ -21,21 +27,33 @@ _PATIENCE = 60.0
 def control(
     words: Sequence[str], data_dir: Path | None, socket: Path | None, *, as_json: bool
 ) -> int:
-    """The exit code: 2 for whatever did not happen."""
+    """The exit code: 2 for what can't be meant, 1 for what was tried and did not come about."""
     console = Console(_NAME)
     try:
         # Checked here, for a wrong one to be told without an emulator.
         command = parse_words(words)
+        if command.name == "help":
+            console.artefact(_help(command, words, as_json=as_json))
+            return OK
         structured = as_json and command.name == "status"
         asked = [*words, "format=json"] if structured else words
         answer = _answer(_socket(data_dir, socket), asked, command)
         if as_json:
             answer = _json(words, json.loads(answer) if structured else answer)
         console.artefact(answer)
+    except NotDone as error:
+        console.say(str(error))
+        return NOT_ALL
     except (Exit, BadCommand) as error:
         console.say(str(error))
-        return usage("").code
+        return USAGE
     return OK
+
+
+def _help(command: Command, words: Sequence[str], *, as_json: bool) -> str:
+    """It needs no emulator."""
+    text = grammar(command.values.get("COMMAND"))
+    return _json(words, text) if as_json else text
 
 
 def _json(words: Sequence[str], answer: object) -> str:

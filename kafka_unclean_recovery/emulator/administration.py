@@ -1,6 +1,6 @@
 """Topics, records and elections made inside of the emulation, by the APIs that clients use.
 
-Nothing here is intercepted or delayed. A refusal is a ValueError that names the error.
+Nothing here is intercepted or delayed.
 """
 
 from __future__ import annotations
@@ -34,6 +34,10 @@ _SET, _DELETE = 0, 1
 _DEFAULT = -1
 _ALL = -1
 _BATCH_BYTES = 1 << 20
+
+
+class Refused(ValueError):
+    """The cluster was asked, and did not do it; Kafka's error is named."""
 
 
 async def create_topic(
@@ -145,4 +149,4 @@ async def _ask(context: Context, api: Api, version: int, values: Fields) -> Any:
 
 def _check(what: str, code: int) -> None:
     if code:
-        raise ValueError(f"{what}: {error_name(code)}")
+        raise Refused(f"{what}: {error_name(code)}")

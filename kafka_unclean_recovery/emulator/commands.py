@@ -23,6 +23,10 @@ class BadCommand(ValueError):
     """What is wrong, and what is allowed. In a file, with its name and line."""
 
 
+class NotDone(BadCommand):
+    """It was tried, and did not come about, or not all of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Command:
     """`values`: by the name of the word or key, in the types of command_values; of a word that may
@@ -145,6 +149,7 @@ FORMS: Mapping[str, Form] = {
     ),
     "status": Form(keys={"format": value.output_format}),
     "metrics": Form(),
+    "help": Form(optional={"COMMAND": value.text}),
 }
 
 
@@ -160,6 +165,19 @@ def usage(name: str) -> str:
     return " ".join([name, *words, *keys, *(["[CONFIG=]..."] if form.configs else [])])
 
 
+def grammar(name: str | None = None) -> str:
+    """How every command is written, a line each, or one of them. Raises BadCommand."""
+    if name is not None:
+        return usage(_known(name)) + "\n"
+    return "".join(f"{usage(each)}\n" for each in FORMS)
+
+
+def _known(name: str) -> str:
+    if name not in FORMS:
+        raise BadCommand(f"{name!r} is no command; there are {', '.join(FORMS)}")
+    return name
+
+
 def parse_line(line: str) -> Command | None:
     """None for an empty line or a comment. Raises BadCommand."""
     try:
@@ -172,9 +190,7 @@ def parse_line(line: str) -> Command | None:
 def parse_words(words: Sequence[str]) -> Command:
     """Raises BadCommand."""
     name, *rest = words
-    form = FORMS.get(name)
-    if form is None:
-        raise BadCommand(f"{name!r} is no command; there are {', '.join(FORMS)}")
+    form = FORMS[_known(name)]
     plain = [word for word in rest if "=" not in word]
     try:
         return Command(name, {**_words(form, plain), **_keys(form, rest)})
@@ -199,7 +215,10 @@ def _words(form: Form, words: Sequence[str]) -> dict[str, Any]:
         ((name, parse),) = form.many.items()
         if not words:
             raise ValueError(f"{name} is missing")
-        return {name: tuple(map(parse, words))}
+        found = tuple(map(parse, words))
+        if twice := [each for place, each in enumerate(found) if each in found[:place]]:
+            raise ValueError(f"{words[found.index(twice[0])]} is given twice")
+        return {name: found}
     wanted = {**form.words, **form.optional}
     if len(words) < len(form.words):
         raise ValueError(f"{list(form.words)[len(words)]} is missing")

@@ -87,7 +87,7 @@ class Control:
         replica = None if context is None else context.broker.replicas.get(key)
         if context is None or replica is None or not (context.broker.running and replica.leads):
             who = "no live broker leads" if broker is None else f"broker {broker} does not lead"
-            raise ValueError(f"{who} {topic}-{partition}")
+            raise administration.Refused(f"{who} {topic}-{partition}")
         return context, replica
 
     async def lag(

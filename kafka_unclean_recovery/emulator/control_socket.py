@@ -1,7 +1,8 @@
 """The Unix-domain socket by which `emulator ctl` talks to a running emulator.
 
-One command a connection: a line of the language of commands.py, and back one JSON object, "error"
-with a sentence or "answer" with text. The socket has mode 0600 in a directory of mode 0700.
+One command a connection: a line of the language of commands.py, and back one JSON object: "answer"
+with text, or a sentence as "error", for what can't be meant, or as "not_done". The socket has mode
+0600 in a directory of mode 0700.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.emulator.commands import BadCommand
+from kafka_unclean_recovery.emulator.commands import BadCommand, NotDone
 
 # A path of sockaddr_un, with the zero that ends it, has 104 bytes on some systems, 108 on Linux.
 _LONGEST_PATH = 103
@@ -57,10 +58,12 @@ class _Handler(socketserver.StreamRequestHandler):
             return {"error": f"a command has at most {_LONGEST_LINE - 1} bytes"}
         try:
             return {"answer": self.server.answer(line.decode())}
+        except NotDone as error:
+            return {"not_done": str(error)}
         except (BadCommand, UnicodeDecodeError) as error:
             return {"error": str(error)}
         except RuntimeError:
-            return {"error": "the emulator is stopping"}
+            return {"not_done": "the emulator is stopping"}
 
 
 @contextmanager
@@ -88,26 +91,41 @@ def _short_place() -> str:
 
 
 def ask(path: Path, line: str, timeout: float) -> str:
-    """The answer to one line. Raises BadCommand, OSError, and TimeoutError which is one."""
+    """The answer to one line. Raises OSError when nobody is there, and BadCommand; NotDone of what
+    may have been done, too, as no answer came."""
     deadline = Deadline.after(timeout)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
-        sock.settimeout(_remaining(deadline))
+        sock.settimeout(timeout)
         sock.connect(str(path))
-        sock.sendall(line.encode() + b"\n")
-        received = bytearray()
-        while not received.endswith(b"\n"):
-            sock.settimeout(_remaining(deadline))
-            chunk = sock.recv(_LONGEST_LINE)
-            if not chunk:
-                raise ConnectionResetError("it ended before it answered")
-            received += chunk
+        try:
+            sock.sendall(line.encode() + b"\n")
+            received = _received(sock, deadline)
+        except TimeoutError:
+            raise NotDone(
+                f"the emulator at {path} has it, and has not answered within {timeout:g} s: it may"
+                " be done yet; ask for status"
+            ) from None
+        except OSError:
+            raise NotDone(
+                f"the emulator at {path} ended before it answered: whether it was done is unknown"
+            ) from None
     reply: dict[str, Any] = json.loads(received)
+    if "not_done" in reply:
+        raise NotDone(reply["not_done"])
     if "error" in reply:
         raise BadCommand(reply["error"])
     return str(reply["answer"])
 
 
-def _remaining(deadline: Deadline) -> float:
-    if deadline.expired:
-        raise TimeoutError("it did not answer in time")
-    return deadline.remaining()
+def _received(sock: socket.socket, deadline: Deadline) -> bytes:
+    """The whole line. Raises OSError, and TimeoutError which is one."""
+    received = bytearray()
+    while not received.endswith(b"\n"):
+        if deadline.expired:
+            raise TimeoutError
+        sock.settimeout(deadline.remaining())
+        chunk = sock.recv(_LONGEST_LINE)
+        if not chunk:
+            raise ConnectionResetError
+        received += chunk
+    return bytes(received)

@@ -83,12 +83,6 @@ class Core:
     def broker(self, id_: int) -> Broker:
         return self.emulation.broker(id_)
 
-    def _broker_that_is(self, process: Process, id_: int) -> Broker:
-        broker = self.broker(id_)
-        if broker.process is not process:
-            raise ValueError(f"broker {id_} is {broker.process.value}, not {process.value}")
-        return broker
-
     def _context(self, broker: Broker) -> Context:
         versions = {key: (api.lowest, api.highest) for key, api in self._table.items()}
         return Context(
@@ -115,7 +109,7 @@ class Core:
             listener.open(self._contexts[id_], self._table)
 
     async def start(self, id_: int) -> None:
-        self.emulation.start(self._broker_that_is(Process.DEAD, id_))
+        self.emulation.start(self.emulation.broker_that_is(Process.DEAD, id_))
         await self._listen(id_)
 
     async def kill(self, id_: int) -> None:
@@ -127,15 +121,15 @@ class Core:
         await self._listen(id_)
 
     async def stop(self, id_: int) -> None:
-        self.emulation.stop(self._broker_that_is(Process.RUNNING, id_))
+        self.emulation.stop(self.emulation.broker_that_is(Process.RUNNING, id_))
         await self._listen(id_)
 
     async def pause(self, id_: int) -> None:
-        self.emulation.pause(self._broker_that_is(Process.RUNNING, id_))
+        self.emulation.pause(self.emulation.broker_that_is(Process.RUNNING, id_))
         await self._listen(id_)
 
     async def resume(self, id_: int) -> None:
-        self.emulation.resume(self._broker_that_is(Process.PAUSED, id_))
+        self.emulation.resume(self.emulation.broker_that_is(Process.PAUSED, id_))
         await self._listen(id_)
 
     async def fence(self, id_: int) -> None:
@@ -148,7 +142,7 @@ class Core:
             self.emulation.expire(id_)
 
     async def unfence(self, id_: int) -> None:
-        broker = self._broker_that_is(Process.RUNNING, id_)
+        broker = self.emulation.broker_that_is(Process.RUNNING, id_)
         if not self.emulation.faults.reaches_controller(id_):
             raise ValueError(f"broker {id_} can't be unfenced: it reaches no controller")
         self.emulation.unfence(broker)
@@ -166,13 +160,13 @@ class Core:
             await self._listeners[id_].close()
 
     async def wipe(self, id_: int, index: int) -> None:
-        self._broker_that_is(Process.DEAD, id_)
+        self.emulation.broker_that_is(Process.DEAD, id_)
         self.emulation.wipe(self._broker_with_disk(id_, index), index)
 
     async def corrupt_disk(
         self, id_: int, damage: Damage, seed: int, only: tuple[str, int] | None
     ) -> Damaged:
-        broker = self._broker_that_is(Process.DEAD, id_)
+        broker = self.emulation.broker_that_is(Process.DEAD, id_)
         paths = [each.path for each in broker.directories if each.path.is_dir()]
         return corrupt(paths, damage, seed, only)
 

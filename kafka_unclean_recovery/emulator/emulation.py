@@ -298,6 +298,13 @@ class Emulation:
             raise ValueError(f"there is no broker {id_}")
         return self.brokers[id_]
 
+    def broker_that_is(self, process: Process, id_: int) -> Broker:
+        """Raises ValueError."""
+        broker = self.broker(id_)
+        if broker.process is not process:
+            raise ValueError(f"broker {id_} is {broker.process.value}, not {process.value}")
+        return broker
+
     def partition_key(self, topic: str, partition: int) -> TopicIdPartition:
         """Raises ValueError."""
         found = self.state.topic(topic)

@@ -6,10 +6,19 @@ To give the language a method of Cluster, add a Form there and a line to _DO her
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
+from kafka_unclean_recovery.emulator.administration import Refused
+from kafka_unclean_recovery.emulator.broker import Process
 from kafka_unclean_recovery.emulator.cluster import Cluster
-from kafka_unclean_recovery.emulator.commands import CONFIGS, BadCommand, Command
+from kafka_unclean_recovery.emulator.commands import (
+    CONFIGS,
+    BadCommand,
+    Command,
+    NotDone,
+    grammar,
+)
 from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.emulator.faults import CONTROLLER, Drop
 from kafka_unclean_recovery.emulator.intercepts import (
@@ -31,11 +40,13 @@ TIMEOUT = 30.0
 
 
 def execute(cluster: Cluster, command: Command) -> str:
-    """The answer as text, empty where there is nothing to say. Raises BadCommand for what the
-    cluster refuses, or what did not happen in time."""
+    """The answer as text, empty where there is nothing to say. Raises BadCommand for what can't be
+    meant, NotDone for what the cluster refuses, or what did not happen in time."""
     try:
         return _DO[command.name](cluster, command.values) or ""
-    except (ValueError, TimeoutError) as error:
+    except (NotDone, Refused, TimeoutError) as error:
+        raise NotDone(f"{command.name}: {error}") from None
+    except ValueError as error:
         raise BadCommand(f"{command.name}: {error}") from None
 
 
@@ -45,12 +56,14 @@ def commands_done() -> set[str]:
 
 
 def run(cluster: Cluster, scenario: Iterable[tuple[str, Command]]) -> None:
-    """One command after the other; see parse_scenario. Raises BadCommand that names the place."""
-    for place, command in scenario:
+    """One command after the other; see parse_scenario. Raises BadCommand that names the place,
+    NotDone where something was done before."""
+    for number, (place, command) in enumerate(scenario):
         try:
             execute(cluster, command)
         except BadCommand as error:
-            raise BadCommand(f"{place}: {error}") from None
+            kind = NotDone if number else type(error)
+            raise kind(f"{place}: {error}") from None
 
 
 def _create_topic(cluster: Cluster, values: Values) -> None:
@@ -91,25 +104,60 @@ def _elect(cluster: Cluster, values: Values) -> None:
     )
 
 
-def _each(method: Callable[[Cluster, int], None]) -> Callable[[Cluster, Values], None]:
+def _each(
+    doing: Callable[[Cluster, int], None], wanted: Process | None = None
+) -> Callable[[Cluster, Values], None]:
+    """`wanted`: what their processes have to be."""
+
     def do(cluster: Cluster, values: Values) -> None:
-        for broker in values["BROKER"]:
-            method(cluster, broker)
+        brokers = values["BROKER"]
+        _check_all(cluster, brokers, wanted)
+        _one_by_one({f"broker {id_}": partial(doing, cluster, id_) for id_ in brokers})
 
     return do
 
 
 def _processes(
-    of_broker: Callable[[Cluster, int], None], of_controller: Callable[[Cluster], None]
+    of_broker: Callable[[Cluster, int], None],
+    of_controller: Callable[[Cluster], None],
+    wanted: Process,
 ) -> Callable[[Cluster, Values], None]:
     def do(cluster: Cluster, values: Values) -> None:
-        for process in values["BROKER|controller"]:
-            if process == CONTROLLER:
-                of_controller(cluster)
-            else:
-                of_broker(cluster, process)
+        processes = values["BROKER|controller"]
+        brokers = [id_ for id_ in processes if id_ != CONTROLLER]
+        _check_all(cluster, brokers, wanted)
+        steps = {f"broker {id_}": partial(of_broker, cluster, id_) for id_ in brokers}
+        if CONTROLLER in processes:
+            steps["the controller"] = partial(of_controller, cluster)
+        _one_by_one(steps)
 
     return do
+
+
+def _check_all(cluster: Cluster, brokers: Iterable[int], wanted: Process | None) -> None:
+    """Before anything is done to the first. Raises ValueError."""
+
+    def check(emulation: Emulation) -> None:
+        for id_ in brokers:
+            if wanted is None:
+                emulation.broker(id_)
+            else:
+                emulation.broker_that_is(wanted, id_)
+
+    cluster.look(check)
+
+
+def _one_by_one(steps: Mapping[str, Callable[[], None]]) -> None:
+    """By the names of those that it is done to."""
+    done: list[str] = []
+    for name, do in steps.items():
+        try:
+            do()
+        except ValueError as error:
+            if not done:
+                raise
+            raise NotDone(f"{error}; it was done to {', '.join(done)}") from None
+        done.append(name)
 
 
 def _ends(values: Values) -> tuple[int, int]:
@@ -189,12 +237,12 @@ _DO: Mapping[str, Callable[[Cluster, Values], str | None]] = {
     "elect-leaders": _elect,
     "kill": _each(Cluster.kill),
     "power-off": _each(Cluster.power_off),
-    "stop": _each(Cluster.stop),
-    "start": _each(Cluster.start),
-    "pause": _processes(Cluster.pause, Cluster.pause_controller),
-    "resume": _processes(Cluster.resume, Cluster.resume_controller),
+    "stop": _each(Cluster.stop, Process.RUNNING),
+    "start": _each(Cluster.start, Process.DEAD),
+    "pause": _processes(Cluster.pause, Cluster.pause_controller, Process.RUNNING),
+    "resume": _processes(Cluster.resume, Cluster.resume_controller, Process.PAUSED),
     "fence": _each(Cluster.fence),
-    "unfence": _each(Cluster.unfence),
+    "unfence": _each(Cluster.unfence, Process.RUNNING),
     "flush": _each(Cluster.flush),
     "lose-disk": lambda cluster, v: cluster.lose_disk(v["BROKER"], v.get("index", 0)),
     "wipe": lambda cluster, v: cluster.wipe(v["BROKER"], v.get("index", 0)),
@@ -209,5 +257,6 @@ _DO: Mapping[str, Callable[[Cluster, Values], str | None]] = {
     "clear-intercepts": lambda cluster, _: cluster.clear_intercepts(),
     "wait-until": _wait_until,
     "status": lambda cluster, v: _RENDER[v.get("format", "text")](cluster.status()),
+    "help": lambda _, v: grammar(v.get("COMMAND")),
     "metrics": lambda cluster, _: prometheus_text(cluster.metrics()),
 }

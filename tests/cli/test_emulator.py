@@ -8,6 +8,7 @@ import signal
 import socket
 import stat
 import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +20,7 @@ from typer.testing import CliRunner
 
 from kafka_unclean_recovery.cli.emulator import Release
 from kafka_unclean_recovery.cli.unclean_recovery import app
-from kafka_unclean_recovery.emulator.commands import BadCommand
+from kafka_unclean_recovery.emulator.commands import BadCommand, NotDone
 from kafka_unclean_recovery.emulator.control_socket import ask, serving
 from kafka_unclean_recovery.emulator.controller.releases import RELEASES
 from tests.cli.run import RECOVERY, command_line, run
@@ -207,7 +208,8 @@ def test_a_signal_in_the_middle_of_a_scenario_ends_it_at_once_with_143(tmp_path:
         ("ctl status", "exactly one of --data-dir and --socket"),
         ("ctl --data-dir d --socket s status", "exactly one of --data-dir and --socket"),
         ("ctl --socket s", "COMMAND"),
-        ("ctl --socket s help", "'help' is no command; there are create-topic, "),
+        ("ctl --socket s helps", "'helps' is no command; there are create-topic, "),
+        ("ctl help helps", "'helps' is no command; there are create-topic, "),
         ("ctl --socket s kill", "BROKER is missing"),
         ("ctl --socket s status", "no emulator answers at s: "),
         ("ctl --data-dir d status", "--data-dir d is the directory of no emulator"),
@@ -223,6 +225,45 @@ def test_it_says_what_is_wrong(
     assert (done.exit_code, done.stdout) == (2, "")
     assert says in done.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"slip.scenario", "wrong.scenario"}
+
+
+def test_help_needs_no_emulator() -> None:
+    done = _ctl("help")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert "kill BROKER...\n" in done.stdout
+    assert "intercept API error=|leave-out=" in done.stdout
+    assert (_ctl("help", "kill").stdout, _ctl("help", "kill").exit_code) == ("kill BROKER...\n", 0)
+
+
+def test_what_was_tried_and_did_not_come_about_is_1_and_what_can_not_be_meant_is_2() -> None:
+    with running("--brokers", "2") as emulator:
+        at = ("--socket", str(emulator.socket))
+        emulator.ctl("create-topic", "a", "replica-assignment=1:2", "min.insync.replicas=2")
+        wrong = _ctl(*at, "kill", "2", "99")
+        assert (wrong.exit_code, wrong.stderr.endswith("there is no broker 99\n")) == (2, True)
+        assert "broker 2 running" in emulator.ctl("status")
+        emulator.ctl("kill", "2")
+        emulator.ctl("fence", "2")
+        for words, says in (
+            ("wait-until a-0 leader=2 timeout-ms=50", "not within 0.05 s"),
+            ("produce a-0 5", "NOT_ENOUGH_REPLICAS"),
+            ("create-topic a", "TOPIC_ALREADY_EXISTS"),
+        ):
+            failed = _ctl(*at, *words.split())
+            assert (failed.exit_code, failed.stdout, says in failed.stderr) == (1, "", True)
+
+
+def test_an_emulator_that_has_a_command_and_does_not_answer_may_do_it_yet() -> None:
+    stuck = threading.Event()
+
+    def answer(line: str) -> str:
+        stuck.wait(TIMEOUT)
+        return ""
+
+    with serving(answer) as path:
+        with pytest.raises(NotDone, match=r"has not answered within 0.1 s: it may be done yet"):
+            ask(path, "kill 4", 0.1)
+        stuck.set()
 
 
 def test_what_is_no_command_is_answered_and_ends_nothing() -> None:

@@ -12,6 +12,8 @@ from kafka_unclean_recovery.emulator.commands import (
     FORMS,
     BadCommand,
     Command,
+    NotDone,
+    grammar,
     parse_line,
     parse_scenario,
     usage,
@@ -146,6 +148,7 @@ def test_comments_and_empty_lines_are_nothing(line: str) -> None:
     [
         ("smash 1", "'smash' is no command; there are create-topic, "),
         ("kill", "BROKER is missing; it is written: kill BROKER..."),
+        ("kill 4 3 4", "4 is given twice"),
         ("kill one", "'one' is no broker"),
         ("kill 0", "'0' is no broker"),
         ("kill 1 now=yes", "now= is not among its keys: none"),
@@ -191,6 +194,67 @@ def test_a_command_that_is_refused_names_its_line_and_ends_the_scenario() -> Non
         with pytest.raises(BadCommand, match=r"^s, line 3: kill: there is no broker 9$"):
             run(cluster, parse_scenario(content, "s"))
         assert [b.process for b in cluster.status().brokers[:2]] == ["dead", "running"]
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("kill 4 99", "kill: there is no broker 99"),
+        ("fence 1 99", "fence: there is no broker 99"),
+        ("stop 1 4", "stop: broker 4 is dead, not running"),
+        ("start 4 1", "start: broker 1 is running, not dead"),
+        ("pause controller 1 4", "pause: broker 4 is dead, not running"),
+        ("resume 1", "resume: broker 1 is running, not paused"),
+    ],
+)
+def test_nothing_is_done_to_the_first_when_another_can_not_be_meant(line: str, says: str) -> None:
+    with Cluster() as cluster:
+        cluster.kill(4)
+        before = cluster.status()
+        with pytest.raises(BadCommand, match=says) as raised:
+            execute(cluster, parse_line(line) or Command(""))
+        assert not isinstance(raised.value, NotDone)
+        assert cluster.status() == before
+
+
+def test_what_was_done_to_some_is_told_when_the_next_fails() -> None:
+    with Cluster(Options(brokers=2)) as cluster:
+        execute(cluster, Command("kill", {"BROKER": (1, 2)}))
+        cluster.lose_disk(2)
+        with pytest.raises(NotDone, match=r"start: broker 2 can't .*; it was done to broker 1$"):
+            execute(cluster, Command("start", {"BROKER": (1, 2)}))
+        assert cluster.status().brokers[0].process == "running"
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("create-topic orders", "topic orders can't be created: TOPIC_ALREADY_EXISTS"),
+        ("produce orders-0 5", "not acknowledged: NOT_ENOUGH_REPLICAS"),
+        ("produce orders-0 5 broker=2", "broker 2 does not lead orders-0"),
+        ("wait-until orders-0 leader=2 timeout-ms=10", "wait-until: not within 0.01 s"),
+        ("elect-leaders unclean none-0", "election of none-0: UNKNOWN_TOPIC_OR_PARTITION"),
+    ],
+)
+def test_what_the_cluster_refuses_was_tried(line: str, says: str) -> None:
+    with Cluster(Options(brokers=2)) as cluster:
+        cluster.create_topic("orders", assignment=[(1, 2)], configs={"min.insync.replicas": "2"})
+        cluster.kill(2)
+        cluster.fence(2)
+        with pytest.raises(NotDone, match=says):
+            execute(cluster, parse_line(line) or Command(""))
+
+
+def test_a_line_after_others_were_carried_out_fails_after_the_fact() -> None:
+    with Cluster(Options(brokers=1)) as cluster, pytest.raises(NotDone, match="there is no broker"):
+        run(cluster, parse_scenario("create-topic a\nkill 9\n", "s"))
+
+
+def test_help_is_the_grammar_or_one_line_of_it() -> None:
+    assert grammar().splitlines() == [usage(name) for name in FORMS]
+    assert grammar("kill") == "kill BROKER...\n"
+    with pytest.raises(BadCommand, match="'smash' is no command"):
+        grammar("smash")
 
 
 def test_every_error_is_known_by_name_and_by_number() -> None:
@@ -282,7 +346,7 @@ def test_every_command_does_something_to_a_cluster() -> None:
         last = execute(cluster, parse_line("produce orders-0 1 acks=1") or Command(""))
         assert last == "orders-0: 1 records from offset 10 on\n"
     done = {command.name for _, command in scenario}
-    assert done | {"status", "metrics", "restore-links", "clear-intercepts"} == set(FORMS)
+    assert done | {"help", "status", "metrics", "restore-links", "clear-intercepts"} == set(FORMS)
 
 
 def test_what_does_not_come_is_waited_for_until_its_deadline() -> None:
