@@ -6,11 +6,15 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable, Coroutine
+from types import FrameType
 from typing import Any, TypeVar
+
+from kafka_unclean_recovery.signals import StopRequest, stopping_signals
 
 T = TypeVar("T")
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+# What follows the first signal on its heels is the same wish, and not to be told of a second one.
+_TELL_SECONDS = 0.1
 
 
 class Interrupted(Exception):
@@ -18,35 +22,52 @@ class Interrupted(Exception):
 
 
 class Stop:
-    """Set by the first SIGINT or SIGTERM."""
+    """Set by the first signal that asks to stop (signals.py)."""
 
-    def __init__(self, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, say: Callable[[str], None], last_words: Callable[[str], None] = lambda _: None
+    ) -> None:
+        """last_words: said in the handler of a second signal, just before the process ends."""
         self._say = say
+        self._last_words = last_words
+        self._request = StopRequest()
         self._event = asyncio.Event()
-        self._signal: int | None = None
 
     def install(self) -> None:
         """Take over the signals of the running event loop."""
         loop = asyncio.get_running_loop()
-        for number in _SIGNALS:
-            loop.add_signal_handler(number, self._receive, number)
+        for number in stopping_signals():
+            # By the first the loop wakes up. The second is the handler proper, which does not wait
+            # for a loop that is busy.
+            loop.add_signal_handler(number, self._woken)
+            signal.signal(number, self._receive)
 
-    def _receive(self, number: int) -> None:
-        if self._signal is not None:
-            self._say("stopped at once; the journal tells what is left to finish")
+    def _receive(self, number: int, _: FrameType | None = None) -> None:
+        if self._request.receive(number):
+            self._last_words("stopped at once; the journal tells what is left to finish")
             os._exit(128 + number)
-        self._signal = number
-        self._say("stopping: the step in hand is finished first (a second signal stops at once)")
-        self._event.set()
+
+    def _woken(self) -> None:
+        if not self._event.is_set():
+            self._event.set()
+            asyncio.get_running_loop().call_later(_TELL_SECONDS, self.tell)
+
+    def tell(self) -> None:
+        """Say that it is stopping, once; nothing while nobody asked."""
+        if self.requested and not self._request.told:
+            self._say(
+                "stopping: the step in hand is finished first (a second signal stops at once)"
+            )
+            self._request.told = True
 
     @property
     def requested(self) -> bool:
-        return self._event.is_set()
+        return self._request.requested
 
     @property
     def exit_code(self) -> int | None:
-        """130 after SIGINT, 143 after SIGTERM, None while nobody asked."""
-        return None if self._signal is None else 128 + self._signal
+        """128 and the number of the first signal, None while nobody asked."""
+        return self._request.exit_code
 
     async def wait(self) -> None:
         await self._event.wait()

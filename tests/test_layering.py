@@ -70,7 +70,7 @@ PURE = {
 RIM = {
     "private_files": set(),
     "journal": {"model", "private_files", "sync_directory"},
-    "log_dir": {"choices", "model", "errors", "trust"},
+    "log_dir": {"choices", "model", "errors", "signals", "trust"},
     "messages": {"choices"},
     "sync_directory": set(),
     "salvage": {
@@ -133,7 +133,8 @@ RIM = {
     },
     "emulator": {"choices", "deadline", "log_dir", "messages", "metrics_text"},
     "pytest_plugin": {"emulator"},
-    "stopping": set(),
+    "signals": set(),
+    "stopping": {"signals"},
     "cluster": {"choices", "model", "deadline", "messages"},
     "transport": {
         "choices",

@@ -56,6 +56,7 @@ async def _approve(console: Console, plan: PlanFile, output: Path) -> int:
     console.show(f"plan of {plan.created_at} for cluster {plan.cluster_id}\n{plan.digest}\n")
     console.show(render_consent(plans))
     to_elect = sum(1 for p in plans if p.designated_leader is not None)
+    # Whoever approves nothing has nothing to finish: there is nothing to say.
     stop = Stop(lambda _: None)
     # Python's own handler may miss a Ctrl-C that comes just before the loop waits.
     stop.install()

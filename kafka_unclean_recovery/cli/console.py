@@ -11,80 +11,84 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
+from kafka_unclean_recovery.cli import standard_streams
 from kafka_unclean_recovery.cli.exits import usage
 from kafka_unclean_recovery.cli.log_format import is_json, log_line
 from kafka_unclean_recovery.private_files import private
 from kafka_unclean_recovery.stopping import Stop
 
 _CLEAR_LINE = "\r\x1b[K"
+_SHOWN_SECONDS = 0.05
 # Far beyond what any command here writes; a disk image given by mistake is not read for minutes.
 _LARGEST_INPUT = 1 << 30
 
 
 class Console:
-    """Sentences, and one line of progress that is rewritten in place on a terminal."""
+    """Sentences, and one line of progress that is rewritten in place on a terminal.
+
+    None of them waits for who reads it, or raises (standard_streams.py)."""
 
     def __init__(self, command: str) -> None:
         self._command = command
         # Progress is no part of a log.
-        self._terminal = sys.stderr.isatty() and not is_json()
+        self._terminal = standard_streams.is_terminal(sys.stderr) and not is_json()
         self._line = ""
 
     def say(self, sentence: str) -> None:
         """A line on stderr that stays."""
-        self._clear()
-        print(log_line(self._command, sentence), file=sys.stderr, flush=True)  # noqa: T201
+        self.show(f"{log_line(self._command, sentence)}\n")
 
-    def say_in_handler(self, sentence: str) -> None:
-        """The same in a signal handler, which may come in the middle of another line: past the
-        buffer, which may not be entered twice."""
+    def last_words(self, sentence: str) -> None:
+        """The same in a signal handler that ends the process."""
         cleared = _CLEAR_LINE if self._line else ""
-        os.write(sys.stderr.fileno(), f"{cleared}{log_line(self._command, sentence)}\n".encode())
+        standard_streams.last_words(f"{cleared}{log_line(self._command, sentence)}\n")
 
     def progress(self, sentence: str) -> None:
-        """Shown on a terminal only, until the next line."""
-        if self._terminal and sentence != self._line:
-            self._clear()
+        """Shown on a terminal only, until the next line; left out where the terminal is held up."""
+        if self._terminal and sentence != self._line and not standard_streams.is_waiting():
+            self.show(sentence)
             self._line = sentence
-            sys.stderr.write(sentence)
-            sys.stderr.flush()
-
-    def _clear(self) -> None:
-        if self._line:
-            sys.stderr.write(_CLEAR_LINE)
-            self._line = ""
 
     def show(self, text: str) -> None:
         """Text for people, as it is, on stderr."""
-        self._clear()
-        sys.stderr.write(text)
-        sys.stderr.flush()
+        cleared, self._line = (_CLEAR_LINE if self._line else ""), ""
+        standard_streams.write_soon(f"{cleared}{text}")
 
     def artefact(self, text: str) -> None:
-        """The one thing on stdout."""
-        self._clear()
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        """The one thing on stdout. What it can't take makes an exit code of 0 one of 1."""
+        self.show("")
+        why = standard_streams.write_out(text)
+        if why is not None:
+            self.say(f"stdout: {why}: it did not get all that it was to get")
 
 
 def is_terminal() -> bool:
     """Whether somebody can be asked."""
-    return sys.stdin is not None and sys.stdin.isatty()
+    return standard_streams.is_terminal(sys.stdin)
 
 
 def colours_wanted(environment: Mapping[str, str]) -> bool:
     """Whether stdout is a terminal that shows colours, and nobody asked for none (no-color.org)."""
     plain = environment.get("NO_COLOR") or environment.get("TERM") == "dumb"
-    return not plain and sys.stdout.isatty()
+    return not plain and standard_streams.is_terminal(sys.stdout)
 
 
 async def ask(console: Console, question: str, stop: Stop) -> str:
     """What is typed on the terminal, without blanks around. Raises Interrupted when asked to stop.
 
-    What was typed before the question was shown is no answer to it.
+    What was typed before the question was shown is no answer to it. Where the question, or what was
+    said before it, can't be shown, nobody is asked.
     """
-    termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+    try:
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+    except termios.error:
+        return ""  # the terminal is gone
     console.show(question)
+    while standard_streams.is_waiting():
+        standard_streams.write_waiting()
+        await stop.unless(asyncio.sleep(_SHOWN_SECONDS))
+    if not standard_streams.said_all():
+        return ""
     return (await stop.unless(_read_line())).strip()
 
 
@@ -96,13 +100,21 @@ async def _read_line() -> str:
 
     def readable() -> None:
         if not line.done():
-            line.set_result(os.read(descriptor, 4096).decode(errors="replace"))
+            line.set_result(_typed(descriptor))
 
     loop.add_reader(descriptor, readable)
     try:
         return await line
     finally:
         loop.remove_reader(descriptor)
+
+
+def _typed(descriptor: int) -> str:
+    """Nothing from a terminal that is gone."""
+    try:
+        return os.read(descriptor, 4096).decode(errors="replace")
+    except OSError:
+        return ""
 
 
 def read_input(path: Path, flag: str) -> str:
@@ -182,6 +194,11 @@ def check_outside_log_directories(path: Path | None, flag: str) -> None:
             raise usage(f"{flag} {path}: lies in log directory {above}; name a place elsewhere")
 
 
+def partial_of(path: Path) -> Path:
+    """Beside it, for what becomes it once it is whole. Nobody can have made one of that name."""
+    return path.with_name(f".{path.name}.{os.urandom(8).hex()}.partial")
+
+
 def write_new(path: Path, text: str, flag: str) -> None:
     """Create the file, whole and on the disk, or leave nothing. Raises Exit(2)."""
     write_new_chunks(path, [text], flag)
@@ -196,7 +213,7 @@ def write_new_chunks(path: Path, chunks: Iterable[str], flag: str) -> None:
         raise usage(f"{flag} {path}: the file exists and is never overwritten") from None
     except OSError as error:
         raise usage(f"{flag} {path}: {error.strerror}") from None
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    partial = partial_of(path)
     try:
         with open(partial, "x", encoding="utf-8", opener=private) as file:
             file.writelines(chunks)

@@ -196,7 +196,7 @@ async def _designated(session: Session, options: Options, leaders: Leaders, term
     cluster, _ = await session.stop.unless(session.reader.cluster())
     async with journal_of(session, options.journal, cluster.cluster_id, NAME) as journal:
         code = await _elect_designated(session, options, leaders, terms, journal)
-        journal.note("end", exit_code=code)
+        journal.note("end", exit_code=session.exit_code(code))
         return code
 
 
@@ -223,8 +223,9 @@ async def _elect_designated(
     report = await metrics_file.timed("verify", verifying)
     report = replace(report, interrupted=session.stop.requested)
     how = ReplicaFormat.JSON if options.as_json else ReplicaFormat.TABLE
-    print_report(session.console, report, how, with_replicas=False)
+    # Before stdout, which may be held up for as long as its reader likes.
     note_verified(journal, report)
+    print_report(session.console, report, how, with_replicas=False)
     say_failures(session.console, report)
     return exit_code_of(report)
 

@@ -68,8 +68,9 @@ async def recover_automatically(session: Session, inputs: Inputs, journal: Journ
     report = replace(report, interrupted=session.stop.requested)
     shown = with_problems(report, inputs.disks)
     shown = replace(shown, problems=shown.problems + cleared.unsaved)
-    print_report(console, shown, options.format, options.show_replica_info)
+    # Before stdout, which may be held up for as long as its reader likes.
     note_verified(journal, shown)
+    print_report(console, shown, options.format, options.show_replica_info)
     say_failures(console, report)
     return exit_code_of(report)
 

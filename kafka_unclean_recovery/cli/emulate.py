@@ -28,9 +28,9 @@ from kafka_unclean_recovery.emulator.disks.data_dir_claim import claimed, tell_s
 from kafka_unclean_recovery.emulator.emulation import Settings
 from kafka_unclean_recovery.emulator.executing import execute, run
 from kafka_unclean_recovery.emulator.options import Options as ClusterOptions
+from kafka_unclean_recovery.signals import StopRequest, taken
 
 _NAME = "kafka-unclean-recovery emulator"
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 # How often it is looked whether a scenario is over, in seconds.
 _SOON = 0.01
 
@@ -53,7 +53,7 @@ class Options:
 
 
 def emulate(options: Options) -> int:
-    """0 when it was stopped by a signal; 130 or 143 if that was before it was ready."""
+    """0 when it was stopped by a signal; 128 and its number if that was before it was ready."""
     console = Console(_NAME)
     try:
         scenario = _scenario(options.scenario)
@@ -157,7 +157,7 @@ def _rehearse(cluster: Cluster, scenario: Scenario, signals: _Signals) -> int | 
 
 
 class _Signals:
-    """The first of SIGINT and SIGTERM is kept; a second one ends the process at once."""
+    """The first that asks to stop is kept; a second one ends the process at once."""
 
     def __init__(self, readable: int) -> None:
         self._readable = readable
@@ -173,17 +173,16 @@ def _signals() -> Iterator[_Signals]:
     readable, writable = os.pipe()
     os.set_blocking(writable, False)
     signal.set_wakeup_fd(writable)
-    before = {number: signal.signal(number, _next_one_kills) for number in _SIGNALS}
+    request = StopRequest()
+
+    def receive(number: int) -> None:
+        if request.receive(number):
+            os._exit(128 + number)
+
     try:
-        yield _Signals(readable)
+        with taken(receive):
+            yield _Signals(readable)
     finally:
         signal.set_wakeup_fd(-1)
-        for number, handler in before.items():
-            signal.signal(number, handler)
         os.close(readable)
         os.close(writable)
-
-
-def _next_one_kills(*_: object) -> None:
-    for number in _SIGNALS:
-        signal.signal(number, signal.SIG_DFL)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -14,6 +15,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from kafka_unclean_recovery.cli import standard_streams
 from kafka_unclean_recovery.cli.environment import (
     PREFIX,
     from_environment,
@@ -21,11 +23,12 @@ from kafka_unclean_recovery.cli.environment import (
     name_variables,
     variable_of,
 )
-from kafka_unclean_recovery.cli.exits import USAGE, Exit
+from kafka_unclean_recovery.cli.exits import NOT_ALL, USAGE, Exit
 from kafka_unclean_recovery.cli.log_format import (
     LogFormat,
     context_of_command,
     is_json,
+    log_line,
     write_log_as,
 )
 
@@ -33,6 +36,8 @@ _INTERRUPTED = 130
 # Typer brings click along, or needs it, by its release; this name leads to it in both.
 _UsageError: Any = typer.BadParameter.__base__
 _FLAG = "--log-format"
+# Whether a command has begun; before that only the parser writes, to stdout.
+_begun = False
 
 
 def main(app: typer.Typer, name: str, prefix: str = PREFIX) -> None:
@@ -40,14 +45,33 @@ def main(app: typer.Typer, name: str, prefix: str = PREFIX) -> None:
     # Answers about thousands of partitions are many objects and no garbage: the default of 700
     # has the collector walk them over and over, a tenth of the run.
     gc.set_threshold(100_000)
-    sys.exit(run(app, name, sys.argv[1:], prefix))
+    standard_streams.hold_descriptors()
+    code = run(app, name, sys.argv[1:], prefix)
+    try:
+        code = standard_streams.end(code)
+    except KeyboardInterrupt:
+        # Nobody reads what is left.
+        os._exit(_INTERRUPTED)
+    sys.exit(code)
 
 
 def run(app: typer.Typer, name: str, args: Sequence[str], prefix: str = PREFIX) -> int:
     """The exit code. prefix: of the variables that can give its flags."""
+    global _begun
+    _begun = False
+    standard_streams.begin()
+    return standard_streams.exit_code(_run(app, name, args, prefix))
+
+
+def _run(app: typer.Typer, name: str, args: Sequence[str], prefix: str) -> int:
     command = prepared(app, prefix)
     try:
         code = command.main(args=list(args), prog_name=name, standalone_mode=False)
+    except OSError as error:
+        if _begun:
+            raise
+        standard_streams.write_soon(f"{log_line(name, f'stdout: {error.strerror}')}\n")
+        return NOT_ALL
     except _UsageError as error:
         # A wrong flag is told in the format that another one asks for, which may not be read yet.
         path = name if error.ctx is None else error.ctx.command_path
@@ -55,6 +79,9 @@ def run(app: typer.Typer, name: str, args: Sequence[str], prefix: str = PREFIX) 
         return _say_usage_error(error, path)
     except typer.Abort:
         return _INTERRUPTED
+    except SystemExit as ended:
+        # Typer's, where nobody reads --help any more.
+        return ended.code if isinstance(ended.code, int) else NOT_ALL
     return code if isinstance(code, int) else 0
 
 
@@ -77,9 +104,11 @@ def _surround(command: Any) -> None:
 def _surrounded(work: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(work)
     def run_command(**flags: Any) -> Any:
+        global _begun
         context = context_of_command()
         if context.invoked_subcommand is not None:
             return work(**flags)
+        _begun = True
         # Not for --help and a wrong flag to wait for.
         from kafka_unclean_recovery.cli.console import Console
         from kafka_unclean_recovery.cli.metrics_file import metered
@@ -89,12 +118,19 @@ def _surrounded(work: Callable[..., Any]) -> Callable[..., Any]:
             console.say(f"from the environment: {told}")
         try:
             with metered(console, _path(flags.get("metrics_file")), context.command_path):
-                return work(**flags)
+                return _with_true_code(work, flags)
         except Exit as error:
             console.say(str(error))
             raise typer.Exit(error.code) from None
 
     return run_command
+
+
+def _with_true_code(work: Callable[..., Any], flags: dict[str, Any]) -> Any:
+    try:
+        return work(**flags)
+    except typer.Exit as ended:
+        raise typer.Exit(standard_streams.exit_code(ended.exit_code)) from None
 
 
 def _path(value: str | Path | None) -> Path | None:
@@ -130,5 +166,7 @@ def _say_usage_error(error: Any, path: str) -> int:
 
         Console(path).say(f"{error.format_message()} See {path} --help.")
     else:
-        error.show()
+        text = io.StringIO()
+        error.show(text)
+        standard_streams.write_soon(text.getvalue())
     return USAGE

@@ -3,7 +3,7 @@
 0: every partition of the input set is online with the leader chosen, or by itself; of a run that
 elects nothing: everything could be read and planned; of a scan of disks: nothing read is in doubt.
 1: otherwise. 2: usage or bad input, nothing was changed. 3: no broker could be reached, or
-authentication failed. 130, 143: a signal.
+authentication failed. 129, 130, 131, 143: a signal.
 """
 
 from __future__ import annotations

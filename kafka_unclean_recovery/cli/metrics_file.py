@@ -20,6 +20,7 @@ from kafka_unclean_recovery.cli.console import (
     check_output,
     check_outside_log_directories,
     open_plain,
+    partial_of,
 )
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.metrics_text import Metric, exposition, labelled
@@ -102,10 +103,12 @@ def _write(run: _Run, exit_code: int | None) -> None:
     # Files of two commands in one directory are read together: no series may be in both.
     text = exposition(labelled([*about, *run.found], {"command": run.command}))
     _check(run.path)
-    partial = run.path.with_name(f".{run.path.name}.{os.getpid()}.partial")
+    partial = partial_of(run.path)
     try:
         try:
-            partial.write_text(text, encoding="utf-8")
+            # A new file, and no link of somebody else's to another one.
+            with partial.open("x", encoding="utf-8") as file:
+                file.write(text)
             partial.replace(run.path)
         finally:
             partial.unlink(missing_ok=True)

@@ -84,7 +84,7 @@ async def _recover(session: Session, inputs: Inputs) -> int:
         return await only_plan(session, inputs)
     async with journal_of(session, options.journal, cluster.cluster_id, NAME) as journal:
         code = await recover_automatically(session, inputs, journal)
-        journal.note("end", exit_code=code)
+        journal.note("end", exit_code=session.exit_code(code))
         return code
 
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import FrameType
 
 from kafka_unclean_recovery.cli.complaints import count_and_first
 from kafka_unclean_recovery.cli.console import Console, check_outside_log_directories
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, UNREACHABLE, USAGE, Exit, usage
+from kafka_unclean_recovery.cli.scan_watch import Signals
 from kafka_unclean_recovery.cli.selection import Selection, selection
 from kafka_unclean_recovery.cluster.bootstrap import Address, connect_any, parse_bootstrap
 from kafka_unclean_recovery.cluster.errors import ConfigError, ConnectionFailed, NoBrokerReachable
@@ -34,7 +32,6 @@ from kafka_unclean_recovery.replay.target import target_name
 NAME = "kafka-unclean-recovery"
 _ASK = "no marker here says how it ended: find that out, or give --include-open"
 _CONNECTING_SECONDS = 15.0
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +77,7 @@ def run(options: Options) -> int:
 
 
 def _run(console: Console, options: Options) -> int:
-    """Raises Exit(2), Exit(130 or 143), and what the parts of it do."""
+    """Raises Exit(2), Exit(128 and a signal), and what the parts of it do."""
     chosen = selection(options.topics, options.path_to_json_file)
     saved = read_saved(options.saved, chosen.includes)
     if chosen.everything:
@@ -161,7 +158,7 @@ def _produce(
     digest: str,
     going_on: Callable[[], None],
 ) -> None:
-    """Raises Exit(130 or 143), ProducingFailed, InputError, OSError."""
+    """Raises Exit(128 and a signal), ProducingFailed, InputError, OSError."""
     producer = client.producer(work.target for work in works if work.target is not None)
     with open_checkpoint(options.checkpoint_file, digest) as checkpoint:
         for done, work in enumerate(works):
@@ -171,25 +168,19 @@ def _produce(
 
 @contextmanager
 def _stoppable(console: Console) -> Iterator[Callable[[], None]]:
-    """What is given raises Exit(130 or 143) after a signal; a second one ends the process."""
-    received: list[int] = []
-
-    def receive(number: int, _: FrameType | None) -> None:
-        if received:
-            os._exit(128 + number)
-        received.append(number)
-        console.say_in_handler("stopping: what was sent is awaited (a second signal stops at once)")
+    """What is given raises Exit(128 and its number) after a signal; a second one ends the
+    process."""
+    again = "run it again, which goes on from there"
+    first = "stopping: what was sent is awaited (a second signal stops at once)"
+    signals = Signals(console, first, f"stopped at once; {again}")
 
     def going_on() -> None:
-        if received:
-            raise Exit(128 + received[0], "interrupted: run it again, which goes on from there")
+        signals.tell()
+        if signals.exit_code is not None:
+            raise Exit(signals.exit_code, f"interrupted: {again}")
 
-    before = {number: signal.signal(number, receive) for number in _SIGNALS}
-    try:
+    with signals.taken():
         yield going_on
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _complaints(saved: Saved, works: Sequence[Work], chosen: Selection) -> Iterator[str]:

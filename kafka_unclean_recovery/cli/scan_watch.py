@@ -4,53 +4,54 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import time
 from collections.abc import Callable, Iterator
-from types import FrameType
 
 from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.log_dir.watching import Progress
+from kafka_unclean_recovery.signals import StopRequest, taken
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
 class Signals:
-    """SIGINT and SIGTERM while `taken`: the first is remembered, a second ends the process.
+    """Those that ask to stop while `taken`: the first is remembered, a second ends the process.
 
-    first, second: what is said then."""
+    first, second: what is said then; of the first where `tell` is called next."""
 
     def __init__(self, console: Console, first: str, second: str) -> None:
         self._console = console
         self._first = first
         self._second = second
-        self._signal: int | None = None
+        self._request = StopRequest()
 
     @property
     def stopped(self) -> bool:
-        return self._signal is not None
+        return self._request.requested
 
     @property
     def exit_code(self) -> int | None:
-        """130 after SIGINT, 143 after SIGTERM, None while nobody asked."""
-        return None if self._signal is None else 128 + self._signal
+        """128 and the number of the first, None while nobody asked."""
+        return self._request.exit_code
 
     @contextlib.contextmanager
     def taken(self) -> Iterator[None]:
-        before = {number: signal.signal(number, self._receive) for number in _SIGNALS}
         try:
-            yield
+            with taken(self._receive):
+                yield
         finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+            self.tell()
 
-    def _receive(self, number: int, _: FrameType | None) -> None:
-        if self._signal is not None:
-            self._console.say_in_handler(self._second)
+    def tell(self) -> None:
+        """Say that it is stopping, once; nothing while nobody asked."""
+        if self.stopped and not self._request.told:
+            self._console.say(self._first)
+            self._request.told = True
+
+    def _receive(self, number: int) -> None:
+        if self._request.receive(number):
+            self._console.last_words(self._second)
             os._exit(128 + number)
-        self._signal = number
-        self._console.say_in_handler(self._first)
 
 
 class ProgressLine:
@@ -72,12 +73,16 @@ class ScanWatch:
     """What scan_log_directories wants of a Watch. `clock` is in seconds."""
 
     def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
-        self.progress = ProgressLine(console, clock)
+        self._line = ProgressLine(console, clock)
         self._signals = Signals(
             console,
             "stopping: what was scanned is reported (a second signal stops at once)",
             "stopped at once; nothing was written",
         )
+
+    def progress(self, so_far: Progress) -> None:
+        self._line(so_far)
+        self._signals.tell()
 
     @property
     def stopped(self) -> bool:

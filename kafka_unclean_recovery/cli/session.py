@@ -13,6 +13,7 @@ from typing import Any
 
 from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.choices import Wishes
+from kafka_unclean_recovery.cli import standard_streams
 from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.exits import NOT_ALL, UNREACHABLE, USAGE, Exit, usage
 from kafka_unclean_recovery.cluster.bootstrap import parse_bootstrap
@@ -67,6 +68,11 @@ class Session:
     controller: Controller
 
     wishes: Wishes
+
+    def exit_code(self, code: int) -> int:
+        """That of the process where all that was done comes to `code`."""
+        asked = self.stop.exit_code
+        return standard_streams.exit_code(code) if asked is None else asked
 
     def observer(self) -> Observer:
         source = ChosenSource(self.nodes, self.wishes)
@@ -127,7 +133,7 @@ def run(
     timeout = config.request_timeout_ms
 
     async def with_session() -> int:
-        stop = Stop(console.say)
+        stop = Stop(console.say, console.last_words)
         stop.install()
         nodes = Nodes(bootstrap, config)
         patience = Patience() if timeout is None else Patience(answer=timeout / 1000)
@@ -137,8 +143,9 @@ def run(
             session = Session(console, stop, nodes, reader, controller, wishes)
             code = await _guarded(work(session), console)
         finally:
+            stop.tell()
             await nodes.close()
-        return code if stop.exit_code is None else stop.exit_code
+        return session.exit_code(code)
 
     return asyncio.run(with_session())
 

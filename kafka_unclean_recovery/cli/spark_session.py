@@ -13,6 +13,7 @@ from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.exits import usage
 from kafka_unclean_recovery.cli.scan_watch import ProgressLine, Signals
 from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.log_dir.watching import Progress
 
 _NEEDED = ("pyspark", "pyarrow", "pandas")
 
@@ -25,15 +26,20 @@ class SparkWatch:
         self, console: Console, again: str, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._console = console
-        self.progress = ProgressLine(console, clock)
+        self._line = ProgressLine(console, clock)
         self.signals = Signals(
             console,
             "stopping: Spark's jobs are cancelled (a second signal stops at once)",
             f"stopped at once; {again}",
         )
 
+    def progress(self, so_far: Progress) -> None:
+        self._line(so_far)
+        self.signals.tell()
+
     def tasks(self, what: str, done: int, count: int) -> None:
         self._console.progress(f"{what}: {done} of {count} tasks")
+        self.signals.tell()
 
     @property
     def stopped(self) -> bool:

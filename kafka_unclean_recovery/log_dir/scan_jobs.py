@@ -23,6 +23,7 @@ from kafka_unclean_recovery.log_dir.replica_scan import Replica, scan_replica, u
 from kafka_unclean_recovery.log_dir.tree import Folder, Location, Unreadable
 from kafka_unclean_recovery.log_dir.watching import Meter, Progress, Stopped, Watch, WatchedMeter
 from kafka_unclean_recovery.model import ReplicaLog
+from kafka_unclean_recovery.signals import OF_A_TERMINAL
 
 KILLED = "a process of the scan was killed before it had read this; use fewer --workers"
 _EVERY_SECONDS = 0.2
@@ -165,10 +166,12 @@ _meter: _SharedMeter
 
 
 def _begin(stop: Any, read: Any) -> None:
-    """Ctrl-C goes to all processes of a terminal: only the first of ours acts on it."""
+    """Ctrl-C, and a session that drops, go to all processes of a terminal: only the first of ours
+    acts on it."""
     global _meter
     _meter = _SharedMeter(stop, read)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in OF_A_TERMINAL:
+        signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

@@ -79,10 +79,12 @@ def test_the_flag_does_what_the_variable_does(tmp_path: Path) -> None:
     assert invoke(RECOVERY, "scan-log-dirs").stderr.startswith("Usage:")
 
 
-def test_a_signal_handler_writes_objects_too(capfd: pytest.CaptureFixture[str]) -> None:
+def test_last_words_are_an_object_too(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     write_log_as(LogFormat.JSON, "a command")
     try:
-        Console("kafka").say_in_handler("stopping: 1 ä")
+        Console("kafka").last_words("stopping: 1 ä")
     finally:
         write_log_as(LogFormat.TEXT, "")
     (line,) = _lines(capfd.readouterr().err)
