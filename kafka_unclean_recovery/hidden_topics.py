@@ -18,6 +18,7 @@ from kafka_unclean_recovery.model import Broker
 
 _DISK_SECONDS = 5.0
 _NAMES_SHOWN = 5
+_NOT_KNOWN = "whether topics are hidden from this user is not known"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +42,7 @@ async def hidden_topics(
             connection = await nodes.broker(broker, deadline)
             return topics_in(await describe_log_dirs(connection, deadline))
         except RequestFailed as error:
-            why = "whether topics are hidden from this user is not known"
-            problems[f"{why} ({error}); grant Cluster:DESCRIBE"] = None
+            problems[f"{_NOT_KNOWN} ({error}); grant Cluster:DESCRIBE"] = None
         except ConnectionFailed as error:
             silent[broker.id] = str(error)
         return frozenset()
@@ -50,7 +50,7 @@ async def hidden_topics(
     hidden = set().union(*await asyncio.gather(*map(on_disk, brokers))) - visible
     if len(silent) == len(brokers):
         why = "no broker named those on its disks in time"
-        problems[f"whether topics are hidden from this user is not known: {why}"] = None
+        problems[f"{_NOT_KNOWN}: {why}"] = None
     if hidden:
         # A topic may have been made meanwhile.
         hidden -= {topic.name for topic in await reader.topics(None)}
@@ -60,6 +60,11 @@ async def hidden_topics(
             " are offline is not known; grant Topic:DESCRIBE and READ"
         ] = None
     return Hidden(tuple(problems), silent)
+
+
+def not_looked(why: str) -> Hidden:
+    """What there is to say where that could not be found out."""
+    return Hidden((f"{_NOT_KNOWN}: {why}",))
 
 
 def some_topics(names: Sequence[str]) -> str:

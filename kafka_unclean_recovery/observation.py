@@ -32,7 +32,7 @@ from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.reading import Reader
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.gather import Gathering
-from kafka_unclean_recovery.hidden_topics import hidden_topics, some_topics
+from kafka_unclean_recovery.hidden_topics import hidden_topics, not_looked, some_topics
 from kafka_unclean_recovery.model import (
     Cluster,
     PartitionState,
@@ -142,21 +142,21 @@ class Observer:
         view = _View(cluster, states, missing)
         waits = Waits(wanted.wait_for, wanted.wait_for_all, self._say)
         if not waits.absent(view.offline, cluster.brokers):
-            return await self._see_with_groups(wanted, deadline, view)
+            return await self._see_with_groups(waits, wanted, deadline, view)
         seen, view = await self._see(waits, wanted, deadline, view, advise)
         with contextlib.suppress(Interrupted):
             view = await self._stop.unless(self._look(wanted, view, anew=True))
-            nobody = replace(wanted, wait_for=frozenset(), wait_for_all=False)
-            seen = await self._see_with_groups(nobody, deadline.at_least(_ANSWER_SECONDS), view)
+            nobody = Waits((), wait_for_all=False, say=self._say)
+            deadline = deadline.at_least(_ANSWER_SECONDS)
+            seen = await self._see_with_groups(nobody, wanted, deadline, view)
         return seen
 
     async def _see_with_groups(
-        self, wanted: Wanted, deadline: Deadline, view: _View
+        self, waits: Waits, wanted: Wanted, deadline: Deadline, view: _View
     ) -> Observation:
         """Groups are asked beside the replicas, and for no longer than they may take."""
         asking = asyncio.create_task(self._ask_groups(wanted, view))
         try:
-            waits = Waits(wanted.wait_for, wanted.wait_for_all, self._say)
             seen, _ = await self._see(waits, wanted, deadline, view, lambda _: {})
             return replace(seen, witnesses=await asking)
         finally:
@@ -217,7 +217,9 @@ class Observer:
         try:
             hidden = await self._stop.unless(looking)
         except Interrupted:
-            return seen
+            hidden = not_looked("interrupted")
+        except (ConnectionFailed, NoBrokerReachable, RequestFailed) as error:
+            hidden = not_looked(str(error))
         return replace(
             seen,
             silent_brokers={**hidden.silent, **seen.silent_brokers},
@@ -314,9 +316,11 @@ class Observer:
     async def _look_again(self, wanted: Wanted, deadline: Deadline, view: _View) -> _View:
         """The view as it is now, or the old one when it can't be had: a node that hangs holds up
         neither the deadline nor a signal, and is left for another."""
-        patience = min(_LOOK_SECONDS, deadline.remaining())
+        if deadline.expired:
+            return view
         try:
-            return await asyncio.wait_for(self._stop.unless(self._look(wanted, view)), patience)
+            async with asyncio.timeout(min(_LOOK_SECONDS, deadline.remaining())):
+                return await self._stop.unless(self._look(wanted, view))
         except TimeoutError:
             await self._nodes.forsake_any()
         except (ConnectionFailed, NoBrokerReachable, Interrupted):
@@ -336,6 +340,15 @@ class Observer:
         if gone and wanted.partitions is None:
             states |= await self._reader.partitions(sorted(gone))
         return _View(cluster, states, missing)
+
+
+async def unknown_brokers(reader: Reader, cluster: Cluster, ids: Iterable[int]) -> list[int]:
+    """Those that are neither registered, as far as is told, nor hold a replica that can be seen."""
+    strangers = set(ids) - cluster.brokers.keys() - set(cluster.fenced)
+    for topic in await reader.topics(None) if strangers else ():
+        for state in topic.partitions:
+            strangers.difference_update(state.replicas)
+    return sorted(strangers)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.model import (
@@ -16,18 +16,22 @@ from kafka_unclean_recovery.model import (
 from kafka_unclean_recovery.plan_file import loss_under
 from kafka_unclean_recovery.report import Summary, elected_leader, summarize
 from kafka_unclean_recovery.report_text import (
+    INTERRUPTED,
     count_text,
     ids_text,
     lineage_text,
     loss_texts,
     number_text,
     one_line,
+    short_names,
     total_text,
     trust_text,
     why_not,
 )
 from kafka_unclean_recovery.waiting import effect_text, waiting_lines
 
+# Columns of what somebody else named, however long.
+_NAMES = frozenset({"topic", "target", "group"})
 # A column: the two lines of its header, how it is aligned.
 _REPLICA_COLUMNS = (
     ("", "topic", "left"),
@@ -96,20 +100,32 @@ def page(*parts: str) -> str:
 
 
 def table(columns: Iterable[Sequence[str]], rows: list[Sequence[str]]) -> str:
-    """`columns` are (first header line, second header line, alignment); "" without rows."""
+    """`columns` are (first header line, second header line, alignment); "" without rows.
+
+    Long names are shortened, and told in full below it.
+    """
     from tabulate import tabulate  # not needed for --help and --format json
 
     if not rows:
         return ""
     above, below, align = zip(*columns, strict=True)
+    named = [number for number, title in enumerate(below) if title in _NAMES]
+    short = short_names(row[number] for row in rows for number in named)
     # The second line of the header goes as a row: tabulate's own multi-line mode is slow.
-    return tabulate(
-        [below, *rows],
+    text = tabulate(
+        [below, *(_shortened(row, named, short) for row in rows)],
         headers=above,
         tablefmt="plain",
         disable_numparse=True,
         colalign=align,
     )
+    return "\n".join([text, *(f"{shown} stands for {name}" for name, shown in short.items())])
+
+
+def _shortened(row: Sequence[str], named: Sequence[int], short: Mapping[str, str]) -> Sequence[str]:
+    if not short:
+        return row
+    return [short.get(cell, cell) if n in named else cell for n, cell in enumerate(row)]
 
 
 def _replica_table(report: Report) -> str:
@@ -245,8 +261,15 @@ def _summary_text(report: Report) -> str:
     parts = [_states_text(len(report.partitions), summary)]
     parts += [", ".join(outcomes)] if outcomes else []
     parts += [total_text(summary.losses)] if summary.losses else []
-    parts += ["interrupted, so not all was tried"] if report.interrupted else []
+    parts += [_interrupted_text(report)] if report.interrupted else []
     return "\n".join([*waiting_lines(summary.waiting), "; ".join(parts)])
+
+
+def _interrupted_text(report: Report) -> str:
+    outcomes = [row.outcome for row in report.partitions]
+    if outcomes and all(o is not None and o.reason not in INTERRUPTED for o in outcomes):
+        return "interrupted once all had been tried"
+    return "interrupted, so not all was tried"
 
 
 def _states_text(partitions: int, summary: Summary) -> str:

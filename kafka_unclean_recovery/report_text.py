@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from kafka_unclean_recovery.model import EpochLineage, EpochSpan, Loss, PartitionPlan, ReplicaLog
 
 _SPANS_SHOWN = 4
+_NAME_WIDTH = 60
 _UNKNOWN = "unknown"
+
+INTERRUPTED = frozenset(
+    {
+        "interrupted before its election began",
+        "its election was not begun: interrupted",
+    }
+)
+"""Why a signal left a partition untried."""
 
 NO_CANDIDATE = "no replica that could be elected is known well enough"
 """Why a plan that was not refused has no designated leader."""
@@ -66,6 +75,24 @@ def count_text(number: int, noun: str) -> str:
 def one_line(text: str) -> str:
     """Reasons come from brokers and libraries: no line breaks, no terminal escapes."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def short_names(names: Iterable[str]) -> dict[str, str]:
+    """What stands for those that are too long for a column; no two look alike."""
+    short: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        if len(name) > _NAME_WIDTH:
+            alike = 0
+            while (shown := _middle_left_out(name, alike)) in short.values():
+                alike += 1
+            short[name] = shown
+    return short
+
+
+def _middle_left_out(name: str, alike: int) -> str:
+    mark = f"...{alike}..." if alike else "..."
+    kept = _NAME_WIDTH - len(mark)
+    return f"{name[: kept - kept // 2]}{mark}{name[len(name) - kept // 2 :]}"
 
 
 def number_text(value: int | None) -> str:

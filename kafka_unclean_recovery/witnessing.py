@@ -81,7 +81,11 @@ async def ask_groups(
     if DESCRIBE not in rights:
         heard.unknown.append("groups may be left out: listing all needs DESCRIBE on the cluster")
     asking = (_ask(config, broker, topics, heard, deadline) for broker in brokers)
-    await asyncio.gather(_ask_who_is_there(reader, heard, deadline), *asking)
+    answers = await asyncio.gather(
+        _ask_who_is_there(reader, heard, deadline), *asking, return_exceptions=True
+    )
+    for error in filter(None, answers):
+        heard.unknown.append(f"not all that groups committed is known: {error!r}")
     for code, groups in sorted(heard.errors.items()):
         heard.unknown.append(_refused(code, sorted(groups)))
     return Witnesses(
@@ -98,8 +102,10 @@ async def _ask_who_is_there(reader: Reader, heard: _Heard, deadline: Deadline) -
         why = str(error) or why
     else:
         if topic.error in (NONE, UNKNOWN_TOPIC_OR_PARTITION):  # it is made with the first group
-            sentence = without_leader(OFFSETS_TOPIC, topic.partitions, "groups")
-            heard.unknown += [sentence] if sentence else []
+            # The report may come when these have been elected.
+            if which := without_leader(OFFSETS_TOPIC, topic.partitions):
+                had = f"{which} had no leader when groups were asked"
+                heard.unknown.append(f"{had}: groups that are on them are unknown")
             return
         why = error_name(topic.error)
     heard.unknown.append(f"whether all of {OFFSETS_TOPIC} has leaders is unknown: {why}")

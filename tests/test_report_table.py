@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from subprocess import run
 from typing import Any
 
+import pytest
 from hypothesis import given
 
 from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.model import EpochSpan, Outcome, OutcomeKind, Report, Scanned
-from kafka_unclean_recovery.report_table import render_outcomes, render_replicas, render_table
+from kafka_unclean_recovery.report_table import (
+    render_outcomes,
+    render_replicas,
+    render_table,
+    table,
+)
+from kafka_unclean_recovery.report_text import INTERRUPTED
 from tests.reports import any_reports, elected, log, plan, report, row, state
 
 
@@ -143,6 +151,36 @@ def test_an_empty_report_says_that_nothing_is_offline() -> None:
 
 def test_an_interruption_is_told_at_the_end() -> None:
     assert render_table(report(interrupted=True)).endswith("; interrupted, so not all was tried\n")
+
+
+@pytest.mark.parametrize("why", sorted(INTERRUPTED))
+def test_that_not_all_was_tried_is_said_where_it_is_so(why: str) -> None:
+    """A signal may come when all is done, and what failed was tried."""
+    failed = row(1, outcome=Outcome(OutcomeKind.FAILED, "broker 3: interrupted by itself"))
+    tried = report(elected(), failed, interrupted=True)
+    assert render_table(tried).endswith("; interrupted once all had been tried\n")
+    untried = row(1, outcome=Outcome(OutcomeKind.FAILED, why))
+    for rows in ((elected(), untried), (row(1),)):
+        assert render_table(report(*rows, interrupted=True)).endswith(
+            "; interrupted, so not all was tried\n"
+        )
+
+
+LONG = "my-application-KSTREAM-AGGREGATE-STATE-STORE-000000000{}-" + "x" * 190 + "-repartition"
+
+
+def test_a_long_name_does_not_make_every_row_wide() -> None:
+    names = [LONG.format(number) for number in range(3)] + ["orders"]
+    rows: list[Sequence[str]] = [[name, "0"] for name in names]
+    text = table((("", "topic", "left"), ("", "partition", "right")), rows)
+    lines = text.splitlines()
+    assert max(map(len, lines[: 2 + len(rows)])) <= 60 + 2 + len("partition")
+    shown = [line.split()[0] for line in lines[2 : 2 + len(rows)]]
+    assert len(set(shown)) == len(names)
+    stands = dict(line.split(" stands for ") for line in lines[2 + len(rows) :])
+    assert [stands.get(name, name) for name in shown] == names
+    assert shown[0].startswith("my-application-KSTREAM-")
+    assert shown[0].endswith("-repartition")
 
 
 def test_tabulate_is_not_imported_before_there_is_a_table() -> None:

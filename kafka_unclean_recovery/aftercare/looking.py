@@ -131,8 +131,8 @@ def _hidden(topics: Sequence[Topic], rights: frozenset[int]) -> list[str]:
     found = []
     for name, what in ((OFFSETS_TOPIC, "groups"), (STATES_TOPIC, "transactions")):
         partitions = [p for topic in topics if topic.name == name for p in topic.partitions]
-        sentence = without_leader(name, partitions, what)
-        found += [sentence] if sentence else []
+        if which := without_leader(name, partitions):
+            found.append(f"{which} have no leader: {what} that are on them are unknown")
     if DESCRIBE not in rights:
         found.append("groups may be left out: listing all needs DESCRIBE on the cluster")
     return found

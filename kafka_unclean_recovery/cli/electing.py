@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Coroutine
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from kafka_unclean_recovery.cli.consenting import consent_to
 from kafka_unclean_recovery.cli.live_salvaging import save_tails
@@ -36,6 +38,7 @@ from kafka_unclean_recovery.recovery import (
     with_disks,
 )
 from kafka_unclean_recovery.stopping import Interrupted
+from kafka_unclean_recovery.transport import Elections
 
 
 async def recover_automatically(session: Session, inputs: Inputs, journal: Journal) -> int:
@@ -55,10 +58,8 @@ async def recover_automatically(session: Session, inputs: Inputs, journal: Journ
     outcomes = settled_before(seen, plans, elector.choose)
     outcomes |= inputs.terms.refused(_unsettled(plans, outcomes))
     cleared = await _clear(session, inputs, journal, seen, plans, outcomes)
-    made, seen = await asyncio.gather(
-        timed("elect", elector.elect(cleared.plans)),
-        observer.add_hidden_topics(inputs.wanted, seen),
-    )
+    looking = observer.add_hidden_topics(inputs.wanted, seen)
+    made, seen = await _elect_beside(timed("elect", elector.elect(cleared.plans)), looking, seen)
     for problem in seen.problems:
         if problem not in told:
             console.say(problem)
@@ -73,6 +74,27 @@ async def recover_automatically(session: Session, inputs: Inputs, journal: Journ
     print_report(console, shown, options.format, options.show_replica_info)
     say_failures(console, report)
     return exit_code_of(report)
+
+
+async def _elect_beside(
+    electing: Awaitable[Elections], looking: Coroutine[Any, Any, Observation], seen: Observation
+) -> tuple[Elections, Observation]:
+    """The election is awaited whatever becomes of the look beside it, which at worst is a problem
+    of what was seen."""
+    look = asyncio.create_task(looking)
+    try:
+        made = await electing
+        return made, await _looked(look, seen)
+    finally:
+        look.cancel()
+
+
+async def _looked(look: asyncio.Task[Observation], seen: Observation) -> Observation:
+    try:
+        return await look
+    except Exception as error:  # noqa: BLE001 - whatever it is, elections were made and are told
+        problem = f"not all was looked at beside the election: {type(error).__name__}: {error}"
+        return replace(seen, problems=(*seen.problems, problem))
 
 
 def _unsettled(plans: Plans, outcomes: Outcomes) -> list[PartitionPlan]:

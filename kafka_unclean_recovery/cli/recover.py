@@ -22,7 +22,8 @@ from kafka_unclean_recovery.cli.session import (
 from kafka_unclean_recovery.disks import check_cluster
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.journal import Journal
-from kafka_unclean_recovery.model import ReplicaInfo
+from kafka_unclean_recovery.model import Cluster, ReplicaInfo
+from kafka_unclean_recovery.observation import Wanted, unknown_brokers
 
 
 def recover(options: Options) -> int:
@@ -78,6 +79,7 @@ async def _recover(session: Session, inputs: Inputs) -> int:
     if inputs.disks is not None:
         _check_cluster(inputs.disks, cluster.cluster_id)
     inputs.terms.check_cluster(cluster.cluster_id)
+    await _check_awaited(session, cluster, inputs.wanted)
     options = inputs.options
     if not options.automated_recovery:
         warn_of_unfinished(session, cluster.cluster_id)
@@ -86,6 +88,17 @@ async def _recover(session: Session, inputs: Inputs) -> int:
         code = await recover_automatically(session, inputs, journal)
         journal.note("end", exit_code=session.exit_code(code))
         return code
+
+
+async def _check_awaited(session: Session, cluster: Cluster, wanted: Wanted) -> None:
+    """Whoever is waited for is somebody. Raises Exit(2)."""
+    looking = unknown_brokers(session.reader, cluster, wanted.wait_for)
+    strangers = await session.stop.unless(looking)
+    if strangers:
+        raise usage(
+            f"--wait-for-brokers: there is no broker {', '.join(map(str, strangers))}: none is"
+            " registered by that id, and nothing that this user may see has a replica on it"
+        )
 
 
 def _check_cluster(disks: ReplicaInfo, cluster_id: str) -> None:

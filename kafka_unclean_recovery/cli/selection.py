@@ -13,6 +13,9 @@ from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.partitions_file import parse_partitions
 
+_INT32_MAX = 2**31 - 1
+_BROKER_ID = re.compile("[0-9]{1,10}")
+
 
 @dataclass(frozen=True, slots=True)
 class Selection:
@@ -57,10 +60,12 @@ def broker_ids(text: str | None, flag: str, alternative: str = "") -> frozenset[
 
     Raises Exit(2).
     """
-    try:
-        return frozenset(int(part) for part in text.split(",")) if text is not None else frozenset()
-    except ValueError:
-        raise usage(f"{flag} {text}: give broker ids as in 1,2{alternative}") from None
+    if text is None:
+        return frozenset()
+    parts = [part.strip() for part in text.split(",")]
+    if not all(map(_BROKER_ID.fullmatch, parts)) or max(map(int, parts)) > _INT32_MAX:
+        raise usage(f"{flag} {text}: give broker ids as in 1,2{alternative}")
+    return frozenset(map(int, parts))
 
 
 def _pattern(text: str) -> re.Pattern[str]:

@@ -25,13 +25,11 @@ _MANY_GROUPS, _BY_TOPIC_ID = 8, 10
 _NO_COMMIT = -1
 
 
-def without_leader(topic: str, partitions: Sequence[PartitionState], what: str) -> str | None:
-    """A sentence when coordinators are not there, which leaves out in silence `what` they have."""
+def without_leader(topic: str, partitions: Sequence[PartitionState]) -> str | None:
+    """As "2 of 3 partitions of ...", None when all have one. Coordinators that are not there leave
+    out in silence what they have."""
     offline = sum(p.offline for p in partitions)
-    if not offline:
-        return None
-    where = f"{offline} of {len(partitions)} partitions of {topic} have no leader"
-    return f"{where}: {what} that are on them are unknown"
+    return f"{offline} of {len(partitions)} partitions of {topic}" if offline else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,5 +122,5 @@ def test_groups_of_a_coordinator_without_leader_are_unknown(tmp_path: Path) -> N
         cluster.create_topic("__consumer_offsets", assignment=[[1], [2], [1]])
         _lose(cluster, 1)
         done = _look(cluster, tmp_path, code=1)  # No replica lives, so none is designated.
-    offline = "2 of 3 partitions of __consumer_offsets have no leader"
+    offline = "2 of 3 partitions of __consumer_offsets had no leader when groups were asked"
     assert done.report["unknown"] == [f"{offline}: groups that are on them are unknown"]

@@ -13,6 +13,7 @@ from tests.real.cluster import KafkaCluster
 from tests.real.faults import ON_3, ON_4, Trouble
 from tests.real.outages import Outage, last_replica_standing
 from tests.real.recipes import TOPIC
+from tests.real.records import create_topic
 from tests.real.test_wait_for_brokers import (  # noqa: F401
     BY_ITSELF,
     test_what_comes_back_cleanly_needs_no_election_and_the_rest_gets_one,
@@ -123,3 +124,46 @@ def test_disks_tell_by_how_much_waiting_is_better(
     run.wait_for("waiting for broker 2: would make 2 partitions better by 1000 records\n")
     cluster.start_node(2)
     assert run.finish().code == 0
+
+
+def test_a_wait_that_ran_out_leaves_nothing_of_ours_on_stderr(
+    troubled: Trouble, commands: Commands
+) -> None:
+    """Python tells of a look that was never begun."""
+    partitions = troubled.take(1)
+    for ms in (300, 700):
+        look = ("--path-to-json-file", str(commands.partitions_file({TOPIC: partitions})))
+        wait = ("--wait-for-brokers", "1", "--recovery-duration-ms", str(ms))
+        servers = ("--bootstrap-server", troubled.cluster.bootstrap_servers)
+        done = commands.run(*servers, *look, *wait, "--show-replica-info")
+        assert done.code == 0
+        assert "waiting for broker 1" in done.stderr
+        assert "never awaited" not in done.stderr
+
+
+def test_nobody_is_waited_for_whom_nobody_knows(troubled: Trouble, commands: Commands) -> None:
+    partitions = troubled.take(1)
+    done = _wait(commands, troubled.cluster, "3,99,98", *_chosen(commands, partitions)).finish()
+    assert (done.code, done.stdout) == (2, "")
+    assert "--wait-for-brokers: there is no broker 98, 99: none is registered" in done.stderr
+    assert troubled.leaders(partitions) == {-1}
+    assert commands.journals() == []
+
+
+def test_that_a_broker_is_not_waited_for_is_said_once(
+    restored: Callable[[Outage], KafkaCluster], commands: Commands
+) -> None:
+    """It is down, and holds a replica of nothing that is offline."""
+    cluster = restored(last_replica_standing())
+    create_topic(cluster.connection(), "elsewhere", [[4]])
+    cluster.start_node(2)
+    cluster.kill(2)
+    cluster.wait_until_fenced({2})
+    servers = ("--bootstrap-server", cluster.address(3), "--show-replica-info")
+    path = commands.partitions_file({"elsewhere": [0]})
+    cluster.kill(4)
+    cluster.wait_until_fenced({4})
+    wait = ("--wait-for-brokers", "2", "--recovery-duration-ms", "5000")
+    done = commands.run(*servers, "--path-to-json-file", str(path), *wait)
+    said = "broker 2 hosts no replica of an offline partition, so it is not waited for"
+    assert done.stderr.count(said) == 1, done.stderr
