@@ -95,6 +95,7 @@ def _order(order: Order) -> Json:
         "original": list(order.original),
         "written": list(order.written),
         "restored_at_ms": order.restored_at_ms,
+        "left_alone": order.left_alone,
     }
 
 

@@ -176,11 +176,17 @@ class _Tale:
             self.add(_topic_partition(row), begun_at_ms=at_ms, designated_leader=leader)
 
     def restored(self, line: Fields, at_ms: int) -> None:
+        alone = line.texts("left_alone") if "left_alone" in line.values else ()
         for row in line.objects("partitions"):
-            elections = self.found.get(_topic_partition(row), [])
+            where = _topic_partition(row)
+            # Each names the partition first; no topic has a colon in its name.
+            why = next((text for text in alone if text.startswith(f"{where}: ")), None)
+            elections = self.found.get(where, [])
             for place, election in enumerate(elections):
-                if election.order is not None and election.order.restored_at_ms is None:
-                    order = replace(election.order, restored_at_ms=at_ms)
+                order = election.order
+                if order is not None and order.restored_at_ms is None and order.left_alone is None:
+                    seen_at_ms = at_ms if why is None else None
+                    order = replace(order, restored_at_ms=seen_at_ms, left_alone=why)
                     elections[place] = replace(election, order=order)
 
     def outcome(self, line: Fields, _: int) -> None:

@@ -38,12 +38,16 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A replica set that was written in another order; restored_at_ms is None where the journal
-    does not say that it was put back."""
+    """A replica set that was written in another order.
+
+    restored_at_ms: when it was seen as before, or gone with its topic; None where the journal does
+    not say so. left_alone: why it was left as somebody else made it, None where it was not.
+    """
 
     original: tuple[int, ...]
     written: tuple[int, ...]
     restored_at_ms: int | None = None
+    left_alone: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,11 @@ class Election:
             assert self.after is not None
             return self.after.leader
         return self.designated_leader if self.outcome.kind is OutcomeKind.ELECTED else None
+
+    @property
+    def partition_is_there(self) -> bool:
+        """Known to be that of the plan still: it was elected, or came back."""
+        return self.outcome is not None and self.outcome.kind.success
 
     @property
     def in_doubt(self) -> bool:

@@ -109,9 +109,9 @@ def _elect(line: Fields) -> Told:
 
 
 def _restored(line: Fields) -> Told:
-    text = f"{count_text(_count(line), 'replica order')} as before"
     alone = line.texts("left_alone") if "left_alone" in line.values else ()
-    return "; ".join([text, *alone]), bool(alone)
+    orders = count_text(_count(line) - len(alone), "replica order")
+    return "; ".join([f"{orders} as before, or gone with the topic", *alone]), bool(alone)
 
 
 def _outcomes(line: Fields) -> dict[str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kafka_unclean_recovery.model import NO_LEADER, OutcomeKind, PartitionPlan
+from kafka_unclean_recovery.model import NO_LEADER, OutcomeKind, PartitionPlan, TopicPartition
 from kafka_unclean_recovery.post_mortem.story import Election, PostMortem, utc
 from kafka_unclean_recovery.report_text import (
     count_text,
@@ -20,13 +20,20 @@ _NAMES_SHOWN = 5
 def headline(told: PostMortem) -> Iterator[tuple[str, bool]]:
     """Sentences, and whether each is one to be alarmed at."""
     left = told.unfinished
+    written = [election for election in told.elections if election.order]
+    alone = [each for each in written if each.order and each.order.left_alone]
     if left:
-        names = ", ".join(map(str, left[:_NAMES_SHOWN]))
-        more = f" and {len(left) - _NAMES_SHOWN} more" if len(left) > _NAMES_SHOWN else ""
         orders = count_text(len(left), "replica order")
-        yield f"Unfinished: {orders} may not be as before: {names}{more}", True
-    elif any(election.order for election in told.elections):
-        yield "Every replica order that was written is as before.", False
+        yield f"Unfinished: {orders} may not be as before: {_names(left)}", True
+    elif len(written) > len(alone):
+        other = " other" if alone else ""
+        there = all(election.partition_is_there for election in written if election not in alone)
+        gone = "" if there else ", or gone with its topic"
+        yield f"Every{other} replica order that was written is as before{gone}.", False
+    if alone:
+        orders = count_text(len(alone), "replica order")
+        names = _names([each.topic_partition for each in alone])
+        yield f"Left alone, for somebody else changed them: {orders}: {names}", True
     if not told.ended:
         yield "The last run noted no end: it was killed, or is under way still.", True
     for problem in told.problems:
@@ -36,6 +43,12 @@ def headline(told: PostMortem) -> Iterator[tuple[str, bool]]:
         text = f"Saved before electing, in {directory}: {count_text(saved, 'tail')} of replicas"
         failed = len(rows) - saved
         yield (f"{text}; {failed} could not be saved" if failed else text), bool(failed)
+
+
+def _names(partitions: Sequence[TopicPartition]) -> str:
+    more = len(partitions) - _NAMES_SHOWN
+    names = ", ".join(map(str, partitions[:_NAMES_SHOWN]))
+    return f"{names} and {more} more" if more > 0 else names
 
 
 def care_text(told: PostMortem) -> Iterator[str]:
@@ -119,6 +132,9 @@ def order_text(election: Election, left: bool) -> str:
     if order is None:
         return ""
     text = f"Replica order {ids_text(order.original)} was written as {ids_text(order.written)}"
+    if order.left_alone is not None:
+        return f"{text}, and left alone: {order.left_alone}"
     if left or order.restored_at_ms is None:
         return f"{text} and is not known to be back"
-    return f"{text}, and was as before at {utc(order.restored_at_ms)}"
+    gone = "" if election.partition_is_there else ", or gone with its topic,"
+    return f"{text}, and was as before{gone} at {utc(order.restored_at_ms)}"

@@ -111,6 +111,41 @@ def test_what_is_left_undone_comes_first_and_loud(lines: list[dict[str, Any]]) -
         assert "not known: the run ended before" in text
 
 
+def test_an_order_left_to_somebody_else_is_not_as_before(lines: list[dict[str, Any]]) -> None:
+    why = "orders-1: somebody else gave it the replicas [3, 4]; left alone (they were [1, 4, 3])"
+    for line in lines:
+        if line["event"] == "restored":
+            line["left_alone"] = [why]
+        elif line["event"] in ("outcome", "verified"):
+            line["partitions"][1] |= {"outcome": "failed", "reason": why}
+    told = told_by(lines)
+    orders = {p["partition"]: p["order"] for p in document(told)["partitions"]}
+    assert (orders[1]["left_alone"], orders[1]["restored_at_ms"]) == (why, None)
+    assert (orders[0]["left_alone"], orders[0]["restored_at_ms"] is None) == (None, False)
+    for text in (render_markdown(told), Page(render_page(told)).text):
+        assert "Every other replica order that was written is as before." in text
+        assert "Left alone, for somebody else changed them: 1 replica order: orders-1" in text
+        assert "1 replica order as before" in text
+        assert "Every replica order" not in text
+    for line in lines:
+        if line["event"] == "restored":
+            line["left_alone"].append(why.replace("orders-1", "orders-0"))
+    alone = render_markdown(told_by(lines))
+    assert "is as before" not in alone
+    assert "2 replica orders: orders-" in alone
+
+
+def test_an_order_whose_topic_is_gone_is_not_said_to_be_as_before(
+    lines: list[dict[str, Any]],
+) -> None:
+    assert "Every replica order that was written is as before." in render_markdown(told_by(lines))
+    for line in lines:
+        if line["event"] in ("outcome", "verified"):
+            line["partitions"][1] |= {"outcome": "refused", "reason": "the topic is gone"}
+    text = render_markdown(told_by(lines))
+    assert "Every replica order that was written is as before, or gone with its topic." in text
+
+
 def test_a_journal_without_what_was_known_gives_a_poorer_report(
     lines: list[dict[str, Any]],
 ) -> None:
