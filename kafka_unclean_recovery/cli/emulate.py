@@ -34,6 +34,8 @@ _NAME = "kafka-unclean-recovery emulator"
 # How often it is looked whether a scenario is over, in seconds.
 _SOON = 0.01
 
+_LOOKING = ("status", "metrics", "help")
+
 Scenario = Sequence[tuple[str, Command]]
 
 
@@ -61,12 +63,16 @@ def emulate(options: Options) -> int:
             signals = stack.enter_context(_signals())
             if options.data_dir is not None:
                 _claim(stack, options.data_dir)
-            cluster = _start(stack, options)
-            if (stopped := _rehearse(cluster, scenario, signals)) is not None:
-                return 128 + stopped
-            path = stack.enter_context(serving(lambda line: _do(cluster, line)))
+            desk = _Desk(Cluster(_cluster_options(options)))
+            control = stack.enter_context(ExitStack())
+            path = control.enter_context(serving(desk.answer))
             if options.data_dir is not None:
                 tell_socket(options.data_dir, path)
+            cluster = _start(stack, desk.cluster)
+            stack.callback(control.close)  # Before the cluster ends.
+            if (stopped := _rehearse(cluster, scenario, signals)) is not None:
+                return 128 + stopped
+            desk.ready = True
             render = _json if options.as_json else _text
             console.artefact(render(cluster.bootstrap_servers, path))
             signals.wait(None)
@@ -106,14 +112,13 @@ def _claim(stack: ExitStack, data_dir: Path) -> None:
         raise usage(f"--data-dir {data_dir}: {error.strerror}; name another directory") from None
 
 
-def _start(stack: ExitStack, options: Options) -> Cluster:
-    """Raises Exit(2)."""
+def _cluster_options(options: Options) -> ClusterOptions:
     settings = replace(
         Settings(),
         session_timeout=options.session_timeout,
         replica_lag_time_max=options.replica_lag_time_max,
     )
-    chosen = ClusterOptions(
+    return ClusterOptions(
         brokers=options.brokers,
         log_directories=options.log_directories,
         release=options.release,
@@ -121,15 +126,38 @@ def _start(stack: ExitStack, options: Options) -> Cluster:
         dialect=options.dialect,
         settings=settings,
     )
+
+
+def _start(stack: ExitStack, cluster: Cluster) -> Cluster:
+    """Raises Exit(2)."""
     try:
-        return stack.enter_context(Cluster(chosen))
+        return stack.enter_context(cluster)
     except ValueError as error:
         raise usage(f"--data-dir {error}; start it as it was, or name another") from None
 
 
-def _do(cluster: Cluster, line: str) -> str:
-    command = parse_line(line)
-    return "" if command is None else execute(cluster, command)
+@dataclass(slots=True)
+class _Desk:
+    """What ctl is answered. Until all is up and the scenario is over, only who looks is."""
+
+    cluster: Cluster
+    ready: bool = False
+
+    def answer(self, line: str) -> str:
+        """Raises BadCommand."""
+        command = parse_line(line)
+        if command is None:
+            return ""
+        if not self.ready and not (command.name in _LOOKING and self.cluster.opened):
+            raise NotDone(f"{command.name}: the emulator is starting{self._how_far()}")
+        return execute(self.cluster, command)
+
+    def _how_far(self) -> str:
+        if not self.cluster.opened:
+            return ", and reads its metadata"
+        brokers = self.cluster.status().brokers
+        running = sum(each.process == "running" for each in brokers)
+        return f": {running} of {len(brokers)} brokers are up; status is answered already"
 
 
 def _rehearse(cluster: Cluster, scenario: Scenario, signals: _Signals) -> int | None:

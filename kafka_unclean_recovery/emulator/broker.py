@@ -5,7 +5,7 @@ Memory and files are kept alike: whatever `Log` is told, the disk is told in the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -26,6 +26,8 @@ from kafka_unclean_recovery.emulator.replica import Reading, Replica, follow_met
 class Process(Enum):
     DEAD = "dead"
     RUNNING = "running"
+    STARTING = "starting"
+    """It reads its disks; nobody can connect."""
     PAUSED = "paused"
     """Stopped by SIGSTOP: it is connected to, and never answers."""
 
@@ -88,13 +90,17 @@ class Broker:
         (epoch,) = epochs if len(epochs) == 1 else {None}
         return -1 if epoch is None else epoch
 
-    def load(self, topics: Mapping[UUID, str]) -> None:
-        """Open the replicas on the disks, and set aside those of topics that are no more."""
+    def loading(self, topics: Mapping[UUID, str]) -> Iterator[None]:
+        """Open the replicas on the disks, one a step, and set aside those of topics that are no
+        more. It ends before the end when the process does."""
+        begun = self.process, self.incarnation_id
         for directory in self.directories:
-            if directory.online:
-                self._load(directory, topics)
+            for _ in self._load(directory, topics) if directory.online else ():
+                yield
+                if (self.process, self.incarnation_id) != begun:
+                    return
 
-    def _load(self, home: LogDirectory, topics: Mapping[UUID, str]) -> None:
+    def _load(self, home: LogDirectory, topics: Mapping[UUID, str]) -> Iterator[None]:
         high_watermarks = files.read_high_watermarks(home.path)
         flushed = files.read_recovery_points(home.path)
         for topic, number, directory in files.replica_directories(home.path):
@@ -103,13 +109,14 @@ class Broker:
                 files.set_aside(directory)
                 continue
             log, indexed = load_replica(directory, recover=not home.stopped_clean)
+            files.mend_epochs(directory, log.epochs)
             key, at = TopicIdPartition(topic_id, number), (topic, number)
             replica = Replica(key, topic, directory, log, indexed=indexed)
             replica.high_watermark = min(high_watermarks.get(at, 0), log.end_offset)
             replica.flushed = min(flushed.get(at, 0), log.end_offset)
             self.replicas[key] = replica
             home.replicas += 1
-            files.write_epochs(directory, log.epochs)
+            yield
 
     def die(self) -> None:
         """What is in memory is gone; the files stay as they are."""

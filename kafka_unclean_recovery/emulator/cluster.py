@@ -52,6 +52,7 @@ class Cluster:
         self._thread.start()
         try:
             self._core = self._call(Core.open(self.options, self._data_dir()))
+            self._call(self._core.start_all(self.options.running))
         except BaseException:
             self._end_thread()
             raise
@@ -62,6 +63,11 @@ class Cluster:
             self._call(self._running_core.close())
         finally:
             self._end_thread()
+
+    @property
+    def opened(self) -> bool:
+        """Whether it can be looked at: brokers may be starting yet."""
+        return self._core is not None
 
     @property
     def bootstrap_servers(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context
@@ -27,10 +27,12 @@ from kafka_unclean_recovery.emulator.server import Listener
 HOST = "127.0.0.1"
 # So many ticks a session, as a broker sends heartbeats.
 _TICKS_A_SESSION = 5
+# What takes long is done so many seconds at a time.
+_SLICE = 0.02
 
 
 class Core:
-    """Made by `open`. What a broker can't do as it is raises ValueError."""
+    """Made by `open`, with no broker running. What a broker can't do as it is raises ValueError."""
 
     def __init__(
         self, emulation: Emulation, listeners: dict[int, Listener], table: dict[int, Api]
@@ -65,10 +67,13 @@ class Core:
         core = cls(emulation, {id_: Listener(HOST, 0, entrance, idle) for id_ in ids}, table)
         emulation.settled = core._announce
         emulation.later = core._later
-        can_start = [id_ for id_ in ids if emulation.brokers[id_].can_start]
-        for id_ in can_start if options.running is None else options.running:
-            await core.start(id_)
         return core
+
+    async def start_all(self, running: Sequence[int] | None) -> None:
+        """Those that can start, or these."""
+        can_start = [id_ for id_, broker in self.emulation.brokers.items() if broker.can_start]
+        for id_ in can_start if running is None else running:
+            await self.start(id_)
 
     async def close(self) -> None:
         self._ticking.cancel()
@@ -103,13 +108,21 @@ class Core:
             listener.resumed.set()
         else:
             listener.resumed.clear()
-        if broker.process is Process.DEAD or dropped is Drop.RESET:
+        if broker.process in (Process.DEAD, Process.STARTING) or dropped is Drop.RESET:
             await listener.close()
         elif not listener.listening:
             listener.open(self._contexts[id_], self._table)
 
     async def start(self, id_: int) -> None:
-        self.emulation.start(self.emulation.broker_that_is(Process.DEAD, id_))
+        """In slices, between which everything else goes on."""
+        broker = self.emulation.broker_that_is(Process.DEAD, id_)
+        slice_ends = time.monotonic() + _SLICE
+        for _ in self.emulation.starting(broker):
+            if time.monotonic() >= slice_ends:
+                await asyncio.sleep(0)
+                slice_ends = time.monotonic() + _SLICE
+        if not broker.running:
+            raise ValueError(f"broker {id_} was killed while it started")
         await self._listen(id_)
 
     async def kill(self, id_: int) -> None:
@@ -153,8 +166,8 @@ class Core:
 
     async def lose_disk(self, id_: int, index: int) -> None:
         broker = self._broker_with_disk(id_, index)
-        if broker.process is Process.PAUSED:
-            raise ValueError(f"broker {id_} is paused, and would not notice")
+        if broker.process in (Process.PAUSED, Process.STARTING):
+            raise ValueError(f"broker {id_} is {broker.process.value}, and would not notice")
         self.emulation.lose_disk(broker, index)
         if not broker.running:
             await self._listeners[id_].close()

@@ -7,7 +7,7 @@ apart. Times are seconds of a clock that the caller reads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -130,7 +130,13 @@ class Emulation:
     # Brokers.
 
     def start(self, broker: Broker) -> None:
-        """A new incarnation registers, reads its log directory, and is unfenced.
+        """As `starting`, at once."""
+        for _ in self.starting(broker):
+            pass
+
+    def starting(self, broker: Broker) -> Iterator[None]:
+        """A new incarnation registers, reads its log directories, a replica a step, and is
+        unfenced, unless it is killed before.
 
         Where the controller still takes the last incarnation for alive, its session ends first;
         a real broker waits for that.
@@ -154,8 +160,10 @@ class Emulation:
         if not isinstance(response, ev.RegisterBrokerResponse) or response.error:
             raise RuntimeError(f"broker {broker.id} can't register: {response}")
         broker.epoch = response.broker_epoch
-        broker.load({topic_id: topic.name for topic_id, topic in self.state.topics.items()})
-        self._resume(broker)
+        broker.process = Process.STARTING
+        yield from broker.loading({id_: topic.name for id_, topic in self.state.topics.items()})
+        if broker.process is Process.STARTING and broker.epoch == response.broker_epoch:
+            self._resume(broker)
 
     def resume(self, broker: Broker) -> None:
         """SIGCONT: it catches up on what it missed."""

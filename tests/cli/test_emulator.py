@@ -170,6 +170,55 @@ def test_a_killed_emulator_leaves_its_directory_to_the_next(tmp_path: Path) -> N
         assert "a-0 leader=1" in again.ctl("status")
 
 
+def test_ctl_is_answered_while_the_emulator_starts(tmp_path: Path) -> None:
+    """Loading is held up: the scenario waits for what only a signal ends."""
+    scenario = tmp_path / "slow.scenario"
+    data_dir = tmp_path / "data"
+    scenario.write_text("create-topic a\nwait-until a-0 leader=2 timeout-ms=600000\n")
+    process = subprocess.Popen(
+        command_line(
+            RECOVERY, "emulator", "--scenario", str(scenario), "--data-dir", str(data_dir)
+        ),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    at = ("--data-dir", str(data_dir))
+    try:
+        wait_until(lambda: "a-0 leader=1" in _ctl(*at, "status").stdout, TIMEOUT, lambda: "status")
+        early = _ctl(*at, "kill", "1")
+        assert (early.exit_code, early.stdout) == (1, "")
+        assert "kill: the emulator is starting: 4 of 4 brokers are up; status is" in early.stderr
+    finally:
+        process.terminate()
+        process.communicate(timeout=TIMEOUT)
+    assert process.returncode == 143
+
+
+@pytest.mark.parametrize(
+    ("line", "damaged"),
+    [
+        (1, b"{"),
+        (1, b"{}"),
+        (2, b'{"records": [{"type": "NoRecord"}]}'),
+        (3, b"\xff\xfe"),
+        (3, b'{"records": [{"type": "TopicRecord", "colour": 5}]}'),
+    ],
+)
+def test_damaged_metadata_are_named_by_file_and_line(
+    tmp_path: Path, line: int, damaged: bytes
+) -> None:
+    with running("--brokers", "1", "--data-dir", str(tmp_path)) as emulator:
+        emulator.ctl("create-topic", "a")
+    metadata = tmp_path / "controller" / "metadata.jsonl"
+    lines = metadata.read_bytes().splitlines()
+    lines[line - 1] = damaged
+    metadata.write_bytes(b"\n".join(lines) + b"\n")
+    done = CliRunner().invoke(app, ["emulator", "--brokers", "1", "--data-dir", str(tmp_path)])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert f"--data-dir {metadata}, line {line} is damaged: " in done.stderr
+
+
 def test_a_signal_in_the_middle_of_a_scenario_ends_it_at_once_with_143(tmp_path: Path) -> None:
     scenario = tmp_path / "slow.scenario"
     data_dir = tmp_path / "data"

@@ -41,7 +41,7 @@ def _loaded(emulation: Emulation) -> int:
     """The log end that broker 1 finds when it starts, before it follows anyone."""
     one = emulation.brokers[1]
     one.boot()
-    one.load({key: topic.name for key, topic in emulation.state.topics.items()})
+    list(one.loading({key: topic.name for key, topic in emulation.state.topics.items()}))
     end = replica(emulation, 1).log.end_offset
     one.die()
     return end

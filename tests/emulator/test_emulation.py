@@ -199,7 +199,7 @@ def test_a_killed_broker_has_all_that_it_wrote_and_an_old_high_watermark(tmp_pat
     marks = parse_offsets("", (directory / "replication-offset-checkpoint").read_bytes())
     assert marks == {TopicPartition(TOPIC, 0): 4}
     emulation.kill(emulation.brokers[1])
-    emulation.brokers[1].load({KEY.topic_id: TOPIC})
+    list(emulation.brokers[1].loading({KEY.topic_id: TOPIC}))
     found = emulation.brokers[1].replicas[KEY]
     assert (found.log.end_offset, found.high_watermark) == (7, 4)
 

@@ -12,8 +12,9 @@ import pytest
 from kafka.protocol.metadata import ApiVersionsRequest
 
 from kafka_unclean_recovery.choices import Dialect
-from kafka_unclean_recovery.emulator import Cluster
+from kafka_unclean_recovery.emulator import Cluster, core
 from kafka_unclean_recovery.emulator.apis.table import apis
+from kafka_unclean_recovery.emulator.broker import Process
 from kafka_unclean_recovery.emulator.controller.releases import KIP_966
 from tests.fidelity.wire import Wire
 
@@ -145,3 +146,45 @@ def test_what_a_broker_can_t_do_as_it_is_is_refused(cluster: Cluster, wrong: obj
     assert callable(wrong)
     with pytest.raises(ValueError):
         wrong(cluster)
+
+
+def test_others_answer_while_a_broker_reads_its_disks(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of each step of the start, the loop is given to whoever else has something to do."""
+    monkeypatch.setattr(core, "_SLICE", 0.0)
+    cluster.create_topic("orders", assignment=[(1, 2)] * 20)
+    cluster.kill(2)
+    seen: list[str] = []
+
+    def look() -> None:
+        seen.append(cluster._running_core.broker(2).process.value)
+        if seen[-1] != "running":
+            cluster._loop.call_soon(look)
+
+    cluster._loop.call_soon_threadsafe(look)
+    cluster.start(2)
+    assert seen.count("starting") >= 20
+    assert _answers(_addresses(cluster)[1])
+
+
+def test_a_broker_that_is_killed_while_it_starts_is_dead(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(core, "_SLICE", 0.0)
+    cluster.create_topic("orders", assignment=[(1, 2)] * 20)
+    cluster.kill(2)
+
+    def kill() -> None:
+        broker = cluster._running_core.broker(2)
+        if broker.process is Process.STARTING:
+            cluster._loop.create_task(cluster._running_core.kill(2))
+        else:
+            cluster._loop.call_soon(kill)
+
+    cluster._loop.call_soon_threadsafe(kill)
+    with pytest.raises(ValueError, match="broker 2 was killed while it started"):
+        cluster.start(2)
+    assert cluster.status().brokers[1].process == "dead"
+    cluster.start(2)
+    assert len(cluster.look(lambda e: e.brokers[2].replicas)) == 20

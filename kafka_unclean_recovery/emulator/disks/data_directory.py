@@ -44,9 +44,7 @@ def open_cluster(
     elif header["release"] != release:
         raise ValueError(f"{directory} holds a cluster of {header['release']}, not of {release}")
     state = State(RELEASES[release], end_offset=first_offset(RELEASES[release]))
-    records = list(log.records())
-    for record in records:
-        replay(state, record)
+    records = log.replayed(state)
     if missing := state.brokers.keys() - set(brokers):
         raise ValueError(f"{directory} holds a cluster that has brokers {sorted(missing)} too")
     cluster_id = header["cluster_id"]

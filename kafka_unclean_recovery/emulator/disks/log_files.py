@@ -219,3 +219,11 @@ def flush(directory: Path) -> None:
 def write_epochs(directory: Path, epochs: Iterable[tuple[int, int]]) -> None:
     entries = (f"{epoch} {start}" for epoch, start in epochs)
     _replace(directory / LEADER_EPOCHS, _checkpoint(entries))
+
+
+def mend_epochs(directory: Path, epochs: Iterable[tuple[int, int]]) -> None:
+    """As write_epochs; what is there already is not written again."""
+    entries = [f"{epoch} {start}" for epoch, start in epochs]
+    path = directory / LEADER_EPOCHS
+    if not path.exists() or path.read_bytes() != _checkpoint(entries).encode():
+        _replace(path, _checkpoint(entries))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from uuid import UUID
 
 from kafka_unclean_recovery.emulator.controller import records as rec
 from kafka_unclean_recovery.emulator.controller.records import Record, TopicIdPartition
+from kafka_unclean_recovery.emulator.controller.replay import replay
+from kafka_unclean_recovery.emulator.controller.state import State
 
 _CLASSES: dict[str, type[Record]] = {
     cls.__name__: cls
@@ -55,18 +58,38 @@ class MetadataLog:
         """None when there is no log yet."""
         if not self._path.exists():
             return None
-        with self._path.open() as file:
+        with self._path.open("rb") as file, self._damage_named(1):
             found: dict[str, str] = json.loads(file.readline())
+            return {name: found[name] for name in ("cluster_id", "release")}
+
+    def records(self) -> Iterator[tuple[int, Record]]:
+        """In order, each with its line. What a torn last line holds is cut off, for more to be
+        appended. Raises ValueError."""
+        content = self._path.read_bytes()
+        whole = content.rpartition(b"\n")[0] + b"\n"
+        if whole != content:
+            self._path.write_bytes(whole)
+        for number, line in enumerate(whole.splitlines()[1:], 2):
+            with self._damage_named(number):
+                found = [_record(plain) for plain in json.loads(line)["records"]]
+            yield from ((number, record) for record in found)
+
+    def replayed(self, state: State) -> list[Record]:
+        """All of them, in the state. Raises ValueError."""
+        found = []
+        for number, record in self.records():
+            with self._damage_named(number):
+                replay(state, record)
+            found.append(record)
         return found
 
-    def records(self) -> Iterator[Record]:
-        """In order. What a torn last line holds is cut off, for more to be appended."""
-        content = self._path.read_text()
-        whole = content.rpartition("\n")[0] + "\n"
-        if whole != content:
-            self._path.write_text(whole)
-        for line in whole.splitlines()[1:]:
-            yield from map(_record, json.loads(line)["records"])
+    @contextmanager
+    def _damage_named(self, line: int) -> Iterator[None]:
+        """Raises ValueError."""
+        try:
+            yield
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
+            raise ValueError(f"{self._path}, line {line} is damaged: {error!r}") from None
 
 
 def _plain(record: Record) -> dict[str, Any]:
