@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -27,9 +27,13 @@ from kafka_unclean_recovery.cluster.error_codes import (
     UNKNOWN_TOPIC_OR_PARTITION,
     error_name,
 )
-from kafka_unclean_recovery.cluster.errors import ConnectionFailed, NoBrokerReachable
+from kafka_unclean_recovery.cluster.errors import (
+    ConnectionFailed,
+    NoBrokerReachable,
+    NoControllerReachable,
+)
 from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.reading import Reader
+from kafka_unclean_recovery.cluster.reading import Behind, Reader
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.gather import Gathering
 from kafka_unclean_recovery.hidden_topics import hidden_topics, not_looked, some_topics
@@ -55,7 +59,13 @@ _ANSWER_SECONDS = 10.0
 _LOOK_AGAIN_SECONDS = 5.0
 _GROUPS_SECONDS = 3.0
 
+# For bootstrap servers to say that they are another cluster's, when all else has answered.
+_STRANGERS_SECONDS = 0.25
+# For the controller to say who is behind, where nothing is to be elected.
+_GLANCE_SECONDS = 2.0
+
 States = dict[TopicPartition, PartitionState]
+Read = tuple[Cluster, list[Topic]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,18 +140,21 @@ class Observer:
         """Once whoever is waited for is back, or time is up, all is looked at anew. `advise`: for
         what to say of those who are waited for.
 
-        Raises MissingRight, NoBrokerReachable, and Interrupted before anything was seen.
+        Raises MissingRight, NoBrokerReachable, ClustersMixed, and Interrupted before anything was
+        seen.
         """
-        cluster, self._rights = await self._stop.unless(self._reader.cluster())
+        if wanted.will_elect:
+            self._nodes.open_controller_soon(Deadline.after(_QUORUM_SECONDS))
+        _, self._rights = await self._stop.unless(self._reader.cluster())
         if wanted.will_elect and ALTER not in self._rights:
             raise MissingRight(
                 "this user lacks ALTER on the cluster, which electing needs: grant Cluster:ALTER"
                 " and Topic(*):READ"
             )
-        states, missing = await self._stop.unless(self._describe(wanted, cluster))
-        view = _View(cluster, states, missing)
+        view = await self._stop.unless(self._describe(wanted))
+        await self._nodes.only_one_cluster(_STRANGERS_SECONDS)
         waits = Waits(wanted.wait_for, wanted.wait_for_all, self._say)
-        if not waits.absent(view.offline, cluster.brokers):
+        if not waits.absent(view.offline, view.cluster.brokers):
             return await self._see_with_groups(waits, wanted, deadline, view)
         seen, view = await self._see(waits, wanted, deadline, view, advise)
         with contextlib.suppress(Interrupted):
@@ -229,15 +242,13 @@ class Observer:
     def _answered(self, broker: int) -> None:
         self._progress(f"broker {broker} answered")
 
-    async def _describe(
-        self, wanted: Wanted, cluster: Cluster
-    ) -> tuple[States, dict[TopicPartition, str]]:
+    async def _describe(self, wanted: Wanted) -> _View:
         self._problems.clear()
         names = None
         if wanted.partitions is not None:
             names = sorted({tp.topic for tp in wanted.partitions})
-        topics, reassignments = await asyncio.gather(
-            self._reader.topics(names), self._reassignments(wanted.will_elect)
+        (cluster, topics), reassignments = await asyncio.gather(
+            self._read(names, wanted.will_elect), self._reassignments(wanted.will_elect)
         )
         self._visible = {topic.name for topic in topics}
         self._check_read(topics)
@@ -246,24 +257,53 @@ class Observer:
         for tp, state in states.items():
             if state.offline:
                 self._without_leader.setdefault(tp, state)
-        return states, missing
+        return _View(cluster, states, missing)
+
+    async def _read(self, names: Sequence[str] | None, will_elect: bool) -> Read:
+        """Through a broker that is not behind, where that is to be had. Raises QuorumSilent where
+        it is needed."""
+
+        async def read() -> Read:
+            (cluster, _), topics = await asyncio.gather(
+                self._reader.cluster(), self._reader.topics(names)
+            )
+            return cluster, topics
+
+        try:
+            if will_elect:
+                return await self._once_led(lambda: self._reader.current(read))
+            return await self._reader.current(read, _GLANCE_SECONDS)
+        except Behind as error:
+            self._problem(f"what was seen may be old: {error}")
+        except (NoControllerReachable, RequestFailed):
+            # What that leaves unknown is said of reassignments.
+            pass
+        return await read()
+
+    async def _once_led(self, read: Callable[[], Awaitable[Read]]) -> Read:
+        """Once controllers can commit. Raises QuorumSilent."""
+        deadline = Deadline.after(_QUORUM_SECONDS)
+        while True:
+            try:
+                return await read()
+            except RequestFailed as error:
+                raise _quorum_silent(str(error)) from None
+            except NoControllerReachable as error:
+                # A failover takes a moment.
+                if deadline.expired:
+                    raise _quorum_silent(str(error)) from None
+            await asyncio.sleep(min(_TICK_SECONDS, deadline.remaining()))
 
     async def _reassignments(self, needed: bool) -> Mapping[TopicPartition, Reassignment]:
         """Known only to the controller. Reading goes on without it; electing does not."""
         reason = "the controller quorum does not answer"
         try:
             async with asyncio.timeout(_QUORUM_SECONDS):
-                # A failover takes a moment.
-                while needed and not await self._reader.quorum_is_up():  # noqa: ASYNC110 - polled
-                    await asyncio.sleep(_TICK_SECONDS)
                 return await self._reader.reassignments()
         except (TimeoutError, RequestFailed, ConnectionFailed) as error:
             reason = str(error) or reason
         if needed:
-            raise QuorumSilent(
-                f"{reason}: nothing can be elected until the quorum answers; the replica info can"
-                " still be read (--show-replica-info)"
-            )
+            raise _quorum_silent(reason)
         self._problem(f"reassignments in progress are not known: {reason}")
         return {}
 
@@ -315,15 +355,13 @@ class Observer:
 
     async def _look_again(self, wanted: Wanted, deadline: Deadline, view: _View) -> _View:
         """The view as it is now, or the old one when it can't be had: a node that hangs holds up
-        neither the deadline nor a signal, and is left for another."""
+        neither the deadline nor a signal."""
         if deadline.expired:
             return view
         try:
             async with asyncio.timeout(min(_LOOK_SECONDS, deadline.remaining())):
                 return await self._stop.unless(self._look(wanted, view))
-        except TimeoutError:
-            await self._nodes.forsake_any()
-        except (ConnectionFailed, NoBrokerReachable, Interrupted):
+        except (TimeoutError, ConnectionFailed, NoBrokerReachable, Interrupted):
             pass
         return view
 
@@ -334,12 +372,12 @@ class Observer:
         same = cluster.brokers.keys() == view.cluster.brokers.keys()
         if same and not (anew or self._next_look.expired):
             return view
-        states, missing = await self._describe(wanted, cluster)
+        now = await self._describe(wanted)
         # A partition that came back by itself stays in the report.
-        gone = {tp: state for tp, state in view.states.items() if tp not in states}
-        if gone and wanted.partitions is None:
-            states |= await self._reader.partitions(sorted(gone))
-        return _View(cluster, states, missing)
+        gone = {tp: state for tp, state in view.states.items() if tp not in now.states}
+        if not gone or wanted.partitions is not None:
+            return now
+        return replace(now, states=now.states | await self._reader.partitions(sorted(gone)))
 
 
 async def unknown_brokers(reader: Reader, cluster: Cluster, ids: Iterable[int]) -> list[int]:
@@ -360,6 +398,13 @@ class _View:
     @property
     def offline(self) -> States:
         return {tp: state for tp, state in self.states.items() if state.offline}
+
+
+def _quorum_silent(reason: str) -> QuorumSilent:
+    return QuorumSilent(
+        f"{reason}: nothing can be elected until the quorum answers; the replica info can"
+        " still be read (--show-replica-info)"
+    )
 
 
 def _select(

@@ -19,6 +19,7 @@ from kafka_unclean_recovery.cli.exits import NOT_ALL, UNREACHABLE, USAGE, Exit, 
 from kafka_unclean_recovery.cluster.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.cluster.describe import RequestFailed
 from kafka_unclean_recovery.cluster.errors import (
+    ClustersMixed,
     ConfigError,
     ConnectionFailed,
     NoBrokerReachable,
@@ -161,7 +162,7 @@ async def _guarded(work: Awaitable[int], console: Console) -> int:
         # A SASL listener answers ApiVersions in plaintext and hangs up on anything else.
         hint = "; if it wants a login, set security.protocol in --command-config"
         code, sentence = UNREACHABLE, f"{error}{hint}"
-    except (JournalError, NotOffered) as error:
+    except (ClustersMixed, JournalError, NotOffered) as error:
         code, sentence = USAGE, str(error)
     except (MissingRight, QuorumSilent, RequestFailed, Unsure) as error:
         code, sentence = NOT_ALL, str(error)

@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import math
 import re
+import time
 from collections.abc import Iterable, Mapping
 from functools import partial
 from types import TracebackType
@@ -60,6 +61,7 @@ class Connection:
         self._correlation_ids = itertools.count(1)
         self._in_flight: dict[int, asyncio.Future[bytes]] = {}
         self._answered = False
+        self._waited_for_since = time.monotonic()
         self._failure: ConnectionFailed | None = None
         self._session_ends = Deadline(math.inf)
         self._reading = asyncio.create_task(self._read_answers())
@@ -87,6 +89,12 @@ class Connection:
     def closed(self) -> bool:
         """True once no request should be sent any more, whoever ended the connection."""
         return self._failure is not None or self._session_ends.expired
+
+    @property
+    def silent_for(self) -> float:
+        """Seconds since the node last answered while somebody waits for it, 0 while nobody does."""
+        waiting = any(not answer.done() for answer in self._in_flight.values())
+        return time.monotonic() - self._waited_for_since if waiting else 0.0
 
     def _let_in_for(self, seconds: float | None) -> None:
         # A node hangs up on what is sent after that, and then whether it was done is not known.
@@ -163,6 +171,8 @@ class Connection:
             raise failures.timed_out(self.address, f"{doing} (nothing was sent)")
         correlation_id = next(self._correlation_ids) % _MAX_CORRELATION_ID
         answer = asyncio.get_running_loop().create_future()
+        if not self.silent_for:
+            self._waited_for_since = time.monotonic()
         self._writer.write(
             frames.encode_request(request, version, correlation_id, self._config.client_id)
         )
@@ -187,6 +197,7 @@ class Connection:
         if answer is None:
             raise ValueError("it answered a request that was never sent")
         self._answered = True
+        self._waited_for_since = time.monotonic()
         if not answer.done():  # else its deadline has passed
             answer.set_result(frame)
 

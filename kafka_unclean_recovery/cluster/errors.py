@@ -31,6 +31,8 @@ class FailureKind(StrEnum):
     DISCONNECTED = "disconnected"
     BAD_ANSWER = "bad-answer"
     UNSUPPORTED_VERSION = "unsupported-version"
+    NO_CONTROLLER = "no-controller"
+    OTHER_CLUSTER = "other-cluster"
 
 
 _AUTHENTICATION = frozenset(
@@ -85,6 +87,21 @@ class NoBrokerReachable(Exception):
     @property
     def is_authentication(self) -> bool:
         return any(failure.is_authentication for failure in self.failures)
+
+
+class NoControllerReachable(NoBrokerReachable):
+    """Through none of the brokers did the active controller answer."""
+
+    def __str__(self) -> str:
+        reasons = "; ".join(_by_reason(self.failures))
+        return f"the controller quorum answers through no broker: {reasons}"
+
+
+class ClustersMixed(Exception):
+    """What the user named as brokers of one cluster are brokers of two; the message names both."""
+
+    def again(self) -> ClustersMixed:
+        return ClustersMixed(*self.args)
 
 
 def most_telling(failures: Iterable[ConnectionFailed]) -> ConnectionFailed:

@@ -1,36 +1,154 @@
-"""Connections to the nodes of one cluster, opened when first needed and kept."""
+"""Connections to the nodes of one cluster, opened when first needed and kept.
+
+Reads, requests to the controller and probes of replicas each have connections of their own: a
+broker answers the requests of one connection one after another, and to give up an answer that one
+waits for must not end what another has sent. A node that kept silent, or answered what is of no
+use, is asked again only after the others, for a while.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Generic, TypeVar
 
 from kafka_unclean_recovery.cluster.bootstrap import connect_any
 from kafka_unclean_recovery.cluster.connection import Connection
+from kafka_unclean_recovery.cluster.describe import RequestFailed, describe_cluster
+from kafka_unclean_recovery.cluster.dial import address_text
+from kafka_unclean_recovery.cluster.errors import (
+    ClustersMixed,
+    ConnectionFailed,
+    FailureKind,
+    NoBrokerReachable,
+    NoControllerReachable,
+    most_telling,
+)
+from kafka_unclean_recovery.cluster.race import Attempt, first_success
 from kafka_unclean_recovery.cluster.security import ClientConfig
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.model import Broker
+from kafka_unclean_recovery.model import Broker, Cluster
+
+T = TypeVar("T")
 
 Address = tuple[str, int]
+Ask = Callable[[Connection], Awaitable[T]]
+
+_FORSAKEN_SECONDS = 120.0
+"""How long a node that failed is asked last: longer than a broker keeps a request for the
+controller, shorter than an operator takes to bring it back in earnest."""
+
+# For bootstrap servers to say which cluster they are of, beside everything else.
+_BOOTSTRAP_SECONDS = 10.0
+
+# How long one broker has the question for the controller to itself.
+_WAY_SECONDS = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class _Way(Generic[T]):
+    """To the controller, and what it answered."""
+
+    connection: Connection
+    answer: T
+
+    async def close(self) -> None:
+        await self.connection.close()
 
 
 class Nodes:
-    """Where requests go: to one broker by id, or to any that lives."""
+    """Where requests go: to one broker by id, to any that lives, or through any to the controller.
+
+    A bootstrap server of another cluster than the one that was described first is not used.
+    """
 
     def __init__(self, bootstrap: Sequence[Address], config: ClientConfig) -> None:
         self.config = config
         self._bootstrap = tuple(bootstrap)
-        self._brokers: Mapping[int, Broker] = {}
+        self._cluster: Cluster | None = None
+        self._told_by = ""
+        # Connections that are known to lead into this cluster.
+        self._ours: set[Connection] = set()
         self._by_address: dict[Address, Connection] = {}
         self._opening: dict[Address, asyncio.Lock] = {}
         self._any: Connection | None = None
-        # Logins that ended while somebody may still have waited for an answer.
-        self._replaced: list[Connection] = []
         self._choosing = asyncio.Lock()
+        self._controller: Connection | None = None
+        self._finding = asyncio.Lock()
+        self._soon: asyncio.Task[None] | None = None
+        self._checking: asyncio.Task[ClustersMixed | None] | None = None
+        # By "host:port"; the latest last.
+        self._forsaken: dict[str, Deadline] = {}
+        # Those that somebody may still wait for an answer over.
+        self._replaced: list[Connection] = []
 
-    def know(self, brokers: Mapping[int, Broker]) -> None:
-        """Remember who lives, so that `any` survives the bootstrap servers."""
-        self._brokers = dict(brokers)
+    def know(self, cluster: Cluster, told_by: Connection) -> None:
+        """Remember who lives, so that this outlives the bootstrap servers. Raises ConnectionFailed
+        when it is another cluster than before."""
+        if self._cluster is None:
+            self._told_by = told_by.address
+            self._cluster = cluster
+            deadline = Deadline.after(_BOOTSTRAP_SECONDS)
+            self._checking = asyncio.create_task(self._check_bootstrap(deadline))
+        self._same_cluster(cluster, told_by)
+        self._cluster = cluster
+        self._ours.add(told_by)
+
+    @property
+    def live(self) -> frozenset[int]:
+        """Brokers, as far as was told."""
+        return frozenset(self._brokers)
+
+    @property
+    def _brokers(self) -> dict[int, Broker]:
+        return dict(self._cluster.brokers) if self._cluster else {}
+
+    def addresses(self) -> tuple[Address, ...]:
+        """Of every node that may answer, in the order in which to try them: the one that reads go
+        through comes first."""
+        known = ((b.host, b.port) for b in self._brokers.values())
+        every = dict.fromkeys((*known, *self._bootstrap))
+        forsaken = [text for text, until in self._forsaken.items() if not until.expired]
+        at_work = None if self._any is None or self._any.closed else self._any.address
+
+        def turn(address: Address) -> int:
+            text = address_text(*address)
+            if text in forsaken:
+                return forsaken.index(text) + 1
+            return -1 if text == at_work else 0
+
+        return tuple(sorted(every, key=turn))
+
+    def forsake(self, connection: Connection) -> None:
+        """Let whoever chooses a node choose another: this one misbehaved. What was sent over the
+        connection stays sent, and may be answered yet."""
+        self._forsaken.pop(connection.address, None)
+        self._forsaken[connection.address] = Deadline.after(_FORSAKEN_SECONDS)
+        if connection is self._any:
+            self._any = None
+            self._replaced.append(connection)
+        if connection is self._controller:
+            self._controller = None
+            self._replaced.append(connection)
+
+    def forsake_reads(self) -> None:
+        """As `forsake`, of the one that reads go through."""
+        if self._any is not None:
+            self.forsake(self._any)
+
+    def broker_of(self, connection: Connection) -> int | None:
+        """The broker at its other end; None where that is known by another address only."""
+        return next(
+            (
+                id_
+                for id_, broker in self._brokers.items()
+                if address_text(broker.host, broker.port) == connection.address
+            ),
+            None,
+        )
 
     async def broker(self, broker: Broker, deadline: Deadline) -> Connection:
         """The connection to one broker. Raises ConnectionFailed."""
@@ -45,27 +163,172 @@ class Nodes:
             return connection
 
     async def any(self, deadline: Deadline) -> Connection:
-        """A connection to some broker, the same one as long as it works.
+        """A connection to some broker, the same one as long as it works; for reads.
 
         Raises NoBrokerReachable.
         """
         async with self._choosing:
-            if self._any is None or self._any.closed:
-                known = ((b.host, b.port) for b in self._brokers.values())
-                addresses = tuple(dict.fromkeys((*known, *self._bootstrap)))
-                if self._any is not None:
-                    self._replaced.append(self._any)
-                self._any = await connect_any(addresses, self.config, deadline)
+            self._any = await self._usable(self._any, self.addresses(), deadline)
             return self._any
 
-    async def forsake_any(self) -> None:
-        """Let the next `any` choose anew: the node at hand misbehaved."""
-        if self._any is not None:
-            await self._any.close()
-            self._any = None
+    async def turn_to(self, brokers: Collection[int], deadline: Deadline) -> None:
+        """Let reads go through one of these brokers. Raises NoBrokerReachable: then as before."""
+        async with self._choosing:
+            held = self._any
+            if held is not None and not held.closed and self.broker_of(held) in brokers:
+                return
+            there = {(b.host, b.port) for id_, b in self._brokers.items() if id_ in brokers}
+            inside = [address for address in self.addresses() if address in there]
+            self._any = await self._usable(None, inside, deadline)
+            if held is not None:
+                self._replaced.append(held)
+
+    async def controller(self, deadline: Deadline) -> Connection:
+        """A connection to some broker, for requests that it passes on to the controller; only
+        whoever sends these gives it up.
+
+        Raises NoBrokerReachable.
+        """
+        async with self._finding:
+            self._controller = await self._usable(self._controller, self.addresses(), deadline)
+            return self._controller
+
+    def open_controller_soon(self, deadline: Deadline) -> None:
+        """Begin to open what `controller` gives, beside whatever comes first."""
+
+        async def opening() -> None:
+            with contextlib.suppress(NoBrokerReachable):
+                await self.controller(deadline)
+
+        self._soon = self._soon or asyncio.create_task(opening())
+
+    async def ask_controller(self, ask: Ask[T], deadline: Deadline) -> T:
+        """What `ask` gives through the first broker that has the controller answer it; what is for
+        the controller goes that way from then on.
+
+        `ask` changes nothing. Raises NoControllerReachable with the reason of each that failed.
+        """
+        asked: list[Connection] = []
+
+        async def way(opening: Awaitable[Connection]) -> _Way[T]:
+            try:
+                connection = await opening
+            except NoBrokerReachable as error:
+                raise most_telling(error.failures).again() from None
+            asked.append(connection)
+            return await self._answered(connection, ask)
+
+        async def at_hand() -> _Way[T]:
+            return await way(self.controller(deadline))
+
+        async def through(address: Address) -> _Way[T]:
+            return await way(self._usable(None, [address], deadline))
+
+        attempts: list[Attempt[_Way[T]]] = [at_hand]
+        attempts += [partial(through, address) for address in self._other_ways()]
+        found = await first_success(attempts, _WAY_SECONDS)
+        if not isinstance(found, _Way):
+            raise NoControllerReachable(found)
+        for connection in asked:
+            if connection is not found.connection:
+                self.forsake(connection)
+        self._controller = found.connection
+        return found.answer
+
+    def _other_ways(self) -> list[Address]:
+        at_hand = self._controller.address if self._controller else None
+        return [a for a in self.addresses() if address_text(*a) != at_hand]
+
+    async def _answered(self, connection: Connection, ask: Ask[T]) -> _Way[T]:
+        """Who does not answer keeps the question: nothing else is sent over that connection."""
+        try:
+            return _Way(connection, await ask(connection))
+        except ConnectionFailed:
+            self.forsake(connection)
+            await connection.close()
+            raise
+        except BaseException:
+            if connection is self._controller:
+                self._controller = None
+            await connection.close()
+            raise
+
+    async def only_one_cluster(self, seconds: float) -> None:
+        """Raises ClustersMixed once a bootstrap server has told of another cluster than the one
+        that was described; in so many seconds it may still do so."""
+        if self._checking is not None:
+            await asyncio.wait([self._checking], timeout=seconds)
+            if self._checking.done() and (mixed := self._checking.result()) is not None:
+                raise mixed.again()
+
+    async def _check_bootstrap(self, deadline: Deadline) -> ClustersMixed | None:
+        """Ask every bootstrap server that no broker advertises. Who does not answer is left out."""
+        members = {(b.host, b.port) for b in self._brokers.values()}
+        strangers = [a for a in self._bootstrap if a not in members]
+        clusters = await asyncio.gather(*(self._cluster_of(a, deadline) for a in strangers))
+        for address, cluster_id in zip(strangers, clusters, strict=True):
+            if self._cluster is not None and cluster_id not in (None, self._cluster.cluster_id):
+                return ClustersMixed(
+                    f"--bootstrap-server names brokers of two clusters: {self._told_by} is of"
+                    f" cluster {self._cluster.cluster_id}, {address_text(*address)} of cluster"
+                    f" {cluster_id}; name those of one"
+                )
+        return None
+
+    async def _cluster_of(self, address: Address, deadline: Deadline) -> str | None:
+        if address_text(*address) == self._told_by:
+            return None
+        try:
+            async with await Connection.open(*address, self.config, deadline) as connection:
+                return (await describe_cluster(connection, deadline))[0].cluster_id
+        except (ConnectionFailed, RequestFailed):
+            return None
+
+    async def _usable(
+        self, held: Connection | None, addresses: Sequence[Address], deadline: Deadline
+    ) -> Connection:
+        """The one that is held, or a new one. Raises NoBrokerReachable."""
+        connection, left = held, list(addresses)
+        if connection is not None and connection.closed:
+            self._replaced.append(connection)
+            connection = None
+        while True:
+            connection = connection or await connect_any(left, self.config, deadline)
+            try:
+                await self._check_cluster(connection, deadline)
+            except ConnectionFailed as error:
+                self.forsake(connection)
+                await connection.close()
+                left = [a for a in left if address_text(*a) != error.address]
+                if not left:
+                    raise NoBrokerReachable([error]) from None
+                connection = None
+            except BaseException:
+                await connection.close()
+                raise
+            else:
+                return connection
+
+    async def _check_cluster(self, connection: Connection, deadline: Deadline) -> None:
+        """A bootstrap server may be anybody's; a broker that ours advertise is ours."""
+        if self._cluster is None or connection in self._ours:
+            return
+        if self.broker_of(connection) is None:
+            with contextlib.suppress(RequestFailed):
+                cluster, _ = await describe_cluster(connection, deadline)
+                self._same_cluster(cluster, connection)
+        self._ours.add(connection)
+
+    def _same_cluster(self, cluster: Cluster, told_by: Connection) -> None:
+        if self._cluster is not None and self._cluster.cluster_id != cluster.cluster_id:
+            sentence = f"it is of cluster {cluster.cluster_id}, not {self._cluster.cluster_id}"
+            raise ConnectionFailed(FailureKind.OTHER_CLUSTER, told_by.address, sentence)
 
     async def close(self) -> None:
+        tasks = [task for task in (self._soon, self._checking) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         connections = [*self._by_address.values(), *self._replaced]
-        if self._any is not None:
-            connections.append(self._any)
+        connections += [c for c in (self._any, self._controller) if c is not None]
         await asyncio.gather(*(connection.close() for connection in connections))

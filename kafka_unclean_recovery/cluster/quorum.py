@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 from kafka_unclean_recovery.cluster.connection import Connection
@@ -18,7 +19,7 @@ from kafka_unclean_recovery.cluster.describe import RequestFailed
 from kafka_unclean_recovery.cluster.error_codes import UNSURE
 from kafka_unclean_recovery.cluster.errors import ConnectionFailed, FailureKind, NoBrokerReachable
 from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.quorum_state import quorum_is_up
+from kafka_unclean_recovery.cluster.quorum_state import led_quorum
 from kafka_unclean_recovery.deadline import Clock, Deadline
 
 T = TypeVar("T")
@@ -69,18 +70,20 @@ class Controller:
         """Carry out one request. Raises Unsure, or RequestFailed when it was refused for sure."""
         deadline = Deadline.after(self._patience.answer, self._clock)
         try:
-            connection = await self._nodes.any(deadline)
+            connection = await self._nodes.controller(deadline)
         except NoBrokerReachable as error:
             raise Unsure(str(error)) from error
         try:
             return await request(connection, deadline)
         except ConnectionFailed as error:
-            await self._nodes.forsake_any()
+            self._nodes.forsake(connection)
             if error.kind is not FailureKind.UNSUPPORTED_VERSION:
                 self.given_up()
             raise Unsure(str(error)) from error
         except RequestFailed as error:
             if error.code in UNSURE:
+                # So answers a broker that is cut off from the controller.
+                self._nodes.forsake(connection)
                 self.given_up()
                 raise Unsure(str(error)) from error
             raise
@@ -125,13 +128,12 @@ class Controller:
         while not deadline.expired:
             within = deadline.within(self._patience.answer)
             try:
-                if await quorum_is_up(await self._nodes.any(within), within):
-                    return
-                reason = "the controller quorum has no leader that a majority follows"
-            except (ConnectionFailed, NoBrokerReachable) as error:
+                await self._nodes.ask_controller(partial(led_quorum, deadline=within), within)
+            except NoBrokerReachable as error:
                 reason = str(error)
-                await self._nodes.forsake_any()
             except RequestFailed as error:
                 raise Unsure(str(error)) from error
+            else:
+                return
             await asyncio.sleep(min(_POLL_SECONDS, deadline.remaining()))
         raise Unsure(reason)

@@ -15,28 +15,32 @@ from kafka.protocol.admin.cluster import DescribeQuorumRequest
 from kafka_unclean_recovery.cluster.connection import Connection
 from kafka_unclean_recovery.cluster.describe import RequestFailed, list_reassignments
 from kafka_unclean_recovery.cluster.error_codes import NONE, NOT_LEADER_OR_FOLLOWER, UNSURE
+from kafka_unclean_recovery.cluster.errors import ConnectionFailed, FailureKind
 from kafka_unclean_recovery.deadline import Deadline
 
 _TOPIC = "__cluster_metadata"
 # A voter that follows fetches every half second; a leader resigns after 3 s without a majority.
 _FRESH_MS = 3_000
 _LEADERLESS = UNSURE | {NOT_LEADER_OR_FOLLOWER}
-_NEVER = -1
+_NOT_TOLD = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Fetcher:
     """A node that reads the metadata log. fetched_ms: when it last did, by the active controller's
-    clock, ms since the Unix epoch; None when it never did, or the controller is too old to tell."""
+    clock, ms since the Unix epoch; None when it never did, or the controller does not tell.
+    log_end_offset: exclusive, how far it has got; None where that is not told."""
 
     id: int
     fetched_ms: int | None
+    log_end_offset: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Quorum:
     """As the active controller describes it (LeaderState). high_watermark is exclusive, negative
-    while it is not known. tells_times: false of Kafka before 3.3. Observers are mostly brokers."""
+    while it is not known. tells_times: false of Kafka before 3.3, and of controllers of others that
+    don't tell when they last wrote themselves. Observers are mostly brokers."""
 
     leader: int
     high_watermark: int
@@ -62,6 +66,19 @@ class Quorum:
         return silent is not None and silent <= _FRESH_MS
 
     @property
+    def tells_ends(self) -> bool:
+        """True when it tells how far the brokers have got."""
+        every = (*self.observers, *self.voters)
+        told = {f.id for f in every if f.log_end_offset is not None} - {self.leader}
+        return self.high_watermark >= 0 and bool(told)
+
+    def log_end_offset(self, broker: int) -> int | None:
+        """How far a broker has got, where that is told; a controller in its process counts too."""
+        every = (*self.observers, *self.voters)
+        ends = [f.log_end_offset for f in every if f.id == broker]
+        return max((end for end in ends if end is not None), default=None)
+
+    @property
     def up(self) -> bool:
         """True when a majority of the voters follows."""
         if self.high_watermark < 0:
@@ -69,20 +86,6 @@ class Quorum:
         if not self.tells_times:
             return True
         return 2 * sum(map(self.follows, self.voters)) > len(self.voters)
-
-
-async def quorum_is_up(connection: Connection, deadline: Deadline) -> bool:
-    """True when an active controller answers that a majority of the voters follows it.
-
-    A broker may as well keep silent while there is none. Needs DESCRIBE on the cluster, which
-    ALTER implies. Raises RequestFailed.
-    """
-    if connection.version_for(DescribeQuorumRequest) is None:
-        # No KRaft: the one controller answers, or nobody does.
-        await list_reassignments(connection, deadline)
-        return True
-    quorum = await describe_quorum(connection, deadline)
-    return quorum is not None and quorum.up
 
 
 async def describe_quorum(connection: Connection, deadline: Deadline) -> Quorum | None:
@@ -103,16 +106,45 @@ async def describe_quorum(connection: Connection, deadline: Deadline) -> Quorum 
     return None if failed or not found else _quorum(found[0])
 
 
+async def led_quorum(connection: Connection, deadline: Deadline) -> Quorum | None:
+    """The quorum, once an active controller answers that a majority of the voters follows it; None
+    without KRaft, where the one controller answers or nobody does.
+
+    A broker may as well keep silent while there is none. Needs DESCRIBE on the cluster, which
+    ALTER implies. Raises RequestFailed, and ConnectionFailed where the broker knows of none.
+    """
+    if connection.version_for(DescribeQuorumRequest) is None:
+        await list_reassignments(connection, deadline)
+        return None
+    quorum = await describe_quorum(connection, deadline)
+    if quorum is None or not quorum.up:
+        sentence = "the controller quorum has no leader that a majority follows, as it is told here"
+        raise ConnectionFailed(FailureKind.NO_CONTROLLER, connection.address, sentence)
+    return quorum
+
+
 def _quorum(partition: Any) -> Quorum:
+    voters = _fetchers(partition.current_voters)
+    leader = next((voter for voter in voters if voter.id == partition.leader_id), None)
     return Quorum(
         partition.leader_id,
         partition.high_watermark,
-        _fetchers(partition.current_voters),
+        voters,
         _fetchers(partition.observers),
-        partition.version > 0,
+        partition.version > 0 and leader is not None and leader.fetched_ms is not None,
     )
 
 
 def _fetchers(nodes: Sequence[Any]) -> tuple[Fetcher, ...]:
-    times = ((node.replica_id, getattr(node, "last_fetch_timestamp", _NEVER)) for node in nodes)
-    return tuple(Fetcher(id_, None if at == _NEVER else at) for id_, at in times)
+    return tuple(
+        Fetcher(
+            node.replica_id,
+            _told(getattr(node, "last_fetch_timestamp", _NOT_TOLD)),
+            _told(node.log_end_offset),
+        )
+        for node in nodes
+    )
+
+
+def _told(number: int) -> int | None:
+    return None if number == _NOT_TOLD else number

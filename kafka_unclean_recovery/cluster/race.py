@@ -21,8 +21,11 @@ T = TypeVar("T", bound=Closeable)
 Attempt = Callable[[], Coroutine[Any, Any, T]]
 
 
-async def first_success(attempts: Iterable[Attempt[T]]) -> T | tuple[ConnectionFailed, ...]:
-    """The first that succeeds, or why none did, in the order of failing.
+async def first_success(
+    attempts: Iterable[Attempt[T]], stagger: float = STAGGER_SECONDS
+) -> T | tuple[ConnectionFailed, ...]:
+    """The first that succeeds, or why none did, in the order of failing. stagger: as
+    STAGGER_SECONDS.
 
     Losers are cancelled, and closed if they had succeeded too. A refused authentication ends the
     race: repeating a wrong password against every node may lock the user out. Attempts bound
@@ -32,7 +35,7 @@ async def first_success(attempts: Iterable[Attempt[T]]) -> T | tuple[ConnectionF
     winner: asyncio.Task[T] | None = None
     try:
         while (waiting or _running(tasks)) and not any(f.is_authentication for f in failures):
-            winner = await _next_round(waiting, tasks, failures)
+            winner = await _next_round(waiting, tasks, failures, stagger)
             if winner is not None:
                 return winner.result()
         return tuple(failures)
@@ -41,13 +44,16 @@ async def first_success(attempts: Iterable[Attempt[T]]) -> T | tuple[ConnectionF
 
 
 async def _next_round(
-    waiting: deque[Attempt[T]], tasks: list[asyncio.Task[T]], failures: list[ConnectionFailed]
+    waiting: deque[Attempt[T]],
+    tasks: list[asyncio.Task[T]],
+    failures: list[ConnectionFailed],
+    stagger: float,
 ) -> asyncio.Task[T] | None:
     """Start one more attempt, wait for any to end, and note its failure."""
     if waiting:
         tasks.append(asyncio.create_task(waiting.popleft()()))
     running = _running(tasks)
-    patience = STAGGER_SECONDS if waiting else None
+    patience = stagger if waiting else None
     done, _ = await asyncio.wait(running, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
     winner = None
     for task in (task for task in running if task in done):

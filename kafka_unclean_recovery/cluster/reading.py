@@ -1,17 +1,20 @@
-"""Reading the cluster through whichever broker answers: a failed read is tried on another.
+"""Reading the cluster through whichever broker answers: where one is silent, others are asked.
 
-Reads change nothing, so they are repeated freely until their deadline.
+Reads change nothing, so they are repeated freely until their deadline, side by side too.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TypeVar
+from functools import partial
+from typing import Generic, TypeVar
 
 from kafka_unclean_recovery.cluster.connection import Connection
 from kafka_unclean_recovery.cluster.describe import (
     Reassignment,
+    RequestFailed,
     Topic,
     describe_cluster,
     describe_partitions,
@@ -19,16 +22,30 @@ from kafka_unclean_recovery.cluster.describe import (
     list_reassignments,
     with_reassignment,
 )
-from kafka_unclean_recovery.cluster.errors import ConnectionFailed
+from kafka_unclean_recovery.cluster.error_codes import UNAUTHORIZED
+from kafka_unclean_recovery.cluster.errors import ConnectionFailed, NoBrokerReachable
 from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.quorum_state import quorum_is_up
+from kafka_unclean_recovery.cluster.quorum_state import Quorum, led_quorum
 from kafka_unclean_recovery.deadline import Clock, Deadline
 from kafka_unclean_recovery.model import Cluster, PartitionState, TopicPartition
 
 T = TypeVar("T")
+Failure = ConnectionFailed | NoBrokerReachable | RequestFailed
+Read = Callable[[Connection, Deadline], Awaitable[T]]
 
 _ATTEMPTS = 4
 _PAUSE_SECONDS = 0.1
+_TICK_SECONDS = 0.25
+# A broker that answers nothing for so long while it is waited for has another asked beside it.
+_SILENT_SECONDS = 2.0
+# A controller that answers at all does so within a failover.
+_QUORUM_SECONDS = 10.0
+# For one broker at least to have all metadata; one that works is half a second behind at most.
+_CURRENT_SECONDS = 4.0
+
+
+class Behind(Exception):
+    """No broker could be read whose metadata is known to be new enough; the message says why."""
 
 
 class Reader:
@@ -38,12 +55,20 @@ class Reader:
         self._nodes = nodes
         self._clock = clock
         self._timeout = timeout
+        # Brokers that answered since `current` began to look; None for one by another address.
+        self._read_from: set[int | None] = set()
 
     async def cluster(self) -> tuple[Cluster, frozenset[int]]:
         """The live brokers, and the caller's rights on the cluster."""
-        cluster, rights = await self._read(describe_cluster)
-        self._nodes.know(cluster.brokers)
-        return cluster, rights
+
+        async def read(
+            connection: Connection, deadline: Deadline
+        ) -> tuple[Cluster, frozenset[int]]:
+            cluster, rights = await describe_cluster(connection, deadline)
+            self._nodes.know(cluster, connection)
+            return cluster, rights
+
+        return await self._read(read)
 
     async def topics(self, names: Sequence[str] | None) -> list[Topic]:
         """The named topics, or all that the caller may see."""
@@ -75,22 +100,169 @@ class Reader:
         """Every reassignment in progress, as the controller has them."""
         return await self._read(list_reassignments)
 
-    async def quorum_is_up(self) -> bool:
-        """See quorum_state.py."""
-        return await self._read(quorum_is_up)
+    async def quorum(self, seconds: float) -> Quorum | None:
+        """Of controllers that can commit; see led_quorum. Raises NoBrokerReachable with what each
+        broker said instead, RequestFailed."""
+        deadline = Deadline.after(seconds, self._clock)
+        return await self._nodes.ask_controller(partial(led_quorum, deadline=deadline), deadline)
 
-    async def _read(self, read: Callable[[Connection, Deadline], Awaitable[T]]) -> T:
+    async def current(
+        self, read: Callable[[], Awaitable[T]], patience: float = _QUORUM_SECONDS
+    ) -> T:
+        """What `read`, which reads by this Reader, gives through brokers that have all metadata
+        which was committed as this began. Raises Behind, and what `read` and `quorum` raise.
+
+        A broker that is cut off from the controllers goes on answering from what it knew. The
+        active controller tells how far each has got. Where it does not, two brokers that agree
+        are believed, or the only one. patience: for the controller, in seconds.
+        """
+        deadline = Deadline.after(_CURRENT_SECONDS, self._clock)
+        committed: int | None = None
+        while True:
+            quorum = await self.quorum(min(self._timeout, patience))
+            if quorum is None or not quorum.tells_ends:
+                return await self._agreed(read, deadline)
+            committed = quorum.high_watermark if committed is None else committed
+            found = await self._read_through(_with(quorum, self._nodes.live, committed), read)
+            if found is not None:
+                return found[0]
+            if deadline.expired:
+                raise Behind(_behind_text(quorum, self._nodes.live, committed))
+            await asyncio.sleep(_PAUSE_SECONDS)
+            # Who is behind may not know who else lives: a bootstrap server may.
+            self._nodes.forsake_reads()
+            await self.cluster()
+
+    async def _read_through(
+        self, brokers: frozenset[int], read: Callable[[], Awaitable[T]]
+    ) -> tuple[T] | None:
+        """What one of these brokers answers; None when it came from another."""
+        if not brokers:
+            return None
+        try:
+            await self._nodes.turn_to(brokers, Deadline.after(_CURRENT_SECONDS, self._clock))
+        except NoBrokerReachable:
+            return None
+        self._read_from.clear()
+        found = await read()
+        return (found,) if self._read_from <= brokers else None
+
+    async def _agreed(self, read: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
+        while True:
+            self._read_from.clear()
+            one = await read()
+            others = self._nodes.live - self._read_from
+            second = await self._read_through(frozenset(others), read)
+            if second is None or second[0] == one:
+                return one
+            if deadline.expired:
+                raise Behind(
+                    "two brokers do not agree on who is live and on the partitions, and the"
+                    " controller does not tell which of them is behind"
+                )
+            await asyncio.sleep(_PAUSE_SECONDS)
+
+    async def _read(self, read: Read[T]) -> T:
         """Raises NoBrokerReachable, RequestFailed, or the last ConnectionFailed."""
         deadline = Deadline.after(self._timeout, self._clock)
-        # A node that accepts and stays silent must leave time for another.
-        share = self._timeout / _ATTEMPTS
+        asked: list[_Asked[T]] = []
+        try:
+            return await self._first_answer(read, asked, deadline)
+        finally:
+            for each in asked:
+                each.task.cancel()
+            await asyncio.gather(*(each.task for each in asked), return_exceptions=True)
+
+    async def _first_answer(self, read: Read[T], asked: list[_Asked[T]], deadline: Deadline) -> T:
+        """Of those asked so far; each time one fails, or all are silent, one more is asked."""
+        failure: Failure | None = None
         for attempt in range(1, _ATTEMPTS + 1):
-            connection = await self._nodes.any(deadline)
-            try:
-                return await read(connection, deadline.within(share))
-            except ConnectionFailed:
-                await self._nodes.forsake_any()
-                if attempt == _ATTEMPTS or deadline.expired:
-                    raise
-            await asyncio.sleep(_PAUSE_SECONDS)
-        raise AssertionError("the last attempt returns or raises")
+            last = attempt == _ATTEMPTS or deadline.expired
+            asked.append(_Asked(self._nodes, read, deadline))
+            while (done := await _done_or_silent(asked, last)) is not None:
+                asked.remove(done)
+                failure = done.failure
+                if failure is None:
+                    self._read_from.add(done.broker)
+                    return done.task.result()
+                done.forsake()
+                if not last:
+                    await asyncio.sleep(min(_PAUSE_SECONDS, deadline.remaining()))
+                    break
+            for each in asked:
+                each.forsake()
+            if last or (isinstance(failure, NoBrokerReachable) and not asked):
+                break
+        assert failure is not None
+        raise failure
+
+
+class _Asked(Generic[T]):
+    """One broker that was asked, or is to be as soon as it is connected to."""
+
+    def __init__(self, nodes: Nodes, read: Read[T], deadline: Deadline) -> None:
+        self.connection: Connection | None = None
+        self._nodes = nodes
+        self._begun = time.monotonic()
+        self.task = asyncio.create_task(self._ask(read, deadline))
+
+    async def _ask(self, read: Read[T], deadline: Deadline) -> T:
+        self.connection = await self._nodes.any(deadline)
+        return await read(self.connection, deadline)
+
+    @property
+    def silent(self) -> bool:
+        waited = time.monotonic() - self._begun
+        quiet = waited if self.connection is None else min(waited, self.connection.silent_for)
+        return quiet >= _SILENT_SECONDS
+
+    def forsake(self) -> None:
+        if self.connection is not None:
+            self._nodes.forsake(self.connection)
+
+    @property
+    def broker(self) -> int | None:
+        return None if self.connection is None else self._nodes.broker_of(self.connection)
+
+    @property
+    def failure(self) -> Failure | None:
+        """Why it is done without an answer that counts. Raises what another broker would say too:
+        that the caller lacks a right."""
+        try:
+            self.task.result()
+        except (ConnectionFailed, NoBrokerReachable) as error:
+            return error
+        except RequestFailed as error:
+            if error.code in UNAUTHORIZED:
+                raise
+            return error
+        return None
+
+
+async def _done_or_silent(asked: Sequence[_Asked[T]], last: bool) -> _Asked[T] | None:
+    """One that is done; None when none is left, or all are silent and not the `last`."""
+    while asked:
+        tasks = [each.task for each in asked]
+        await asyncio.wait(tasks, timeout=_TICK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        done = [each for each in asked if each.task.done()]
+        if done:
+            return done[0]
+        if not last and all(each.silent for each in asked):
+            return None
+    return None
+
+
+def _with(quorum: Quorum, brokers: frozenset[int], committed: int) -> frozenset[int]:
+    ends = {id_: quorum.log_end_offset(id_) for id_ in brokers}
+    return frozenset(id_ for id_, end in ends.items() if end is not None and end >= committed)
+
+
+def _behind_text(quorum: Quorum, brokers: frozenset[int], committed: int) -> str:
+    """Why none of these brokers was read."""
+    ends = {id_: quorum.log_end_offset(id_) for id_ in sorted(brokers)}
+    known = [
+        f"broker {id_} has {'none' if end is None else end} of its {committed} records"
+        for id_, end in ends.items()
+    ]
+    told = ", ".join(known) or "no broker is listed as live"
+    return f"no broker that could be read has all of the controller's metadata: {told}"

@@ -24,6 +24,7 @@ _DOWN = "a replica on a broker that is down can't be elected, and may hold the o
 def broker_checks(facts: Facts) -> Iterator[Check]:
     yield from _reached(facts)
     yield from _bootstrap(facts)
+    yield from _other_clusters(facts)
     yield from _down(facts)
     yield from _lagging(facts)
     yield from _versions(facts)
@@ -59,6 +60,18 @@ def _bootstrap(facts: Facts) -> Iterator[Check]:
             f"a bootstrap server gave no connection: {reason}",
             "the first connection takes longer, and fails when the others go too",
             "leave it out of --bootstrap-server, or name more brokers",
+        )
+
+
+def _other_clusters(facts: Facts) -> Iterator[Check]:
+    for address, cluster_id in sorted(facts.other_clusters.items()):
+        yield Check(
+            "bootstrap_of_another_cluster",
+            Status.FAILURE,
+            f"bootstrap server {address} is of cluster {cluster_id}, and this is"
+            f" {facts.cluster.cluster_id}",
+            "which of two clusters is recovered must not hang on who answers first",
+            "name brokers of one cluster in --bootstrap-server",
         )
 
 

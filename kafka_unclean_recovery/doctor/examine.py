@@ -20,6 +20,7 @@ from kafka_unclean_recovery.cluster.connection import Connection
 from kafka_unclean_recovery.cluster.describe import (
     RequestFailed,
     Topic,
+    describe_cluster,
     describe_topics,
     list_reassignments,
 )
@@ -110,7 +111,7 @@ class _Examination:
             self._ask(try_reordering),
             self._ask(self._election(method)),
         )
-        bootstrap, brokers, topics = await seen
+        (bootstrap, other_clusters), brokers, topics = await seen
         quorum, reassignments, reordering, electing = await by_controller
         topics = await self._again_if_hidden(topics, brokers)
         tried, configs = await asyncio.gather(
@@ -129,6 +130,7 @@ class _Examination:
             topics=topics,
             configs=configs,
             room=room(self._cluster.cluster_id),
+            other_clusters=other_clusters,
         )
 
     def _deadline(self) -> Deadline:
@@ -166,23 +168,24 @@ class _Examination:
         middle, half = (sent + answered) // 2, (answered - sent + 1) // 2
         return QuorumAnswer(quorum, ClockOffset(quorum.now_ms - middle, half))
 
-    async def _bootstrap(self) -> Mapping[str, str]:
-        """The addresses that gave no connection, with the reason."""
+    async def _bootstrap(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
+        """(the addresses that gave no connection, with the reason; those of another cluster, with
+        its id). One that is reached and does not tell its cluster is in neither."""
 
-        async def nothing(connection: Connection, deadline: Deadline) -> None:
-            pass
+        async def cluster_id(connection: Connection, deadline: Deadline) -> str | None:
+            try:
+                return (await describe_cluster(connection, deadline))[0].cluster_id
+            except (ConnectionFailed, RequestFailed):
+                return None
 
+        bootstrap = self._patient.bootstrap
         answers = await asyncio.gather(
-            *(
-                self._ask_broker(Broker(-1, host, port), nothing)
-                for host, port in self._patient.bootstrap
-            )
+            *(self._ask_broker(Broker(-1, host, port), cluster_id) for host, port in bootstrap)
         )
-        return {
-            address_text(*address): answer.problem
-            for address, answer in zip(self._patient.bootstrap, answers, strict=True)
-            if answer.problem is not None
-        }
+        told = {address_text(*a): answer for a, answer in zip(bootstrap, answers, strict=True)}
+        unreached = {text: a.problem for text, a in told.items() if a.problem is not None}
+        ids = {text: answer.value for text, answer in told.items() if answer.value is not None}
+        return unreached, {t: id_ for t, id_ in ids.items() if id_ != self._cluster.cluster_id}
 
     async def _brokers(self) -> tuple[BrokerSeen, ...]:
         brokers = [self._cluster.brokers[id_] for id_ in sorted(self._cluster.brokers)]

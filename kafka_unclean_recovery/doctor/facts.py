@@ -101,7 +101,7 @@ class Room:
 class Facts:
     """All of it. `fenced_told`: DescribeCluster tells fenced brokers. configs: of
     unclean.leader.election.enable, by topic. `bootstrap` has the addresses that gave no
-    connection, each with its reason."""
+    connection, each with its reason; `other_clusters` those of another cluster, with its id."""
 
     cluster: Cluster
     fenced_told: bool
@@ -115,6 +115,7 @@ class Facts:
     topics: Answer[tuple[Topic, ...]]
     configs: Answer[Mapping[str, ConfigValue]]
     room: Room
+    other_clusters: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def partitions(self) -> tuple[PartitionState, ...]:

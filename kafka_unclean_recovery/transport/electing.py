@@ -15,7 +15,7 @@ from kafka_unclean_recovery.cluster.describe import RequestFailed
 from kafka_unclean_recovery.cluster.error_codes import ELECTION_NOT_NEEDED, NONE, error_name
 from kafka_unclean_recovery.cluster.errors import ConnectionFailed, NoBrokerReachable
 from kafka_unclean_recovery.cluster.quorum import Controller, Unsure
-from kafka_unclean_recovery.cluster.reading import Reader
+from kafka_unclean_recovery.cluster.reading import Behind, Reader
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.election_rules import Choice
 from kafka_unclean_recovery.journal import Journal, JournalError
@@ -38,7 +38,7 @@ Outcomes = dict[TopicPartition, Outcome]
 Carried = dict[TopicPartition, Election]
 Said = dict[TopicPartition, str]
 """Why a partition got no leader."""
-LOST = (ConnectionFailed, NoBrokerReachable)
+LOST = (Behind, ConnectionFailed, NoBrokerReachable)
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,11 +55,18 @@ async def observe_again(
 ) -> tuple[dict[TopicPartition, Outcome], dict[TopicPartition, Election]]:
     """(rows that are settled or refused, elections that may go ahead). `plans` is sorted.
 
-    Raises NoBrokerReachable, ConnectionFailed, RequestFailed: then nothing may go ahead.
+    Raises Behind, NoBrokerReachable, ConnectionFailed, RequestFailed: then nothing may go ahead.
     """
-    states, (cluster, _) = await asyncio.gather(
-        reader.partitions_and_reassignments(list(plans)), reader.cluster()
-    )
+
+    async def look() -> tuple[Mapping[TopicPartition, PartitionState], Cluster]:
+        states, (cluster, _) = await asyncio.gather(
+            reader.partitions_and_reassignments(list(plans)), reader.cluster()
+        )
+        return states, cluster
+
+    # A broker that is behind hides who came back, and tells replica sets that are no more: to
+    # write these would begin a reassignment.
+    states, cluster = await reader.current(look)
     outcomes: dict[TopicPartition, Outcome] = {}
     elections = {}
     for tp, plan in plans.items():

@@ -14,7 +14,7 @@ from kafka_unclean_recovery.cluster.describe import (
     describe_partitions,
 )
 from kafka_unclean_recovery.cluster.errors import ConnectionFailed
-from kafka_unclean_recovery.cluster.quorum_state import quorum_is_up
+from kafka_unclean_recovery.cluster.quorum_state import led_quorum
 from kafka_unclean_recovery.cluster.security import ClientConfig
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import PartitionState, TopicPartition
@@ -155,9 +155,10 @@ def state_of(cluster: KafkaCluster, topic: str, partition: int) -> PartitionStat
 def quorum_answers(cluster: KafkaCluster) -> bool:
     """Through a broker."""
     try:
-        return _ask(cluster, quorum_is_up, QUICKLY)
+        _ask(cluster, led_quorum, QUICKLY)
     except (ConnectionFailed, RequestFailed):
         return False
+    return True
 
 
 def _ask(

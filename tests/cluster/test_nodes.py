@@ -1,0 +1,89 @@
+"""Which node is asked what, and over whose connection."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from kafka_unclean_recovery.cluster.bootstrap import parse_bootstrap
+from kafka_unclean_recovery.cluster.controller_requests import UNCLEAN, elect_leaders
+from kafka_unclean_recovery.cluster.describe import describe_cluster
+from kafka_unclean_recovery.cluster.dial import address_text
+from kafka_unclean_recovery.cluster.nodes import Nodes
+from kafka_unclean_recovery.cluster.quorum import Controller, Patience
+from kafka_unclean_recovery.cluster.reading import Reader
+from kafka_unclean_recovery.cluster.security import ClientConfig
+from kafka_unclean_recovery.emulator import Cluster, Options
+from kafka_unclean_recovery.emulator.intercepts import Delay, NoAnswer
+from tests.cluster.fake_node import ample, in_loop
+
+SILENCE = NoAnswer(carried_out=False)
+
+
+def _reach(cluster: Cluster) -> tuple[Nodes, Reader]:
+    nodes = Nodes(parse_bootstrap(cluster.bootstrap_servers), ClientConfig())
+    return nodes, Reader(nodes, time.monotonic, timeout=4.0)
+
+
+def test_giving_up_a_read_does_not_end_what_the_controller_was_asked() -> None:
+    with Cluster(Options(brokers=1)) as cluster:
+        cluster.intercept("ElectLeaders", Delay(3.0))
+        cluster.intercept("DescribeTopicPartitions", SILENCE)
+
+        @in_loop
+        async def ask() -> None:
+            nodes, reader = _reach(cluster)
+            controller = Controller(nodes, Patience(), time.monotonic, lambda _: None)
+            try:
+                await reader.cluster()
+                answers, topics = await asyncio.gather(
+                    controller.ask(lambda c, d: elect_leaders(c, UNCLEAN, None, d)),
+                    reader.topics(None),
+                )
+                assert (answers, topics) == ({}, [])
+                assert not controller.haunted
+            finally:
+                await nodes.close()
+
+        ask()
+
+
+def test_a_slow_answer_counts_though_another_broker_was_asked_meanwhile() -> None:
+    """The one that was asked first answers first, as the others never do."""
+    with Cluster(Options(brokers=2)) as cluster:
+        first = cluster.intercept("DescribeTopicPartitions", Delay(3.0))
+        cluster.intercept("DescribeTopicPartitions", SILENCE, times=100)
+
+        @in_loop
+        async def ask() -> None:
+            nodes, reader = _reach(cluster)
+            try:
+                assert await reader.topics(None) == []
+            finally:
+                await nodes.close()
+
+        ask()
+        assert first.requests
+
+
+def test_a_node_that_was_forsaken_is_tried_after_the_others() -> None:
+    with Cluster(Options(brokers=3)) as cluster:
+
+        @in_loop
+        async def ask() -> None:
+            nodes, _ = _reach(cluster)
+            order = [address_text(*address) for address in nodes.addresses()]
+            try:
+                first = await nodes.any(ample())
+                nodes.know((await describe_cluster(first, ample()))[0], first)
+                nodes.forsake(first)
+                second = await nodes.any(ample())
+                nodes.forsake(second)
+                third = await nodes.any(ample())
+                assert [c.address for c in (first, second, third)] == order
+                nodes.forsake(third)
+                assert (await nodes.any(ample())).address == first.address
+            finally:
+                await nodes.close()
+
+        ask()
