@@ -5,7 +5,7 @@ Pure. Unsafe is a value here, never an exception; findings are sorted from the g
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 from kafka_unclean_recovery.commits import weighs
 from kafka_unclean_recovery.disk_findings import DISK_RULES, Rule
@@ -26,7 +26,7 @@ from kafka_unclean_recovery.reach import (
     truncated,
 )
 from kafka_unclean_recovery.report_text import count_text, number_text
-from kafka_unclean_recovery.waiting import waiting_for
+from kafka_unclean_recovery.waiting import fallen_short, outreached, waiting_for
 
 _GRAVITY = {severity: place for place, severity in enumerate(Severity)}
 
@@ -202,31 +202,76 @@ def _and_others(found: Sequence[GroupBeyond]) -> str:
 
 
 def _eligible_replica_back(
-    state: PartitionState, logs: Sequence[ReplicaLog], __: Sequence[Candidate]
+    state: PartitionState, logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]
 ) -> Iterator[Finding]:
     """A disk's own metadata log ends when its broker did: while others of the ISR or ELR were not
     scanned, they may have gone on alone."""
+    by_broker = {log.broker: log for log in logs}
     scanned = {log.broker: log for log in logs if log.scanned is not None}
     for broker in state.online_replicas:
         if broker not in (*state.isr, *state.elr):
             continue
+        where = "ISR" if broker in state.isr else "ELR"
         if broker not in scanned:
-            what = (
-                "live: the controller should elect it by itself, without loss; look again in a"
-                " moment"
-            )
-        elif _intact(scanned[broker]) and scanned.keys() >= {*state.isr, *state.elr}:
+            log = by_broker[broker]
+            short = fallen_short(log, logs) or outreached(log, logs)
+            loss = ", without loss" if short is None else f", but {short}"
+            what = f"live: the controller should elect it by itself{loss}; look again in a moment"
+        elif not _intact(scanned[broker]):
+            continue
+        elif (short := fallen_short(scanned[broker], logs)) is not None:
+            yield _fell_short(broker, where, short, ranking)
+            continue
+        elif outreached(scanned[broker], logs) is None and _all_scanned(state, scanned):
             what = (
                 "its disk can be used: unless a controller's metadata log is newer than those that"
-                " were found, starting it first brings the partition back without loss"
+                f" were found, {_starting_it_first(scanned[broker])}"
             )
         else:
             continue
         yield Finding(
             "eligible_replica_is_back",
             Severity.NOTICE,
-            f"broker {broker} is in the {'ISR' if broker in state.isr else 'ELR'} and {what}",
+            f"broker {broker} is in the {where} and {what}",
         )
+
+
+def _all_scanned(state: PartitionState, scanned: Container[int]) -> bool:
+    return all(broker in scanned for broker in (*state.isr, *state.elr))
+
+
+def _fell_short(broker: int, where: str, short: str, ranking: Sequence[Candidate]) -> Finding:
+    if ranking and ranking[0].log.broker == broker:
+        advice = (
+            "Of those that were read none goes further: look for another copy of what is missing"
+        )
+    else:
+        advice = (
+            "Started first it may lead by itself, and the others would be truncated to it: start it"
+            " only once another one leads"
+        )
+    return Finding(
+        "eligible_replica_fell_short",
+        Severity.LOSS,
+        f"broker {broker} is in the {where}, so it held every committed record, yet {short}."
+        f" {advice}",
+    )
+
+
+def _starting_it_first(log: ReplicaLog) -> str:
+    without_loss = "starting it first brings the partition back without loss"
+    stopped_clean = log.scanned.stopped_clean if log.scanned else None
+    if stopped_clean:
+        return without_loss
+    if stopped_clean is None:
+        return (
+            f"if it was shut down in order, {without_loss}; after an unclean stop eligible leader"
+            " replicas may keep it from leading, and then it has to be designated"
+        )
+    return (
+        "starting it first loses nothing; it was not shut down in order, so with eligible leader"
+        " replicas it leads by itself only as the last known leader, and has to be designated else"
+    )
 
 
 def _intact(log: ReplicaLog) -> bool:

@@ -56,7 +56,8 @@ class Scanned:
 
     directory: the replica's own, fit to print. topic_id: of partition.metadata; None where there
     is none. size: of its segments, in bytes. record_count: of a deep scan of batches that tell it.
-    damage: what the log ends at, when that is not the normal look of a log's end.
+    damage: what the log ends at, when that is not the normal look of a log's end. stopped_clean:
+    its broker was shut down in order.
     """
 
     mode: ScanMode
@@ -67,6 +68,7 @@ class Scanned:
     size: int = 0
     record_count: int | None = None
     damage: str | None = None
+    stopped_clean: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,12 @@ class ReplicaLog:
         """False when what it says is too little to count losses by."""
         fast = self.scanned is not None and self.scanned.mode is ScanMode.FAST
         return self.problem is None and self.suspect is None and not fast
+
+    @property
+    def ends_below_its_high_watermark(self) -> bool:
+        """True when records that it held once, and that were committed, are gone from it."""
+        end, known = self.log_end_offset, self.high_watermark
+        return end is not None and known is not None and end < known
 
     @property
     def empty(self) -> bool:

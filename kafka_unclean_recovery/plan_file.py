@@ -197,6 +197,7 @@ def _scanned_json(scanned: Scanned) -> Json:
         "size": scanned.size,
         "record_count": scanned.record_count,
         "damage": scanned.damage,
+        "stopped_clean": scanned.stopped_clean,
     }
 
 

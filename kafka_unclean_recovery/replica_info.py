@@ -80,6 +80,7 @@ _SCANNED_KEYS = (
     "size",
     "record_count",
     "damage",
+    "stopped_clean",
 )
 
 
@@ -301,6 +302,8 @@ def _span(fields: Fields) -> EpochSpan:
 
 def _scanned(fields: Fields) -> Scanned:
     fields.only(_SCANNED_KEYS)
+    # Files that were written before it was told are without.
+    told = fields.values.get("stopped_clean") is not None
     return Scanned(
         mode=ScanMode(fields.one_of("mode", [mode.value for mode in ScanMode])),
         directory=fields.text("directory"),
@@ -310,4 +313,5 @@ def _scanned(fields: Fields) -> Scanned:
         size=fields.int64("size"),
         record_count=fields.int64_or_unknown("record_count"),
         damage=fields.text_or_unknown("damage"),
+        stopped_clean=fields.flag("stopped_clean") if told else None,
     )

@@ -67,6 +67,11 @@ def trust_text(log: ReplicaLog) -> str:
     return f"? suspect: {one_line(log.suspect)} (certain to {certain})"
 
 
+def below_high_watermark(log: ReplicaLog) -> str:
+    """Of a log that lost records which were committed."""
+    return f"its log ends at {log.log_end_offset}, below its high watermark {log.high_watermark}"
+
+
 def count_text(number: int, noun: str) -> str:
     """As "1 record", "2 records"."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,8 +1,9 @@
 """Wait or elect: what the return of each dead broker would do for a recovery. Pure.
 
 The ISR and the ELR hold every committed record (KIP-966), so a member that returns leads again and
-nothing committed is lost; from the ELR only while the controller counts its stop as clean. Of any
-other broker nothing but its disk tells.
+nothing committed is lost; from the ELR only while the controller counts its stop as clean, and only
+while its disk keeps what it was given: where the disk was read, it must reach every high watermark
+and every log that is known. Of any other broker nothing but its disk tells.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from kafka_unclean_recovery.model import (
     Waiting,
 )
 from kafka_unclean_recovery.reach import ends_further, forgotten, reach, records_beyond
-from kafka_unclean_recovery.report_text import count_text
+from kafka_unclean_recovery.report_text import count_text, number_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +44,15 @@ def waiting_for(
     """A verdict for each dead replica, in the order of `logs`. A log directory that failed on a
     live broker does not come back by waiting."""
     leader = ranking[0].log if ranking else None
-    return tuple(_verdict(state, log, leader) for log in logs if not log.live)
+    return tuple(_verdict(state, log, logs, leader) for log in logs if not log.live)
 
 
-def _verdict(state: PartitionState, log: ReplicaLog, leader: ReplicaLog | None) -> Waiting:
+def _verdict(
+    state: PartitionState, log: ReplicaLog, logs: Sequence[ReplicaLog], leader: ReplicaLog | None
+) -> Waiting:
     recorded = _recorded(state, log.broker)
     evidence = (*recorded, Evidence.DISK) if log.scanned else recorded
-    effect, records, why = _effect(log, leader, recorded)
+    effect, records, why = _effect(log, logs, leader, recorded)
     return Waiting(log.broker, effect, records, why, evidence)
 
 
@@ -63,7 +66,10 @@ def _recorded(state: PartitionState, broker: int) -> tuple[Evidence, ...]:
 
 
 def _effect(
-    log: ReplicaLog, leader: ReplicaLog | None, recorded: Sequence[Evidence]
+    log: ReplicaLog,
+    logs: Sequence[ReplicaLog],
+    leader: ReplicaLog | None,
+    recorded: Sequence[Evidence],
 ) -> tuple[Effect, int | None, str]:
     """(effect, records beyond the designated log, why)."""
     records = _records(log, leader)
@@ -79,11 +85,65 @@ def _effect(
     if records and leader is not None and reach(log) < reach(leader):
         why = f"what its disk holds beyond the designated log ({count_text(records, 'record')})"
         return Effect.NO_BETTER, records, f"{why} was given up by an earlier election"
-    if eligible and not (log.scanned and log.scanned.damage):
-        return Effect.LOSSLESS, records, _eligible(records, Evidence.ISR in recorded)
+    but = ""
+    if eligible:
+        short = _not_lossless(log, logs, recorded)
+        if short is None:
+            return Effect.LOSSLESS, records, _eligible(log, records, Evidence.ISR in recorded)
+        but = f"; {short}"
+    if untold:
+        return Effect.UNKNOWN, None, f"which log is the newer can't be told: {_FORGOTTEN}{but}"
     if records is None:
-        return Effect.UNKNOWN, None, _unseen(log, recorded)
-    return Effect.BETTER, records, _further(records, leader, recorded)
+        return Effect.UNKNOWN, None, f"{_unseen(log, recorded)}{but}"
+    return Effect.BETTER, records, f"{_further(records, leader, recorded)}{but}"
+
+
+def _not_lossless(
+    log: ReplicaLog, logs: Sequence[ReplicaLog], recorded: Sequence[Evidence]
+) -> str | None:
+    """Why a member of the ISR or ELR may not bring all committed records back; None of a disk that
+    nobody has read."""
+    if log.scanned is None:
+        return None
+    if log.scanned.damage is not None:
+        return "its log is damaged at the end"
+    if (short := fallen_short(log, logs) or outreached(log, logs)) is not None:
+        return short
+    if Evidence.ISR not in recorded and log.scanned.stopped_clean is False:
+        return f"it is in the ELR and {UNCLEAN}"
+    return None
+
+
+UNCLEAN = (
+    "was not shut down in order, so its return takes it out of there: it leads again only as the"
+    " last known leader, or once it is designated"
+)
+
+
+def fallen_short(log: ReplicaLog, logs: Sequence[ReplicaLog]) -> str | None:
+    """Why a log can't hold all that was committed: it ends below a high watermark that a replica
+    knew, itself included."""
+    end = log.log_end_offset
+    known = [(o.high_watermark, o.broker) for o in logs if o.problem is None and o.high_watermark]
+    if end is None or not known or max(known)[0] <= end:
+        return None
+    high_watermark, broker = max(known)
+    knew = "it knew itself" if broker == log.broker else f"broker {broker} knew"
+    return f"its log ends at {end}, below high watermark {high_watermark} that {knew}"
+
+
+def outreached(log: ReplicaLog, logs: Sequence[ReplicaLog]) -> str | None:
+    """Which log goes further, or may; not all of that need be committed."""
+    for other in logs:
+        if other.problem is not None or other.suspect is not None:
+            continue
+        if reach(other) > reach(log) or ends_further(other, log):
+            return (
+                f"the log of broker {other.broker} goes further (log end offset"
+                f" {other.log_end_offset}, leader epoch"
+                f" {number_text(other.last_written_leader_epoch)})"
+            )
+    return None
 
 
 _FORGOTTEN = "one of them was emptied, and its leader epochs are forgotten"
@@ -101,13 +161,22 @@ def _records(log: ReplicaLog, leader: ReplicaLog | None) -> int | None:
     return None if log.epochs is None or not log.sure else count_once([log.epochs])
 
 
-def _eligible(records: int | None, in_isr: bool) -> str:
+def _eligible(log: ReplicaLog, records: int | None, in_isr: bool) -> str:
     more = "" if records is None else f", {count_text(records, 'record')} beyond the designated log"
+    kept = "" if log.scanned else " if its disk, which nobody has read, has kept all"
     if in_isr:
-        return f"it is in the ISR: every committed record is on it{more}, and it leads once back"
+        return (
+            f"it is in the ISR: every committed record is on it{more}{kept}, and it leads once back"
+        )
+    cleanly = (
+        f"it is in the ELR: every committed record is on it{more}{kept}, and it leads once back"
+        " cleanly"
+    )
+    if log.scanned and log.scanned.stopped_clean:
+        return cleanly
     return (
-        f"it is in the ELR: every committed record is on it{more}, and it leads once back cleanly;"
-        " an unclean stop takes it out of the ELR, and then it must be the last known leader"
+        f"{cleanly}; an unclean stop takes it out of the ELR, and then it must be the last known"
+        " leader"
     )
 
 
@@ -162,7 +231,12 @@ def _together(broker: int, verdicts: Sequence[Waiting]) -> BrokerWaiting:
 def waiting_lines(waitings: Iterable[BrokerWaiting]) -> list[str]:
     """A line for each broker of which anything is known."""
     told = (w for w in waitings if w.lossless or w.better or w.no_better)
-    return [f"if broker {waiting.broker} returns: {brings_text(waiting)}" for waiting in told]
+    return [f"if broker {w.broker} returns{_whole(w)}: {brings_text(w)}" for w in told]
+
+
+def _whole(waiting: BrokerWaiting) -> str:
+    """Membership in ISR and ELR promises nothing of a disk that lost some of its log."""
+    return " with its log whole" if waiting.lossless else ""
 
 
 def brings_text(waiting: BrokerWaiting) -> str:

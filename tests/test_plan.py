@@ -6,8 +6,9 @@
 
 A broker that has a line is live unless `dead` stands in it. `end=` and `start=` serve for logs
 whose lineage is unknown or empty. `mode=fast|recover|deep` makes it a log read from a disk, with
-`suspect=why`, `certain=N` and `damage=what` as a scan finds them; `_` stands for a blank. Groups
-are `commit group=g offset=1500 epoch=0`, those of old clients without the epoch.
+`suspect=why`, `certain=N`, `damage=what` and `stop=clean|killed` as a scan finds them; `_` stands
+for a blank. Groups are `commit group=g offset=1500 epoch=0`, those of old clients without the
+epoch.
 """
 
 from __future__ import annotations
@@ -118,7 +119,13 @@ def _commit(line: str) -> Commit:
 def _scanned(given: dict[str, str]) -> Scanned | None:
     if "mode" not in given:
         return None
-    return Scanned(ScanMode(given["mode"]), "/data/orders-0", damage=_text(given, "damage"))
+    stops = {"clean": True, "killed": False}
+    return Scanned(
+        ScanMode(given["mode"]),
+        "/data/orders-0",
+        damage=_text(given, "damage"),
+        stopped_clean=stops.get(given.get("stop", "")),
+    )
 
 
 def _text(given: dict[str, str], key: str) -> str | None:

@@ -148,6 +148,7 @@ def test_what_a_disk_says_of_a_replica_is_in_json() -> None:
         "size": 4096,
         "record_count": 50,
         "damage": "bad CRC",
+        "stopped_clean": None,
     }
 
 

@@ -26,7 +26,10 @@ LOSSLESS = Waiting(1, Effect.LOSSLESS, None, "it is in the ELR", (Evidence.ELR,)
 BETTER = Waiting(1, Effect.BETTER, 577, "its disk holds more", (Evidence.DISK,))
 NO_BETTER = Waiting(1, Effect.NO_BETTER, 0, "it holds nothing more")
 UNKNOWN = Waiting(2, Effect.UNKNOWN, None, "nobody knows")
-IF_1_RETURNS = "if broker 1 returns: 2 partitions lossless, 2 better by 1154 records, 1 no better"
+IF_1_RETURNS = (
+    "if broker 1 returns with its log whole: 2 partitions lossless, 2 better by 1154 records, 1 no"
+    " better"
+)
 
 
 def plans() -> list[PartitionPlan]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kafka_unclean_recovery.model import ReplicaInfo
-from kafka_unclean_recovery.report_text import one_line
+from kafka_unclean_recovery.report_text import below_high_watermark, one_line
 
 
 def scan_complaints(info: ReplicaInfo) -> Iterator[str]:
@@ -19,7 +19,17 @@ def scan_complaints(info: ReplicaInfo) -> Iterator[str]:
     ]
     yield from count_and_first("replica can't be used", "replicas can't be used", unread)
     yield from count_and_first("replica may be corrupt", "replicas may be corrupt", suspect)
+    short = [
+        f"{tp} of broker {log.broker}: {below_high_watermark(log)}"
+        for tp, log in rows
+        if log.ends_below_its_high_watermark and not (log.problem or log.suspect)
+    ]
+    yield from count_and_first(*SHORT, short)
     yield from count_and_first("problem", "problems", info.problems)
+
+
+SHORT = ("replica has lost committed records", "replicas have lost committed records")
+"""Of one replica, and of many."""
 
 
 def count_and_first(one: str, many: str, found: Sequence[str]) -> Iterator[str]:

@@ -87,7 +87,7 @@ def _plan(console: Console, options: Options) -> int:
         console.artefact(render_json(report) if options.as_json else render_table(report))
     for leftover in _leftovers(report):
         console.say(leftover)
-    complaints = list(_unplanned(report))
+    complaints = list(_unplanned(report, chosen.hint))
     for complaint in complaints:
         console.say(complaint)
     if any(row.plan and row.plan.designated_leader is not None for row in report.partitions):
@@ -147,10 +147,10 @@ def _report(info: ReplicaInfo, excluded: frozenset[int], chosen: Selection) -> R
     )
 
 
-def _unplanned(report: Report) -> Iterator[str]:
+def _unplanned(report: Report, hint: str) -> Iterator[str]:
     """Nothing when every partition has a designated leader."""
     if not report.partitions:
-        yield "nothing that was read has a partition of those asked for"
+        yield f"nothing that was read has a partition of those asked for{hint}"
     without = [f"{row.topic_partition}: {why}" for row in report.partitions if (why := _why(row))]
     yield from count_and_first(*UNPLANNED, without)
 

@@ -111,4 +111,4 @@ def _not_found(info: ReplicaInfo, chosen: Selection) -> Iterator[str]:
             "partition has no replica here", "partitions have no replica here", missing
         )
     elif not found and not chosen.everything:
-        yield "no replica here is of the partitions asked for"
+        yield f"no replica here is of the partitions asked for{chosen.hint}"

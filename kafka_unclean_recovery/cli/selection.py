@@ -34,6 +34,17 @@ class Selection:
         return self.topics is None and self.partitions is None
 
     @property
+    def hint(self) -> str:
+        """What to try where nothing was found, behind the sentence that says so."""
+        if self.topics is None:
+            return ""
+        given = self.topics.pattern
+        return (
+            f": --topics {given} matches whole names of topics, so {given}.* takes all that begin"
+            f" like this, and .*{given}.* all that have it anywhere"
+        )
+
+    @property
     def named(self) -> frozenset[TopicPartition]:
         """Those that were asked for one by one."""
         return frozenset(filter(self.includes, self.partitions or ()))

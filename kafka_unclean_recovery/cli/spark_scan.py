@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.choices import ScanMode
-from kafka_unclean_recovery.cli.complaints import count_and_first, counted
+from kafka_unclean_recovery.cli.complaints import SHORT, count_and_first, counted
 from kafka_unclean_recovery.cli.console import (
     Console,
     check_outside_log_directories,
@@ -150,6 +150,7 @@ def _doubts(scanned: Scanned) -> Iterator[str]:
     summary = scanned.summary
     yield from _first("replica can't be used", "replicas can't be used", summary.unusable)
     yield from _first("replica may be corrupt", "replicas may be corrupt", summary.suspect)
+    yield from _first(*SHORT, summary.short)
     yield from count_and_first("problem", "problems", scanned.head.problems)
 
 
@@ -166,4 +167,4 @@ def _not_found(scanned: Scanned, missing: list[str], chosen: Selection) -> Itera
             "partition has no replica here", "partitions have no replica here", missing
         )
     elif not scanned.summary.replicas and not chosen.everything:
-        yield "no replica here is of the partitions asked for"
+        yield f"no replica here is of the partitions asked for{chosen.hint}"

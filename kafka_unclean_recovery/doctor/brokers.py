@@ -97,7 +97,11 @@ def _down(facts: Facts) -> Iterator[Check]:
 
 def _state_of(broker: int, quorum: Quorum | None) -> tuple[str, str]:
     """(how it is, what to do): a broker that starts reads metadata long before it is unfenced."""
-    bring_back = "if it can be started with its disk, that loses nothing: start it before electing"
+    bring_back = (
+        "if it can be started with its disk, start it before electing: what its disk kept is not"
+        " lost, but after a kill the ELR does not count it, and a disk that lost its end may lead"
+        " all the same; scan-log-dirs tells"
+    )
     found = None if quorum is None else _observer(quorum, broker)
     if quorum is None or not quorum.tells_times:
         return "whether it runs is not known", bring_back
@@ -166,7 +170,10 @@ def _release(spoken: Spoken) -> str:
 
 
 def _elr(facts: Facts) -> Check:
-    why = "an ELR member that comes back is elected by the controller and loses nothing"
+    why = (
+        "an ELR member that was shut down in order and comes back is elected by the controller;"
+        " after an unclean stop it is out of the ELR"
+    )
     level = facts.finalized.get(ELR_VERSION)
     if level is None and not facts.finalized:
         shown = any(p.elr or p.last_known_elr for p in facts.partitions)

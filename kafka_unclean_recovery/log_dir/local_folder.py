@@ -142,8 +142,21 @@ def _opened(name: Path | str, flags: int, within: int | None = None) -> Iterator
 def _entry(entry: os.DirEntry[str]) -> Entry:
     directory = entry.is_dir(follow_symlinks=False)
     file = entry.is_file(follow_symlinks=False)
+    if entry.is_symlink():
+        return _link(entry)
     size = entry.stat(follow_symlinks=False).st_size if file else 0
     return Entry(entry.name, directory, file, size)
+
+
+def _link(entry: os.DirEntry[str]) -> Entry:
+    """Nothing is read of what it leads to."""
+    try:
+        status = entry.stat()
+    except OSError:
+        return Entry(entry.name, is_directory=False, is_file=False, size=0, link=True)
+    leads = stat.S_ISDIR(status.st_mode)
+    target = (status.st_dev, status.st_ino) if leads else None
+    return Entry(entry.name, is_directory=False, is_file=False, size=0, link=leads, target=target)
 
 
 def _whole(file: LocalFile) -> bytes:

@@ -91,7 +91,12 @@ def scan_by(reads: Reads, folder: Folder, replica: Replica, mode: ScanMode) -> R
 
 def unreadable(replica: Replica, mode: ScanMode, problem: str) -> ReplicaLog:
     """The row of a replica that could not be read."""
-    scanned = Scanned(mode, replica.directory, directory_id=replica.directory_id)
+    scanned = Scanned(
+        mode,
+        replica.directory,
+        directory_id=replica.directory_id,
+        stopped_clean=replica.stopped_clean,
+    )
     return ReplicaLog(replica.broker, live=False, source=SOURCE, problem=problem, scanned=scanned)
 
 
@@ -148,6 +153,7 @@ def _scan(reads: Reads, folder: Folder, replica: Replica, mode: ScanMode) -> Rep
             size=sum(segment.size for segment in segments),
             record_count=log.records if mode is ScanMode.DEEP else None,
             damage=damage,
+            stopped_clean=replica.stopped_clean,
         ),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -22,7 +22,13 @@ from kafka_unclean_recovery.log_dir.replica_files import replica_files
 from kafka_unclean_recovery.log_dir.replica_scan import Replica, planned_bytes
 from kafka_unclean_recovery.log_dir.scan_jobs import Job, run_jobs
 from kafka_unclean_recovery.log_dir.scan_rows import partition_infos
-from kafka_unclean_recovery.log_dir.tree import Folder, Location, Unreadable, log_directories
+from kafka_unclean_recovery.log_dir.tree import (
+    Below,
+    Folder,
+    Location,
+    Unreadable,
+    log_directories,
+)
 from kafka_unclean_recovery.log_dir.watching import Unwatched, Watch
 from kafka_unclean_recovery.model import ReplicaInfo, TopicPartition
 
@@ -47,13 +53,13 @@ def scan_log_directories(
 ) -> ReplicaInfo:
     """Each root is a log directory or a parent of some.
 
-    Raises InputError for a root that holds none. What can't be read is in `problems` and in the
-    rows. Nothing is written, and no symlink below a root is followed.
+    Raises InputError for a root that holds none, and for disks of two clusters. What can't be read
+    is in `problems` and in the rows. Nothing is written, and no symlink below a root is followed.
     """
     begun = datetime.now(UTC).isoformat(timespec="seconds")
     watch = watch or Unwatched()
-    found, unseen = read_log_directories(roots)
-    directories, foreign = of_one_cluster(found)
+    directories, unseen = read_log_directories(roots)
+    refuse_strangers(directories)
     newest = newest_metadata([d.location for d in directories if CLUSTER_METADATA in d.replicas])
     image = newest.metadata.image if newest.metadata else MetadataImage()
     compacted = compacted_topics(image).union(*(d.cleaned_topics for d in directories))
@@ -73,7 +79,6 @@ def scan_log_directories(
         metadata_end_offset=newest.metadata.end_offset if newest.metadata else None,
         problems=(
             *unseen,
-            *foreign,
             *(problem for d in directories for problem in d.problems),
             *unregistered(directories, image),
             *copied(directories),
@@ -94,21 +99,25 @@ def read_log_directories(roots: Sequence[Location]) -> tuple[list[LogDirectory],
 def _find_all(roots: Sequence[Location]) -> tuple[list[Location], list[str]]:
     """(each log directory once, however many ways lead to it; what could not be looked at)."""
     locations: dict[Hashable, Location] = {}
-    unseen: dict[str, None] = {}
+    complaints: dict[str, None] = {}
+    links: dict[Hashable, str] = {}
     for root in roots:
-        found, complaints = log_directories(root)
-        if not found:
+        below = log_directories(root)
+        if not below.found:
             raise InputError(
-                f"{none_at(root, complaints)}; name the directories of log.dirs, or their parents"
+                f"{none_at(root, below)}; name the directories of log.dirs, or their parents"
             )
-        unseen |= dict.fromkeys(f"{complaint}; left out" for complaint in complaints)
-        for identity, location in found.items():
+        complaints |= below.complaints
+        links |= below.links
+        for identity, location in below.found.items():
             locations.setdefault(identity, location)
-    return list(locations.values()), list(unseen)
+    left_out = (*complaints, *(said for at, said in links.items() if at not in locations))
+    return list(locations.values()), [f"{each}; left out" for each in left_out]
 
 
-def none_at(root: Location, complaints: Sequence[str]) -> str:
+def none_at(root: Location, below: Below) -> str:
     """A sentence on a root without a log directory."""
+    complaints = (*below.complaints, *below.links.values())
     # It is named already; complaints name it again, and so do errors of opening it.
     reasons = (each.removeprefix(f"{root}: ").removeprefix(f"{root}: ") for each in complaints)
     why = f": {'; '.join(reasons)}" if complaints else ""
@@ -128,19 +137,19 @@ def _read_all(locations: Iterable[Location]) -> tuple[list[LogDirectory], list[s
     return directories, problems
 
 
-def of_one_cluster(found: Sequence[LogDirectory]) -> tuple[list[LogDirectory], list[str]]:
-    """The directories of the cluster that most of them belong to, and a sentence for the others."""
-    ids = Counter(d.meta.cluster_id for d in found if d.meta.cluster_id is not None)
-    if len(ids) < 2:
-        return list(found), []
-    ours = ids.most_common(1)[0][0]
-    others = [d for d in found if d.meta.cluster_id not in (ours, None)]
-    problems = [
-        f"{d.location}: left out: it belongs to cluster {d.meta.cluster_id}, others here to"
-        f" {ours}; scan one cluster at a time"
-        for d in others
-    ]
-    return [d for d in found if d not in others], problems
+def refuse_strangers(found: Iterable[LogDirectory]) -> None:
+    """Raises InputError for log directories of two clusters: topics and brokers of both have the
+    same names, and whichever were left out might be the one that is meant."""
+    known: dict[str, Location] = {}
+    for directory in found:
+        if directory.meta.cluster_id is not None:
+            known.setdefault(directory.meta.cluster_id, directory.location)
+    if len(known) > 1:
+        (one, first), (other, second), *_ = known.items()
+        raise InputError(
+            f"{first} is of cluster {one}, {second} of cluster {other}; give the disks of one"
+            " cluster"
+        )
 
 
 def unregistered(directories: Sequence[LogDirectory], image: MetadataImage) -> Iterator[str]:
@@ -176,12 +185,14 @@ def brokers_of(directories: Sequence[LogDirectory], image: MetadataImage) -> tup
 def strays_of(
     directories: Sequence[LogDirectory], wanted: Wanted
 ) -> list[tuple[TopicPartition, int, str]]:
-    """(partition, broker, path) of what a broker put aside because it was not assigned to it."""
+    """(partition, broker, path) of what a broker put aside because it was not assigned to it, and
+    of what it was still copying from another of its log directories."""
     return [
         (replica.topic_partition, d.meta.node_id, str(d.location / name))
         for d in directories
         for name, replica in d.replicas.items()
-        if replica.kind is DirectoryKind.STRAY and wanted(replica.topic_partition)
+        if replica.kind in (DirectoryKind.STRAY, DirectoryKind.FUTURE)
+        and wanted(replica.topic_partition)
     ]
 
 

@@ -7,13 +7,19 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
+from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.log_dir.cluster_metadata_image import MetadataImage, partition_states
-from kafka_unclean_recovery.log_dir.replica_scan import Replica
+from kafka_unclean_recovery.log_dir.directory_names import (
+    DirectoryKind,
+    parse_partition_directory,
+)
+from kafka_unclean_recovery.log_dir.replica_scan import SOURCE, Replica
 from kafka_unclean_recovery.model import (
     Finding,
     PartitionInfo,
     PartitionState,
     ReplicaLog,
+    Scanned,
     Severity,
     TopicPartition,
 )
@@ -25,7 +31,7 @@ Row = tuple[Replica, ReplicaLog]
 @dataclass(slots=True)
 class Found:
     """What the log directories hold of one partition: logs in the order of the directories, and
-    (broker, path) of what was put aside."""
+    (broker, path) of what was put aside or was still being copied."""
 
     logs: list[ReplicaLog] = field(default_factory=list)
     strays: list[tuple[int, str]] = field(default_factory=list)
@@ -77,7 +83,10 @@ def partition_info(
     copies: dict[int, list[ReplicaLog]] = {}
     for log in found.logs:
         copies.setdefault(log.broker, []).append(log)
-    findings = [_stray(broker, path) for broker, path in found.strays]
+    findings = [_stray(*aside) for aside in found.strays if not _is_copy(*aside)]
+    for broker, path in found.strays:
+        if _is_copy(broker, path):
+            copies.setdefault(broker, [_copied(broker, path)])
     chosen = []
     for broker in sorted(copies):
         log, odd = _one_of(copies[broker], _directory_in_metadata(state, directories, broker))
@@ -94,6 +103,21 @@ def _stray(broker: int, path: str) -> Finding:
         f"broker {broker} put a replica aside that was not assigned to it any more, and will"
         f" delete it: {path}; it is not looked at",
     )
+
+
+def _is_copy(_: int, path: str) -> bool:
+    named = parse_partition_directory(path.rpartition("/")[2])
+    return named is not None and named.kind is DirectoryKind.FUTURE
+
+
+def _copied(broker: int, path: str) -> ReplicaLog:
+    """The row of a replica whose own directory is not here."""
+    problem = (
+        "it is here only as a copy that was not finished, from another log directory of its"
+        f" broker ({path}): give that directory too"
+    )
+    scanned = Scanned(ScanMode.FAST, path)
+    return ReplicaLog(broker, live=False, source=SOURCE, problem=problem, scanned=scanned)
 
 
 def directories_in_metadata(image: MetadataImage, state: PartitionState | None) -> Sequence[str]:

@@ -7,17 +7,26 @@ followed, that nothing but plain files is read, and that nothing hangs.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Protocol
+
+from kafka_unclean_recovery.log_dir import checkpoints
+from kafka_unclean_recovery.log_dir.directory_names import segment_base_offset
 
 META_PROPERTIES = "meta.properties"
 # The largest file that is ever read whole: a checkpoint of some hundred thousand partitions.
 WHOLE_FILE_LIMIT = 64 << 20
 _DEEPEST = 4
+# A broker has these in each of its log directories, and nothing else has.
+_OF_A_LOG_DIRECTORY = (
+    checkpoints.HIGH_WATERMARKS,
+    checkpoints.RECOVERY_POINTS,
+    checkpoints.LOG_STARTS,
+)
 
 
 class Unreadable(Exception):
@@ -26,12 +35,17 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A name in a folder, as whoever keeps it has it, for `opened` and `folder` to take back."""
+    """A name in a folder, as whoever keeps it has it, for `opened` and `folder` to take back.
+
+    link: that is what it is, and it leads to a directory, or nowhere. target: the identity of that
+    directory, None where it leads nowhere."""
 
     name: str
     is_directory: bool
     is_file: bool
     size: int
+    link: bool = False
+    target: Hashable = None
 
 
 class OpenFile(Protocol):
@@ -89,34 +103,71 @@ class Location(Protocol):
     def __truediv__(self, name: str) -> Location: ...
 
 
-def log_directories(root: Location) -> tuple[dict[Hashable, Location], list[str]]:
-    """(log directories at or below `root` by their identity, each known by its meta.properties;
-    what could not be looked at). `root` itself may be one: then nothing below it is looked for."""
-    found: dict[Hashable, Location] = {}
-    complaints: list[str] = []
-    _search(root, root.open, 0, found, complaints)
-    return found, complaints
+@dataclass(slots=True)
+class Below:
+    """What was found at or below a root: log directories by their identity, sentences on what could
+    not be looked at, and on links, which are never followed, by the identity of the directory that
+    each leads to: where that is found otherwise, nothing is left out."""
+
+    found: dict[Hashable, Location] = field(default_factory=dict)
+    complaints: dict[str, None] = field(default_factory=dict)
+    links: dict[Hashable, str] = field(default_factory=dict)
+    seen: set[Hashable] = field(default_factory=set)
+
+
+def log_directories(root: Location) -> Below:
+    """Log directories at or below `root`, each known by its meta.properties. `root` itself may be
+    one: then nothing below it is looked for."""
+    below = Below()
+    _search(root, root.open, 0, below)
+    below.links = {at: said for at, said in below.links.items() if at not in below.seen}
+    return below
 
 
 def _search(
-    at: Location,
-    opened: Callable[[], AbstractContextManager[Folder]],
-    depth: int,
-    found: dict[Hashable, Location],
-    complaints: list[str],
+    at: Location, opened: Callable[[], AbstractContextManager[Folder]], depth: int, below: Below
 ) -> None:
     try:
         with opened() as folder:
             inside = folder.entries()
+            below.seen.add(folder.identity)
             if any(e.name == META_PROPERTIES and e.is_file for e in inside):
-                found.setdefault(folder.identity, at)
-            elif depth < _DEEPEST:
-                for entry in inside:
+                below.found.setdefault(folder.identity, at)
+            elif (odd := _nobodys(inside)) is not None:
+                below.complaints[f"{at}: {odd}"] = None
+            else:
+                _name_links(at, inside, below)
+                for entry in inside if depth < _DEEPEST else ():
                     if entry.is_directory:
-                        below = partial(folder.folder, entry.name)
-                        _search(at / entry.name, below, depth + 1, found, complaints)
+                        inner = partial(folder.folder, entry.name)
+                        _search(at / entry.name, inner, depth + 1, below)
     except Unreadable as error:
-        complaints.append(f"{at}: {error}")
+        below.complaints[f"{at}: {error}"] = None
+
+
+def _nobodys(inside: Sequence[Entry]) -> str | None:
+    """Why this is a log directory, or a replica's, that nobody can tell the broker of."""
+    names = {entry.name for entry in inside}
+    if META_PROPERTIES in names:
+        return f"{META_PROPERTIES} is no plain file (a symlink is never followed)"
+    if held := next((name for name in _OF_A_LOG_DIRECTORY if name in names), None):
+        return f"it has {held}, as log directories have, and no {META_PROPERTIES}"
+    if any(segment_base_offset(name) is not None for name in names):
+        return f"it holds segments, and the directory above it has no {META_PROPERTIES}"
+    return None
+
+
+def _name_links(at: Location, inside: Sequence[Entry], below: Below) -> None:
+    for entry in inside:
+        if not entry.link:
+            continue
+        where = at / entry.name
+        if entry.target is None:
+            below.complaints[f"{where}: a symlink that leads nowhere"] = None
+        else:
+            below.links[entry.target] = (
+                f"{where}: a symlink, which is never followed: name where it leads"
+            )
 
 
 def printable(name: Path | str) -> str:

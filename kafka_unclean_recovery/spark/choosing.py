@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kafka_unclean_recovery.log_dir.log_directory import LogDirectory
-from kafka_unclean_recovery.log_dir.scan import of_one_cluster
+from kafka_unclean_recovery.log_dir.scan import refuse_strangers
 from kafka_unclean_recovery.spark.listing import Listed, ListedRoot, Unread
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Log directories in the order of the roots, each once and all of one cluster. unseen, foreign:
-    sentences on what is not among them. found: there was a log directory at all."""
+    """Log directories in the order of the roots, each once and all of one cluster. unseen: what is
+    not among them, and why. found: there was a log directory at all."""
 
     listed: tuple[Listed, ...]
     unseen: tuple[str, ...]
-    foreign: tuple[str, ...]
     found: bool
 
     @property
@@ -30,13 +29,16 @@ class Chosen:
 
 
 def chosen_of(roots: Iterable[ListedRoot]) -> Chosen:
+    """Raises InputError for two clusters."""
     unseen: dict[str, None] = {}
+    links: dict[str, tuple[str, ...]] = {}
     unread: list[str] = []
     listed: list[Listed] = []
     known: set[str] = set()
     found = False
     for root in roots:
         unseen |= dict.fromkeys(root.unseen if root.none is None else (root.none,))
+        links |= root.links if root.none is None else {}
         for one in root.directories:
             found = True
             if known.isdisjoint(one.same):
@@ -45,11 +47,6 @@ def chosen_of(roots: Iterable[ListedRoot]) -> Chosen:
                 else:
                     listed.append(one)
             known.update(one.same)
-    ours, foreign = _of_one_cluster(listed)
-    return Chosen(tuple(ours), (*unseen, *unread), tuple(foreign), found)
-
-
-def _of_one_cluster(listed: Sequence[Listed]) -> tuple[list[Listed], list[str]]:
-    kept, foreign = of_one_cluster([one.directory for one in listed])
-    same = {id(directory) for directory in kept}
-    return [one for one in listed if id(one.directory) in same], foreign
+    refuse_strangers(one.directory for one in listed)
+    left_out = (said for said, same in links.items() if known.isdisjoint(same))
+    return Chosen(tuple(listed), (*unseen, *left_out, *unread), found)

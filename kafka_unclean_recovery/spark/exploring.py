@@ -15,8 +15,8 @@ from kafka_unclean_recovery.log_dir.replica_scan import Replica
 from kafka_unclean_recovery.log_dir.scan import (
     jobs_of,
     live_replicas,
-    of_one_cluster,
     read_log_directories,
+    refuse_strangers,
 )
 from kafka_unclean_recovery.log_dir.scan_jobs import Job, scan_job
 from kafka_unclean_recovery.log_dir.watching import Unmetered, Unwatched
@@ -82,9 +82,11 @@ def _paths(given: Mapping[str, str]) -> tuple[str, ...]:
 def jobs_to_read(asked: Explored, criteria: Sequence[Criterion]) -> list[str]:
     """As JSON, for `rows_of`; each is one partition of the DataFrame. Raises InputError, for what
     can't be read too unless problems are to be ignored: a row needs a broker to belong to."""
-    found, unread = read_log_directories([location_of(path, asked.store) for path in asked.paths])
-    directories, foreign = of_one_cluster(found)
-    problems = [*unread, *foreign, *(problem for d in directories for problem in d.problems)]
+    directories, unread = read_log_directories(
+        [location_of(path, asked.store) for path in asked.paths]
+    )
+    refuse_strangers(directories)
+    problems = [*unread, *(problem for d in directories for problem in d.problems)]
     if problems and not asked.ignore_problems:
         more = f", and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
         raise InputError(

@@ -18,6 +18,7 @@ from pyspark.sql.functions import lit, struct
 
 from kafka_unclean_recovery.log_dir.scan_rows import Found, partition_info
 from kafka_unclean_recovery.model import PartitionInfo, ReplicaLog, TopicPartition
+from kafka_unclean_recovery.report_text import below_high_watermark
 from kafka_unclean_recovery.spark.bundles import strays_file
 from kafka_unclean_recovery.spark.job import Home
 from kafka_unclean_recovery.spark.listing import STRAYS
@@ -64,6 +65,8 @@ class Summary:
     replicas: int = 0
     unusable: Doubts = field(default_factory=Doubts)
     suspect: Doubts = field(default_factory=Doubts)
+    short: Doubts = field(default_factory=Doubts)
+    """Trusted, and below their own high watermark."""
 
     def add(self, info: PartitionInfo) -> None:
         self.partitions += 1
@@ -74,6 +77,8 @@ class Summary:
                 self.unusable.add((*what, log.problem))
             elif log.suspect:
                 self.suspect.add((*what, log.suspect))
+            elif log.ends_below_its_high_watermark:
+                self.short.add((*what, below_high_watermark(log)))
 
 
 def rows_of_partitions(spark: SparkSession, home: Home, tasks: int) -> DataFrame:
@@ -154,7 +159,8 @@ def summary_of(told_by_tasks: Iterable[Mapping[str, Any]]) -> Summary:
     for row in told_by_tasks:
         whole.partitions += row["partitions"]
         whole.replicas += row["replicas"]
-        for doubts, found in ((whole.unusable, "unusable"), (whole.suspect, "suspect")):
+        kinds = {"unusable": whole.unusable, "suspect": whole.suspect, "short": whole.short}
+        for found, doubts in kinds.items():
             if row[found]["count"]:
                 topic, partition, broker, text = row[found]["first"]
                 doubts.add((topic, partition, broker, text), row[found]["count"])
@@ -204,5 +210,5 @@ def _gathered(
 
 
 def _replica_row(info: PartitionInfo, log: ReplicaLog, places: Mapping[str, str]) -> dict[str, Any]:
-    where = places[log.scanned.directory] if log.scanned else None
+    where = places.get(log.scanned.directory) if log.scanned else None
     return replica_row(info.topic_partition, log, compacted=info.compacted, log_directory=where)

@@ -60,9 +60,11 @@ class Unread:
 
 @dataclass(frozen=True, slots=True)
 class ListedRoot:
-    """unseen: what could not be looked at. none: why there is no log directory."""
+    """unseen: what could not be looked at. links: sentences on directories that links lead to, each
+    with its identities. none: why there is no log directory."""
 
     unseen: tuple[str, ...]
+    links: tuple[tuple[str, tuple[str, ...]], ...]
     none: str | None
     directories: tuple[Listed | Unread, ...]
 
@@ -84,6 +86,7 @@ def listed_roots(home: Home, asked: Asked) -> Iterator[ListedRoot]:
         document = json.loads(_roots(home, number).read_text(encoding="utf-8"))
         yield ListedRoot(
             tuple(document["unseen"]),
+            tuple((said, tuple(same)) for said, same in document["links"]),
             document["none"],
             tuple(_listed(row, store) for row in document["directories"]),
         )
@@ -107,14 +110,14 @@ def _roots(home: Home, number: int) -> Path:
 
 def _list_root(home: Home, asked: Asked, number: int, path: Path) -> None:
     root = location_of(asked.roots[number], dict(asked.store))
-    found, complaints = log_directories(root)
+    below = log_directories(root)
     with (
         whole_rows(items_of(home, number), ITEMS) as add_item,
         whole_rows(strays_below(home, number), STRAYS) as add_stray,
     ):
         directories = []
         for place, (identity, location) in enumerate(
-            found.items(), number * _DIRECTORIES_OF_A_ROOT
+            below.found.items(), number * _DIRECTORIES_OF_A_ROOT
         ):
             same = list(identities(location, identity))
             try:
@@ -129,8 +132,12 @@ def _list_root(home: Home, asked: Asked, number: int, path: Path) -> None:
             else:
                 directories.append(_directory_row(place, same, directory))
     document = {
-        "unseen": [f"{complaint}; left out" for complaint in complaints],
-        "none": None if found else none_at(root, complaints),
+        "unseen": [f"{complaint}; left out" for complaint in below.complaints],
+        "links": [
+            (f"{said}; left out", list(identities(root, identity))[-1:])
+            for identity, said in below.links.items()
+        ],
+        "none": None if below.found else none_at(root, below),
         "directories": directories,
     }
     write_text(path, json.dumps(document))

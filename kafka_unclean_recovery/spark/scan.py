@@ -102,7 +102,11 @@ def _prepare(spark: SparkSession, asked: Asked, home: Home, watch: Watch) -> Non
     """Everything up to the plan."""
     here = {"home": str(home.path)}
     _run(spark, "listing:list_roots", here, len(asked.roots), watch)
-    chosen = chosen_of(listed_roots(home, asked))
+    try:
+        chosen = chosen_of(listed_roots(home, asked))
+    except InputError:
+        abandon(home)
+        raise
     if not chosen.found:
         abandon(home)
         first = chosen.unseen[0] if chosen.unseen else "no root was given"
@@ -156,7 +160,6 @@ def _decided(chosen: Chosen, known: Known) -> dict[str, Any]:
         "states": known.states,
         "problems": [
             *chosen.unseen,
-            *chosen.foreign,
             *(problem for directory in directories for problem in directory.problems),
             *unregistered(directories, known.image),
             *copied(directories),

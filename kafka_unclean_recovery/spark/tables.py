@@ -79,6 +79,7 @@ REPLICAS: Any = _arrow.schema(
         ("reason", _arrow.string()),
         ("certain_end_offset", _arrow.int64()),
         ("damage", _arrow.string()),
+        ("stopped_clean", _arrow.bool_()),
         _needed("compacted", _arrow.bool_()),
         _needed("directory", _arrow.string()),
         ("log_directory", _arrow.string()),
@@ -164,6 +165,7 @@ def replica_row(
         "reason": log.problem or log.suspect,
         "certain_end_offset": log.certain_end_offset,
         "damage": scanned.damage,
+        "stopped_clean": scanned.stopped_clean,
         "compacted": compacted,
         "directory": scanned.directory,
         "log_directory": log_directory,
@@ -198,6 +200,7 @@ def replica_log(row: Row) -> ReplicaLog:
             size=row["size"],
             record_count=row["record_count"],
             damage=row["damage"],
+            stopped_clean=row["stopped_clean"],
         ),
     )
 

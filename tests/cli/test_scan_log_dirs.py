@@ -18,7 +18,7 @@ import pytest
 from kafka_unclean_recovery.replica_info import parse_replica_info
 from tests.cli.disks import SEGMENT, log_directory
 from tests.cli.run import RECOVERY, command_line, run
-from tests.log_dir.segments import v2
+from tests.log_dir.segments import checkpoint, v2
 from tests.real.waiting import wait_until
 
 
@@ -89,6 +89,7 @@ def test_a_name_that_matches_nothing_is_no_success(disks: Path, tmp_path: Path) 
     done = _scan(disks, "--topics", "order")
     assert (done.returncode, "orders" in done.stdout) == (1, False)
     assert "no replica here is of the partitions asked for" in done.stderr
+    assert "--topics order matches whole names of topics, so order.* takes all that" in done.stderr
     chosen = tmp_path / "partitions.json"
     chosen.write_text('{"partitions": [{"topic": "orders", "partitions": [0, 3, 4]}]}')
     done = _scan(disks, "--path-to-json-file", chosen)
@@ -107,6 +108,29 @@ def test_what_is_not_sound_is_counted_and_exit_1(disks: Path) -> None:
     assert "1 replica can't be used: orders-0 of broker 1:" in done.stderr
     assert "1 replica may be corrupt: orders-0 of broker 2:" in done.stderr
     assert "1 problem:" in done.stderr
+
+
+@pytest.mark.parametrize("mode", ["fast", "recover", "deep"])
+def test_a_log_below_its_own_high_watermark_is_no_success(disks: Path, mode: str) -> None:
+    """Its last segment was cut between two batches, so every batch that is left is sound."""
+    (disks / "b1" / "replication-offset-checkpoint").write_bytes(checkpoint("orders 0 8"))
+    done = _scan(disks, "--format", "json", "--mode", mode)
+    assert done.returncode == 1
+    said = "1 replica has lost committed records: orders-0 of broker 1: its log ends at 5, below"
+    assert f"{said} its high watermark 8" in done.stderr
+    assert _ends(json.loads(done.stdout))["orders-0"] == {1: 5, 2: 7}
+
+
+def test_whether_a_broker_was_shut_down_in_order_is_told(disks: Path) -> None:
+    (disks / "b2" / ".kafka_cleanshutdown").write_text('{"version":0,"brokerEpoch":9}')
+    info = parse_replica_info(_scan(disks, "--format", "json").stdout, "stdout")
+    told = {
+        (log.broker, log.scanned.stopped_clean)
+        for part in info.partitions
+        for log in part.replica_logs
+        if log.scanned
+    }
+    assert told == {(1, False), (2, True)}
 
 
 def test_a_file_that_can_not_be_written_leaves_the_artefact(disks: Path, tmp_path: Path) -> None:

@@ -156,13 +156,55 @@ def test_a_directory_whose_owner_is_unknown_is_left_out_and_named(tmp_path: Path
     assert info.problems[0].startswith(f"{bad}: left out: meta.properties: version '9'")
 
 
-def test_directories_of_another_cluster_are_left_out_and_named(tmp_path: Path) -> None:
-    log_directory(tmp_path / "b1", 1, {"a-0": 5})
+def test_disks_of_two_clusters_are_refused(tmp_path: Path) -> None:
+    """The majority may be the wrong one."""
+    one = log_directory(tmp_path / "b1", 1, {"a-0": 5})
     log_directory(tmp_path / "b2", 2, {"a-0": 6})
     other = log_directory(tmp_path / "x", 3, {"a-0": 7}, cluster="c2")
+    with pytest.raises(InputError) as refused:
+        scan_log_directories([LocalLocation(tmp_path)], DEEP)
+    assert f"{one} is of cluster c1, {other} of cluster c2" in str(refused.value)
+
+
+def test_a_linked_log_directory_below_a_parent_is_named(tmp_path: Path) -> None:
+    log_directory(tmp_path / "disks" / "b1", 1, {"a-0": 5})
+    better = log_directory(tmp_path / "elsewhere" / "b2", 2, {"a-0": 9})
+    (tmp_path / "disks" / "b2").symlink_to(better)
+    (tmp_path / "disks" / "unmounted").symlink_to(tmp_path / "gone")
+    (tmp_path / "note").write_text("a link to a file is nobody's disk")
+    (tmp_path / "disks" / "note").symlink_to(tmp_path / "note")
+    (tmp_path / "disks" / "again").symlink_to(tmp_path / "disks" / "b1")
+    parent = LocalLocation(tmp_path / "disks")
+    info = scan_log_directories([parent], DEEP)
+    assert ends(info) == {"a-0": {1: 5}}
+    never = "a symlink, which is never followed: name where it leads; left out"
+    assert info.problems == (
+        f"{tmp_path / 'disks' / 'unmounted'}: a symlink that leads nowhere; left out",
+        f"{tmp_path / 'disks' / 'b2'}: {never}",
+    )
+    both = scan_log_directories([parent, LocalLocation(better)], DEEP)
+    assert ends(both) == {"a-0": {1: 5, 2: 9}}
+    assert len(both.problems) == 1
+
+
+@pytest.mark.parametrize("meta", ["none", "a link"])
+@pytest.mark.parametrize("checkpoints", [True, False])
+def test_a_log_directory_without_its_owner_below_a_parent_is_named(
+    tmp_path: Path, meta: str, checkpoints: bool
+) -> None:
+    log_directory(tmp_path / "b1", 1, {"a-0": 5})
+    nobodys = log_directory(tmp_path / "b2", 2, {"a-0": 9})
+    (nobodys / "meta.properties").unlink()
+    if meta == "a link":
+        (nobodys / "meta.properties").symlink_to(tmp_path / "b1" / "meta.properties")
+    if checkpoints:
+        (nobodys / "replication-offset-checkpoint").write_bytes(checkpoint("a 0 9"))
     info = scan_log_directories([LocalLocation(tmp_path)], DEEP)
-    assert (info.cluster_id, ends(info)) == ("c1", {"a-0": {1: 5, 2: 6}})
-    assert info.problems[0].startswith(f"{other}: left out: it belongs to cluster c2")
+    assert ends(info) == {"a-0": {1: 5}}
+    (problem,) = info.problems
+    assert problem.startswith(str(nobodys))
+    assert "meta.properties" in problem
+    assert problem.endswith("left out")
 
 
 def test_what_is_deleted_or_copied_is_no_replica_and_what_is_stray_is_named(
@@ -172,10 +214,25 @@ def test_what_is_deleted_or_copied_is_no_replica_and_what_is_stray_is_named(
     names = {f"a-0.{unique}-delete": 5, f"a-1.{unique}-future": 5, f"a-2.{unique}-stray": 5}
     one = log_directory(tmp_path / "b1", 1, {**names, "a-3": 1})
     info = scan_log_directories([LocalLocation(tmp_path)], DEEP)
-    assert ends(info) == {"a-2": {}, "a-3": {1: 1}}
-    (stray,) = info.partitions[0].findings
+    assert ends(info) == {"a-1": {1: None}, "a-2": {}, "a-3": {1: 1}}
+    (stray,) = info.partitions[1].findings
     assert stray.code == "stray_directory"
     assert str(one / f"a-2.{unique}-stray") in stray.message
+
+
+def test_a_replica_that_is_here_only_as_an_unfinished_copy_has_its_row(tmp_path: Path) -> None:
+    """Its own log directory failed, or was not given; an operator is not to overlook it."""
+    copy = "a-0.0123456789abcdef0123456789abcdef-future"
+    one = log_directory(tmp_path / "b1" / "data-1", 1, {copy: 5, "a-1": 1})
+    log_directory(tmp_path / "b2", 2, {"a-0": 3})
+    log = rows(scan_log_directories([LocalLocation(tmp_path)], DEEP))["a-0"][1]
+    assert log.problem
+    assert "only as a copy that was not finished" in log.problem
+    assert str(one / copy) in log.problem
+    assert (log.log_end_offset, log.live) == (None, False)
+    log_directory(tmp_path / "b1" / "data-0", 1, {"a-0": 7}, directory=50)
+    info = scan_log_directories([LocalLocation(tmp_path)], DEEP)
+    assert (ends(info)["a-0"], info.partitions[0].findings) == ({1: 7, 2: 3}, ())
 
 
 def test_a_partition_in_two_directories_is_a_finding_and_in_doubt(tmp_path: Path) -> None:

@@ -197,19 +197,22 @@ def listed(place: int, *same: str, cluster: str | None = "c1") -> Listed:
 
 
 def test_log_directories_count_once_and_of_one_cluster() -> None:
+    locked = ("locked; left out",)
+    links = (("link to z", ("z",)), ("link to q", ("q",)))
     roots = [
-        ListedRoot(("locked; left out",), None, (listed(0, "x", "y"), Unread(("u",), "u: torn"))),
-        ListedRoot((), "nothing here", ()),
-        ListedRoot(("locked; left out",), None, (listed(1, "y", "z"), Unread(("u",), "u: torn"))),
-        ListedRoot((), None, (listed(2, "z"), listed(3, "w"), listed(4, "v", cluster="c2"))),
+        ListedRoot(locked, links, None, (listed(0, "x", "y"), Unread(("u",), "u: torn"))),
+        ListedRoot((), (), "nothing here", ()),
+        ListedRoot(locked, (), None, (listed(1, "y", "z"), Unread(("u",), "u: torn"))),
+        ListedRoot((), (), None, (listed(2, "z"), listed(3, "w", cluster=None))),
     ]
     chosen = chosen_of(roots)
     assert [one.place for one in chosen.listed] == [0, 3]
-    assert chosen.unseen == ("locked; left out", "nothing here", "u: torn")
-    (foreign,) = chosen.foreign
-    assert foreign.startswith("/d4: left out: it belongs to cluster c2")
+    assert chosen.unseen == ("locked; left out", "nothing here", "link to q", "u: torn")
     assert chosen.found
     assert not chosen_of(roots[1:2]).found
+    other = ListedRoot((), (), None, (listed(4, "v", cluster="c2"),))
+    with pytest.raises(InputError, match="/d0 is of cluster c1, /d4 of cluster c2"):
+        chosen_of([*roots, other])
 
 
 def test_of_metadata_logs_the_first_of_the_greatest_authority_counts() -> None:
