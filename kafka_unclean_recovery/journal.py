@@ -39,7 +39,6 @@ over events that he does not know.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
@@ -52,11 +51,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
+from kafka_unclean_recovery.locking import lock
 from kafka_unclean_recovery.model import TopicPartition
-from kafka_unclean_recovery.private_files import make_private_directory
+from kafka_unclean_recovery.private_files import make_private_directory, why_not_ours
 from kafka_unclean_recovery.sync_directory import sync_directory
 
 VERSION = 1
+# Without a home, as in a bare container.
+_NO_HOME = "/tmp"  # noqa: S108 - nothing there is used that is not ours alone
 # The long lines, as `note` writes them; all but their event.
 _DECISION = re.compile(r'^(\{"v":1,)"at":"[^"\n]*","at_ms":\d+,("event":"decision"),.*$', re.M)
 
@@ -172,9 +174,11 @@ def _open(path: Path) -> int:
 
 def _lock(path: Path, descriptor: int) -> None:
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise JournalBusy(f"journal {path}: another run is writing it; wait for it") from None
+        ours = lock(descriptor)
+    except OSError as error:
+        raise JournalError(f"journal {path}: {error.strerror}") from None
+    if not ours:
+        raise JournalBusy(f"journal {path}: another run is writing it; wait for it")
 
 
 def _read_whole_lines(path: Path, descriptor: int) -> list[dict[str, Any]]:
@@ -286,11 +290,19 @@ def _reordered(p: Mapping[str, Any], at_ms: int) -> Reordered:
 
 def state_directory(environment: Mapping[str, str], cluster_id: str) -> Path:
     """Where this user's journals of one cluster lie (XDG base directories)."""
-    home = environment.get("HOME", "/tmp")  # noqa: S108 - no home, as in a bare container
+    home = environment.get("HOME") or _NO_HOME
     base = environment.get("XDG_STATE_HOME") or str(Path(home) / ".local" / "state")
     # Kafka's cluster ids are base64url; another one must not lead out of the directory.
     name = re.sub(r"[^A-Za-z0-9_-]", "_", cluster_id)
     return Path(base) / "kafka-unclean-recovery" / name
+
+
+def why_not_to_use(environment: Mapping[str, str], directory: Path) -> str | None:
+    """Why a state directory may hold what somebody else put there; None where that can't be, or
+    whoever runs this has chosen the place."""
+    if environment.get("HOME") or environment.get("XDG_STATE_HOME"):
+        return None
+    return why_not_ours(directory, below=Path(_NO_HOME))
 
 
 def new_path(directory: Path) -> Path:

@@ -4,8 +4,37 @@ topics, or tells where brokers are."""
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 from typing import BinaryIO, cast
+
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+
+def why_not_ours(path: Path, below: Path) -> str | None:
+    """Why somebody else may have a hand in a directory below one that all can write to; None where
+    it is ours alone, or is not there. Raises OSError."""
+    shared = below.stat().st_mode
+    if shared & _OTHERS_WRITE and not shared & stat.S_ISVTX:
+        return f"others can replace what lies in {below}"
+    for place in (path, *path.parents):
+        if place == below:
+            break
+        if (why := _why_not_ours(place)) is not None:
+            return f"{place} {why}"
+    return None
+
+
+def _why_not_ours(path: Path) -> str | None:
+    try:
+        status = path.lstat()
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISDIR(status.st_mode):
+        return "is no directory, or a link to one"
+    if status.st_uid != os.geteuid():
+        return "belongs to another user"
+    return "can be written to by others" if status.st_mode & _OTHERS_WRITE else None
 
 
 def private(path: str, flags: int) -> int:

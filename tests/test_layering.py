@@ -69,11 +69,13 @@ PURE = {
 }
 RIM = {
     "private_files": set(),
-    "journal": {"model", "private_files", "sync_directory"},
+    "locking": set(),
+    "journal": {"locking", "model", "private_files", "sync_directory"},
     "log_dir": {"choices", "model", "errors", "signals", "trust"},
     "messages": {"choices"},
     "sync_directory": set(),
     "salvage": {
+        "locking",
         "private_files",
         "sync_directory",
         "choices",
@@ -88,6 +90,7 @@ RIM = {
         "report_text",
     },
     "replay": {
+        "locking",
         "private_files",
         "deadline",
         "sync_directory",
@@ -102,6 +105,7 @@ RIM = {
         "salvage",
     },
     "spark": {
+        "locking",
         "private_files",
         "choices",
         "disk_plan",
@@ -131,7 +135,7 @@ RIM = {
         "report_text",
         "salvage",
     },
-    "emulator": {"choices", "deadline", "log_dir", "messages", "metrics_text"},
+    "emulator": {"choices", "deadline", "locking", "log_dir", "messages", "metrics_text"},
     "pytest_plugin": {"emulator"},
     "signals": set(),
     "stopping": {"signals"},

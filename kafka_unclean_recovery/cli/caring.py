@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -26,7 +25,13 @@ from kafka_unclean_recovery.cli.console import Console, read_input
 from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.selection import selection
-from kafka_unclean_recovery.cli.session import Session, check_connection, connection_flags, run
+from kafka_unclean_recovery.cli.session import (
+    Session,
+    check_connection,
+    connection_flags,
+    own_state_directory,
+    run,
+)
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.disks import check_cluster
 from kafka_unclean_recovery.errors import InputError
@@ -37,7 +42,6 @@ from kafka_unclean_recovery.journal import (
     elected,
     new_path,
     parse,
-    state_directory,
 )
 from kafka_unclean_recovery.model import Broker, GroupBeyond, ReplicaInfo, TopicPartition
 from kafka_unclean_recovery.post_mortem.reading import read_post_mortem
@@ -244,7 +248,7 @@ async def _end_transactions(session: Session, options: Options, found: Aftercare
     """Raises JournalError before anything is done."""
     chosen = list(found.endable())
     leaders = await session.stop.unless(_leaders(session, found))
-    path = options.journal or new_path(state_directory(os.environ, found.cluster_id))
+    path = options.journal or new_path(own_state_directory(found.cluster_id))
     with Journal.open(path) as journal:
         command = f"{NAME} aftercare"
         journal.note("begin", version=__version__, cluster_id=found.cluster_id, command=command)

@@ -20,7 +20,11 @@ from kafka_unclean_recovery.doctor.examine import Patient, examine
 from kafka_unclean_recovery.doctor.facts import Room, Space
 from kafka_unclean_recovery.doctor.metrics import doctor_metrics
 from kafka_unclean_recovery.doctor.report import render_json, render_text
-from kafka_unclean_recovery.journal import state_directory, unfinished_journals
+from kafka_unclean_recovery.journal import (
+    state_directory,
+    unfinished_journals,
+    why_not_to_use,
+)
 
 NAME = "kafka-unclean-recovery doctor"
 
@@ -87,6 +91,8 @@ async def _doctor(session: Session, options: Options) -> int:
 
 def _room(cluster_id: str, salvage: Path) -> Room:
     state = state_directory(os.environ, cluster_id)
+    if (why := why_not_to_use(os.environ, state)) is not None:
+        return Room(_space(state), _space(salvage), (), (f"{why}: set XDG_STATE_HOME",))
     journals, complaints = unfinished_journals(state)
     return Room(_space(state), _space(salvage), tuple(map(str, journals)), tuple(complaints))
 

@@ -40,8 +40,10 @@ from kafka_unclean_recovery.journal import (
     state_directory,
     unfinished,
     unfinished_journals,
+    why_not_to_use,
 )
 from kafka_unclean_recovery.observation import MissingRight, Observer, QuorumSilent
+from kafka_unclean_recovery.private_files import make_private_directory
 from kafka_unclean_recovery.stopping import Interrupted, Stop
 from kafka_unclean_recovery.transport import Elector
 from kafka_unclean_recovery.transport.choosing import (
@@ -181,12 +183,12 @@ async def journal_of(
     One run at a time a user and cluster: another one's order in the middle of an election would
     be taken for the original.
     """
-    directory = state_directory(os.environ, cluster_id)
+    directory = own_state_directory(cluster_id)
     with _only_run(directory):
         await _finish_others(session, directory, path, cluster_id)
         with Journal.open(path or new_path(directory)) as journal:
             await finish(session, journal, cluster_id)
-            link = None if path is None else link_to(path, directory)
+            link = None if path is None else _linked(path, directory)
             journal.note("begin", version=__version__, cluster_id=cluster_id, command=command)
             yield journal
             if link is not None and not unfinished(journal.lines):
@@ -210,6 +212,28 @@ def _same(one: Path, other: Path | None) -> bool:
     return other is not None and one.resolve() == other.resolve()
 
 
+def own_state_directory(cluster_id: str) -> Path:
+    """The state directory, made if need be. Raises Exit(2) where it is not ours alone."""
+    directory = state_directory(os.environ, cluster_id)
+    why = why_not_to_use(os.environ, directory)
+    if why is None:
+        # Somebody else may have been as quick.
+        with contextlib.suppress(OSError):
+            make_private_directory(directory)
+        why = why_not_to_use(os.environ, directory)
+    if why is not None:
+        raise usage(f"{why}: set XDG_STATE_HOME, or HOME, to a directory of your own")
+    return directory
+
+
+def _linked(path: Path, directory: Path) -> Path:
+    """Raises Exit(2)."""
+    try:
+        return link_to(path, directory)
+    except OSError as error:
+        raise usage(f"{directory}: {error.strerror}: later runs find {path} from there") from None
+
+
 @contextlib.contextmanager
 def _only_run(directory: Path) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
@@ -222,7 +246,7 @@ def _only_run(directory: Path) -> Iterator[None]:
         except JournalError as error:
             raise usage(
                 f"{error}: the state directory keeps runs apart and finds what they left; set"
-                " XDG_STATE_HOME to a directory that can be written to"
+                " XDG_STATE_HOME to a directory that can be written to and locked"
             ) from None
         yield
 
@@ -256,7 +280,11 @@ def _check_cluster(journal: Journal, cluster_id: str) -> None:
 
 def warn_of_unfinished(session: Session, cluster_id: str) -> None:
     """A run that only reads changes nothing, but it says what is left."""
-    paths, _ = unfinished_journals(state_directory(os.environ, cluster_id))
+    directory = state_directory(os.environ, cluster_id)
+    if (why := why_not_to_use(os.environ, directory)) is not None:
+        session.console.say(f"what an earlier run left is not known: {why}")
+        return
+    paths, _ = unfinished_journals(directory)
     for path in paths:
         session.console.say(
             f"an earlier run left replica orders to be put back: run with --resume {path}"

@@ -6,7 +6,6 @@ found in the target from `next_offset` on.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -18,6 +17,7 @@ from typing import BinaryIO
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.json_fields import Fields
 from kafka_unclean_recovery.json_text import Place, load_object
+from kafka_unclean_recovery.locking import lock
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.private_files import open_private
 from kafka_unclean_recovery.replay.origin import Position
@@ -82,10 +82,8 @@ def open_checkpoint(path: Path, digest: str) -> Iterator[Checkpoint]:
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}; name a file with --checkpoint") from None
     with opened as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise InputError(f"{path}: another run goes by it; wait for it") from None
+        if not lock(file.fileno()):
+            raise InputError(f"{path}: another run goes by it; wait for it")
         file.seek(0)
         content = file.read()
         known = _parse(content, path, digest)

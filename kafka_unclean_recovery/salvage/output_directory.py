@@ -6,7 +6,6 @@ run left there is removed by the next run; anything else of that name is not our
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 from collections.abc import Iterable, Iterator
@@ -14,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.locking import lock
 from kafka_unclean_recovery.private_files import make_private_directory, private
 from kafka_unclean_recovery.sync_directory import sync_directory
 
@@ -80,10 +80,8 @@ def _clear(building: Path) -> None:
 @contextmanager
 def _locked(building: Path) -> Iterator[None]:
     with open(building / IN_PROGRESS, "a", opener=private) as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise InputError(f"{building}: another salvage is writing there; wait for it") from None
+        if not lock(file.fileno()):
+            raise InputError(f"{building}: another salvage is writing there; wait for it")
         if file.tell() == 0:
             file.write(_SAYS)
             file.flush()

@@ -15,7 +15,6 @@ Every file appears whole, and what is there is not made again.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
@@ -28,6 +27,7 @@ from typing import IO, Any
 
 from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.locking import lock
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.spark.new_files import write_text
 from kafka_unclean_recovery.spark.summaries import PARTITIONS, REPLICAS, SCAN
@@ -136,13 +136,8 @@ def _opened(home: Home, asked: Asked, now: str) -> IO[bytes]:
         document = {"kind": KIND, "begun": now, **_plain(asked)}
         write_text(home.job, json.dumps(document, indent=1) + "\n")
     file = home.job.open("rb")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # Of two that begin at once the later one's file stays.
-        same = os.fstat(file.fileno()).st_ino == home.job.stat().st_ino
-    except BlockingIOError:
-        same = False
-    if not same:
+    # Of two that begin at once the later one's file stays.
+    if not lock(file.fileno()) or os.fstat(file.fileno()).st_ino != home.job.stat().st_ino:
         file.close()
         raise InputError(f"{home.path}: another spark scan is writing there; wait for it")
     return file

@@ -5,11 +5,12 @@ The file `control-socket` in it is locked while an emulator runs, and holds the 
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from kafka_unclean_recovery.locking import lock
 
 _FILE = "control-socket"
 
@@ -24,15 +25,14 @@ def claimed(data_dir: Path) -> Iterator[None]:
         raise ValueError(f"{data_dir} is not empty, and holds no emulated cluster")
     file = os.open(data_dir / _FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(file)
-        raise ValueError(f"another emulator runs on {data_dir}") from None
-    try:
-        os.truncate(file, 0)
-        yield
+        if not lock(file):
+            raise ValueError(f"another emulator runs on {data_dir}")
+        try:
+            os.truncate(file, 0)
+            yield
+        finally:
+            os.truncate(file, 0)
     finally:
-        os.truncate(file, 0)
         os.close(file)
 
 

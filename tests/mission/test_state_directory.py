@@ -1,0 +1,163 @@
+"""Where a run keeps what it must not lose, and who else may have a hand in that."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_unclean_recovery import journal
+from kafka_unclean_recovery.emulator import Cluster, Options, Settings
+from kafka_unclean_recovery.journal import Journal, JournalError
+from kafka_unclean_recovery.private_files import why_not_ours
+from tests.cli.in_process import RECOVERY, Done, invoke
+
+NO_LOCKS = [errno.ENOLCK, errno.EOPNOTSUPP]
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    """A partition whose only live replica is in no ISR."""
+    with Cluster(Options(brokers=2, settings=Settings(session_timeout=60.0))) as running:
+        running.create_topic("orders", assignment=[[1, 2]])
+        running.produce("orders", 0, 10)
+        for broker in (2, 1):
+            running.kill(broker)
+            running.fence(broker)
+        running.start(2)
+        yield running
+
+
+@pytest.fixture
+def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """As /tmp, to a user without a home."""
+    place = tmp_path / "tmp"
+    place.mkdir()
+    place.chmod(0o1777)
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    monkeypatch.setattr(journal, "_NO_HOME", str(place))
+    return place
+
+
+def _elect(cluster: Cluster, *flags: str) -> Done:
+    where = ("--bootstrap-server", cluster.bootstrap_servers, "--all-offline-partitions")
+    return invoke(RECOVERY, *where, *(flags or ("--automated-recovery",)))
+
+
+def _led(cluster: Cluster) -> bool:
+    leader = cluster.look(lambda e: e.state.partition(e.partition_key("orders", 0)).leader)
+    return leader != -1
+
+
+def _without_locks(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    def flock(*_: Any) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+
+
+@pytest.mark.parametrize("number", NO_LOCKS, ids=errno.errorcode.get)
+def test_a_file_system_without_locks_is_told_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """As NFS without its lock service."""
+    _without_locks(monkeypatch, number)
+    with pytest.raises(JournalError, match=r"j\.jsonl: .* takes no lock.*; use a local disk"):
+        Journal.open(tmp_path / "j.jsonl")
+
+
+def test_nothing_is_elected_where_runs_can_not_be_kept_apart(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    _without_locks(monkeypatch, errno.ENOLCK)
+    done = _elect(cluster)
+    assert done.code == 2
+    assert "takes no lock, as NFS without a lock service; use a local disk" in done.stderr
+    assert "set XDG_STATE_HOME" in done.stderr
+    assert not _led(cluster)
+
+
+def test_without_a_home_a_directory_of_ours_alone_is_made(cluster: Cluster, shared: Path) -> None:
+    done = _elect(cluster)
+    assert done.code == 0, done.stderr
+    made = [path for path in shared.rglob("*") if path.is_dir()]
+    assert len(made) == 4
+    assert {path.stat().st_mode & 0o777 for path in made} == {0o700}
+    # And is used again.
+    assert _elect(cluster).code == 0
+
+
+def _linked(shared: Path, elsewhere: Path) -> None:
+    (shared / ".local").symlink_to(elsewhere)
+
+
+def _open_to_all(shared: Path, _: Path) -> None:
+    (shared / ".local" / "state").mkdir(parents=True)
+    (shared / ".local" / "state").chmod(0o777)
+
+
+def _not_sticky(shared: Path, _: Path) -> None:
+    shared.chmod(0o777)
+
+
+@pytest.mark.parametrize(
+    ("plant", "why"),
+    [
+        (_linked, ".local is no directory, or a link to one"),
+        (_open_to_all, ".local/state can be written to by others"),
+        (_not_sticky, "others can replace what lies in"),
+    ],
+)
+def test_a_directory_that_somebody_else_prepared_is_not_used(
+    cluster: Cluster, shared: Path, tmp_path: Path, plant: Any, why: str
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    plant(shared, elsewhere)
+    done = _elect(cluster)
+    assert done.code == 2
+    assert why in done.stderr
+    assert "set XDG_STATE_HOME, or HOME, to a directory of your own" in done.stderr
+    assert list(elsewhere.iterdir()) == []
+    assert not _led(cluster)
+    # Nor is anybody sent to a journal there.
+    looked = _elect(cluster, "--show-replica-info")
+    assert (
+        f"what an earlier run left is not known: {shared}" in looked.stderr or why in looked.stderr
+    )
+    where = ("--bootstrap-server", cluster.bootstrap_servers)
+    assert why in invoke(RECOVERY, "doctor", *where).stdout
+
+
+def test_a_directory_of_somebody_else_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tmp_path.chmod(0o1777)
+    (tmp_path / "state").mkdir(mode=0o700)
+    assert why_not_ours(tmp_path / "state" / "new", below=tmp_path) is None
+    mine = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: mine + 1)
+    told = why_not_ours(tmp_path / "state" / "new", below=tmp_path)
+    assert told == f"{tmp_path / 'state'} belongs to another user"
+
+
+def test_a_planted_link_is_not_followed_by_what_becomes_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its name can't be known before; and if it were."""
+    monkeypatch.setattr(os, "urandom", lambda count: bytes(count))
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    (tmp_path / f".run.prom.{bytes(8).hex()}.partial").symlink_to(victim)
+    nowhere = ("--bootstrap-server", "127.0.0.1:1", "--all-offline-partitions")
+    how = ("--show-replica-info", "--metrics-file", "run.prom")
+    done = invoke(RECOVERY, *nowhere, *how, cwd=tmp_path)
+    assert (done.code, victim.read_text()) == (3, "mine")
+    assert "--metrics-file run.prom: File exists" in done.stderr
