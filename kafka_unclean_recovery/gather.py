@@ -2,6 +2,9 @@
 
 One silent or failing broker never holds up the others: each has a task of its own that tries again
 until the deadline. Brokers that are fenced meanwhile are asked no more, those that come back are.
+
+An answer counts for the leader epoch in which it was asked for: once a partition has been led again
+its logs may be other ones. So may those of a broker that was away, or has started again.
 """
 
 from __future__ import annotations
@@ -21,6 +24,9 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 1.0
 
 States = Mapping[TopicPartition, PartitionState]
 
+_Asked = tuple[TopicPartition, str, int]
+"""(partition, topic id, leader epoch)"""
+
 
 class Gathering:
     """The answers so far, and the tasks that wait for the rest."""
@@ -32,7 +38,8 @@ class Gathering:
         self._deadline = deadline
         self._answered = answered
         self._tasks: dict[int, asyncio.Task[None]] = {}
-        self._logs: dict[int, Mapping[TopicPartition, ReplicaLog]] = {}
+        self._logs: dict[int, Mapping[_Asked, ReplicaLog]] = {}
+        self._away: set[int] = set()
         self.failures: dict[int, str] = {}
 
     def ask(self, brokers: Mapping[int, Broker], states: States) -> None:
@@ -40,9 +47,10 @@ class Gathering:
         for broker_id in [b for b in self._tasks if b not in brokers]:
             self._tasks.pop(broker_id).cancel()
             self.failures.setdefault(broker_id, "fenced before it answered")
+        self._away |= self._logs.keys() - brokers.keys()
         for broker in brokers.values():
             hosted = [state for state in states.values() if broker.id in state.replicas]
-            unknown = [s for s in hosted if s.topic_partition not in self.logs_of(broker.id)]
+            unknown = [state for state in hosted if self._known(state, broker.id) is None]
             if unknown and broker.id not in self._tasks:
                 work = self._keep_asking(broker, unknown)
                 self._tasks[broker.id] = asyncio.create_task(work)
@@ -60,7 +68,10 @@ class Gathering:
                     logs = await self._try(broker, states)
         except ConnectionFailed:
             return
-        self._logs[broker.id] = {**self.logs_of(broker.id), **logs}
+        asked = {_asked(state): logs[state.topic_partition] for state in states}
+        earlier = {} if broker.id in self._away else self._logs.get(broker.id, {})
+        self._logs[broker.id] = _of_one_process({**earlier, **asked})
+        self._away.discard(broker.id)
         self.failures.pop(broker.id, None)
         self._answered(broker.id)
 
@@ -73,9 +84,11 @@ class Gathering:
             self.failures[broker.id] = str(error)
             raise
 
-    def logs_of(self, broker: int) -> Mapping[TopicPartition, ReplicaLog]:
-        """What that broker has answered so far."""
-        return self._logs.get(broker, {})
+    def _known(self, state: PartitionState, broker: int) -> ReplicaLog | None:
+        """What that broker has answered, if it is true still."""
+        if broker in self._away:
+            return None
+        return self._logs.get(broker, {}).get(_asked(state))
 
     @property
     def answered(self) -> frozenset[int]:
@@ -106,8 +119,29 @@ class Gathering:
         return [self._replica_log(state, broker, broker in live) for broker in state.replicas]
 
     def _replica_log(self, state: PartitionState, broker: int, live: bool) -> ReplicaLog:
-        log = self.logs_of(broker).get(state.topic_partition)
+        log = self._known(state, broker)
+        if log is None and not live:
+            log = self._logs.get(broker, {}).get(_asked(state))
         if log is None:
-            problem = self.failures.get(broker, "was not asked") if live else "broker is down"
+            problem = self._why_unknown(broker) if live else "broker is down"
             return ReplicaLog(broker, live=live, problem=problem)
         return replace(log, live=live)
+
+    def _why_unknown(self, broker: int) -> str:
+        asked = broker in self._logs
+        otherwise = "has not answered since it was away or the partition was led again"
+        return self.failures.get(broker, otherwise if asked else "was not asked")
+
+
+def _asked(state: PartitionState) -> _Asked:
+    return state.topic_partition, state.topic_id, state.leader_epoch
+
+
+def _of_one_process(logs: Mapping[_Asked, ReplicaLog]) -> Mapping[_Asked, ReplicaLog]:
+    """Those of the newest, where brokers tell: it may have lost what an earlier one answered."""
+    newest = max((log.broker_epoch or 0 for log in logs.values()), default=0)
+    return {
+        asked: log
+        for asked, log in logs.items()
+        if log.broker_epoch is None or log.broker_epoch == newest
+    }

@@ -256,7 +256,7 @@ class Observer:
         states, missing = _select(wanted.partitions, topics, reassignments)
         for tp, state in states.items():
             if state.offline:
-                self._without_leader.setdefault(tp, state)
+                self._without_leader[tp] = state
         return _View(cluster, states, missing)
 
     async def _read(self, names: Sequence[str] | None, will_elect: bool) -> Read:
