@@ -15,10 +15,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 from kafka.protocol.consumer.fetch import FetchRequest
 from kafka.protocol.consumer.offsets import ListOffsetsRequest
 
+from kafka_unclean_recovery.cluster.asking import Answer, Portion, until_answered
 from kafka_unclean_recovery.cluster.connection import Connection
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import TopicPartition
@@ -58,7 +60,58 @@ class EpochEnd:
 async def end_offsets(
     connection: Connection, wanted: Sequence[TopicPartition], deadline: Deadline
 ) -> Mapping[TopicPartition, EndOffset]:
-    """Needs DESCRIBE on the topics. `wanted` is sorted by topic."""
+    """Needs DESCRIBE on the topics. `wanted` is sorted by topic; what is not answered in time is
+    missing. Raises ConnectionFailed."""
+
+    async def ask(batch: Sequence[TopicPartition], deadline: Deadline) -> Answer[EndOffset]:
+        return await _list_offsets(connection, batch, deadline)
+
+    return await until_answered(wanted, ask, deadline, Portion())
+
+
+async def epoch_ends(
+    connection: Connection,
+    wanted: Mapping[TopicPartition, int],
+    deadline: Deadline,
+    portion: Portion,
+) -> Mapping[TopicPartition, EpochEnd]:
+    """Where the replica's epochs up to the wanted one end; needs READ on the topics.
+
+    `wanted` is sorted by topic. With NO_EPOCH the answer is an error past the end, as no epoch is
+    compared; `watermarks` asks for the header alone. What is not answered in time is missing.
+    Raises ConnectionFailed.
+    """
+    fetch = {tp: (_FAR_PAST_THE_END, epoch) for tp, epoch in wanted.items()}
+    return await _fetch_all(connection, fetch, deadline, portion)
+
+
+async def watermarks(
+    connection: Connection,
+    log_end_offsets: Mapping[TopicPartition, int],
+    deadline: Deadline,
+    portion: Portion,
+) -> Mapping[TopicPartition, EpochEnd]:
+    """High watermark and log start offset of replicas that know no epoch, read at their end. What
+    is not answered in time is missing. Raises ConnectionFailed."""
+    fetch = {tp: (end, NO_EPOCH) for tp, end in log_end_offsets.items()}
+    return await _fetch_all(connection, fetch, deadline, portion)
+
+
+async def _fetch_all(
+    connection: Connection,
+    wanted: Mapping[TopicPartition, tuple[int, int]],
+    deadline: Deadline,
+    portion: Portion,
+) -> Mapping[TopicPartition, EpochEnd]:
+    async def ask(batch: Sequence[TopicPartition], deadline: Deadline) -> Answer[EpochEnd]:
+        return await _fetch(connection, {tp: wanted[tp] for tp in batch}, deadline)
+
+    return await until_answered(list(wanted), ask, deadline, portion)
+
+
+async def _list_offsets(
+    connection: Connection, wanted: Sequence[TopicPartition], deadline: Deadline
+) -> Answer[EndOffset]:
     request = ListOffsetsRequest
     version = connection.version_for(request, at_most=7)
     topic_class = request.ListOffsetsTopic
@@ -82,36 +135,17 @@ async def end_offsets(
         ],
     )
     answer = await connection.request(message, deadline, version=version)
-    return {
+    found = {
         TopicPartition(topic.name, p.partition_index): EndOffset(p.error_code, p.offset)
         for topic in answer.topics
         for p in topic.partitions
     }
-
-
-async def epoch_ends(
-    connection: Connection, wanted: Mapping[TopicPartition, int], deadline: Deadline
-) -> Mapping[TopicPartition, EpochEnd]:
-    """Where the replica's epochs up to the wanted one end; needs READ on the topics.
-
-    `wanted` is sorted by topic. With NO_EPOCH the answer is an error past the end, as no epoch is
-    compared; `watermarks` asks for the header alone.
-    """
-    fetch = {tp: (_FAR_PAST_THE_END, epoch) for tp, epoch in wanted.items()}
-    return await _fetch(connection, fetch, deadline)
-
-
-async def watermarks(
-    connection: Connection, log_end_offsets: Mapping[TopicPartition, int], deadline: Deadline
-) -> Mapping[TopicPartition, EpochEnd]:
-    """High watermark and log start offset of replicas that know no epoch, read at their end."""
-    fetch = {tp: (end, NO_EPOCH) for tp, end in log_end_offsets.items()}
-    return await _fetch(connection, fetch, deadline)
+    return Answer(found, _throttled(answer))
 
 
 async def _fetch(
     connection: Connection, wanted: Mapping[TopicPartition, tuple[int, int]], deadline: Deadline
-) -> Mapping[TopicPartition, EpochEnd]:
+) -> Answer[EpochEnd]:
     request = FetchRequest
     topic_class = request.FetchTopic
     partition_class = topic_class.FetchPartition
@@ -143,7 +177,10 @@ async def _fetch(
         rack_id="",
     )
     answer = await connection.request(message, deadline, version=FETCH_VERSION)
-    return {
+    if answer.error_code and not answer.responses:
+        refused = EpochEnd(answer.error_code, NO_EPOCH, -1, -1, -1)
+        return Answer(dict.fromkeys(wanted, refused), _throttled(answer))
+    found = {
         TopicPartition(topic.topic, p.partition_index): EpochEnd(
             p.error_code or answer.error_code,
             p.diverging_epoch.epoch if p.diverging_epoch else NO_EPOCH,
@@ -154,6 +191,12 @@ async def _fetch(
         for topic in answer.responses
         for p in topic.partitions
     }
+    return Answer(found, _throttled(answer))
+
+
+def _throttled(answer: Any) -> float:
+    """Seconds; the first versions do not tell."""
+    return max(0, getattr(answer, "throttle_time_ms", None) or 0) / 1000
 
 
 def by_topic(wanted: Iterable[TopicPartition]) -> Iterable[tuple[str, list[TopicPartition]]]:

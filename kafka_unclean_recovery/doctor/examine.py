@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from kafka_unclean_recovery.choices import Dialect, ElectionMethod, Wishes
+from kafka_unclean_recovery.cluster.asking import Portion
 from kafka_unclean_recovery.cluster.bootstrap import Address, connect_any
 from kafka_unclean_recovery.cluster.configs import ConfigValue, topic_configs
 from kafka_unclean_recovery.cluster.connection import Connection
@@ -263,7 +264,7 @@ def _reading(
         connection: Connection, deadline: Deadline
     ) -> tuple[Mapping[TopicPartition, int], Mapping[TopicPartition, int]]:
         ends = await end_offsets(connection, wanted, deadline)
-        reads = await epoch_ends(connection, dict.fromkeys(wanted, NO_EPOCH), deadline)
+        reads = await epoch_ends(connection, dict.fromkeys(wanted, NO_EPOCH), deadline, Portion())
         return (
             {tp: end.error for tp, end in ends.items()},
             {tp: read.error for tp, read in reads.items()},

@@ -50,6 +50,12 @@ class LineageProbe:
     def __post_init__(self) -> None:
         self.ask = max(self.leader_epoch - 2, 0) if self.log_end_offset > 0 else None
 
+    @property
+    def unanswered(self) -> bool:
+        """True while there is something that the replica has not answered: the lineage, or the
+        header of an empty log."""
+        return self.problem is None and (self.ask is not None or self.log_start_offset is None)
+
     def tell(self, answer: EpochEnd) -> None:
         """The replica's answer to `ask`."""
         asked = self.ask
@@ -129,7 +135,8 @@ class LineageProbe:
     @property
     def epochs(self) -> EpochLineage | None:
         """The lineage, once `ask` is None; None when it could not be read."""
-        if self.problem is not None or self.log_start_offset is None:
+        unknown = self.problem is not None or self.ask is not None
+        if unknown or self.log_start_offset is None:
             return None
         if not self._ends:
             return () if self._emptied else None

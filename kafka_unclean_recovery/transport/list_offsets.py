@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from kafka_unclean_recovery.cluster.asking import NOT_ANSWERED
 from kafka_unclean_recovery.cluster.connection import Connection
 from kafka_unclean_recovery.cluster.error_codes import NONE, PASSING, error_name
 from kafka_unclean_recovery.cluster.nodes import Nodes
@@ -95,7 +96,7 @@ async def _ask(
 def _end(broker: int, end: EndOffset | None) -> ReplicaLog:
     log = ReplicaLog(broker, live=True, source=SOURCE)
     if end is None:
-        return replace(log, problem="the broker left it out of its answer")
+        return replace(log, problem=NOT_ANSWERED)
     if end.error != NONE:
         return replace(log, problem=error_name(end.error))
     return replace(log, log_end_offset=end.log_end_offset)
@@ -111,5 +112,5 @@ def _log(broker: int, end: EndOffset | None, probe: LineageProbe | None) -> Repl
         log_start_offset=known_offset(probe.log_start_offset),
         high_watermark=known_offset(probe.high_watermark),
         epochs=probe.epochs,
-        problem=probe.problem,
+        problem=NOT_ANSWERED if probe.unanswered else probe.problem,
     )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from kafka_unclean_recovery.cluster.asking import Portion
 from kafka_unclean_recovery.cluster.connection import Connection
 from kafka_unclean_recovery.cluster.error_codes import NONE, error_name
-from kafka_unclean_recovery.cluster.replica_probe import EpochEnd, epoch_ends, watermarks
+from kafka_unclean_recovery.cluster.replica_probe import epoch_ends, watermarks
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.transport.lineage_probe import LineageProbe
 
-_NO_ANSWER = EpochEnd(-1, -1, -1, -1, -1)
 # Kafka answers -1 where a header field has no value.
 _NO_OFFSET = -1
 
@@ -20,33 +20,39 @@ Probes = Mapping[TopicPartition, LineageProbe]
 
 
 async def read_lineages(connection: Connection, probes: Probes, deadline: Deadline) -> None:
-    """Until no probe has a question left. Raises ConnectionFailed: then some have."""
-    await _read_epochs(connection, probes, deadline)
-    await _read_headers(connection, probes, deadline)
+    """Until no probe has a question left, or none of them is answered any more (see
+    LineageProbe.unanswered). Raises ConnectionFailed."""
+    portion = Portion()
+    await _read_epochs(connection, probes, deadline, portion)
+    await _read_headers(connection, probes, deadline, portion)
 
 
 def known_offset(offset: int | None) -> int | None:
     return None if offset == _NO_OFFSET else offset
 
 
-async def _read_epochs(connection: Connection, probes: Probes, deadline: Deadline) -> None:
+async def _read_epochs(
+    connection: Connection, probes: Probes, deadline: Deadline, portion: Portion
+) -> None:
     """Rounds of one request each, for those replicas that have a question left."""
     asking = {tp: probe.ask for tp, probe in probes.items() if probe.ask is not None}
     while asking:
-        answers = await epoch_ends(connection, asking, deadline)
-        for tp in asking:
-            probes[tp].tell(answers.get(tp, _NO_ANSWER))
-        asking = {tp: probe.ask for tp in asking if (probe := probes[tp]).ask is not None}
+        answers = await epoch_ends(connection, asking, deadline, portion)
+        for tp, answer in answers.items():
+            probes[tp].tell(answer)
+        asking = {tp: probe.ask for tp in answers if (probe := probes[tp]).ask is not None}
 
 
-async def _read_headers(connection: Connection, probes: Probes, deadline: Deadline) -> None:
+async def _read_headers(
+    connection: Connection, probes: Probes, deadline: Deadline, portion: Portion
+) -> None:
     """High watermark and log start of replicas that answered no epoch, empty ones mostly."""
     silent = {
         tp: probe.log_end_offset
         for tp, probe in probes.items()
-        if probe.log_start_offset is None and probe.problem is None
+        if probe.log_start_offset is None and probe.problem is None and probe.ask is None
     }
-    headers = await watermarks(connection, silent, deadline) if silent else {}
+    headers = await watermarks(connection, silent, deadline, portion) if silent else {}
     for tp, header in headers.items():
         probe = probes[tp]
         if header.error == NONE:

@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from kafka_unclean_recovery.choices import Dialect
+from kafka_unclean_recovery.cluster.asking import NOT_ANSWERED
 from kafka_unclean_recovery.cluster.connection import Connection
 from kafka_unclean_recovery.cluster.error_codes import (
     NONE,
@@ -44,7 +45,6 @@ SOURCE = "replica-log-info"
 _PASSING_SECONDS = 3.0
 _PAUSE_SECONDS = 0.1
 _NEVER_WROTE = -1
-_LEFT_OUT = "the broker left it out of its answer"
 _NO_PROBE = frozenset({FailureKind.TIMED_OUT, FailureKind.UNSUPPORTED_VERSION})
 
 T = TypeVar("T")
@@ -107,8 +107,10 @@ class ReplicaLogInfoSource:
         states: Sequence[PartitionState],
         deadline: Deadline,
     ) -> _Answers:
-        """Ask again, for a while, where the answer is stale or its error is one that passes."""
-        patience = _half(deadline).within(_PASSING_SECONDS)
+        """Ask again where there is no answer, and for a while where it is stale or its error is one
+        that passes."""
+        patience = _half(deadline)
+        passing = patience.within(_PASSING_SECONDS)
         answers: _Answers = {}
         pending = states
         while pending:
@@ -118,10 +120,12 @@ class ReplicaLogInfoSource:
             answers |= _joined(found)
             newest = _newest(epoch for epoch, _ in answers.values())
             pending = [s for s in states if _may_change(s, *answers[s.topic_partition], newest)]
-            if patience.expired:
+            unanswered = any(answers[s.topic_partition][1] is None for s in pending)
+            left = patience if unanswered else passing
+            if left.expired:
                 break
             if pending:
-                await asyncio.sleep(min(_PAUSE_SECONDS, patience.remaining()))
+                await asyncio.sleep(min(_PAUSE_SECONDS, left.remaining()))
         return answers
 
     async def _serve(
@@ -175,7 +179,7 @@ def _may_change(
     state: PartitionState, epoch: int | None, info: LogInfo | None, newest: int | None
 ) -> bool:
     if info is None:
-        return False
+        return True
     if info.error != NONE:
         return info.error in PASSING
     return info.current_leader_epoch < state.leader_epoch or _older(epoch, newest)
@@ -194,7 +198,7 @@ def _not_spoken(dialect: Dialect) -> str:
 
 def _told(log: ReplicaLog, state: PartitionState, info: LogInfo | None) -> ReplicaLog:
     if info is None:
-        return replace(log, problem=_LEFT_OUT)
+        return replace(log, problem=NOT_ANSWERED)
     if info.error != NONE:
         words = f" ({info.message})" if info.message else ""
         return replace(log, problem=error_name(info.error) + words)
@@ -262,8 +266,8 @@ def _with_lineage(log: ReplicaLog, probe: LineageProbe, why: str | None) -> Repl
         return _unprobed(log, error_name(probe.error))
     if probe.problem is not None:
         return replace(log, problem=probe.problem)
-    if why is not None and (probe.ask is not None or probe.log_start_offset is None):
-        return _unprobed(log, why)
+    if probe.unanswered:
+        return _unprobed(log, why or NOT_ANSWERED)
     written = probe.last_written_leader_epoch
     return replace(
         log,

@@ -20,6 +20,7 @@ from kafka.protocol.admin.topics import (
     ListPartitionReassignmentsResponse,
 )
 from kafka.protocol.consumer.fetch import FetchRequest, FetchResponse
+from kafka.protocol.consumer.offsets import ListOffsetsRequest, ListOffsetsResponse
 
 from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.cluster.nodes import Nodes
@@ -34,7 +35,9 @@ from tests.cluster.fake_node import Kafka, Received, listening
 from tests.transport.test_lineage_probe import Replica
 
 TOPIC_ID = "00112233-4455-6677-8899-aabbccddeeff"
-EVERYTHING = {3: (0, 12), 18: (0, 4), 60: (0, 2), 75: (0, 0), 46: (0, 0), 1: (4, 17), 43: (0, 3)}
+EVERYTHING = {3: (0, 12), 18: (0, 4), 60: (0, 2), 75: (0, 0), 46: (0, 0)}
+EVERYTHING |= {1: (4, 17), 2: (1, 10), 43: (0, 3)}
+FETCH, LIST_OFFSETS = 1, 2
 DIALECT_KEYS = {dialect: request.API_KEY for dialect, request in REQUESTS.items()}
 
 fake_node.REQUESTS.update(
@@ -47,6 +50,7 @@ fake_node.REQUESTS.update(
             DescribeTopicPartitionsRequest,
             ListPartitionReassignmentsRequest,
             FetchRequest,
+            ListOffsetsRequest,
         )
     }
 )
@@ -73,7 +77,10 @@ class Scripted:
     """rows, states: by partition of the one topic. limit: partitions served at once; left_out:
     the error of the others, or None when they are missing. elect: gives an error code for each
     designated leader, 0 for success, None for no answer of this partition; or is no answer at all
-    (by raising Silence). fetch_error: of every partition, or None for silence."""
+    (by raising Silence). fetch_error: of every partition, or None for silence. throttle:
+    milliseconds for a Fetch of so many partitions; above 0 it brings none of them. leave_out: once
+    each, (key of the request, partition); never: partitions that neither Fetch nor ListOffsets
+    has."""
 
     states: dict[int, PartitionState] = field(default_factory=dict)
     rows: dict[int, Row] = field(default_factory=dict)
@@ -82,6 +89,9 @@ class Scripted:
     limit: int = 1000
     left_out: int | None = None
     fetch_error: int | None = 0
+    throttle: Callable[[int], int] = lambda _: 0
+    leave_out: set[tuple[int, int]] = field(default_factory=set)
+    never: set[int] = field(default_factory=set)
     elect: Callable[[Mapping[int, int]], Mapping[int, int]] = dict
     versions: dict[int, tuple[int, int]] = field(
         default_factory=lambda: EVERYTHING | dict.fromkeys(DIALECT_KEYS.values(), (0, 0))
@@ -105,7 +115,8 @@ class Scripted:
         if key in DIALECT_KEYS.values():
             return self._log_info(key, message)
         answers: dict[int, Callable[[Any, int], Any]] = {
-            1: self._fetch,
+            FETCH: self._fetch,
+            LIST_OFFSETS: self._list_offsets,
             43: self._elected,
             46: self._reassignments,
             60: self._cluster,
@@ -148,25 +159,64 @@ class Scripted:
         if self.fetch_error is None:
             return None
         topic_class = FetchResponse.FetchableTopicResponse
+        throttled = self.throttle(sum(len(topic.partitions) for topic in message.topics))
         return FetchResponse(
             version=version,
-            throttle_time_ms=0,
+            throttle_time_ms=throttled,
             error_code=0,
             session_id=0,
             responses=[
                 topic_class(
                     version=version,
                     topic=topic.topic,
-                    partitions=[self._fetched(p, version) for p in topic.partitions],
+                    partitions=[
+                        self._fetched(p, version)
+                        for p in topic.partitions
+                        if self._told(FETCH, p.partition)
+                    ],
+                )
+                for topic in ([] if throttled else message.topics)
+            ],
+        )
+
+    def _told(self, key: int, partition: int) -> bool:
+        left_out = (key, partition) in self.leave_out
+        self.leave_out.discard((key, partition))
+        return not left_out and partition not in self.never
+
+    def _list_offsets(self, message: Any, version: int) -> Any:
+        topic_class = ListOffsetsResponse.ListOffsetsTopicResponse
+        partition_class: Any = topic_class.ListOffsetsPartitionResponse
+        return ListOffsetsResponse(
+            version=version,
+            throttle_time_ms=0,
+            topics=[
+                topic_class(
+                    version=version,
+                    name=topic.name,
+                    partitions=[
+                        partition_class(
+                            version=version,
+                            partition_index=p.partition_index,
+                            error_code=0,
+                            timestamp=-1,
+                            offset=self._replica(p.partition_index).log_end,
+                            leader_epoch=0,
+                        )
+                        for p in topic.partitions
+                        if self._told(LIST_OFFSETS, p.partition_index)
+                    ],
                 )
                 for topic in message.topics
             ],
         )
 
+    def _replica(self, partition: int) -> Replica:
+        return self.replicas.get(partition, Replica(((5, 0),), 0, 100))
+
     def _fetched(self, asked: Any, version: int) -> Any:
         partition_class = FetchResponse.FetchableTopicResponse.PartitionData
-        replica = self.replicas.get(asked.partition, Replica(((5, 0),), 0, 100))
-        found = replica.answer(asked.last_fetched_epoch)
+        found = self._replica(asked.partition).answer(asked.last_fetched_epoch)
         error = self.fetch_error or found.error
         return partition_class(
             version=version,
