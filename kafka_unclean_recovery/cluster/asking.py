@@ -23,7 +23,8 @@ NOT_ANSWERED = (
     " (consumer_byte_rate, request_percentage) is used up"
 )
 
-_PAUSE_SECONDS = 0.1
+# Each request adds to the quota that is used up, and Kafka forgets in about ten seconds.
+_FIRST_PAUSE, _LONGER_BY, _LONGEST_PAUSE = 0.1, 3, 12.0
 # Of the time there is. A few that are never answered must leave some to those that are, for what
 # is to be asked of them next; and if none is, then for saying so.
 _SHARES = 0.9, 0.5
@@ -63,7 +64,7 @@ async def until_answered(
     found: dict[TopicPartition, T] = {}
     left = list(wanted)
     for_all, for_the_rest = (deadline.within(deadline.remaining() * s) for s in _SHARES)
-    patience = deadline
+    patience, pause = deadline, _FIRST_PAUSE
     while left:
         batch = sorted(left[: portion.most])
         try:
@@ -78,9 +79,12 @@ async def until_answered(
         # One that is never answered must not keep the others from being asked for.
         left = [*left[len(batch) :], *(tp for tp in batch if tp not in told)]
         patience = for_the_rest if found else for_all
+        if told:
+            pause = _FIRST_PAUSE
         if len(told) < len(batch):
-            pause = max(answer.throttled_seconds, _PAUSE_SECONDS)
-            if pause >= patience.remaining():
+            for_now = max(answer.throttled_seconds, pause)
+            if for_now >= patience.remaining():
                 break
-            await asyncio.sleep(pause)
+            await asyncio.sleep(for_now)
+            pause = min(pause * _LONGER_BY, _LONGEST_PAUSE)
     return found

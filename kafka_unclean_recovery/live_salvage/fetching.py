@@ -42,8 +42,12 @@ async def fetch_tail(
     more, OSError when the log can't be written. What came until then is in the log.
     """
     patience = deadline.within(patience_seconds)
+    most = FETCH_BYTES
     while not log.whole:
-        fetched = await _fetch(nodes, broker, log, patience)
+        fetched = await _fetch(nodes, broker, log, most, patience)
+        if fetched is None:
+            # A quota weighs the whole answer: so large a one may never fit into it.
+            most = max(1, most // 2)
         if fetched is None or fetched.error in PASSING:
             if patience.expired:
                 raise TailLost(_stuck(fetched, log))
@@ -56,12 +60,12 @@ async def fetch_tail(
 
 
 async def _fetch(
-    nodes: Nodes, broker: Broker, log: FetchedLog, patience: Deadline
+    nodes: Nodes, broker: Broker, log: FetchedLog, most: int, patience: Deadline
 ) -> Fetched | None:
     """None for no answer that counts, as long as there is patience."""
     try:
         connection = await nodes.broker(broker, patience)
-        where = (log.loser.topic_partition, log.next_offset, FETCH_BYTES)
+        where = (log.loser.topic_partition, log.next_offset, most)
         return await fetch_records(connection, *where, patience)
     except ConnectionFailed as error:
         if patience.expired or error.is_authentication:

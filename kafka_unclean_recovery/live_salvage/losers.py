@@ -64,7 +64,7 @@ def losers_of(plan: PartitionPlan) -> Losers:
 
 def _would_follow(plan: PartitionPlan, log: ReplicaLog) -> bool:
     """A live broker whose log directory failed truncates nothing, no more than a dead one."""
-    return log.live and (log.problem is None or log.broker in plan.state.online_replicas)
+    return log.broker in plan.state.online_replicas or (log.live and log.problem is None)
 
 
 def _why_untold(log: ReplicaLog, leader: ReplicaLog) -> str | None:

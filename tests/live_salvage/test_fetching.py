@@ -43,12 +43,19 @@ def log(tmp_path: Path) -> Iterator[FetchedLog]:
 
 
 def _fetch(
-    log: FetchedLog, answers: Sequence[Answer], monkeypatch: pytest.MonkeyPatch, patience: float
+    log: FetchedLog,
+    answers: Sequence[Answer],
+    monkeypatch: pytest.MonkeyPatch,
+    patience: float,
+    fits: int = fetching.FETCH_BYTES,
 ) -> list[int]:
-    """The offsets asked for. The last answer is given again and again."""
+    """The offsets asked for. The last answer is given again and again. fits: a quota answers
+    nothing to who asks for more bytes."""
     asked: list[int] = []
 
-    async def fetch(_: object, __: object, offset: int, *___: object) -> Fetched | None:
+    async def fetch(_: object, __: object, offset: int, most: int, *___: object) -> Fetched | None:
+        if most > fits:
+            return None
         asked.append(offset)
         answer = answers[min(len(asked), len(answers)) - 1]
         if isinstance(answer, ConnectionFailed):
@@ -69,6 +76,13 @@ def _fetch(
     finally:
         assert sum(sizes) == log.size
     return asked
+
+
+def test_a_quota_that_a_whole_portion_never_fits_into_is_asked_for_less(
+    log: FetchedLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _fetch(log, [_data(FIRST), _data(SECOND)], monkeypatch, 30, fits=50_000) == [10, 20]
+    assert log.whole
 
 
 @pytest.mark.parametrize("passing", [QUOTA, BROKEN, Fetched(NOT_LEADER_OR_FOLLOWER, b"")])

@@ -57,6 +57,12 @@ def test_of_a_live_replica_it_must_be_known(log: ReplicaLog, why: str) -> None:
     assert (found.known, found.untold) == ((), {2: why, 3: "was not asked"})
 
 
+def test_of_whoever_the_controller_takes_for_alive_it_must_be_known() -> None:
+    """Though another answer of the same moment had broker 3 gone."""
+    gone = ReplicaLog(3, live=False, problem="broker is down")
+    assert losers_of(_plan(WINNER, _log(2, (0, 0, 80)), gone)).untold == {3: "broker is down"}
+
+
 def test_without_the_leaders_lineage_nothing_is_known() -> None:
     found = losers_of(_plan(replace(WINNER, epochs=None), LOSER, _log(3, (0, 0, 80))))
     why = "the lineage of broker 1, which is to lead, is not known"
@@ -99,7 +105,8 @@ def test_a_leader_that_is_gone_is_for_the_elector_to_find() -> None:
 
 
 def test_a_loser_that_returned_meanwhile_was_not_saved() -> None:
-    before = _plan(WINNER, replace(LOSER, live=False), SHORT)
+    without_2 = replace(STATE, offline_replicas=(2, 4))
+    before = _plan(WINNER, replace(LOSER, live=False), SHORT, state=without_2)
     why = unsaved(BEFORE, _saved(before))
     assert why == "broker 2 would by now lose other records than those saved"
 

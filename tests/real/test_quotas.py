@@ -14,7 +14,7 @@ from tests.real.witnesses import replica_orders, wait_until_led
 
 BEST = 3
 # Kafka counts over about ten seconds: 24 partitions of a lineage are answered in 1.4 kB.
-QUOTAS = {"bytes": "consumer_byte_rate=100", "requests": "request_percentage=0.2"}
+QUOTAS = {"bytes": "consumer_byte_rate=100", "requests": "request_percentage=0.5"}
 LONG = ("--recovery-duration-ms", "120000")
 
 
