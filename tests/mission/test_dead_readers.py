@@ -3,11 +3,14 @@ leaves an order changed, or ends a run in a traceback."""
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
+import termios
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -15,6 +18,10 @@ from pathlib import Path
 
 import pytest
 
+from kafka_unclean_recovery.emulator import Cluster, Options
+from kafka_unclean_recovery.emulator.intercepts import Delay
+from kafka_unclean_recovery.replica_info import parse_replica_info
+from tests.cli.test_scan_log_dirs import endless  # noqa: F401 - a fixture
 from tests.mission.conftest import PROBES, Means
 from tests.real.faults import Trouble
 from tests.real.recipes import TOPIC
@@ -42,12 +49,14 @@ class Runs:
     def start(
         self,
         *words: str,
+        stdin: int = subprocess.DEVNULL,
         stdout: int | None = subprocess.PIPE,
         stderr: int | None = subprocess.PIPE,
         close: Sequence[int] = (),
         ignored: Sequence[signal.Signals] = (),
     ) -> subprocess.Popen[str]:
-        """close: descriptors that it does not have; ignored: signals, as by nohup."""
+        """stdin: a terminal, if not the default; close: descriptors that it does not have;
+        ignored: signals, as by nohup."""
 
         def begin() -> None:
             # Whoever runs the tests may ignore some.
@@ -55,11 +64,14 @@ class Runs:
                 signal.signal(number, signal.SIG_IGN if number in ignored else signal.SIG_DFL)
             for descriptor in close:
                 os.close(descriptor)
+            if stdin != subprocess.DEVNULL:
+                os.setsid()
+                fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
         script = str(Path(sys.executable).with_name("kafka-unclean-recovery"))
         process = subprocess.Popen(
             [script, *words],
-            stdin=subprocess.DEVNULL,
+            stdin=stdin,
             stdout=stdout,
             stderr=stderr,
             text=True,
@@ -199,7 +211,7 @@ def test_a_signal_between_order_and_election_leaves_no_order_changed(
     """Twice where a session drops: the shell and the kernel send a SIGHUP each."""
     partitions = troubled.take(1)
     before = troubled.orders(partitions)
-    gate = Gate(ALTER_PARTITION_REASSIGNMENTS, nth=2, answer=True)
+    gate = Gate(ALTER_PARTITION_REASSIGNMENTS, answer=True)
     with Tap(troubled.cluster.address(3), gate) as tap:
         words = _elect(commands, tap.address, partitions)
         process = runs.start(*words, stderr=_dead_reader())
@@ -259,3 +271,114 @@ def test_a_look_on_a_full_disk_says_so_by_its_exit_code(troubled: Trouble, runs:
     assert process.returncode == 1
     assert "stdout: No space left on device: it did not get all" in said
     assert "Traceback" not in said
+
+
+def test_a_question_that_nobody_could_read_has_no_answer(
+    troubled: Trouble, commands: Commands, runs: Runs
+) -> None:
+    partitions = troubled.take(1)
+    ours, its = pty.openpty()
+    words = _elect(commands, troubled.cluster.address(3), partitions)
+    process = runs.start(*words, stdin=its, stderr=_full())
+    os.close(its)
+    # It is for whatever asks first.
+    os.write(ours, b"1\n")
+    told, _ = process.communicate(timeout=TIMEOUT)
+    os.close(ours)
+    assert process.returncode == 1
+    (row,) = json.loads(told)["partitions"]
+    assert row["reason"] == "its election was not begun: the number of partitions was not typed"
+    assert troubled.leaders(partitions) == {-1}
+
+
+def test_a_terminal_that_goes_away_at_the_question_elects_nothing(
+    troubled: Trouble, commands: Commands, runs: Runs
+) -> None:
+    """As the session drops; where SIGHUP is ignored there is nobody to answer all the same."""
+    partitions = troubled.take(1)
+    for ignored, code in (((), 129), ((signal.SIGHUP,), 1)):
+        ours, its = pty.openpty()
+        words = _elect(commands, troubled.cluster.address(3), partitions)
+        process = runs.start(*words, stdin=its, stderr=its, ignored=ignored)
+        os.close(its)
+        shown = b""
+        while b"type the number of partitions: " not in shown:
+            shown += os.read(ours, 65536)
+        os.close(ours)
+        told, _ = process.communicate(timeout=TIMEOUT)
+        assert process.returncode == code
+        assert [row["outcome"] for row in json.loads(told)["partitions"]] == ["failed"]
+    assert troubled.leaders(partitions) == {-1}
+
+
+NEW = (signal.SIGHUP, signal.SIGQUIT)
+
+
+@pytest.mark.parametrize("number", NEW)
+def test_a_watch_ends_by_every_signal(
+    troubled: Trouble, runs: Runs, number: signal.Signals
+) -> None:
+    servers = ("--bootstrap-server", troubled.cluster.address(3))
+    process = runs.start("aftercare", *servers, "--watch")
+    assert process.stderr is not None
+    process.stderr.readline()
+    process.send_signal(number)
+    told, said = process.communicate(timeout=TIMEOUT)
+    assert process.returncode == SIGNALS[number], said
+    assert "stopping: " in said
+    assert told
+
+
+@pytest.mark.parametrize("number", NEW)
+def test_a_diagnosis_ends_by_every_signal(runs: Runs, number: signal.Signals) -> None:
+    with Cluster(Options(brokers=1)) as cluster:
+        asked = cluster.intercept("ApiVersions", Delay(60.0))
+        process = runs.start("doctor", "--bootstrap-server", cluster.bootstrap_servers)
+        cluster.wait_until(lambda _: bool(asked.requests), TIMEOUT)
+        process.send_signal(number)
+        _, said = process.communicate(timeout=TIMEOUT)
+    assert process.returncode == SIGNALS[number], said
+
+
+@pytest.mark.parametrize("number", NEW)
+def test_an_emulator_ends_in_order_by_every_signal(
+    runs: Runs, tmp_path: Path, number: signal.Signals
+) -> None:
+    process = runs.start("emulator", "--brokers", "1", "--data-dir", str(tmp_path / "data"))
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith("bootstrap.servers=")
+    process.send_signal(number)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=TIMEOUT)
+    assert (process.returncode, said) == (0, "")
+    assert (tmp_path / "data" / "control-socket").read_text() == ""
+
+
+@pytest.mark.parametrize("number", NEW)
+def test_a_scan_ends_with_what_it_has_by_every_signal(
+    endless: Path,  # noqa: F811 - the fixture
+    runs: Runs,
+    number: signal.Signals,
+) -> None:
+    """With its processes, to which a terminal sends it too."""
+    args = ("scan-log-dirs", str(endless), "--mode", "deep", "--workers", "2", "--format", "json")
+    ours, its = pty.openpty()
+    process = runs.start(*args, stderr=its)
+    os.close(its)
+    shown = b""
+    while b"iB/s" not in shown:
+        shown += os.read(ours, 65536)
+    for each in _with_children(process.pid):
+        os.kill(each, number)
+    told, _ = process.communicate(timeout=TIMEOUT)
+    os.close(ours)
+    assert process.returncode == SIGNALS[number]
+    info = parse_replica_info(told, "stdout")
+    assert info.interrupted
+    logs = [part.replica_logs[0] for part in info.partitions]
+    assert {log.problem for log in logs} == {None}
+
+
+def _with_children(process: int) -> list[int]:
+    children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return [process, *map(int, children)]
