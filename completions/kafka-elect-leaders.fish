@@ -20,7 +20,7 @@ complete -c kafka-elect-leaders -l wave-size -d 'Elect N partitions at a time an
 complete -c kafka-elect-leaders -l journal -d 'Where each step is noted before it is taken' -r -F
 complete -c kafka-elect-leaders -l transport -d 'How replicas are asked how far they go' -x -a 'auto replica-log-info list-offsets'
 complete -c kafka-elect-leaders -l election-method -d 'How a designated leader is elected' -x -a 'auto designated reorder'
-complete -c kafka-elect-leaders -l replica-log-info-dialect -d 'What the brokers understand by GetReplicaLogInfo: KIP-966 and krabka (key 1020), KIP-1275 (1275), or merged and reverted (93, now another request of Kafka\'s)' -x -a 'kip-966 reverted kip-1275'
+complete -c kafka-elect-leaders -l replica-log-info-dialect -d 'What the brokers understand by GetReplicaLogInfo, which is sent with this key: kip-966 (krabka too) 1020, kip-1275 1275, reverted 93' -x -a 'kip-966 reverted kip-1275'
 complete -c kafka-elect-leaders -l metrics-file -d 'Write metrics of this run there, in Prometheus\' text format, however it ends; such a file of an earlier run is replaced' -r -F
 complete -c kafka-elect-leaders -l log-format -d 'What stderr gets: text, or a JSON object for each sentence' -x -a 'text json'
 complete -c kafka-elect-leaders -l version -d 'Show the version'

@@ -24,7 +24,7 @@ _arguments \
     '--journal=[Where each step is noted before it is taken]:file:_files' \
     '--transport=[How replicas are asked how far they go]:value:(auto replica-log-info list-offsets)' \
     '--election-method=[How a designated leader is elected]:value:(auto designated reorder)' \
-    '--replica-log-info-dialect=[What the brokers understand by GetReplicaLogInfo  KIP-966 and krabka (key 1020), KIP-1275 (1275), or merged and reverted (93, now another request of Kafka'\''s)]:value:(kip-966 reverted kip-1275)' \
+    '--replica-log-info-dialect=[What the brokers understand by GetReplicaLogInfo, which is sent with this key  kip-966 (krabka too) 1020, kip-1275 1275, reverted 93]:value:(kip-966 reverted kip-1275)' \
     '--metrics-file=[Write metrics of this run there, in Prometheus'\'' text format, however it ends; such a file of an earlier run is replaced]:file:_files' \
     '--log-format=[What stderr gets  text, or a JSON object for each sentence]:value:(text json)' \
     '--version[Show the version]' \

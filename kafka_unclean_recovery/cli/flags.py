@@ -56,8 +56,9 @@ HowElected = Annotated[
 ReplicaLogInfoDialect = Annotated[
     Dialect | None,
     typer.Option(
-        help="What the brokers understand by GetReplicaLogInfo: KIP-966 and krabka (key 1020),"
-        " KIP-1275 (1275), or merged and reverted (93, now another request of Kafka's)."
+        help="What the brokers understand by GetReplicaLogInfo, which is sent with this key:"
+        " kip-966 (krabka too) 1020, kip-1275 1275, reverted 93. That is another request since"
+        " Kafka 4.4; where a broker wants its id by 93, none of these fits."
     ),
 ]
 OutputFormat = Annotated[Format, typer.Option(help="What stdout gets.")]

@@ -23,6 +23,8 @@ LIMIT = 1000
 
 _VERSION = 0
 _NOTHING = -1
+# UnregisterController, which came with the new meaning of 93.
+_AFTER_REVERTED = 94
 
 IdPartition = tuple[str, int]
 """(topic id, partition)"""
@@ -53,8 +55,30 @@ class LogInfos:
 
 
 def speaks(connection: Connection, dialect: Dialect) -> bool:
-    """True when the node advertises the dialect's key, whatever it means by it."""
+    """True when the node advertises the dialect's key, whatever it means by it. False of key 93 on
+    a node that has 94 too: that is Kafka 4.4, where 93 is another request."""
+    if dialect is Dialect.REVERTED and _AFTER_REVERTED in connection.versions:
+        return False
     return connection.version_for(REQUESTS[dialect]) == _VERSION
+
+
+def unspoken(connection: Connection, dialect: Dialect) -> str:
+    """What a node does not speak, and what there is to say of the key that it may mean it by."""
+    what = f"GetReplicaLogInfo ({dialect})"
+    if REQUESTS[Dialect.REVERTED].API_KEY not in connection.versions:
+        return what
+    if dialect is Dialect.REVERTED:
+        return f"{what}: it announces key 94, and so its 93 is another request of Kafka's"
+    return (
+        f"{what}, key {key_of(dialect)}: it announces 93, which is another request since Kafka 4.4,"
+        f" or {Dialect.REVERTED}; for a 93 that names the broker there is no dialect here"
+    )
+
+
+def key_of(dialect: Dialect) -> int:
+    """That of the request which is sent."""
+    key: int = REQUESTS[dialect].API_KEY
+    return key
 
 
 def id_partition(state: PartitionState) -> IdPartition | None:
@@ -80,7 +104,8 @@ async def replica_log_info(
     message = _request(dialect, broker, wanted)
     answer = await connection.request(message, deadline, version=_VERSION)
     return LogInfos(
-        _known(answer.broker_epoch),
+        # Kafka's begin above 0: a broker that answers that, or -1, does not tell it.
+        _known(answer.broker_epoch or _NOTHING),
         {
             (str(topic.topic_id), p.partition): _log_info(p)
             for topic in answer.topic_partition_log_info_list

@@ -27,6 +27,14 @@ SASL_AUTHENTICATION_FAILED = 58
 # With handshake version 0 the tokens would follow bare, without SaslAuthenticate: before Kafka 1.0.
 _HANDSHAKE_VERSION = 1
 
+# org.apache.kafka.common.security.scram.internals.ScramMechanism
+_LEAST_ITERATIONS = 4096
+_TOO_CHEAP = (
+    f"it asks for a SCRAM proof of fewer than {_LEAST_ITERATIONS} iterations, which Kafka's clients"
+    " refuse, as from such a proof the password can be guessed; none was sent: is this the cluster"
+    " you mean?"
+)
+
 
 async def log_in(
     ask: Ask, credentials: SaslCredentials | OAuthBearer, address: str, deadline: Deadline
@@ -71,8 +79,11 @@ async def _exchange_tokens(
         answer = await ask(SaslAuthenticateRequest(auth_bytes=mechanism.auth_bytes()))
         if answer.error_code:
             raise _refused_login(answer, credentials, address)
+        token = bytes(answer.auth_bytes or b"")
         try:
-            mechanism.receive(bytes(answer.auth_bytes or b""))
+            if _too_cheap(mechanism, token):
+                raise _refused(_TOO_CHEAP, address)
+            mechanism.receive(token)
         except (ValueError, KeyError):
             # Its text is not passed on: it quotes what was exchanged.
             raise _unproven(credentials, address) from None
@@ -89,6 +100,18 @@ def _mechanism(credentials: SaslCredentials) -> Any:
         sasl_plain_username=_scram_name(credentials.username) if scram else credentials.username,
         sasl_plain_password=credentials.password,
     )
+
+
+def _too_cheap(mechanism: Any, token: bytes) -> bool:
+    """True of a server-first message (RFC 5802) after which our proof would be guessed too soon.
+
+    Raises ValueError and KeyError, as the mechanism does.
+    """
+    if not isinstance(mechanism, SaslMechanismScram) or b",i=" not in token:
+        return False
+    # As kafka-python reads it: of an attribute that is there twice the later counts.
+    attributes = dict(pair.split("=", 1) for pair in token.decode().split(","))
+    return int(attributes["i"]) < _LEAST_ITERATIONS
 
 
 def _scram_name(username: str) -> str:

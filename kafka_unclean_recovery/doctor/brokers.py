@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from kafka_unclean_recovery.choices import Dialect, ElectionMethod
 from kafka_unclean_recovery.cluster.quorum_state import Fetcher, Quorum
+from kafka_unclean_recovery.cluster.replica_log_info import key_of
 from kafka_unclean_recovery.doctor import words
 from kafka_unclean_recovery.doctor.check import Check, Status
 from kafka_unclean_recovery.doctor.facts import Facts, Spoken
@@ -240,4 +241,4 @@ def _mechanism(facts: Facts) -> Check:
 def _transport_text(dialect: Dialect | None) -> str:
     if dialect is None:
         return "replicas are asked by ListOffsets and Fetch (list-offsets)"
-    return f"replicas are asked by GetReplicaLogInfo as in {dialect}"
+    return f"replicas are asked by GetReplicaLogInfo as in {dialect} (key {key_of(dialect)})"

@@ -37,6 +37,7 @@ from kafka_unclean_recovery.cluster.replica_log_info import (
     id_partition,
     replica_log_info,
     speaks,
+    unspoken,
 )
 from kafka_unclean_recovery.cluster.replica_probe import NO_EPOCH, end_offsets, epoch_ends
 from kafka_unclean_recovery.cluster.security import ClientConfig
@@ -296,7 +297,7 @@ def _spoken(connection: Connection, wishes: Wishes) -> Spoken:
     except NotOffered as error:
         problem = str(error)
     if dialect is not None and not speaks(connection, dialect):
-        missing.append(f"GetReplicaLogInfo as in {dialect}")
+        missing.append(unspoken(connection, dialect))
     return Spoken(
         missing=tuple(missing),
         metadata_version=connection.features.get(METADATA_VERSION),

@@ -83,7 +83,10 @@ def _unclean(facts: Facts) -> Iterator[Check]:
     for source, topics in sorted(by_source.items()):
         yield _enabled(facts, source, topics)
     for error, topics in sorted(unread.items()):
-        yield _not_known(f"{error_name(error)} for topics {words.some(topics)}")
+        if error == NONE:
+            yield _not_told(topics)
+        else:
+            yield _not_known(f"{error_name(error)} for topics {words.some(topics)}")
     if not by_source and not unread:
         what = f"{UNCLEAN} is false for every topic, as a broker has it; a controller's own file"
         yield Check("unclean_elections", Status.OK, f"{what} is not shown", _RACE)
@@ -106,4 +109,11 @@ def _enabled(facts: Facts, source: ConfigSource, topics: list[str]) -> Check:
 def _not_known(reason: str) -> Check:
     what = f"whether {UNCLEAN} is true is not known: {reason}"
     to_do = "grant Topic:DESCRIBE_CONFIGS, or ask somebody who has it"
+    return Check("unclean_elections", Status.UNKNOWN, what, _RACE, to_do)
+
+
+def _not_told(topics: list[str]) -> Check:
+    """Answered, without this config: no right is missing."""
+    what = f"the broker that was asked tells no {UNCLEAN} of topics {words.some(topics)}"
+    to_do = "look at its own documentation: it may elect uncleanly by itself, or never"
     return Check("unclean_elections", Status.UNKNOWN, what, _RACE, to_do)

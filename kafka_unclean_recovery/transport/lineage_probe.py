@@ -3,7 +3,8 @@
 A replica answers an epoch e with {its largest epoch <= e, where that ends} (see
 cluster/replica_probe.py), which leaves three things to find out by asking:
 
-1. The newest epoch: a newer one is refused (OFFSET_OUT_OF_RANGE). The first guess is the
+1. The newest epoch: a newer one is refused (OFFSET_OUT_OF_RANGE; brokers that are not Apache's
+   answer that no epoch, -1, ends at the log end). The first guess is the
    partition's leader epoch less two, for the last bump made it leaderless and a survivor was
    mostly out of the ISR before; then in doubling steps down or up, then by halves. It is found when
    an answer ends at the log end offset.
@@ -67,11 +68,19 @@ class LineageProbe:
         elif answer.error != NONE:
             self.error, self.problem = answer.error, error_name(answer.error)
         elif answer.epoch == NO_EPOCH:
-            self.problem = "the broker compares no leader epochs"
+            self._without_epoch(asked, answer)
         else:
             self.high_watermark = answer.high_watermark
-            self.log_start_offset = answer.log_start_offset
+            self.log_start_offset = _known(answer.log_start_offset)
             self._learn(asked, answer)
+
+    def _without_epoch(self, asked: int, answer: EpochEnd) -> None:
+        refused = answer.end_offset == self.log_end_offset and not self._ends
+        if not refused or asked == 0:
+            self.problem = "the broker compares no leader epochs"
+        else:
+            self._refused = asked
+            self._look_for_newest()
 
     def _learn(self, asked: int, answer: EpochEnd) -> None:
         if self._ends:
@@ -123,8 +132,8 @@ class LineageProbe:
             self._ask_below(answer.epoch)
 
     def _ask_below(self, epoch: int) -> None:
-        assert self.log_start_offset is not None
-        if epoch == 0 or self._ends[-1][1] <= self.log_start_offset:
+        start = self.log_start_offset
+        if epoch == 0 or (start is not None and self._ends[-1][1] <= start):
             return
         for asked, answer in self._below:
             if answer.epoch <= epoch - 1 <= asked:
@@ -134,7 +143,7 @@ class LineageProbe:
 
     @property
     def epochs(self) -> EpochLineage | None:
-        """The lineage, once `ask` is None; None when it could not be read."""
+        """The lineage, once `ask` is None; None when it, or the log start, could not be read."""
         unknown = self.problem is not None or self.ask is not None
         if unknown or self.log_start_offset is None:
             return None
@@ -157,4 +166,19 @@ class LineageProbe:
         epochs = self.epochs
         if epochs:
             return epochs[-1].epoch
+        if self.log_start_offset is None:
+            return self._newest_above_another()
         return self._ends[0][0] if self._ends and self._emptied else None
+
+    def _newest_above_another(self) -> int | None:
+        """Without a log start, what ends above another epoch's end has records for sure; a single
+        end may be that of a log which was emptied."""
+        unknown = self.problem is not None or self.ask is not None
+        if unknown or len(self._ends) < 2 or self._ends[1][1] >= self._ends[0][1]:
+            return None
+        return self._ends[0][0]
+
+
+def _known(offset: int) -> int | None:
+    """Kafka answers -1 where a header field has no value."""
+    return None if offset < 0 else offset

@@ -57,6 +57,6 @@ async def _read_headers(
         probe = probes[tp]
         if header.error == NONE:
             probe.high_watermark = header.high_watermark
-            probe.log_start_offset = header.log_start_offset
+            probe.log_start_offset = known_offset(header.log_start_offset)
         else:
             probe.error, probe.problem = header.error, error_name(header.error)

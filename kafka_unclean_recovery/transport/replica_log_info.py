@@ -34,6 +34,7 @@ from kafka_unclean_recovery.cluster.replica_log_info import (
     id_partition,
     replica_log_info,
     speaks,
+    unspoken,
 )
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Broker, PartitionState, ReplicaLog, TopicPartition
@@ -89,7 +90,7 @@ class ReplicaLogInfoSource:
         """All but the lineages."""
         nameless = ReplicaLog(broker, live=True, source=SOURCE, problem="its topic has no id")
         if not speaks(connection, self._dialect):
-            silent = replace(nameless, problem=_not_spoken(self._dialect))
+            silent = replace(nameless, problem=_not_spoken(connection, self._dialect))
             return {state.topic_partition: silent for state in states}
         named = [state for state in states if id_partition(state) is not None]
         answers = await self._patiently(connection, broker, named, deadline)
@@ -189,9 +190,9 @@ def _older(epoch: int | None, newest: int | None) -> bool:
     return epoch is not None and newest is not None and epoch < newest
 
 
-def _not_spoken(dialect: Dialect) -> str:
+def _not_spoken(connection: Connection, dialect: Dialect) -> str:
     return (
-        f"the broker does not speak GetReplicaLogInfo ({dialect}), nothing was sent; --transport"
+        f"the broker does not speak {unspoken(connection, dialect)}, nothing was sent; --transport"
         " list-offsets reads it without"
     )
 

@@ -15,13 +15,24 @@ class ScramServer:
     """Two steps: client-first to server-first, client-final to server-final.
 
     A wrong proof raises PermissionError. With `impostor`, the server's own signature is wrong.
+    iterations: as they are written, the last of them in force.
     """
 
-    def __init__(self, mechanism: str, name: str, password: str, impostor: bool = False) -> None:
+    def __init__(
+        self,
+        mechanism: str,
+        name: str,
+        password: str,
+        impostor: bool = False,
+        iterations: str = str(ITERATIONS),
+    ) -> None:
         self.hash = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}[mechanism]
         self.name = name
         self.impostor = impostor
-        self.salted = hashlib.pbkdf2_hmac(self.hash, password.encode(), SALT, ITERATIONS)
+        self.salted = hashlib.pbkdf2_hmac(
+            self.hash, password.encode(), SALT, self._count(iterations)
+        )
+        self.iterations = iterations
         self.messages: list[str] = []
 
     def step(self, message: bytes) -> bytes:
@@ -37,7 +48,7 @@ class ScramServer:
         if name != self.name:
             raise PermissionError("no such user")
         nonce = attributes["r"] + "server"
-        first = f"r={nonce},s={base64.b64encode(SALT).decode()},i={ITERATIONS}"
+        first = f"r={nonce},s={base64.b64encode(SALT).decode()},i={self.iterations}"
         self.messages = [bare, first]
         return first
 
@@ -53,6 +64,10 @@ class ScramServer:
         if self.impostor:
             signature = _xor(signature, signature)
         return f"v={base64.b64encode(signature).decode()}"
+
+    @staticmethod
+    def _count(iterations: str) -> int:
+        return int(iterations.rpartition("=")[2])
 
     def _hmac(self, key: bytes, message: bytes) -> bytes:
         return hmac.new(key, message, self.hash).digest()

@@ -121,6 +121,20 @@ async def test_a_mechanism_that_is_not_enabled_is_answered_with_those_that_are()
     assert "(SCRAM-SHA-512)" in failure.sentence
 
 
+@pytest.mark.parametrize("iterations", ["1", "4095", "8192,i=4095"])
+@pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "SCRAM-SHA-512"])
+@in_loop
+async def test_no_proof_is_given_for_fewer_iterations_than_kafkas_own_clients_ask_for(
+    mechanism: str, iterations: str
+) -> None:
+    server = ScramServer(mechanism, "sre", "sesame", iterations=iterations)
+    node = Guarded(mechanism, lambda: server.step)
+    failure = await refusal(node, config(mechanism))
+    assert failure.kind is FailureKind.AUTHENTICATION_FAILED
+    assert "fewer than 4096 iterations" in failure.sentence
+    assert len(server.messages) == 2, "the proof was sent"
+
+
 @pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "SCRAM-SHA-512"])
 @in_loop
 async def test_a_server_that_does_not_know_the_password_is_not_believed(mechanism: str) -> None:

@@ -240,7 +240,9 @@ def test_the_mechanism_is_said_with_its_reason() -> None:
     spoken = Answer(Spoken(emulator=True, dialect=Dialect.KIP_966))
     designated = Answer(ElectionMethod.DESIGNATED)
     found = the("mechanism", method=designated, brokers=(broker(1, spoken=spoken),))
-    assert found.what.startswith("replicas are asked by GetReplicaLogInfo as in kip-966; leaders")
+    assert found.what.startswith(
+        "replicas are asked by GetReplicaLogInfo as in kip-966 (key 1020); leaders"
+    )
     assert "ElectLeaders version 3" in found.what
     assert "no released Kafka lets a leader be named" in the("mechanism").what
     assert the("mechanism", method=NO_ANSWER).status is Status.FAILURE
@@ -291,6 +293,13 @@ def test_a_config_that_may_not_be_read_is_unknown_and_never_false() -> None:
     assert found.status is Status.UNKNOWN
     assert "TOPIC_AUTHORIZATION_FAILED" in found.what
     assert the("unclean_elections", configs=NO_ANSWER).status is Status.UNKNOWN
+
+
+def test_a_broker_that_tells_no_such_config_is_no_missing_right() -> None:
+    found = the("unclean_elections", configs=Answer({TOPIC: ConfigValue(0)}))
+    assert found.status is Status.UNKNOWN
+    assert "tells no unclean.leader.election.enable of topics orders" in found.what
+    assert "DESCRIBE_CONFIGS" not in found.to_do
 
 
 RIGHTS: list[tuple[dict[str, Any], str, str]] = [

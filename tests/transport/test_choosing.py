@@ -132,3 +132,30 @@ def test_a_designated_election_that_is_not_offered_becomes_no_other() -> None:
     wishes = Wishes(election_method=ElectionMethod.DESIGNATED)
     with pytest.raises(NotOffered, match="ElectLeaders version 3"):
         _method(Scripted(features=EMULATOR, versions=V2), wishes)
+
+
+KAFKA_4_4 = TRUNK | {94: (0, 0)}
+
+
+@in_loop
+async def test_the_reverted_dialect_is_not_sent_to_kafka_4_4_though_it_is_named() -> None:
+    """Key 93 is StreamsGroupTopologyDescriptionUpdate there, and 94 UnregisterController."""
+    scripted = Scripted(rows={0: Row()}, versions=KAFKA_4_4)
+    wishes = Wishes(Transport.REPLICA_LOG_INFO, dialect=Dialect.REVERTED)
+    async with reached(scripted) as cluster:
+        source = ChosenSource(cluster.nodes, wishes)
+        logs = by_partition(await source.replica_logs(cluster.broker, [offline()], ample()))
+    assert 93 not in scripted.keys
+    assert "its 93 is another request of Kafka's, nothing was sent" in logs[0].problem
+
+
+@in_loop
+async def test_a_key_93_that_names_the_broker_has_no_dialect_and_is_not_sent() -> None:
+    scripted = Scripted(rows={0: Row()}, versions=TRUNK)
+    wishes = Wishes(Transport.REPLICA_LOG_INFO, dialect=Dialect.KIP_966)
+    async with reached(scripted) as cluster:
+        source = ChosenSource(cluster.nodes, wishes)
+        logs = by_partition(await source.replica_logs(cluster.broker, [offline()], ample()))
+    assert 93 not in scripted.keys
+    assert "for a 93 that names the broker there is no dialect here" in logs[0].problem
+    assert "key 1020" in logs[0].problem

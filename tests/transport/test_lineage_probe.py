@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_unclean_recovery.cluster.error_codes import OFFSET_OUT_OF_RANGE
-from kafka_unclean_recovery.cluster.replica_probe import EpochEnd
+from kafka_unclean_recovery.cluster.replica_probe import NO_EPOCH, EpochEnd
 from kafka_unclean_recovery.model import EpochLineage, EpochSpan
 from kafka_unclean_recovery.transport.lineage_probe import LineageProbe
 
@@ -122,3 +122,46 @@ def test_a_failed_log_directory_is_named() -> None:
     probe = LineageProbe(log_end_offset=100, leader_epoch=1)
     probe.tell(EpochEnd(56, -1, -1, -1, -1))
     assert probe.problem == "KAFKA_STORAGE_ERROR"
+
+
+@dataclass(frozen=True)
+class Foreign(Replica):
+    """Of a broker that is not Apache's: what it does not know ends nowhere, at the log end; and it
+    need not tell where the log starts."""
+
+    tells_start: bool = True
+
+    def answer(self, epoch: int) -> EpochEnd:
+        found = super().answer(epoch)
+        if found.error == OFFSET_OUT_OF_RANGE:
+            found = EpochEnd(0, NO_EPOCH, self.log_end, self.log_end, self.log_start)
+        return found if self.tells_start else replace(found, log_start_offset=-1)
+
+
+@pytest.mark.parametrize("leader_epoch", [0, 1, 4, 9, 40])
+def test_an_epoch_that_ends_nowhere_at_the_log_end_is_one_that_the_replica_lacks(
+    leader_epoch: int,
+) -> None:
+    replica = Foreign(((1, 0), (5, 60)), 0, 100)
+    probe, _ = _read(replica, leader_epoch)
+    assert probe.problem is None
+    assert probe.epochs == replica.lineage
+    assert probe.last_written_leader_epoch == 5
+
+
+def test_a_replica_that_knows_no_epoch_whatever_is_asked_compares_none() -> None:
+    probe, _ = _read(Foreign((), 0, 100), 6)
+    assert probe.problem == "the broker compares no leader epochs"
+    assert probe.last_written_leader_epoch is None
+
+
+def test_no_lineage_begins_at_a_log_start_that_is_not_told() -> None:
+    probe, _ = _read(Foreign(((1, 0), (5, 60)), 0, 100, tells_start=False), 7)
+    assert probe.epochs is None
+    assert probe.problem is None
+    assert probe.last_written_leader_epoch == 5, "60 to 100 lie above another epoch"
+
+
+def test_without_a_log_start_one_epoch_may_be_that_of_an_emptied_log() -> None:
+    probe, _ = _read(Foreign(((5, 100),), 100, 100, tells_start=False), 7)
+    assert (probe.epochs, probe.last_written_leader_epoch) == (None, None)
