@@ -34,6 +34,7 @@ from kafka_unclean_recovery.cluster.errors import (
 )
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.reading import Behind, Reader
+from kafka_unclean_recovery.dead_leaders import dead_leaders_text, led_by_the_dead
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.gather import Gathering
 from kafka_unclean_recovery.hidden_topics import hidden_topics, not_looked, some_topics
@@ -87,7 +88,8 @@ class Wanted:
 class Observation:
     """All that was seen: states of the wanted partitions, why the missing ones are missing, the
     logs of the replicas of the offline ones, brokers that gave none, what was odd, and what groups
-    committed. came_back: partitions that have a leader since, as they were without."""
+    committed. came_back: partitions that have a leader since, as they were without.
+    led_by_the_dead: partitions whose leader is not live, which are not elected."""
 
     cluster: Cluster
     states: Mapping[TopicPartition, PartitionState]
@@ -97,6 +99,7 @@ class Observation:
     problems: tuple[str, ...] = ()
     witnesses: Witnesses = NO_WITNESSES
     came_back: Mapping[TopicPartition, PartitionState] = field(default_factory=dict)
+    led_by_the_dead: Mapping[TopicPartition, PartitionState] = field(default_factory=dict)
 
 
 Advise = Callable[[Observation], Mapping[int, str]]
@@ -215,6 +218,7 @@ class Observer:
                 for tp, before in self._without_leader.items()
                 if tp in view.states and not view.states[tp].offline
             },
+            led_by_the_dead=view.led_by_the_dead,
         )
 
     async def add_hidden_topics(self, wanted: Wanted, seen: Observation) -> Observation:
@@ -252,12 +256,29 @@ class Observer:
         )
         self._visible = {topic.name for topic in topics}
         self._check_read(topics)
+        dead = await self._led_by_the_dead(wanted, cluster, topics)
         self._next_look = Deadline.after(_LOOK_AGAIN_SECONDS)
         states, missing = _select(wanted.partitions, topics, reassignments)
         for tp, state in states.items():
             if state.offline:
                 self._without_leader[tp] = state
-        return _View(cluster, states, missing)
+        return _View(cluster, states, missing, dead)
+
+    async def _led_by_the_dead(
+        self, wanted: Wanted, cluster: Cluster, topics: Iterable[Topic]
+    ) -> States:
+        """Wanted partitions whose leader is not live, which are a problem."""
+        every = (state for topic in topics for state in topic.partitions)
+        dead = {s.topic_partition: s for s in every if led_by_the_dead(s, cluster)}
+        if wanted.partitions is not None:
+            dead = {tp: state for tp, state in dead.items() if tp in wanted.partitions}
+        if dead:
+            # A leader may have come back since the brokers were listed.
+            cluster, _ = await self._reader.cluster()
+            dead = {tp: state for tp, state in dead.items() if led_by_the_dead(state, cluster)}
+        if dead:
+            self._problem(dead_leaders_text(dead, cluster))
+        return dead
 
     async def _read(self, names: Sequence[str] | None, will_elect: bool) -> Read:
         """Through a broker that is not behind, where that is to be had. Raises QuorumSilent where
@@ -394,6 +415,7 @@ class _View:
     cluster: Cluster
     states: States
     missing: Mapping[TopicPartition, str]
+    led_by_the_dead: States
 
     @property
     def offline(self) -> States:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from kafka_unclean_recovery.cluster.describe import RequestFailed
 from kafka_unclean_recovery.cluster.errors import ConnectionFailed, NoBrokerReachable
 from kafka_unclean_recovery.cluster.reading import Reader
+from kafka_unclean_recovery.dead_leaders import dead_leader_text
 from kafka_unclean_recovery.disks import add_disks
 from kafka_unclean_recovery.election_rules import (
     Choice,
@@ -66,6 +67,10 @@ def settled_before(seen: Observation, plans: Plans, choose: Choice = controller_
             before = seen.came_back.get(tp)
             why = None if before is None else came_back_text(state.leader, before)
             outcomes[tp] = Outcome(OutcomeKind.ALREADY_ONLINE, why)
+    for tp, state in seen.led_by_the_dead.items():
+        if tp in outcomes:
+            why = f"it is led by {dead_leader_text(state, seen.cluster)}"
+            outcomes[tp] = Outcome(OutcomeKind.FAILED, why)
     for tp, plan in plans.items():
         settled = refuse_or_settle(plan, plan.state, choose)
         if settled is not None:

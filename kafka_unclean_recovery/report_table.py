@@ -258,7 +258,7 @@ def _problems(report: Report) -> str:
 def _summary_text(report: Report) -> str:
     summary = summarize(report)
     outcomes = [f"{n} {kind.value}" for kind in OutcomeKind if (n := summary.outcomes[kind])]
-    parts = [_states_text(len(report.partitions), summary)]
+    parts = [_states_text(report, summary)]
     parts += [", ".join(outcomes)] if outcomes else []
     parts += [total_text(summary.losses)] if summary.losses else []
     parts += [_interrupted_text(report)] if report.interrupted else []
@@ -272,9 +272,11 @@ def _interrupted_text(report: Report) -> str:
     return "interrupted, so not all was tried"
 
 
-def _states_text(partitions: int, summary: Summary) -> str:
+def _states_text(report: Report, summary: Summary) -> str:
+    partitions = len(report.partitions)
     if not partitions:  # only a run on all offline partitions can end with none
-        return "no offline partitions found"
+        shown = "no offline partitions found"
+        return f"{shown}, as far as the problems above let see" if report.problems else shown
     missing = f", {summary.missing} not found" if summary.missing else ""
     states = f"{summary.online} online, {summary.offline} offline{missing}"
     return f"{count_text(partitions, 'partition')}: {states}"

@@ -149,6 +149,11 @@ def test_an_empty_report_says_that_nothing_is_offline() -> None:
     assert render_replicas(report()) == ""
 
 
+def test_nothing_is_said_to_be_offline_only_as_far_as_was_seen_where_there_are_problems() -> None:
+    told = render_table(report(problems=("orders-0 led by broker 3, which is fenced",)))
+    assert told.endswith("no offline partitions found, as far as the problems above let see\n")
+
+
 def test_an_interruption_is_told_at_the_end() -> None:
     assert render_table(report(interrupted=True)).endswith("; interrupted, so not all was tried\n")
 

@@ -6,6 +6,8 @@ Reads change nothing, so they are repeated freely until their deadline, side by 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import itertools
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
@@ -23,7 +25,11 @@ from kafka_unclean_recovery.cluster.describe import (
     with_reassignment,
 )
 from kafka_unclean_recovery.cluster.error_codes import UNAUTHORIZED
-from kafka_unclean_recovery.cluster.errors import ConnectionFailed, NoBrokerReachable
+from kafka_unclean_recovery.cluster.errors import (
+    ConnectionFailed,
+    NoBrokerReachable,
+    NoControllerReachable,
+)
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.quorum_state import Quorum, led_quorum
 from kafka_unclean_recovery.deadline import Clock, Deadline
@@ -42,6 +48,9 @@ _SILENT_SECONDS = 2.0
 _QUORUM_SECONDS = 10.0
 # For one broker at least to have all metadata; one that works is half a second behind at most.
 _CURRENT_SECONDS = 4.0
+# How long a broker that was not behind is read without asking again, and for the asking.
+_VOUCHED_SECONDS = 1.0
+_GLANCE_SECONDS = 1.0
 
 
 class Behind(Exception):
@@ -57,6 +66,8 @@ class Reader:
         self._timeout = timeout
         # Brokers that answered since `current` began to look; None for one by another address.
         self._read_from: set[int | None] = set()
+        # Until then the broker that is read counts as not behind.
+        self._vouched_for = Deadline.after(0.0, clock)
 
     async def cluster(self) -> tuple[Cluster, frozenset[int]]:
         """The live brokers, and the caller's rights on the cluster."""
@@ -77,8 +88,17 @@ class Reader:
     async def partitions(
         self, wanted: Sequence[TopicPartition]
     ) -> dict[TopicPartition, PartitionState]:
-        """Those of `wanted` (sorted) that exist, as one broker sees them now."""
-        return await self._read(lambda c, deadline: describe_partitions(c, wanted, deadline))
+        """Those of `wanted` (sorted) that exist, as one broker sees them now. Who reads again and
+        again is not left with a broker that is behind: once a second another is looked for."""
+
+        async def read() -> dict[TopicPartition, PartitionState]:
+            return await self._read(lambda c, deadline: describe_partitions(c, wanted, deadline))
+
+        if self._vouched_for.expired:
+            with contextlib.suppress(Behind, NoControllerReachable, RequestFailed):
+                return await self.current(read, _GLANCE_SECONDS, within=0.0)
+            self._vouched_for = Deadline.after(_VOUCHED_SECONDS, self._clock)
+        return await read()
 
     async def partitions_and_reassignments(
         self, wanted: Sequence[TopicPartition]
@@ -107,31 +127,41 @@ class Reader:
         return await self._nodes.ask_controller(partial(led_quorum, deadline=deadline), deadline)
 
     async def current(
-        self, read: Callable[[], Awaitable[T]], patience: float = _QUORUM_SECONDS
+        self,
+        read: Callable[[], Awaitable[T]],
+        patience: float = _QUORUM_SECONDS,
+        within: float = _CURRENT_SECONDS,
     ) -> T:
         """What `read`, which reads by this Reader, gives through brokers that have all metadata
         which was committed as this began. Raises Behind, and what `read` and `quorum` raise.
 
         A broker that is cut off from the controllers goes on answering from what it knew. The
         active controller tells how far each has got. Where it does not, two brokers that agree
-        are believed, or the only one. patience: for the controller, in seconds.
+        are believed, or the only one. In seconds, patience is for the controller, and within is
+        how long brokers may take to catch up.
         """
-        deadline = Deadline.after(_CURRENT_SECONDS, self._clock)
+        deadline = Deadline.after(within, self._clock)
         committed: int | None = None
-        while True:
+        for tries in itertools.count(1):
             quorum = await self.quorum(min(self._timeout, patience))
             if quorum is None or not quorum.tells_ends:
-                return await self._agreed(read, deadline)
+                found = await self._agreed(read, deadline)
+                break
             committed = quorum.high_watermark if committed is None else committed
-            found = await self._read_through(_with(quorum, self._nodes.live, committed), read)
-            if found is not None:
-                return found[0]
+            brokers = _with(quorum, self._nodes.live, committed)
+            answer = await self._read_through(brokers, read)
+            if answer is not None:
+                found = answer[0]
+                break
             if deadline.expired:
                 raise Behind(_behind_text(quorum, self._nodes.live, committed))
             await asyncio.sleep(_PAUSE_SECONDS)
-            # Who is behind may not know who else lives: a bootstrap server may.
-            self._nodes.forsake_reads()
-            await self.cluster()
+            if tries > 1:
+                # Who is behind may not know who else lives: a bootstrap server may.
+                self._nodes.forsake_reads()
+                await self.cluster()
+        self._vouched_for = Deadline.after(_VOUCHED_SECONDS, self._clock)
+        return found
 
     async def _read_through(
         self, brokers: frozenset[int], read: Callable[[], Awaitable[T]]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from kafka_unclean_recovery.cluster.configs import ConfigSource
 from kafka_unclean_recovery.cluster.error_codes import NONE, error_name
+from kafka_unclean_recovery.dead_leaders import dead_leaders_text, led_by_the_dead
 from kafka_unclean_recovery.doctor import words
 from kafka_unclean_recovery.doctor.check import Check, Status
 from kafka_unclean_recovery.doctor.facts import Facts
@@ -29,6 +30,7 @@ _WHERE = {
 
 def partition_checks(facts: Facts) -> Iterator[Check]:
     yield _offline(facts)
+    yield from _led_by_the_dead(facts)
     yield _reassignments(facts)
     yield from _unclean(facts)
 
@@ -49,6 +51,20 @@ def _offline(facts: Facts) -> Check:
         to_do += f"; recover {' and '.join(first)} first, groups and transactions hang on them"
     what = f"offline are {len(offline)} of {count_text(count, 'partition')}: {names}"
     return Check("offline_partitions", Status.WARNING, what, why, to_do)
+
+
+def _led_by_the_dead(facts: Facts) -> Iterator[Check]:
+    dead = {p.topic_partition: p for p in facts.partitions if led_by_the_dead(p, facts.cluster)}
+    if dead:
+        yield Check(
+            "dead_leaders",
+            Status.WARNING,
+            dead_leaders_text(dead, facts.cluster),
+            "a partition that the cluster calls led is not recovered, and clients wait for a dead"
+            " broker",
+            "run again, as a broker may have come back just now; else bring these brokers back, or"
+            " have the controller of this cluster take their leadership away",
+        )
 
 
 def _reassignments(facts: Facts) -> Check:

@@ -295,6 +295,13 @@ def test_a_config_that_may_not_be_read_is_unknown_and_never_false() -> None:
     assert the("unclean_elections", configs=NO_ANSWER).status is Status.UNKNOWN
 
 
+def test_a_leader_that_is_not_live_is_named_though_nothing_is_offline() -> None:
+    led = topics(partition(leader=2), partition("b", leader=9))
+    found = the("dead_leaders", topics=led)
+    assert found.status is Status.WARNING
+    assert found.what.startswith("1 partition led by brokers that are not live: b-0 by broker 9")
+
+
 def test_a_broker_that_tells_no_such_config_is_no_missing_right() -> None:
     found = the("unclean_elections", configs=Answer({TOPIC: ConfigValue(0)}))
     assert found.status is Status.UNKNOWN

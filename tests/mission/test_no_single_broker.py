@@ -92,11 +92,13 @@ def _only_api_versions(cluster: Cluster, broker: int) -> None:
         cluster.intercept(api, SILENCE, broker=broker, times=EVERY)
 
 
+@pytest.mark.parametrize("cut_off", [BEST, SHORTER])
 def test_a_broker_cut_off_from_the_controller_does_not_stop_a_recovery_through_another(
-    outage: Cluster,
+    outage: Cluster, cut_off: int
 ) -> None:
-    outage.drop_link(SHORTER, CONTROLLER)
-    done = run(RECOVERY, *_through(outage, SHORTER), *ELECT)
+    """The designated one too: the controller has it elected, which it hears of later."""
+    outage.drop_link(cut_off, CONTROLLER)
+    done = run(RECOVERY, *_through(outage, cut_off), *ELECT)
     assert (done.returncode, _leaders(outage)) == (0, [BEST] * PARTITIONS), done.stderr
     assert _orders(outage) == [[4, 3, 2, 1]] * PARTITIONS
 
@@ -122,15 +124,15 @@ def test_an_order_given_up_at_one_broker_is_settled_and_given_again_through_anot
     outage: Cluster, tmp_path: Path
 ) -> None:
     """The broker is cut off in the middle: it was the one that answered until then."""
-    orders = outage.intercept("AlterPartitionReassignments", SILENCE, broker=SHORTER, times=EVERY)
+    orders = outage.intercept("AlterPartitionReassignments", SILENCE, broker=BEST, times=EVERY)
 
     def cut_off(_: Seen) -> Action | None:
         return SILENCE if orders.requests else None
 
-    outage.intercept("DescribeQuorum", cut_off, broker=SHORTER, times=EVERY)
+    outage.intercept("DescribeQuorum", cut_off, broker=BEST, times=EVERY)
     config = tmp_path / "impatient.properties"
     config.write_text("request.timeout.ms=3000\n")
-    command = [sys.executable, "-c", SOONER, *_through(outage, SHORTER), *ELECT]
+    command = [sys.executable, "-c", SOONER, *_through(outage, BEST), *ELECT]
     command += ["--command-config", str(config)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, _leaders(outage)) == (0, [BEST] * PARTITIONS), done.stderr
@@ -166,6 +168,22 @@ def test_who_only_looks_is_told_that_what_was_seen_may_be_old(without_best: Clus
     (problem,) = json.loads(done.stdout)["problems"]
     assert done.returncode == 1
     assert problem.startswith("what was seen may be old: no broker that could be read")
+
+
+def test_leaders_are_not_read_back_from_a_broker_that_fell_behind_meanwhile(
+    outage: Cluster,
+) -> None:
+    """It hears nothing of the election, and would say that nobody leads."""
+    emulation = outage.look(lambda emulation: emulation)
+
+    def lag(_: Seen) -> Action | None:
+        emulation.lose_sight(emulation.brokers[SHORTER])
+        return None
+
+    outage.intercept("ElectLeaders", lag)
+    done = run(RECOVERY, *_through(outage, SHORTER), *ELECT)
+    assert (done.returncode, _leaders(outage)) == (0, [BEST] * PARTITIONS), done.stderr
+    assert _orders(outage) == [[4, 3, 2, 1]] * PARTITIONS
 
 
 def test_bootstrap_servers_of_two_clusters_are_refused_and_both_are_named(
