@@ -37,6 +37,7 @@ from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator import apis as apis_package
 from kafka_unclean_recovery.emulator.apis.table import apis
 from kafka_unclean_recovery.emulator.controller.releases import KAFKA_4_3_1, KIP_966
+from kafka_unclean_recovery.emulator.controller.topic_configs import TOPIC_CONFIGS
 from kafka_unclean_recovery.messages.dialects import EMULATOR_FEATURE, REQUESTS
 from kafka_unclean_recovery.messages.elect_leaders import DESIGNATED, ElectLeadersRequest
 from tests.fidelity.wire import Wire
@@ -216,6 +217,113 @@ def test_configs_of_one_broker_are_kept_and_described(cluster: Cluster) -> None:
     assert _alter(cluster, BROKER_RESOURCE, "two", key, "5000")[0] == 42
 
 
+def test_configs_have_the_types_of_kafka(cluster: Cluster) -> None:
+    _create(cluster, [1])
+    resource = {"resource_type": TOPIC_RESOURCE, "resource_name": TOPIC}
+    found = _ask(cluster, 1, DescribeConfigsRequest, 4, {"resources": [resource]}).results[0]
+    types = {each.name: each.config_type for each in found.configs}
+    assert set(types) == set(TOPIC_CONFIGS)
+    of_each = {
+        "unclean.leader.election.enable": 1,
+        "compression.type": 2,
+        "min.insync.replicas": 3,
+        "retention.ms": 5,
+        "min.cleanable.dirty.ratio": 6,
+        "cleanup.policy": 7,
+    }
+    assert {name: types[name] for name in of_each} == of_each
+    assert set(types.values()) == set(of_each.values())
+
+
+@pytest.mark.not_emulated("types of brokers' configs")
+def test_only_configs_that_topics_have_too_are_of_a_known_type(cluster: Cluster) -> None:
+    assert _alter(cluster, BROKER_RESOURCE, "", "log.retention.ms", "5000")[0] == 0
+    resource = {"resource_type": BROKER_RESOURCE, "resource_name": ""}
+    found = _ask(cluster, 1, DescribeConfigsRequest, 4, {"resources": [resource]}).results[0]
+    assert {each.name: each.config_type for each in found.configs} == {
+        "log.retention.ms": 0,
+        "min.insync.replicas": 3,
+    }
+
+
+@pytest.mark.not_emulated("configs of other things")
+@pytest.mark.parametrize("kind", [8, 16, 32])
+def test_configs_of_loggers_metrics_and_groups_are_refused(cluster: Cluster, kind: int) -> None:
+    resource = {"resource_type": kind, "resource_name": "1"}
+    found = _ask(cluster, 1, DescribeConfigsRequest, 4, {"resources": [resource]}).results[0]
+    assert (found.error_code, found.configs) == (42, [])
+
+
+def test_a_new_topic_is_answered_with_its_configs_which_are_those_described(
+    cluster: Cluster,
+) -> None:
+    asked = {"name": TOPIC, "num_partitions": 1, "replication_factor": 1, "assignments": []}
+    asked |= {"configs": [{"name": "retention.ms", "value": "1000"}]}
+    told = []
+    for validate_only in (True, False):
+        values = {"topics": [asked], "validate_only": validate_only}
+        created = _ask(cluster, 1, CreateTopicsRequest, 7, values).topics[0]
+        assert created.error_code == 0
+        told.append({c.name: (c.value, c.config_source) for c in created.configs})
+    described = _described(cluster, TOPIC_RESOURCE, TOPIC)
+    assert told[0] == told[1] == {k: (v, sources[0]) for k, (v, sources) in described.items()}
+    assert told[0]["retention.ms"] == ("1000", 1)
+    assert told[0]["min.insync.replicas"] == ("1", 3)
+
+
+def test_a_batch_above_max_message_bytes_is_not_taken(cluster: Cluster) -> None:
+    batch = v2(count=2)
+    _create(cluster, [1], max_message_bytes=str(len(batch) - 1))
+    assert _produce(cluster, 1, batch).error_code == 10
+    assert _latest(cluster, 1, -2)[1] == 0
+    assert _alter(cluster, TOPIC_RESOURCE, TOPIC, "max.message.bytes", str(len(batch)))[0] == 0
+    assert _produce(cluster, 1, batch).error_code == 0
+
+
+def test_nothing_is_uploaded_and_negative_times_are_of_their_versions(cluster: Cluster) -> None:
+    """-3 to -6: the latest time, what is local, what is tiered, what is to be uploaded."""
+    _create(cluster, [1])
+    cluster.produce(TOPIC, 0, 2)
+
+    def found(timestamp: int, version: int) -> tuple[int, int]:
+        partition = {"partition_index": 0, "current_leader_epoch": -1, "timestamp": timestamp}
+        topics = [{"name": TOPIC, "partitions": [partition]}]
+        values = {"replica_id": -1, "isolation_level": 0, "topics": topics}
+        answer = _ask(cluster, 1, ListOffsetsRequest, version, values)
+        return answer.topics[0].partitions[0].error_code, answer.topics[0].partitions[0].offset
+
+    assert [found(timestamp, 11) for timestamp in (-1, -2, -4, -5, -6, -7)] == [
+        (0, 2),
+        (0, 0),
+        (0, 0),
+        (0, -1),
+        (0, -1),
+        (35, -1),
+    ]
+    for timestamp, since in ((-3, 7), (-4, 8), (-5, 9), (-6, 11)):
+        assert found(timestamp, since - 1)[0] == 35
+        assert found(timestamp, since)[0] == 0
+
+
+@pytest.mark.not_emulated("other features")
+@pytest.mark.parametrize(
+    ("release", "levels"),
+    [
+        ("4.3.1", {"metadata.version": 30, "eligible.leader.replicas.version": 1}),
+        ("3.9.1", {"metadata.version": 21}),
+    ],
+)
+def test_finalized_features_are_those_that_its_metadata_log_begins_with(
+    release: str, levels: dict[str, int]
+) -> None:
+    with Cluster(Options(brokers=1, release=release)) as cluster:
+        found = _ask(cluster, 1, ApiVersionsRequest, 3, {})
+        assert {f.name: f.max_version_level for f in found.finalized_features} == levels
+        assert found.finalized_features_epoch == cluster.look(lambda e: e.state.end_offset) - 1
+        supported = {f.name for f in found.supported_features}
+        assert levels.keys() <= supported
+
+
 @pytest.mark.not_emulated("lists in configs")
 def test_lists_in_configs_are_set_as_a_whole(cluster: Cluster) -> None:
     _create(cluster, [1])
@@ -361,7 +469,7 @@ def test_replica_log_info_is_advertised_under_the_key_of_its_dialect_alone(
         answer = _ask(running, 1, ApiVersionsRequest, 3, {})
         assert {api.api_key for api in answer.api_keys} & keys == expected
         # Who asks may go by the key, because an emulated broker says that it is one.
-        assert [feature.name for feature in answer.supported_features] == [EMULATOR_FEATURE]
+        assert EMULATOR_FEATURE in {feature.name for feature in answer.supported_features}
 
 
 def test_a_follower_past_its_high_watermark_is_read_to_its_end_by_minus_3_alone(

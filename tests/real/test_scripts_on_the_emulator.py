@@ -9,15 +9,21 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
+from kafka.protocol.admin.configs import DescribeConfigsRequest
+from kafka.protocol.admin.topics import CreateTopicsRequest
+from kafka.protocol.consumer.offsets import ListOffsetsRequest
 
 from kafka_unclean_recovery.emulator import Cluster
 from tests.emulator.test_scenarios import OUTAGE
+from tests.fidelity.wire import Wire
+from tests.messages.building import build
 from tests.real.records import consume_all, numbered
 from tests.real.sharing import SharedClusters
 from tests.real.tools import tool_command
@@ -280,3 +286,80 @@ def test_scripts_show_and_move_nothing_of_partitions_without_a_leader(
     brief.write_text("default.api.timeout.ms=3000\nrequest.timeout.ms=2000\n")
     offsets = ("kafka-get-offsets", "--topic", "orders", "--command-config", str(brief))
     assert _run(servers, *offsets).lines == []
+
+
+def _asked(servers: str, request: Any, version: int, values: dict[str, Any]) -> Any:
+    host, _, port = servers.split(",")[0].rpartition(":")
+    with Wire(host, int(port)) as wire:
+        return wire.ask(build(request, values), version)
+
+
+def test_topics_have_the_configs_and_the_types_of_configs_that_they_have_on_kafka(
+    both: Both,
+) -> None:
+    named = {"name": "typed", "num_partitions": 1, "replication_factor": 1}
+    describe = {"resources": [{"resource_type": 2, "resource_name": "typed"}]}
+    told = []
+    for servers in both:
+        created = _asked(servers, CreateTopicsRequest, 7, {"topics": [named], "timeout_ms": 10_000})
+        assert created.topics[0].error_code == 0
+
+        def described(servers: str = servers) -> Any:
+            return _asked(servers, DescribeConfigsRequest, 4, describe).results[0]
+
+        wait_until(partial(_is_known, described), TIMEOUT, lambda: "configs of the topic")
+        types = {config.name: config.config_type for config in described().configs}
+        told.append(({config.name for config in created.topics[0].configs}, types))
+    assert told[0] == told[1]
+
+
+def _is_known(asking: Callable[[], Any]) -> bool:
+    return bool(asking().error_code == 0)
+
+
+@pytest.mark.parametrize("version", [5, 7, 8, 9, 11])
+def test_negative_times_are_looked_up_as_on_kafka(both: Both, version: int) -> None:
+    topic = f"looked-up-{version}"
+    found = []
+    for servers in both:
+        named = {"name": topic, "num_partitions": 1, "replication_factor": 1}
+        created = _asked(servers, CreateTopicsRequest, 7, {"topics": [named], "timeout_ms": 10_000})
+        assert created.topics[0].error_code == 0
+        asking = partial(_by_time, servers, topic, version)
+        wait_until(partial(_found, asking), TIMEOUT, lambda: "a leader")
+        found.append([asking(timestamp) for timestamp in range(-7, 0)])
+    assert found[0] == found[1]
+
+
+def _found(asking: Callable[[int], tuple[int, int]]) -> bool:
+    return asking(-2)[0] == 0
+
+
+def _by_time(servers: str, topic: str, version: int, timestamp: int) -> tuple[int, int]:
+    """(error, offset) as the leader has them: others say that they host none."""
+    partition = {"partition_index": 0, "current_leader_epoch": -1, "timestamp": timestamp}
+    topics = [{"name": topic, "partitions": [partition]}]
+    values = {"replica_id": -1, "isolation_level": 0, "topics": topics}
+    rows = [
+        _asked(server, ListOffsetsRequest, version, values).topics[0].partitions[0]
+        for server in servers.split(",")
+    ]
+    told = [(row.error_code, row.offset) for row in rows]
+    return min(told, key=lambda each: each[0] in (3, 6))
+
+
+NAMES = {
+    *("kafka-topics", "kafka-configs", "kafka-log-dirs", "kafka-get-offsets"),
+    *("kafka-metadata-quorum", "kafka-leader-election", "kafka-reassign-partitions"),
+    *("kafka-consumer-groups", "kafka-console-producer", "kafka-console-consumer"),
+}
+
+
+def test_the_readme_names_the_scripts_that_are_run_here() -> None:
+    here = set(re.findall(r'"(kafka-[a-z-]+)"', Path(__file__).read_text()))
+    assert here == NAMES
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    sentence = re.search(r"of the scripts of Kafka 4\.3\.1 (kafka-topics,.*?)\.", readme, re.DOTALL)
+    assert sentence is not None
+    named = re.findall(r"(?:kafka)?(-[a-z-]+)", sentence[1])
+    assert {f"kafka{name}" for name in named} == NAMES

@@ -7,16 +7,41 @@ from typing import Any
 from kafka.protocol.metadata import ApiVersionsRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
+from kafka_unclean_recovery.emulator.disks.metadata_records import (
+    ELR_VERSION,
+    METADATA_VERSION,
+    metadata_level,
+)
 from kafka_unclean_recovery.emulator.error_codes import NONE, UNSUPPORTED_VERSION
 from kafka_unclean_recovery.messages.dialects import EMULATOR_FEATURE
 
 # What an emulated broker says that it is.
-_FEATURES = [{"name": EMULATOR_FEATURE, "min_version": 1, "max_version": 1}]
+_EMULATOR = {"name": EMULATOR_FEATURE, "min_version": 1, "max_version": 1}
 
 
 async def answer(context: Context, request: Any) -> Fields:
     fields = _fields(context, NONE)
-    return fields | {"supported_features": _FEATURES} if request.version >= 3 else fields
+    return fields | _features(context) if request.version >= 3 else fields
+
+
+def _features(context: Context) -> Fields:
+    """Levels that count for something here: supported, and finalized as this broker knows it."""
+    state = context.state
+    metadata = metadata_level(state.release)
+    supported = [{"name": METADATA_VERSION, "min_version": metadata, "max_version": metadata}]
+    finalized = {METADATA_VERSION: metadata}
+    if highest := state.release.highest_elr_version:
+        supported.append({"name": ELR_VERSION, "min_version": 0, "max_version": highest})
+        finalized[ELR_VERSION] = int(state.release.elr)
+    return {
+        "supported_features": [*supported, _EMULATOR],
+        "finalized_features_epoch": state.end_offset - 1,
+        "finalized_features": [
+            {"name": name, "min_version_level": level, "max_version_level": level}
+            for name, level in finalized.items()
+            if level
+        ],
+    }
 
 
 def unsupported_version(context: Context) -> Fields:

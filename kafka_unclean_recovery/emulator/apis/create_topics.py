@@ -8,6 +8,7 @@ from uuid import uuid4
 from kafka.protocol.admin.topics import CreateTopicsRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
+from kafka_unclean_recovery.emulator.apis.describe_configs import of_new_topic
 from kafka_unclean_recovery.emulator.controller import events as ev
 from kafka_unclean_recovery.emulator.controller.configs import config_problem
 from kafka_unclean_recovery.emulator.error_codes import (
@@ -56,7 +57,7 @@ def _create(context: Context, wanted: Any, validate_only: bool) -> Fields:
         "topic_id": event.topic_id,
         "num_partitions": len(assignment),
         "replication_factor": len(assignment[0]),
-        "configs": [],
+        "configs": of_new_topic(context.emulation.state, configs),
     }
 
 

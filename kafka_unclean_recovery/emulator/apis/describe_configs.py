@@ -6,7 +6,7 @@ brokers have stands behind that of a topic or of one broker; documentation is le
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from kafka.protocol.admin.configs import DescribeConfigsRequest
@@ -16,9 +16,11 @@ from kafka_unclean_recovery.emulator.controller.state import (
     DEFAULTS,
     MIN_INSYNC_REPLICAS,
     State,
-    Topic,
 )
-from kafka_unclean_recovery.emulator.controller.topic_configs import TOPIC_CONFIGS
+from kafka_unclean_recovery.emulator.controller.topic_configs import (
+    TOPIC_CONFIGS,
+    config_type,
+)
 from kafka_unclean_recovery.emulator.error_codes import INVALID_REQUEST, UNKNOWN_TOPIC_OR_PARTITION
 
 TOPIC, BROKER = 2, 4
@@ -65,7 +67,7 @@ def _resource(context: Context, resource: Any) -> Fields:
     topic = context.topic(name, None)
     if topic is None:
         return fields | {"error_code": UNKNOWN_TOPIC_OR_PARTITION}
-    return fields | {"configs": _wanted(resource, _of_topic(state, topic))}
+    return fields | {"configs": _wanted(resource, _of_topic(state, topic.configs))}
 
 
 def broker_named(name: str) -> int | None:
@@ -82,6 +84,7 @@ def _wanted(resource: Any, configs: Values) -> list[Fields]:
             "config_source": values[0].source,
             "is_sensitive": False,
             "synonyms": [{"name": name, "value": v.value, "source": v.source} for v in values],
+            "config_type": config_type(name),
             "documentation": None,
         }
         for name, values in sorted(configs.items())
@@ -105,12 +108,26 @@ def _of_broker(state: State, broker: int | None) -> Values:
     return _layered({**layers[0][0], **layers[1][0]}, layers)
 
 
-def _of_topic(state: State, topic: Topic) -> Values:
+def of_new_topic(state: State, configs: Mapping[str, str]) -> list[Fields]:
+    """As the answer to its creation has them."""
+    return [
+        {
+            "name": name,
+            "value": values[0].value,
+            "read_only": False,
+            "config_source": values[0].source,
+            "is_sensitive": False,
+        }
+        for name, values in sorted(_of_topic(state, configs).items())
+    ]
+
+
+def _of_topic(state: State, configs: Mapping[str, str]) -> Values:
     """Only what a controller acts upon does a topic inherit from brokers."""
     inherited = {k: v for k, v in _of_all_brokers(state).items() if k in DEFAULTS}
     defaults = {**TOPIC_CONFIGS, **DEFAULTS}
-    layers = [(topic.configs, _TOPIC_CONFIG), (inherited, _ALL_BROKERS), (defaults, _DEFAULT)]
-    return _layered({**defaults, **topic.configs}, layers)
+    layers = [(configs, _TOPIC_CONFIG), (inherited, _ALL_BROKERS), (defaults, _DEFAULT)]
+    return _layered({**defaults, **configs}, layers)
 
 
 def _layered(keys: Iterable[str], layers: list[tuple[Any, int]]) -> Values:

@@ -16,12 +16,26 @@ from kafka_unclean_recovery.emulator.error_codes import (
     NOT_LEADER_OR_FOLLOWER,
     OFFSET_NOT_AVAILABLE,
     UNKNOWN_TOPIC_OR_PARTITION,
+    UNSUPPORTED_VERSION,
 )
 from kafka_unclean_recovery.emulator.record_times import first_since, latest
 from kafka_unclean_recovery.emulator.replica import Replica, epoch_error
 
 _DEBUGGING_REPLICA = -2
 _LATEST, _EARLIEST, _MAX_TIMESTAMP, _EARLIEST_LOCAL, _LATEST_TIERED = -1, -2, -3, -4, -5
+_EARLIEST_PENDING_UPLOAD = -6
+# KafkaApis.timestampMinSupportedVersion
+_SINCE_VERSION = {
+    _LATEST: 1,
+    _EARLIEST: 1,
+    _MAX_TIMESTAMP: 7,
+    _EARLIEST_LOCAL: 8,
+    _LATEST_TIERED: 9,
+    _EARLIEST_PENDING_UPLOAD: 11,
+}
+
+
+_NEVER = 1 << 15
 
 
 async def answer(context: Context, request: Any) -> Fields:
@@ -40,6 +54,8 @@ async def answer(context: Context, request: Any) -> Fields:
 
 
 def _partition(context: Context, request: Any, name: str, wanted: Any) -> Fields:
+    if wanted.timestamp < 0 and request.version < _SINCE_VERSION.get(wanted.timestamp, _NEVER):
+        return {"error_code": UNSUPPORTED_VERSION}
     topic = context.topic(name, None)
     replica = None if topic is None else context.replica(topic, wanted.partition_index)
     if topic is None:
@@ -68,7 +84,8 @@ def _offset(context: Context, replica: Replica, timestamp: int, end: int) -> Fie
     if timestamp in (_EARLIEST, _EARLIEST_LOCAL):
         epochs = replica.log.epochs
         return {"offset": 0, "leader_epoch": epochs[0][0] if epochs else -1}
-    if timestamp == _LATEST_TIERED:
+    if timestamp in (_LATEST_TIERED, _EARLIEST_PENDING_UPLOAD):
+        # Nothing is ever uploaded.
         return {"offset": -1}
     if timestamp == _MAX_TIMESTAMP:
         found = latest(context.broker, replica, end)

@@ -13,10 +13,13 @@ from kafka.protocol.producer.produce import ProduceRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
+from kafka_unclean_recovery.emulator.controller.state import Topic
+from kafka_unclean_recovery.emulator.controller.topic_configs import TOPIC_CONFIGS
 from kafka_unclean_recovery.emulator.error_codes import (
     CORRUPT_MESSAGE,
     INVALID_RECORD,
     INVALID_REQUIRED_ACKS,
+    MESSAGE_TOO_LARGE,
     NONE,
     NOT_ENOUGH_REPLICAS,
     NOT_LEADER_OR_FOLLOWER,
@@ -32,6 +35,8 @@ from kafka_unclean_recovery.emulator.replica_fetchers import configured_min_isr
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 
 _ALL = -1
+_MAX_MESSAGE_BYTES = "max.message.bytes"
+_MOST_DIGITS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +85,24 @@ def _write(context: Context, request: Any, topic: Any, data: Any) -> Written:
     if not data.records:
         return Written(replica.key, INVALID_RECORD)
     try:
-        return _append(context, replica, bytes(data.records))
+        return _append(context, replica, bytes(data.records), _most_bytes(known))
     except BadFormat:
         return Written(replica.key, CORRUPT_MESSAGE)
 
 
-def _append(context: Context, replica: Replica, records: bytes) -> Written:
+def _most_bytes(topic: Topic) -> int:
+    """Of a batch. What the config says is not looked at when it is set."""
+    told = topic.configs.get(_MAX_MESSAGE_BYTES, "")
+    fits = told.isascii() and told.isdigit() and len(told) <= _MOST_DIGITS
+    return int(told if fits else TOPIC_CONFIGS[_MAX_MESSAGE_BYTES])
+
+
+def _append(context: Context, replica: Replica, records: bytes, most_bytes: int) -> Written:
     """Raises BadFormat."""
-    found = verdict(replica.producers, replica.log, batches_in(records))
+    batches = batches_in(records)
+    if any(batch.length > most_bytes for batch in batches):
+        return Written(replica.key, MESSAGE_TOO_LARGE)
+    found = verdict(replica.producers, replica.log, batches)
     if found.error:
         return Written(replica.key, found.error)
     if found.repeats is not None:

@@ -40,5 +40,32 @@ TOPIC_CONFIGS: Mapping[str, str] = {
     "unclean.leader.election.enable": "false",
 }
 
+_LISTS = {
+    *("cleanup.policy", "follower.replication.throttled.replicas"),
+    "leader.replication.throttled.replicas",
+}
+_STRINGS = {"compression.type", "message.timestamp.type", "unclean.recovery.strategy"}
+_INTS = {
+    *("compression.gzip.level", "compression.lz4.level", "compression.zstd.level"),
+    *("index.interval.bytes", "max.message.bytes", "min.insync.replicas"),
+    *("segment.bytes", "segment.index.bytes"),
+}
+
+
+def config_type(key: str) -> int:
+    """Of a topic's config: DescribeConfigsResponse.ConfigType; 0, unknown, of any other."""
+    if key in _STRINGS:
+        return 2
+    if key not in TOPIC_CONFIGS:
+        return 0
+    if key in _LISTS:
+        return 7
+    if TOPIC_CONFIGS[key] in ("true", "false"):
+        return 1
+    if key == "min.cleanable.dirty.ratio":
+        return 6
+    return 3 if key in _INTS else 5
+
+
 KIP_966_TOPIC_CONFIGS = frozenset({"unclean.recovery.strategy"})
 """That no release has; none minds them."""

@@ -72,9 +72,14 @@ def encode(record: Record, release: Release) -> bytes:
     return _ENCODERS[type(record)](record, release)
 
 
+def metadata_level(release: Release) -> int:
+    """What a cluster of it is formatted with; whether ELR is switched on since makes no change."""
+    return _LEVEL_WITH_ELR if release.highest_elr_version else _LEVEL_WITHOUT_ELR
+
+
 def bootstrap(release: Release) -> list[bytes]:
     """What a new cluster's log begins with: its feature levels."""
-    levels = {METADATA_VERSION: _LEVEL_WITH_ELR if release.elr else _LEVEL_WITHOUT_ELR}
+    levels = {METADATA_VERSION: metadata_level(release)}
     if release.elr:
         levels[ELR_VERSION] = 1
     return [_level(name, level) for name, level in levels.items()]
