@@ -218,27 +218,66 @@ async def _ask_replicas(
         return
     try:
         connection = await nodes.broker(broker, deadline)
-        ends, producers = await asyncio.gather(
-            end_offsets(connection, wanted, deadline),
-            describe_producers(connection, wanted, deadline),
-        )
     except ConnectionFailed as error:
         for tp in wanted:
             leaders.problems[tp].append(f"broker {broker_id} can't be asked: {error}")
         return
+    # Each by itself: what one does not tell, the other may.
+    ends, producers = await asyncio.gather(
+        end_offsets(connection, wanted, deadline),
+        describe_producers(connection, wanted, deadline),
+        return_exceptions=True,
+    )
+    _note_ends(broker_id, states, ends, leaders)
+    _note_producers(broker_id, states, producers, leaders)
+
+
+def _note_ends(
+    broker_id: int,
+    states: Sequence[PartitionState],
+    ends: Mapping[TopicPartition, EndOffset] | BaseException,
+    leaders: _OfLeaders,
+) -> None:
     for state in states:
         tp = state.topic_partition
+        if isinstance(ends, BaseException):
+            _not_told(broker_id, tp, "log end", _failure(ends), leaders)
+            continue
         end = ends.get(tp, EndOffset(UNKNOWN_TOPIC_OR_PARTITION, 0))
-        found = producers.get(tp, Producers(UNKNOWN_TOPIC_OR_PARTITION))
-        for what, code in (("log end", end.error), ("open transactions", found.error)):
-            if code != NONE:
-                sentence = f"broker {broker_id} does not tell its {what}: {error_name(code)}"
-                leaders.problems[tp].append(sentence)
-        leaders.open[tp][broker_id] = found.open
-        if tp in leaders.producers and found.error == NONE and not state.offline:
-            leaders.producers[tp] = found.states
-        if end.error == NONE and not state.offline:
+        if end.error != NONE:
+            _not_told(broker_id, tp, "log end", error_name(end.error), leaders)
+        elif not state.offline:
             leaders.ends[tp] = end.log_end_offset
+
+
+def _note_producers(
+    broker_id: int,
+    states: Sequence[PartitionState],
+    producers: Mapping[TopicPartition, Producers] | BaseException,
+    leaders: _OfLeaders,
+) -> None:
+    for state in states:
+        tp = state.topic_partition
+        if isinstance(producers, BaseException):
+            _not_told(broker_id, tp, "open transactions", _failure(producers), leaders)
+            continue
+        found = producers.get(tp, Producers(UNKNOWN_TOPIC_OR_PARTITION))
+        leaders.open[tp][broker_id] = found.open
+        if found.error != NONE:
+            _not_told(broker_id, tp, "open transactions", error_name(found.error), leaders)
+        elif tp in leaders.producers and not state.offline:
+            leaders.producers[tp] = found.states
+
+
+def _failure(error: BaseException) -> str:
+    """Raises what is no failure of a connection."""
+    if not isinstance(error, ConnectionFailed):
+        raise error
+    return str(error)
+
+
+def _not_told(broker_id: int, tp: TopicPartition, what: str, why: str, leaders: _OfLeaders) -> None:
+    leaders.problems[tp].append(f"broker {broker_id} does not tell its {what}: {why}")
 
 
 @dataclass(slots=True)

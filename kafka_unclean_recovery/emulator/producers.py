@@ -33,6 +33,15 @@ class Producers:
 
     def batches(self, log: Log, producer_id: int) -> deque[Batch]:
         """The oldest first."""
+        self._read_on(log)
+        return self._latest.get(producer_id, deque())
+
+    def newest(self, log: Log) -> list[Batch]:
+        """Of each producer the last."""
+        self._read_on(log)
+        return [known[-1] for known in self._latest.values()]
+
+    def _read_on(self, log: Log) -> None:
         if self._truncated(log):
             self._latest, self._read = {}, 0
         for batch in log.batches[self._read :]:
@@ -41,7 +50,6 @@ class Producers:
                 known.append(batch)
         self._read = len(log.batches)
         self._last_read = log.batches[-1] if log.batches else None
-        return self._latest.get(producer_id, deque())
 
     def _truncated(self, log: Log) -> bool:
         """What was read is not all there any more, though other batches may have come since."""
@@ -78,6 +86,11 @@ def _error(last: Batch, new: Batch) -> int:
     begins = new.producer_epoch > last.producer_epoch
     expected = 0 if begins else (_sequences(last)[1] + 1) % _SEQUENCES
     return NONE if new.base_sequence == expected else OUT_OF_ORDER_SEQUENCE_NUMBER
+
+
+def last_sequence(batch: Batch) -> int:
+    """Inclusive."""
+    return _sequences(batch)[1]
 
 
 def _sequences(batch: Batch) -> tuple[int, int]:

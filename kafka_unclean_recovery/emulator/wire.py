@@ -80,7 +80,11 @@ def response_class(request_class: Any) -> Any:
 
 def build(container: Any, version: int, values: Mapping[str, Any]) -> Any:
     fields = container.fields
-    built = {name: _value(fields[name], version, value) for name, value in values.items()}
+    built = {
+        name: _value(fields[name], version, value)
+        for name, value in values.items()
+        if fields[name].for_version_q(version)
+    }
     return container(version=version, **built)
 
 

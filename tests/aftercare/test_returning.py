@@ -38,8 +38,9 @@ def _lose(cluster: Cluster, broker: int) -> None:
 def _aftercare(cluster: Cluster, home: Path, *flags: str) -> tuple[list[dict[str, Any]], Finished]:
     servers = ("--bootstrap-server", cluster.bootstrap_servers, "--topics", "orders")
     done = Cli(home).offline("aftercare", *servers, *flags, "--format", "json")
-    assert done.code == 1, done.stderr
     (row,) = done.json["partitions"]
+    # While a replica is out of the ISR, that and nothing else keeps it from being over.
+    assert done.code == (0 if len(row["isr"]) == 2 else 1), done.stderr
     found: list[dict[str, Any]] = row["returning"]
     return found, done
 

@@ -22,6 +22,11 @@ from kafka.protocol.admin.topics import (
     DescribeTopicPartitionsRequest,
     ListPartitionReassignmentsRequest,
 )
+from kafka.protocol.admin.transactions import (
+    DescribeProducersRequest,
+    DescribeTransactionsRequest,
+    ListTransactionsRequest,
+)
 from kafka.protocol.consumer.fetch import FetchRequest
 from kafka.protocol.consumer.offsets import ListOffsetsRequest
 from kafka.protocol.metadata import (
@@ -126,12 +131,36 @@ def test_the_table_is_the_listing_of_the_files() -> None:
 
 
 @pytest.mark.not_emulated("transactions")
-def test_there_are_no_transactions(cluster: Cluster) -> None:
+def test_a_transactional_id_has_a_coordinator_which_refuses_it(cluster: Cluster) -> None:
     values = {"key_type": 1, "coordinator_keys": ["t"]}
     found = _ask(cluster, 1, FindCoordinatorRequest, 4, values).coordinators[0]
-    assert (found.error_code, found.node_id) == (15, -1)
+    assert (found.error_code, found.node_id in (1, 2, 3, 4)) == (0, True)
     values = {"transactional_id": "t", "transaction_timeout_ms": 1000}
-    assert _ask(cluster, 1, InitProducerIdRequest, 4, values).error_code == 53
+    coordinator = found.node_id
+    assert _ask(cluster, coordinator, InitProducerIdRequest, 4, values).error_code == 53
+    assert _ask(cluster, coordinator, ListTransactionsRequest, 0, {}).transaction_states == []
+    for broker in (1, 2, 3, 4):
+        described = _ask(
+            cluster, broker, DescribeTransactionsRequest, 0, {"transactional_ids": ["t"]}
+        )
+        code = 105 if broker == coordinator else 16
+        assert described.transaction_states[0].error_code == code
+
+
+def test_producer_ids_are_told_by_every_replica_and_come_in_turn(cluster: Cluster) -> None:
+    _create(cluster, [1, 2])
+    for sequence in (0, 2):
+        batch = v2(count=2, producer_id=7, producer_epoch=3, sequence=sequence)
+        assert _produce(cluster, 1, batch).error_code == 0
+    topics = [{"name": TOPIC, "partition_indexes": [0, 9]}]
+    for broker, expected in ((1, [0, 3]), (2, [0, 3]), (3, [6, 3])):
+        found = _ask(cluster, broker, DescribeProducersRequest, 0, {"topics": topics}).topics[0]
+        assert [p.error_code for p in found.partitions] == expected
+        told = [
+            (p.producer_id, p.producer_epoch, p.last_sequence, p.current_txn_start_offset)
+            for p in found.partitions[0].active_producers
+        ]
+        assert told == ([(7, 3, 3, -1)] if broker != 3 else [])
     plain = [_ask(cluster, 1, InitProducerIdRequest, 4, {"transactional_id": None}) for _ in "ab"]
     assert [found.error_code for found in plain] == [0, 0]
     assert plain[1].producer_id == plain[0].producer_id + 1
@@ -269,6 +298,9 @@ def test_a_new_topic_is_answered_with_its_configs_which_are_those_described(
     assert told[0] == told[1] == {k: (v, sources[0]) for k, (v, sources) in described.items()}
     assert told[0]["retention.ms"] == ("1000", 1)
     assert told[0]["min.insync.replicas"] == ("1", 3)
+    # Before version 5 there was no room for them.
+    older = {"topics": [asked | {"name": "older"}], "validate_only": False}
+    assert _ask(cluster, 1, CreateTopicsRequest, 4, older).topics[0].error_code == 0
 
 
 def test_a_batch_above_max_message_bytes_is_not_taken(cluster: Cluster) -> None:

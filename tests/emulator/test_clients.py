@@ -303,3 +303,16 @@ def test_kafka_python_s_admin_sees_and_deletes_groups(cluster: Cluster) -> None:
         assert admin.list_group_offsets(["g"])["g"][place].offset == 3
         admin.delete_groups(["g"])
         assert admin.list_groups() == []
+
+
+def test_a_transactional_producer_is_refused_at_once_and_not_at_its_time_out(
+    cluster: Cluster,
+) -> None:
+    settings = {"bootstrap.servers": cluster.bootstrap_servers, "transactional.id": "t"}
+    producer = confluent_kafka.Producer(settings, logger=SILENT)
+    with pytest.raises(confluent_kafka.KafkaException) as refused:
+        producer.init_transactions(60.0)
+    # Were it not refused, the time-out would be another error, which may be tried again.
+    error = refused.value.args[0]
+    assert error.code() == confluent_kafka.KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+    assert error.fatal()

@@ -1,5 +1,8 @@
-"""FindCoordinator (10): a live broker for each group; none, ever, for transactions, which clients
-take for "not yet" (KIP-699)."""
+"""FindCoordinator (10): a live broker for each group, and for each transactional id (KIP-699).
+
+Who produces with one asks that broker for a producer id next, and is refused at once; without a
+coordinator it would ask for one until its time-out.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.coordination import coordinator_of
 from kafka_unclean_recovery.emulator.error_codes import COORDINATOR_NOT_AVAILABLE, NONE
 
-_GROUP = 0
+_GROUP, _TRANSACTION = 0, 1
 
 
 async def answer(context: Context, request: Any) -> Fields:
@@ -26,7 +29,7 @@ async def answer(context: Context, request: Any) -> Fields:
 
 
 def _find(context: Context, kind: int, key: str) -> Fields:
-    found = coordinator_of(context, key) if kind == _GROUP else None
+    found = coordinator_of(context, key) if kind in (_GROUP, _TRANSACTION) else None
     if found is None:
         nobody = {"node_id": -1, "host": "", "port": -1, "error_message": None}
         return nobody | {"error_code": COORDINATOR_NOT_AVAILABLE}

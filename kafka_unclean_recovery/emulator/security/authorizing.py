@@ -91,6 +91,12 @@ def _no_offsets(topic: Any) -> Fields:
     return {"name": topic.name, "partitions": partitions}
 
 
+def _no_producers(topic: Any) -> Fields:
+    none = {"error_code": TOPIC_AUTHORIZATION_FAILED, "error_message": None}
+    partitions = [{"partition_index": number} | none for number in topic.partition_indexes]
+    return {"name": topic.name, "partitions": partitions}
+
+
 def _no_topic(topic: Any) -> Fields:
     return {
         "name": topic.name,
@@ -182,6 +188,14 @@ async def _init_producer_id(asked: Asked) -> Fields | None:
     return {"error_code": error, "producer_id": -1, "producer_epoch": -1}
 
 
+_describe_transactions = parted(
+    "transactional_ids",
+    "transaction_states",
+    lambda asked, name: asked.rights.may(Operation.DESCRIBE, Resource.TRANSACTIONAL_ID, name),
+    lambda name: {"transactional_id": name, "error_code": TRANSACTIONAL_ID_AUTHORIZATION_FAILED},
+)
+
+
 def _no_commit(topic: Any) -> Fields:
     return _no_offsets(topic) | {"topic_id": topic.topic_id}
 
@@ -211,11 +225,14 @@ RULES: Mapping[str, Rule] = {
     "DescribeConfigsRequest": _configs(Operation.DESCRIBE_CONFIGS, "results", {"configs": []}),
     "DescribeGroupsRequest": describe_groups,
     "DescribeLogDirsRequest": needs_cluster(Operation.DESCRIBE, _everywhere),
+    "DescribeProducersRequest": parted("topics", "topics", on_topic(Operation.READ), _no_producers),
     "DescribeQuorumRequest": needs_cluster(
         Operation.DESCRIBE, _no(Operation.DESCRIBE, topics=[], nodes=[])
     ),
     "DescribeTopicPartitionsRequest": describe_topic_partitions,
     # As Kafka has it; the texts of KIP-966 and KIP-1275 say CLUSTER_ACTION.
+    "DescribeTransactionsRequest": _describe_transactions,
+    "ListTransactionsRequest": anyone,
     "ElectLeadersRequest": needs_cluster(Operation.ALTER, _everywhere),
     "FetchRequest": _fetch,
     "FindCoordinatorRequest": find_coordinator,
