@@ -47,7 +47,7 @@ from kafka_unclean_recovery.model import (
 from kafka_unclean_recovery.stopping import Interrupted, Stop
 from kafka_unclean_recovery.transport import ReplicaLogSource
 from kafka_unclean_recovery.waits import Waits, waiting_text
-from kafka_unclean_recovery.witnessing import NO_WITNESSES, Witnesses, ask_groups
+from kafka_unclean_recovery.witnessing import NO_WITNESSES, Witnesses, ask_groups, not_asked_since
 
 _TICK_SECONDS = 0.25
 # A quorum that answers at all does so within a controller failover.
@@ -174,7 +174,10 @@ class Observer:
         asking = asyncio.create_task(self._ask_groups(wanted, view))
         try:
             seen, _ = await self._see(waits, wanted, deadline, view, lambda _: {})
-            return replace(seen, witnesses=await asking)
+            witnesses = await asking
+            if wanted.ask_groups:
+                witnesses = not_asked_since(witnesses, view.offline, seen.states)
+            return replace(seen, witnesses=witnesses)
         finally:
             asking.cancel()
             await asyncio.gather(asking, return_exceptions=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kafka_unclean_recovery.cluster.connection import Connection
 from kafka_unclean_recovery.cluster.describe import DESCRIBE, RequestFailed
@@ -91,6 +91,27 @@ async def ask_groups(
     return Witnesses(
         {tp: tuple(found) for tp, found in heard.commits.items()}, tuple(heard.unknown)
     )
+
+
+def not_asked_since(
+    witnesses: Witnesses,
+    asked: Mapping[TopicPartition, PartitionState],
+    now: Mapping[TopicPartition, PartitionState],
+) -> Witnesses:
+    """asked: the partitions without a leader when groups were asked. One that lost its leader since
+    may have been read in between."""
+    since = [
+        tp
+        for tp, state in now.items()
+        if state.offline and (tp not in asked or asked[tp].leader_epoch != state.leader_epoch)
+    ]
+    if not since:
+        return witnesses
+    sentence = (
+        f"what groups committed since is unknown of {count_text(len(since), 'partition')}, the"
+        f" first: {min(since)}: it lost its leader after they were asked"
+    )
+    return replace(witnesses, unknown=(*witnesses.unknown, sentence))
 
 
 async def _ask_who_is_there(reader: Reader, heard: _Heard, deadline: Deadline) -> None:

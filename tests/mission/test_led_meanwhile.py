@@ -76,6 +76,8 @@ def test_a_partition_that_was_led_meanwhile_is_planned_on_what_its_replicas_hold
     assert (row["outcome"], row["leader"], done.code) == ("elected", 3, 0), done.stderr
     (log,) = (log for log in row["replica_logs"] if log["broker"] == 3)
     assert log["log_end_offset"] == end > BEFORE
+    (unknown,) = (told for told in done.report["unknown"] if "committed since" in told)
+    assert f"1 partition, the first: {LED}-0" in unknown
 
 
 def _end(cluster: Cluster) -> int:
