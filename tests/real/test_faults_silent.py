@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -123,36 +125,39 @@ def test_who_is_asked_is_told_that_a_silent_live_broker_may_lose_records(
     troubled: Trouble, commands: Commands
 ) -> None:
     partitions = troubled.take(1)
-    run = _start_with_broker_3_stopped(troubled, commands, partitions, terminal=True)
-    run.wait_for("records may be lost in 1 partition: to elect these leaders, type the number")
-    troubled.cluster.resume(3)
-    assert "elect broker 4; certain loss unknown, possible loss unknown" in run.stderr
-    run.type("y\n")
-    assert run.finish().code == 1
+    with _broker_3_stopped(troubled, commands, partitions, terminal=True) as run:
+        run.wait_for("records may be lost in 1 partition: to elect these leaders, type the number")
+        assert "elect broker 4; certain loss unknown, possible loss unknown" in run.stderr
+        run.type("y\n")
+        assert run.finish().code == 1
     assert troubled.leaders(partitions) == {-1}
 
 
 def _with_broker_3_stopped(
     troubled: Trouble, commands: Commands, partitions: list[int], *how: str
 ) -> Finished:
-    run = _start_with_broker_3_stopped(troubled, commands, partitions, *how)
-    done = run.finish()
-    troubled.cluster.resume(3)
-    return done
+    with _broker_3_stopped(troubled, commands, partitions, "--format", "json", *how) as run:
+        return run.finish()
 
 
-def _start_with_broker_3_stopped(
+@contextmanager
+def _broker_3_stopped(
     troubled: Trouble,
     commands: Commands,
     partitions: list[int],
     *how: str,
     terminal: bool = False,
-) -> Watched:
-    """It takes no longer than 3 is taken for alive."""
+) -> Iterator[Watched]:
+    """While replicas are asked, and that takes no longer than 3 is taken for alive."""
     wanted = ("--path-to-json-file", str(commands.partitions_file({TOPIC: partitions})))
-    limit = ("--recovery-duration-ms", str(DURATION_MS))
-    format_ = () if terminal else ("--format", "json")
-    troubled.cluster.pause(3)
-    server = ("--bootstrap-server", troubled.cluster.address(4))
-    flags = (*server, *wanted, *limit, "--automated-recovery", *format_, *how)
-    return commands.start(*flags, terminal=terminal)
+    flags = (*wanted, "--recovery-duration-ms", str(DURATION_MS), "--automated-recovery", *how)
+    gate = Gate(LIST_PARTITION_REASSIGNMENTS, answer=True)
+    with Tap(troubled.cluster.address(4), gate) as tap:
+        run = commands.start("--bootstrap-server", tap.address, *flags, terminal=terminal)
+        gate.wait()
+        troubled.cluster.pause(3)
+        gate.open()
+        try:
+            yield run
+        finally:
+            troubled.cluster.resume(3)
