@@ -18,6 +18,7 @@ complete -c kafka-elect-leaders -l accept-loss -d 'Refuse partitions whose certa
 complete -c kafka-elect-leaders -l canary -d 'Elect N partitions and verify them before the others; a surprise stops it' -x
 complete -c kafka-elect-leaders -l wave-size -d 'Elect N partitions at a time and verify them; a surprise stops it' -x
 complete -c kafka-elect-leaders -l journal -d 'Where each step is noted before it is taken' -r -F
+complete -c kafka-elect-leaders -l ignore-journal -d 'Elect although this journal of an earlier run can\'t be read; may be given again' -r -F
 complete -c kafka-elect-leaders -l transport -d 'How replicas are asked how far they go' -x -a 'auto replica-log-info list-offsets'
 complete -c kafka-elect-leaders -l election-method -d 'How a designated leader is elected' -x -a 'auto designated reorder'
 complete -c kafka-elect-leaders -l replica-log-info-dialect -d 'What the brokers understand by GetReplicaLogInfo, which is sent with this key: kip-966 (krabka too) 1020, kip-1275 1275, reverted 93' -x -a 'kip-966 reverted kip-1275'

@@ -22,6 +22,7 @@ _arguments \
     '--canary=[Elect N partitions and verify them before the others; a surprise stops it]:value: ' \
     '--wave-size=[Elect N partitions at a time and verify them; a surprise stops it]:value: ' \
     '--journal=[Where each step is noted before it is taken]:file:_files' \
+    '*--ignore-journal=[Elect although this journal of an earlier run can'\''t be read; may be given again]:file:_files' \
     '--transport=[How replicas are asked how far they go]:value:(auto replica-log-info list-offsets)' \
     '--election-method=[How a designated leader is elected]:value:(auto designated reorder)' \
     '--replica-log-info-dialect=[What the brokers understand by GetReplicaLogInfo, which is sent with this key  kip-966 (krabka too) 1020, kip-1275 1275, reverted 93]:value:(kip-966 reverted kip-1275)' \

@@ -230,6 +230,7 @@ _arguments \
     '(1)--plan=[Elect only what is still as in this plan of --plan-output-file]:file:_files' \
     '(1)--require-approval=[Elect only if another user approved --plan (see approve)]:file:_files' \
     '(1)--journal=[Where each step is noted before it is taken]:file:_files' \
+    '(1)*--ignore-journal=[Elect although this journal of an earlier run can'\''t be read; may be given again]:file:_files' \
     '(1)--salvage-dir=[Before electing, save there what live replicas would lose; where that fails, nobody is elected]:directory:_files -/' \
     '(1)--allow-loss[Elect where --salvage-dir could not save all, too]' \
     '(1)--resume=[Only finish what the run of this journal left]:file:_files' \

@@ -24,14 +24,14 @@ def note_decisions(
     seen: Observation,
     plans: Iterable[PartitionPlan],
 ) -> None:
-    """What was seen, and a line for each plan made of it. Raises JournalError."""
+    """What was seen, and a line for each plan made of it."""
     journal.note("observed", **_observed(wanted, wishes, seen))
     for plan in plans:
         journal.note("decision", **_decision(plan))
 
 
 def note_verified(journal: Journal, report: Report) -> None:
-    """What became of every partition of the run. Raises JournalError."""
+    """What became of every partition of the run."""
     journal.note(
         "verified",
         partitions=[_row(row) for row in report.partitions],
@@ -41,7 +41,7 @@ def note_verified(journal: Journal, report: Report) -> None:
 
 
 def note_aftercare(journal: Journal, found: Aftercare) -> None:
-    """What is left; of partitions only those where something is. Raises JournalError."""
+    """What is left; of partitions only those where something is."""
     journal.note(
         "aftercare",
         cluster_id=found.cluster_id,

@@ -21,6 +21,11 @@ A line is {"v": 1, "at": ISO 8601 UTC, "at_ms": ms since the Unix epoch, "event"
               not by reorder
     salvage   directory; partitions: [{topic, partition, broker, start_offset, end_offset, saved,
               reason}], the tails of live replicas that were saved before electing, or not
+    sent      number (from 1), request: its name, partitions: how many, broker: address; boot_id
+              and boot_ms: since which boot of this machine for how long, null where not known
+    answered  number: of a `sent` whose answer leaves open nothing; without it, it may still be
+              carried out
+    settled   nothing that was sent before can be carried out any more
     outcome   partitions: [{topic, partition, outcome, reason}]
     restored  partitions: [{topic, partition}]
     verified  what the run found in the end: partitions: [{topic, partition, outcome, reason,
@@ -31,6 +36,8 @@ A line is {"v": 1, "at": ISO 8601 UTC, "at_ms": ms since the Unix epoch, "event"
     aftercare cluster_id, over, unknown, looked_at: how many partitions; partitions: those where
               something is left, as rows of schemas/aftercare-1.schema.json without producers
     end       exit_code
+
+The time that counts for what may still happen is that since the boot: the wall clock jumps.
 
 A partition in a `reorder` with no later `restored` may have its replicas in our order still:
 `unfinished` lists those, and the next run puts the original order back. Who reads a journal passes
@@ -44,13 +51,14 @@ import os
 import re
 import stat
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
+from kafka_unclean_recovery.boot_clock import BootTime
 from kafka_unclean_recovery.locking import lock
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.private_files import make_private_directory, why_not_ours
@@ -64,6 +72,7 @@ _DECISION = re.compile(r'^(\{"v":1,)"at":"[^"\n]*","at_ms":\d+,("event":"decisio
 
 # Of each line; after a crash of the machine zeros may stand where one was to come.
 _BEGIN = b'{"v":'
+_LINE_BEGINS = '{"v":1,"at":"'
 
 
 class JournalError(Exception):
@@ -86,12 +95,19 @@ class Reordered:
 
 
 class Journal:
-    """One file, appended to by one process at a time."""
+    """One file, appended to by one process at a time.
+
+    failure: why a line is missing in it, None while none is. A journal that lost one is not relied
+    on any more: `write` refuses, so nothing else is begun.
+    """
 
     def __init__(self, path: Path, descriptor: int, lines: list[dict[str, Any]]) -> None:
         self.path = path
         self.lines = lines
+        self.failure: str | None = None
         self._descriptor = descriptor
+        self._whole = os.fstat(descriptor).st_size
+        self._torn = False
         self._entered = False
 
     @classmethod
@@ -101,30 +117,55 @@ class Journal:
         try:
             _lock(path, descriptor)
             lines = _read_whole_lines(path, descriptor)
+            return cls(path, descriptor, lines)
+        except OSError as error:
+            os.close(descriptor)
+            raise JournalError(f"journal {path}: {error.strerror}; choose another") from None
         except BaseException:
             os.close(descriptor)
             raise
-        return cls(path, descriptor, lines)
 
-    def note(self, event: str, **fields: object) -> None:
-        """Append one line, which is on the disk with the next `write` or when the journal is
-        closed. Raises JournalError."""
+    def note(self, event: str, **fields: object) -> bool:
+        """Append one line, on which nothing that is done hangs: True when it is written. It is on
+        the disk with the next `write`, or when the journal is closed."""
         now_ms = time.time_ns() // 1_000_000
         at = datetime.fromtimestamp(now_ms / 1000, UTC).isoformat(timespec="milliseconds")
         line = {"v": VERSION, "at": at, "at_ms": now_ms, "event": event, **fields}
         data = json.dumps(line, separators=(",", ":")).encode() + b"\n"
-        try:
-            while data:
-                data = data[os.write(self._descriptor, data) :]
-        except OSError as error:
-            raise JournalError(f"journal {self.path}: {error.strerror}") from None
+        if not self._append(data):
+            return False
         self.lines.append(line)
+        return True
 
     def write(self, event: str, **fields: object) -> None:
-        """Append one line and wait for the disk. Raises JournalError when it can't be written:
-        then what it announces must not be done."""
-        self.note(event, **fields)
-        self._sync()
+        """Append one line and wait for the disk. Raises JournalError when it, or a line before it,
+        could not be written: then what it announces must not be done."""
+        if self.failure is None and self.note(event, **fields):
+            self._sync()
+        if self.failure is not None:
+            raise JournalError(self.failure)
+
+    def _append(self, data: bytes) -> bool:
+        """The whole line, or nothing of it: the next one would be glued to a part."""
+        if self._torn:
+            return False
+        left = data
+        try:
+            while left:
+                left = left[os.write(self._descriptor, left) :]
+        except OSError as error:
+            self._failed(error)
+            self._cut_off()
+            return False
+        self._whole += len(data)
+        return True
+
+    def _cut_off(self) -> None:
+        try:
+            os.ftruncate(self._descriptor, self._whole)
+        except OSError:
+            # Who opens it next cuts it off; until then nothing may come behind it.
+            self._torn = True
 
     def _sync(self) -> None:
         try:
@@ -134,13 +175,16 @@ class Journal:
                 sync_directory(self.path.parent)
                 self._entered = True
         except OSError as error:
-            raise JournalError(f"journal {self.path}: {error.strerror}") from None
+            # A later fsync may succeed without what this one lost.
+            self._failed(error)
+
+    def _failed(self, error: OSError) -> None:
+        self.failure = self.failure or f"journal {self.path}: {error.strerror}"
 
     def close(self) -> None:
-        try:
-            self._sync()
-        finally:
-            os.close(self._descriptor)
+        """Never raises: `failure` tells what is not on the disk."""
+        self._sync()
+        os.close(self._descriptor)
 
     def __enter__(self) -> Self:
         return self
@@ -194,16 +238,36 @@ def _read_whole_lines(path: Path, descriptor: int) -> list[dict[str, Any]]:
     return lines
 
 
+def untorn(text: str) -> str:
+    """The lines of a journal without beginnings of lines that another line is glued to.
+
+    A full disk left such a part behind, and nothing was done on its account. A line begins as no
+    value within one can: quotes in texts are escaped, and nothing in a line has a version.
+    """
+    return "".join(map(_without_torn, text.splitlines(keepends=True)))
+
+
+def _without_torn(line: str) -> str:
+    glued = line.rfind(_LINE_BEGINS)
+    if glued < 1 or not line.startswith("{"):
+        return line
+    try:
+        json.loads(line[:glued])
+    except ValueError:
+        return line[glued:]
+    return line  # what came before is whole, so it was no write that failed
+
+
 def parse(text: str, source: str) -> list[dict[str, Any]]:
     """The lines of a journal. Raises JournalError naming the line that is not one."""
     lines = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(untorn(text).splitlines(), 1):
         try:
             value = json.loads(line)
         except (ValueError, RecursionError):
             value = None
         if not isinstance(value, dict) or "event" not in value:
-            raise JournalError(f"{source}, line {number}: not a line of a journal")
+            raise JournalError(f"{source}, line {number}: not a line of a journal; restore it")
         if value.get("v") != VERSION:
             raise JournalError(
                 f"{source}, line {number}: journal version {value.get('v')!r}, this tool reads"
@@ -268,6 +332,43 @@ def unfinished(lines: Iterable[Mapping[str, Any]]) -> tuple[Reordered, ...]:
     return tuple(open_steps[tp] for tp in sorted(open_steps))
 
 
+@dataclass(frozen=True, slots=True)
+class Outstanding:
+    """A request that may still be carried out, as far as its journal knows. broker: its address;
+    at: when it was sent. None is not known."""
+
+    broker: str | None
+    at: BootTime | None
+
+
+def outstanding(lines: Iterable[Mapping[str, Any]]) -> tuple[Outstanding, ...]:
+    """Requests without an answer that leaves open nothing. Of a run that did not note what it sent
+    there is one of which nothing is known, while it left orders."""
+    lines = list(lines)
+    sent: dict[object, Outstanding] = {}
+    for line in lines:
+        if line["event"] == "sent":
+            sent[line.get("number")] = _outstanding(line)
+        elif line["event"] == "answered":
+            sent.pop(line.get("number"), None)
+        elif line["event"] == "settled":
+            sent.clear()
+    if not any(line["event"] in ("sent", "settled") for line in lines) and unfinished(lines):
+        return (Outstanding(None, None),)
+    return tuple(sent.values())
+
+
+def _outstanding(line: Mapping[str, Any]) -> Outstanding:
+    broker, boot_id, ms = (line.get(key) for key in ("broker", "boot_id", "boot_ms"))
+    at = BootTime(boot_id, ms) if isinstance(boot_id, str) and isinstance(ms, int) else None
+    return Outstanding(broker if isinstance(broker, str) else None, at)
+
+
+def half_done(lines: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a run ended while something of it was left to be finished, or on its way."""
+    return bool(unfinished(lines) or outstanding(lines))
+
+
 def elected(lines: Iterable[Mapping[str, Any]]) -> frozenset[TopicPartition]:
     """Partitions whose election was begun; whether by ours or not, they may have a new leader."""
     return frozenset(
@@ -319,18 +420,26 @@ def link_to(path: Path, directory: Path) -> Path:
     return link
 
 
-def unfinished_journals(directory: Path) -> tuple[list[Path], list[str]]:
-    """(journals in the directory, oldest first, that hold an unfinished step; complaints about
-    those that can't be read)."""
-    found, complaints = [], []
+def unfinished_journals(
+    directory: Path, left: Callable[[Sequence[Mapping[str, Any]]], object] = unfinished
+) -> tuple[list[Path], dict[Path, str]]:
+    """(journals in the directory, oldest first, in whose lines there is something `left`; why
+    others can't be read)."""
+    found: list[Path] = []
+    complaints: dict[Path, str] = {}
     for path in sorted(directory.glob("*.jsonl")):
-        if not path.exists():
-            continue  # a link to a journal that somebody took away
         try:
             # Every run reads every journal there is, and nothing hangs on what was known.
-            text = _DECISION.sub(r"\1\2}", path.read_text(errors="replace"))
-            if unfinished(parse(text[: text.rfind("\n") + 1], str(path))):
+            text = _DECISION.sub(r"\1\2}", untorn(path.read_text(errors="replace")))
+            if left(parse(text[: text.rfind("\n") + 1], str(path))):
                 found.append(path)
-        except (JournalError, OSError) as error:
-            complaints.append(str(error))
+        except JournalError as error:
+            complaints[path] = str(error)
+        except OSError as error:
+            complaints[path] = f"{_pointed(path)}: {error.strerror}"
     return found, complaints
+
+
+def _pointed(path: Path) -> str:
+    """A link by which a journal elsewhere is found outlives it when somebody takes it away."""
+    return f"{path}, a link to {path.readlink()}" if path.is_symlink() else str(path)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ import pytest
 from kafka_unclean_recovery.journal import (
     Journal,
     JournalError,
+    link_to,
     parse,
     state_directory,
     unfinished,
@@ -103,7 +106,8 @@ def test_unfinished_journals_are_found_and_unreadable_ones_are_named(tmp_path: P
     (tmp_path / "3.jsonl").write_text("nonsense\n")
     found, complaints = unfinished_journals(tmp_path)
     assert found == [tmp_path / "2.jsonl"]
-    assert ["3.jsonl" in complaint for complaint in complaints] == [True]
+    assert list(complaints) == [tmp_path / "3.jsonl"]
+    assert f"{tmp_path / '3.jsonl'}, line 1" in complaints[tmp_path / "3.jsonl"]
 
 
 def test_what_was_decided_is_passed_over_and_counted(tmp_path: Path) -> None:
@@ -112,9 +116,131 @@ def test_what_was_decided_is_passed_over_and_counted(tmp_path: Path) -> None:
         for number in range(2):
             journal.note("decision", topic="a\nb", partition=number, ranking=[{}])
         journal.write("reorder", partitions=[_reorder(0, [1, 2], [2, 1])])
-    assert unfinished_journals(tmp_path) == ([path], [])
+    assert unfinished_journals(tmp_path) == ([path], {})
     path.write_text(path.read_text() + "nonsense\n")
-    assert "1.jsonl, line 4" in unfinished_journals(tmp_path)[1][0]
+    assert "1.jsonl, line 4" in unfinished_journals(tmp_path)[1][path]
+
+
+class Disk:
+    """Has room for so many bytes more, and then is full; None is any number."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.room: int | None = None
+        self.cuts = True
+        self.syncs = True
+        self._write, self._cut, self._sync = os.write, os.ftruncate, os.fsync
+        monkeypatch.setattr("kafka_unclean_recovery.journal.os.write", self.write)
+        monkeypatch.setattr("kafka_unclean_recovery.journal.os.ftruncate", self.truncate)
+        monkeypatch.setattr("kafka_unclean_recovery.journal.os.fsync", self.sync)
+
+    def write(self, descriptor: int, data: bytes) -> int:
+        if self.room is None:
+            return self._write(descriptor, data)
+        if not self.room:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        written = self._write(descriptor, data[: self.room])
+        self.room -= written
+        return written
+
+    def truncate(self, descriptor: int, length: int) -> None:
+        if not self.cuts:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        self._cut(descriptor, length)
+
+    def sync(self, descriptor: int) -> None:
+        if not self.syncs:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        self._sync(descriptor)
+
+
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
+    return Disk(monkeypatch)
+
+
+@pytest.mark.parametrize("room", [0, 1, 10, 60])
+def test_a_line_that_a_full_disk_cut_off_leaves_nothing_behind(
+    tmp_path: Path, disk: Disk, room: int
+) -> None:
+    path = tmp_path / "j.jsonl"
+    with Journal.open(path) as journal:
+        journal.write("begin", cluster_id="c")
+        disk.room = room
+        with pytest.raises(JournalError, match="No space left on device"):
+            journal.write("reorder", partitions=[_reorder(0, [1, 2], [2, 1])])
+        disk.room = None
+        assert journal.note("outcome", partitions=[])
+    events = [line["event"] for line in parse(path.read_text(), "j")]
+    assert events == ["begin", "outcome"]
+    assert [line["event"] for line in journal.lines] == events
+
+
+def test_nothing_more_is_announced_in_a_journal_that_lost_a_line(
+    tmp_path: Path, disk: Disk
+) -> None:
+    with Journal.open(tmp_path / "j.jsonl") as journal:
+        disk.room = 20
+        assert not journal.note("reorder", partitions=[_reorder(0, [1, 2], [2, 1])])
+        disk.room = None
+        with pytest.raises(JournalError, match="No space left"):
+            journal.write("elect", partitions=[])
+    assert journal.failure is not None
+
+
+def test_where_the_part_of_a_line_can_not_be_cut_off_nothing_is_glued_to_it(
+    tmp_path: Path, disk: Disk
+) -> None:
+    path = tmp_path / "j.jsonl"
+    with Journal.open(path) as journal:
+        journal.write("begin", cluster_id="c")
+        disk.room, disk.cuts = 30, False
+        assert not journal.note("elect", partitions=[])
+        disk.room = None
+        assert not journal.note("restored", partitions=[])
+    disk.cuts = True
+    with Journal.open(path) as journal:
+        journal.write("end", exit_code=1)
+    assert [line["event"] for line in parse(path.read_text(), "j")] == ["begin", "end"]
+
+
+def test_a_disk_that_failed_to_sync_once_is_not_believed_again(tmp_path: Path, disk: Disk) -> None:
+    with Journal.open(tmp_path / "j.jsonl") as journal:
+        disk.syncs = False
+        with pytest.raises(JournalError, match="Input/output error"):
+            journal.write("reorder", partitions=[_reorder(0, [1, 2], [2, 1])])
+        disk.syncs = True
+        with pytest.raises(JournalError, match="Input/output error"):
+            journal.write("elect", partitions=[])
+
+
+def test_a_line_glued_to_the_part_that_a_full_disk_left_is_read(tmp_path: Path) -> None:
+    """As earlier versions left it. What was cut off was never done."""
+    path = tmp_path / "j.jsonl"
+    with Journal.open(path) as journal:
+        journal.write("begin", cluster_id="c")
+        journal.note("decision", topic="orders")
+        journal.write("reorder", partitions=[_reorder(0, [1, 2], [2, 1])])
+    first, decision, reorder = path.read_text().splitlines(keepends=True)
+    for cut in (1, 8, 30, len(decision) - 2):
+        path.write_text(first + decision[:cut] + reorder)
+        assert unfinished_journals(tmp_path) == ([path], {})
+        assert unfinished(parse(path.read_text(), "j"))
+
+
+def test_two_whole_lines_in_one_are_no_work_of_a_full_disk(tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    with Journal.open(path) as journal:
+        journal.write("reorder", partitions=[_reorder(0, [1, 2], [2, 1])])
+        journal.write("end", exit_code=0)
+    path.write_text(path.read_text().replace("}\n{", "}{"))
+    assert "line 1: not a line of a journal" in unfinished_journals(tmp_path)[1][path]
+
+
+def test_a_link_to_a_journal_that_is_gone_is_named(tmp_path: Path) -> None:
+    link = link_to(tmp_path / "elsewhere.jsonl", tmp_path)
+    assert unfinished_journals(tmp_path)[1] == {
+        link: f"{link}, a link to {tmp_path / 'elsewhere.jsonl'}: No such file or directory"
+    }
 
 
 @pytest.mark.parametrize("cluster_id", ["../../etc", "a/b", ".."])

@@ -68,9 +68,10 @@ PURE = {
     "consent": {"model", "plan_file", "report_text", "waiting"},
 }
 RIM = {
+    "boot_clock": set(),
     "private_files": set(),
     "locking": set(),
-    "journal": {"locking", "model", "private_files", "sync_directory"},
+    "journal": {"boot_clock", "locking", "model", "private_files", "sync_directory"},
     "log_dir": {"choices", "model", "errors", "signals", "trust"},
     "messages": {"choices"},
     "sync_directory": set(),
@@ -141,6 +142,7 @@ RIM = {
     "stopping": {"signals"},
     "cluster": {"choices", "model", "deadline", "messages"},
     "transport": {
+        "boot_clock",
         "choices",
         "model",
         "deadline",

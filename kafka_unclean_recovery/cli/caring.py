@@ -256,10 +256,12 @@ async def _end_transactions(session: Session, options: Options, found: Aftercare
         done = await end_transactions(
             session.nodes, leaders, chosen, _ANSWER_SECONDS, lambda: not session.stop.requested
         )
-        journal.write("marked", partitions=list(map(_marked_line, done)))
+        journal.note("marked", partitions=list(map(_marked_line, done)))
     for each in done:
         what = f"{_name(each.hanging)}: {each.hanging.verdict.ending}"
         session.console.say(f"{what}: {each.problem}" if each.problem else f"{what}: done")
+    if journal.failure is not None:
+        raise Exit(NOT_ALL, f"{journal.failure}: what became of the markers is not in the journal")
     session.console.say(f"noted in {path}")
 
 
@@ -268,8 +270,11 @@ def _note(console: Console, path: Path, found: Aftercare) -> None:
     try:
         with Journal.open(path) as journal:
             note_aftercare(journal, found)
+        failure = journal.failure
     except JournalError as error:
-        console.say(f"not noted for the report: {error}")
+        failure = str(error)
+    if failure is not None:
+        console.say(f"not noted for the report: {failure}")
 
 
 async def _leaders(session: Session, found: Aftercare) -> Mapping[TopicPartition, Broker]:

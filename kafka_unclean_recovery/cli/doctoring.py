@@ -94,7 +94,9 @@ def _room(cluster_id: str, salvage: Path) -> Room:
     if (why := why_not_to_use(os.environ, state)) is not None:
         return Room(_space(state), _space(salvage), (), (f"{why}: set XDG_STATE_HOME",))
     journals, complaints = unfinished_journals(state)
-    return Room(_space(state), _space(salvage), tuple(map(str, journals)), tuple(complaints))
+    return Room(
+        _space(state), _space(salvage), tuple(map(str, journals)), tuple(complaints.values())
+    )
 
 
 def _space(directory: Path) -> Space:

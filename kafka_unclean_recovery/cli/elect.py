@@ -21,6 +21,7 @@ from kafka_unclean_recovery.cluster.controller_requests import (
     UNCLEAN,
     Answer,
     elect_leaders,
+    left_out,
 )
 from kafka_unclean_recovery.cluster.error_codes import ELECTION_NOT_NEEDED, NONE, error_name
 from kafka_unclean_recovery.deadline import Deadline
@@ -39,6 +40,7 @@ from kafka_unclean_recovery.recovery import (
     verify,
 )
 from kafka_unclean_recovery.run_metrics import outcome_metrics
+from kafka_unclean_recovery.transport.electing import sentence
 from kafka_unclean_recovery.waves import Pace
 
 NAME = "kafka-elect-leaders"
@@ -63,6 +65,7 @@ class Options:
     accept_loss: tuple[str, ...]
     pace: Pace
     journal: Path | None
+    ignore_journals: tuple[Path, ...]
     transport: Transport
     election_method: ElectionMethod
     replica_log_info_dialect: Dialect | None
@@ -151,6 +154,8 @@ async def _by_the_controller(session: Session, options: Options, chosen: Leaders
     answers = await session.controller.ask(
         lambda connection, deadline: elect_leaders(connection, kind, wanted, deadline)
     )
+    # Of every partition there is no telling which were to be answered.
+    answers = left_out(wanted or ()) | answers
     metrics_file.found(outcome_metrics(_kind(answer) for answer in answers.values()))
     if options.as_json:
         rows = [_answer_json(tp, answer) for tp, answer in sorted(answers.items())]
@@ -160,7 +165,7 @@ async def _by_the_controller(session: Session, options: Options, chosen: Leaders
         session.console.artefact(_answers_text(options.election_type, answers))
     for tp, answer in sorted(answers.items()):
         if answer.error not in (NONE, ELECTION_NOT_NEEDED):
-            session.console.say(f"{tp}: {error_name(answer.error)}: {answer.message}")
+            session.console.say(f"{tp}: {sentence(answer)}")
     done = all(answer.error in (NONE, ELECTION_NOT_NEEDED) for answer in answers.values())
     return OK if done else NOT_ALL
 
@@ -194,7 +199,8 @@ def _answers_text(election_type: str, answers: Mapping[TopicPartition, Answer]) 
 
 async def _designated(session: Session, options: Options, leaders: Leaders, terms: Terms) -> int:
     cluster, _ = await session.stop.unless(session.reader.cluster())
-    async with journal_of(session, options.journal, cluster.cluster_id, NAME) as journal:
+    ignored = options.ignore_journals
+    async with journal_of(session, options.journal, cluster.cluster_id, NAME, ignored) as journal:
         code = await _elect_designated(session, options, leaders, terms, journal)
         journal.note("end", exit_code=session.exit_code(code))
         return code

@@ -72,6 +72,14 @@ JournalFile = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Where each step is noted before it is taken."),
 ]
+IgnoreJournals = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--ignore-journal",
+        metavar="FILE",
+        help="Elect although this journal of an earlier run can't be read; may be given again.",
+    ),
+]
 AcceptLoss = Annotated[
     list[str] | None,
     typer.Option(

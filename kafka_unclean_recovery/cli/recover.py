@@ -7,7 +7,7 @@ from pathlib import Path
 from kafka_unclean_recovery.choices import Wishes
 from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.electing import recover_automatically
-from kafka_unclean_recovery.cli.exits import OK, USAGE, Exit, usage
+from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, USAGE, Exit, usage
 from kafka_unclean_recovery.cli.flags import ReplicaFormat
 from kafka_unclean_recovery.cli.looking import only_plan
 from kafka_unclean_recovery.cli.recover_options import NAME, Inputs, Options, read_inputs
@@ -51,6 +51,7 @@ def resume_journal(options: Options, path: Path) -> int:
         options.path_to_json_file,
         options.automated_recovery,
         options.salvage_dir,
+        options.ignore_journals,
         options.allow_loss,
         options.bounds_an_election,
     )
@@ -65,6 +66,8 @@ def resume_journal(options: Options, path: Path) -> int:
         cluster, _ = await session.stop.unless(session.reader.cluster())
         with Journal.open(path) as journal:
             done = await finish(session, journal, cluster.cluster_id)
+        if journal.failure is not None:
+            raise Exit(NOT_ALL, f"{journal.failure}: run with --resume again")
         if not done:
             console.say(f"{path}: nothing is left to finish")
         if options.format is ReplicaFormat.JSON:
@@ -84,7 +87,8 @@ async def _recover(session: Session, inputs: Inputs) -> int:
     if not options.automated_recovery:
         warn_of_unfinished(session, cluster.cluster_id)
         return await only_plan(session, inputs)
-    async with journal_of(session, options.journal, cluster.cluster_id, NAME) as journal:
+    ignored = options.ignore_journals
+    async with journal_of(session, options.journal, cluster.cluster_id, NAME, ignored) as journal:
         code = await recover_automatically(session, inputs, journal)
         journal.note("end", exit_code=session.exit_code(code))
         return code

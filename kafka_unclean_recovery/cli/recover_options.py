@@ -46,6 +46,7 @@ class Options:
     plan: Path | None
     require_approval: Path | None
     journal: Path | None
+    ignore_journals: tuple[Path, ...]
     salvage_dir: Path | None
     allow_loss: bool
     plan_output_file: Path | None

@@ -6,12 +6,13 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kafka_unclean_recovery import __version__
+from kafka_unclean_recovery.boot_clock import boot_time
 from kafka_unclean_recovery.choices import Wishes
 from kafka_unclean_recovery.cli import standard_streams
 from kafka_unclean_recovery.cli.console import Console
@@ -34,9 +35,11 @@ from kafka_unclean_recovery.journal import (
     JournalBusy,
     JournalError,
     Reordered,
+    half_done,
     link_to,
     new_path,
     only_holder,
+    outstanding,
     state_directory,
     unfinished,
     unfinished_journals,
@@ -54,6 +57,7 @@ from kafka_unclean_recovery.transport.choosing import (
 )
 from kafka_unclean_recovery.transport.electing import Means
 from kafka_unclean_recovery.transport.replica_order import ReplicaOrder, resume
+from kafka_unclean_recovery.transport.sending import settle
 from kafka_unclean_recovery.transport.wave_elector import WaveElector
 from kafka_unclean_recovery.waves import Pace
 
@@ -144,7 +148,7 @@ def run(
         controller = Controller(nodes, patience, time.monotonic, console.say)
         try:
             session = Session(console, stop, nodes, reader, controller, wishes)
-            code = await _guarded(work(session), console)
+            code = await _guarded(work(session), console, controller)
         finally:
             stop.tell()
             await nodes.close()
@@ -153,7 +157,7 @@ def run(
     return asyncio.run(with_session())
 
 
-async def _guarded(work: Awaitable[int], console: Console) -> int:
+async def _guarded(work: Awaitable[int], console: Console, controller: Controller) -> int:
     try:
         return await work
     except Exit as error:
@@ -164,7 +168,10 @@ async def _guarded(work: Awaitable[int], console: Console) -> int:
         # A SASL listener answers ApiVersions in plaintext and hangs up on anything else.
         hint = "; if it wants a login, set security.protocol in --command-config"
         code, sentence = UNREACHABLE, f"{error}{hint}"
-    except (ClustersMixed, JournalError, NotOffered) as error:
+    except JournalError as error:
+        # 2 says that nothing was changed.
+        code, sentence = NOT_ALL if controller.has_sent else USAGE, str(error)
+    except (ClustersMixed, NotOffered) as error:
         code, sentence = USAGE, str(error)
     except (MissingRight, QuorumSilent, RequestFailed, Unsure) as error:
         code, sentence = NOT_ALL, str(error)
@@ -176,32 +183,57 @@ async def _guarded(work: Awaitable[int], console: Console) -> int:
 
 @contextlib.asynccontextmanager
 async def journal_of(
-    session: Session, path: Path | None, cluster_id: str, command: str
+    session: Session,
+    path: Path | None,
+    cluster_id: str,
+    command: str,
+    ignored: Sequence[Path] = (),
 ) -> AsyncIterator[Journal]:
-    """The journal of this run, once everything that earlier runs left open is finished.
+    """The journal of this run, once everything that earlier runs left open is finished. ignored:
+    journals that can't be read and may be passed over all the same.
 
     One run at a time a user and cluster: another one's order in the middle of an election would
     be taken for the original.
     """
     directory = own_state_directory(cluster_id)
     with _only_run(directory):
-        await _finish_others(session, directory, path, cluster_id)
+        await _finish_others(session, directory, path, cluster_id, ignored)
         with Journal.open(path or new_path(directory)) as journal:
             await finish(session, journal, cluster_id)
             link = None if path is None else _linked(path, directory)
-            journal.note("begin", version=__version__, cluster_id=cluster_id, command=command)
+            journal.write("begin", version=__version__, cluster_id=cluster_id, command=command)
             yield journal
-            if link is not None and not unfinished(journal.lines):
+            if link is not None and not half_done(journal.lines):
                 link.unlink()
+        if journal.failure is not None:
+            raise Exit(NOT_ALL, _incomplete(journal, journal.failure))
+
+
+def _incomplete(journal: Journal, failure: str) -> str:
+    text = f"{failure}: not all that this run did is in the journal"
+    if unfinished(journal.lines):
+        text += f"; make room there, then run with --resume {journal.path}"
+    return text
 
 
 async def _finish_others(
-    session: Session, directory: Path, path: Path | None, cluster_id: str
+    session: Session,
+    directory: Path,
+    path: Path | None,
+    cluster_id: str,
+    ignored: Sequence[Path],
 ) -> None:
-    """What earlier runs left in journals other than the one of this run."""
-    paths, complaints = unfinished_journals(directory)
-    for complaint in complaints:
-        session.console.say(f"{complaint}; it is left alone")
+    """What earlier runs left in journals other than the one of this run. Raises Exit(2) for one
+    that can't be read: its run may have left replica orders changed, or requests on their way."""
+    paths, complaints = unfinished_journals(directory, half_done)
+    for unreadable, complaint in complaints.items():
+        if not any(_same(unreadable, each) for each in ignored):
+            raise usage(
+                f"{complaint}: what its run left half done is not known, so nothing is elected;"
+                " restore it, or, where the replica orders are known to be as before, give"
+                f" --ignore-journal {unreadable}"
+            )
+        session.console.say(f"{complaint}; ignored, as --ignore-journal says")
     for left in paths:
         if not _same(left, path):
             with Journal.open(left) as journal:
@@ -255,17 +287,36 @@ async def finish(session: Session, journal: Journal, cluster_id: str) -> list[Re
     """Put back the replica orders that the journal's run left; what stays open raises Exit(1)."""
     _check_cluster(journal, cluster_id)
     steps = unfinished(journal.lines)
+    if not half_done(journal.lines):
+        return []
+    if steps:
+        session.console.say(f"{journal.path}: {len(steps)} replica orders are to be put back first")
+    await _settle(session, journal)
     if not steps:
         return []
-    session.console.say(f"{journal.path}: {len(steps)} replica orders are to be put back first")
     order = ReplicaOrder(session.controller, session.reader, journal)
-    for sentence in (await resume(order, session.controller, steps)).values():
+    complaints = await resume(order, session.reader, steps)
+    for sentence in complaints.values():
         session.console.say(sentence)
     still = unfinished(journal.lines)
+    if still and journal.failure is not None:
+        raise Exit(NOT_ALL, _incomplete(journal, journal.failure))
     if still:
         raise Exit(NOT_ALL, f"{journal.path}: {len(still)} replica orders could not be put back")
-    session.console.say(f"{journal.path}: all put back")
-    return list(steps)
+    others = f", but for {len(complaints)} that somebody else changed" if complaints else ""
+    session.console.say(f"{journal.path}: all put back{others}")
+    return [step for step in steps if step.topic_partition not in complaints]
+
+
+async def _settle(session: Session, journal: Journal) -> None:
+    """What the journal's run sent may still be carried out. Raises Unsure."""
+    now = boot_time()
+    for each in outstanding(journal.lines):
+        # Of another boot or machine no clock tells how long ago it was.
+        age = None if now is None else now.seconds_since(each.at)
+        session.controller.given_up_by(each.broker, age or 0.0)
+    reason = f"the run of {journal.path} ended in the middle of an election"
+    await settle(session.controller, journal, reason)
 
 
 def _check_cluster(journal: Journal, cluster_id: str) -> None:
@@ -284,7 +335,9 @@ def warn_of_unfinished(session: Session, cluster_id: str) -> None:
     if (why := why_not_to_use(os.environ, directory)) is not None:
         session.console.say(f"what an earlier run left is not known: {why}")
         return
-    paths, _ = unfinished_journals(directory)
+    paths, complaints = unfinished_journals(directory)
+    for complaint in complaints.values():
+        session.console.say(f"{complaint}: what that run left half done is not known")
     for path in paths:
         session.console.say(
             f"an earlier run left replica orders to be put back: run with --resume {path}"

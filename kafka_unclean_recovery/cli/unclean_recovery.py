@@ -28,6 +28,7 @@ from kafka_unclean_recovery.cli.flags import (
     ElectionAttempts,
     HowElected,
     HowSeen,
+    IgnoreJournals,
     JournalFile,
     LogDirs,
     ManualRecoveryFile,
@@ -113,6 +114,7 @@ def unclean_recovery(
         ),
     ] = None,
     journal: JournalFile = None,
+    ignore_journal: IgnoreJournals = None,
     salvage_dir: Annotated[
         Path | None,
         typer.Option(
@@ -176,6 +178,7 @@ def unclean_recovery(
         plan=plan,
         require_approval=require_approval,
         journal=journal,
+        ignore_journals=tuple(ignore_journal or ()),
         salvage_dir=salvage_dir,
         allow_loss=allow_loss,
         plan_output_file=plan_output_file,

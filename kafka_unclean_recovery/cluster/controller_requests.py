@@ -7,7 +7,7 @@ certainly undone by an error or a silence: see `UNSURE` in error_codes.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -33,14 +33,23 @@ _DESIGNATED_VERSION = 3
 
 # What brokers are told; they ignore it while the quorum is lost and answer after 60 s.
 _TIMEOUT_MS = 60_000
+_UNKNOWN_SERVER_ERROR = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Kafka's error code for one partition, 0 for success, and its words if any."""
+    """Kafka's error code for one partition, 0 for success, and its words if any. left_out: there
+    was none."""
 
     error: int
     message: str | None = None
+    left_out: bool = False
+
+
+def left_out(asked: Iterable[TopicPartition]) -> dict[TopicPartition, Answer]:
+    """In the place of answers that are missing: what was not answered is no success."""
+    missing = Answer(_UNKNOWN_SERVER_ERROR, "the controller left it out of its answer", True)
+    return dict.fromkeys(asked, missing)
 
 
 async def alter_replica_order(

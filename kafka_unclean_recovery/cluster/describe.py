@@ -6,7 +6,7 @@ Each function sends one kind of request over one connection and returns values o
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kafka.protocol.admin.cluster import DescribeClusterRequest
@@ -17,7 +17,13 @@ from kafka.protocol.admin.topics import (
 from kafka.protocol.metadata.metadata import MetadataRequest
 
 from kafka_unclean_recovery.cluster.connection import Connection
-from kafka_unclean_recovery.cluster.error_codes import NONE, error_name
+from kafka_unclean_recovery.cluster.error_codes import (
+    LEADER_NOT_AVAILABLE,
+    NONE,
+    REPLICA_NOT_AVAILABLE,
+    UNKNOWN_TOPIC_OR_PARTITION,
+    error_name,
+)
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Broker, Cluster, PartitionState, TopicPartition
 
@@ -31,6 +37,9 @@ _BROKERS = 1
 # Kafka's default and maximum (max.request.partition.size.limit).
 _PAGE = 2000
 _DETAIL_LIMIT = 200
+# Errors of a partition that is described all the same.
+_TOLD = frozenset({NONE, LEADER_NOT_AVAILABLE, REPLICA_NOT_AVAILABLE})
+_LEFT_OUT = "it is missing in the answer"
 
 
 class RequestFailed(Exception):
@@ -51,13 +60,27 @@ def _last_sentence(detail: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic as described: its partitions, or the error that stands in their place."""
+    """A topic as described: its partitions, or the error that stands in their place. untold: of
+    partitions of which it could not be told who leads them, Kafka's error."""
 
     name: str
     topic_id: str
     error: int
     authorized_operations: frozenset[int]
     partitions: tuple[PartitionState, ...]
+    untold: Mapping[int, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """Partitions as one broker describes them. gone: those of which it says that they do not exist
+    (UNKNOWN_TOPIC_OR_PARTITION); untold: why others could not be described; topic_ids: of all
+    topics that were described."""
+
+    states: Mapping[TopicPartition, PartitionState]
+    gone: frozenset[TopicPartition] = frozenset()
+    untold: Mapping[TopicPartition, str] = field(default_factory=dict)
+    topic_ids: Mapping[str, str] = field(default_factory=dict)
 
 
 def operations(bits: int | set[int] | None) -> frozenset[int]:
@@ -111,24 +134,30 @@ async def describe_topics(
 
 async def describe_partitions(
     connection: Connection, wanted: Sequence[TopicPartition], deadline: Deadline
-) -> dict[TopicPartition, PartitionState]:
-    """The wanted partitions, `wanted` in order of topic and partition; a deleted one is missing.
+) -> Described:
+    """The wanted partitions, `wanted` in order of topic and partition.
 
     Pages start at the first wanted partition and end with the last, so that a batch out of a
     huge topic does not cost the whole topic.
     """
     if not wanted:
-        return {}
+        return Described({})
     names = sorted({tp.topic for tp in wanted})
     if connection.version_for(DescribeTopicPartitionsRequest) is None:
         topics = await _describe_topics_by_metadata(connection, names, deadline)
-        return _only(wanted, topics)
+        return _described(wanted, topics)
     found: list[Topic] = []
-    async for page in _pages(connection, names, wanted[0], min(_PAGE, len(wanted)), deadline):
+    async for page in _pages(connection, names, wanted[0], _page_of(wanted), deadline):
         found.extend(page)
         if _reaches(page, wanted[-1]):
             break
-    return _only(wanted, found)
+    return _described(wanted, found)
+
+
+def _page_of(wanted: Sequence[TopicPartition]) -> int:
+    """Few partitions that lie far apart are no reason for many pages."""
+    first, last = wanted[0], wanted[-1]
+    return min(_PAGE, last.partition - first.partition + 1) if first.topic == last.topic else _PAGE
 
 
 def _reaches(page: Sequence[Topic], last: TopicPartition) -> bool:
@@ -136,11 +165,35 @@ def _reaches(page: Sequence[Topic], last: TopicPartition) -> bool:
     return bool(newest) and newest[0].topic_partition >= last
 
 
-def _only(
-    wanted: Iterable[TopicPartition], topics: Iterable[Topic]
-) -> dict[TopicPartition, PartitionState]:
-    every = {p.topic_partition: p for topic in topics for p in topic.partitions}
-    return {tp: every[tp] for tp in wanted if tp in every}
+def _described(wanted: Iterable[TopicPartition], topics: Iterable[Topic]) -> Described:
+    told = {topic.name: topic for topic in _joined(topics)}
+    every = {p.topic_partition: p for topic in told.values() for p in topic.partitions}
+    states: dict[TopicPartition, PartitionState] = {}
+    errors: dict[TopicPartition, int | None] = {}
+    for tp in wanted:
+        error = _error_of(tp, told.get(tp.topic), tp in every)
+        if error == NONE:
+            states[tp] = every[tp]
+        else:
+            errors[tp] = error
+    gone = frozenset(tp for tp, error in errors.items() if error == UNKNOWN_TOPIC_OR_PARTITION)
+    untold = {
+        tp: _LEFT_OUT if error is None else error_name(error)
+        for tp, error in errors.items()
+        if tp not in gone
+    }
+    ids = {name: topic.topic_id for name, topic in told.items() if topic.error == NONE}
+    return Described(states, gone, untold, ids)
+
+
+def _error_of(wanted: TopicPartition, topic: Topic | None, there: bool) -> int | None:
+    """Why it is not described; None when the answer does not have it."""
+    if topic is None:
+        return None
+    if topic.error != NONE or there:
+        return topic.error or topic.untold.get(wanted.partition, NONE)
+    # Others of its topic are there, and its number is none of theirs.
+    return UNKNOWN_TOPIC_OR_PARTITION if topic.partitions else None
 
 
 async def _pages(
@@ -180,6 +233,7 @@ def _topic(topic: Any) -> Topic:
         topic.error_code,
         operations(_topic_operations(topic)),
         tuple(_partition(topic.name, topic_id, p) for p in topic.partitions),
+        {p.partition_index: p.error_code for p in topic.partitions if p.error_code not in _TOLD},
     )
 
 
@@ -213,7 +267,8 @@ def _joined(topics: Iterable[Topic]) -> list[Topic]:
     for topic in topics:
         before = whole.get(topic.name)
         partitions = (*before.partitions, *topic.partitions) if before else topic.partitions
-        whole[topic.name] = replace(topic, partitions=partitions)
+        untold = {**before.untold, **topic.untold} if before else topic.untold
+        whole[topic.name] = replace(topic, partitions=partitions, untold=untold)
     return list(whole.values())
 
 

@@ -150,6 +150,11 @@ class Nodes:
             None,
         )
 
+    @property
+    def known(self) -> dict[int, Broker]:
+        """Who lives, as remembered."""
+        return self._brokers
+
     async def broker(self, broker: Broker, deadline: Deadline) -> Connection:
         """The connection to one broker. Raises ConnectionFailed."""
         address = (broker.host, broker.port)

@@ -3,7 +3,8 @@
 No error and no silence proves that a request was not carried out: a broker replays it when the
 quorum comes back, and a controller that lost its standbys commits it when one returns. After a
 time-out, a disconnect, REQUEST_TIMED_OUT or NOT_CONTROLLER the only way to know is to wait until
-the quorum answers again *and* every request given up has run out, and then to read.
+the quorum answers again *and* every request given up has run out, and then to read. Where nothing
+bounds how long it can take, what was asked last is asked whether it runs.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from kafka_unclean_recovery.cluster.connection import Connection
 from kafka_unclean_recovery.cluster.describe import RequestFailed
 from kafka_unclean_recovery.cluster.error_codes import UNSURE
 from kafka_unclean_recovery.cluster.errors import ConnectionFailed, FailureKind, NoBrokerReachable
+from kafka_unclean_recovery.cluster.knocking import Knocked, knock
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.quorum_state import led_quorum
 from kafka_unclean_recovery.deadline import Clock, Deadline
@@ -41,17 +43,24 @@ class Patience:
     """How long, in seconds, to wait for the controller.
 
     answer: for one request; a broker answers within 60.1 s whatever it is told, so giving up
-    before that makes a ghost of the request. ghost: how long a request given up may still be
-    carried out. settle: for the quorum to come back and all ghosts to be gone.
+    before that makes a ghost of the request. ghost: how long after it was sent a request given up
+    may still be carried out: a broker that runs keeps it for a controller up to 60 s, and the
+    controller that gets it then begins with it within the time-out that the request names, another
+    60 s. A process that is paused keeps what it did not read yet for as long as it is paused, so
+    `settle` asks the broker it was sent to and the quorum afterwards. settle: for the quorum to
+    come back and all ghosts to be gone.
     """
 
     answer: float = 65.0
-    ghost: float = 60.0
-    settle: float = 240.0
+    ghost: float = 125.0
+    settle: float = 300.0
 
 
 class Controller:
-    """Requests that the active controller carries out, and when it is certain what it did."""
+    """Requests that the active controller carries out, and when it is certain what it did.
+
+    has_sent: whether any was sent, after which nobody can say that nothing was changed.
+    """
 
     def __init__(
         self,
@@ -65,14 +74,26 @@ class Controller:
         self._clock = clock
         self._say = say
         self._last_given_up: float | None = None
+        self._holders: set[str] = set()
+        self._sent, self._broker = clock(), ""
+        self.has_sent = False
 
-    async def ask(self, request: Callable[[Connection, Deadline], Awaitable[T]]) -> T:
-        """Carry out one request. Raises Unsure, or RequestFailed when it was refused for sure."""
+    async def ask(
+        self,
+        request: Callable[[Connection, Deadline], Awaitable[T]],
+        sending: Callable[[str], None] = lambda _: None,
+    ) -> T:
+        """Carry out one request. `sending` gets the address of the broker just before; what it
+        raises keeps the request from being sent. Raises Unsure, or RequestFailed when it was
+        refused for sure."""
         deadline = Deadline.after(self._patience.answer, self._clock)
         try:
             connection = await self._nodes.controller(deadline)
         except NoBrokerReachable as error:
             raise Unsure(str(error)) from error
+        sending(connection.address)
+        self.has_sent = True
+        self._sent, self._broker = self._clock(), connection.address
         try:
             return await request(connection, deadline)
         except ConnectionFailed as error:
@@ -88,10 +109,18 @@ class Controller:
                 raise Unsure(str(error)) from error
             raise
 
-    def given_up(self, seconds_ago: float = 0.0) -> None:
-        """Note that a request sent so long ago may be carried out later."""
+    def given_up(self) -> None:
+        """Note that the last request may be carried out later."""
+        self.given_up_by(self._broker, self._clock() - self._sent)
+
+    def given_up_by(self, broker: str | None, seconds_ago: float) -> None:
+        """Note that a request sent so long ago may be carried out later. broker: the address that
+        it was sent to, None when it is not known."""
         sent = self._clock() - seconds_ago
-        self._last_given_up = max(sent, self._last_given_up or sent)
+        self._last_given_up = (
+            sent if self._last_given_up is None else max(sent, self._last_given_up)
+        )
+        self._holders |= {broker} if broker is not None else set()
 
     @property
     def haunted(self) -> bool:
@@ -117,11 +146,30 @@ class Controller:
             await asyncio.sleep(min(gone.remaining(), deadline.remaining()))
             if not gone.expired:
                 raise Unsure("requests given up may still be carried out")
+        for broker in sorted(self._holders):
+            await self._until_it_holds_nothing(broker, deadline)
         # Last, for without a quorum what a controller has logged may be committed at any time.
         await self._until_quorum_is_up(deadline)
         # What that committed reaches the brokers, whom we read, a moment later.
         await asyncio.sleep(min(_METADATA_LAG_SECONDS, deadline.remaining()))
         self._last_given_up = None
+        self._holders.clear()
+
+    async def _until_it_holds_nothing(self, broker: str, deadline: Deadline) -> None:
+        """A broker that answers has read what was sent to it before, and one whose port is closed
+        is dead with all that it held; but one that is paused may go on at any time."""
+        while (state := await knock(broker, self._nodes.config, deadline)) is Knocked.SILENT:
+            if deadline.expired:
+                raise Unsure(
+                    f"broker {broker} takes connections and does not answer, and may carry out what"
+                    " it was sent whenever it goes on: end its process, or let it go on"
+                )
+            await asyncio.sleep(min(_POLL_SECONDS, deadline.remaining()))
+        if state is Knocked.UNREACHABLE:
+            self._say(
+                f"broker {broker} can't be reached: unless it is dead, or runs and is only cut off"
+                " from here, it may still carry out what it was sent, and nothing bounds when"
+            )
 
     async def _until_quorum_is_up(self, deadline: Deadline) -> None:
         reason = "the controller quorum has not been asked"

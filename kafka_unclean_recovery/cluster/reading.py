@@ -10,11 +10,13 @@ import contextlib
 import itertools
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Generic, TypeVar
 
 from kafka_unclean_recovery.cluster.connection import Connection
 from kafka_unclean_recovery.cluster.describe import (
+    Described,
     Reassignment,
     RequestFailed,
     Topic,
@@ -24,6 +26,7 @@ from kafka_unclean_recovery.cluster.describe import (
     list_reassignments,
     with_reassignment,
 )
+from kafka_unclean_recovery.cluster.dial import address_text
 from kafka_unclean_recovery.cluster.error_codes import UNAUTHORIZED
 from kafka_unclean_recovery.cluster.errors import (
     ConnectionFailed,
@@ -88,11 +91,17 @@ class Reader:
     async def partitions(
         self, wanted: Sequence[TopicPartition]
     ) -> dict[TopicPartition, PartitionState]:
-        """Those of `wanted` (sorted) that exist, as one broker sees them now. Who reads again and
-        again is not left with a broker that is behind: once a second another is looked for."""
+        """Those of `wanted` (sorted) that could be described, as one broker sees them now."""
+        return dict((await self.described(wanted)).states)
 
-        async def read() -> dict[TopicPartition, PartitionState]:
-            return await self._read(lambda c, deadline: describe_partitions(c, wanted, deadline))
+    async def described(self, wanted: Sequence[TopicPartition]) -> Described:
+        """What one broker says of `wanted` (sorted). What is gone, two say where two live, or one
+        says it twice: one may be behind. Who reads again and again is not left with a broker that
+        is behind: once a second another is looked for."""
+
+        async def read() -> Described:
+            found = await self._read(lambda c, deadline: describe_partitions(c, wanted, deadline))
+            return await self._confirmed(found) if found.gone else found
 
         if self._vouched_for.expired:
             with contextlib.suppress(Behind, NoControllerReachable, RequestFailed):
@@ -100,20 +109,45 @@ class Reader:
             self._vouched_for = Deadline.after(_VOUCHED_SECONDS, self._clock)
         return await read()
 
-    async def partitions_and_reassignments(
-        self, wanted: Sequence[TopicPartition]
-    ) -> dict[TopicPartition, PartitionState]:
-        """As `partitions`, with the reassignments in progress as the controller has them."""
+    async def described_with_reassignments(self, wanted: Sequence[TopicPartition]) -> Described:
+        """As `described`, with the reassignments in progress as the controller has them."""
 
-        async def read(
-            connection: Connection, deadline: Deadline
-        ) -> dict[TopicPartition, PartitionState]:
-            states, reassignments = await asyncio.gather(
+        async def read(connection: Connection, deadline: Deadline) -> Described:
+            found, reassignments = await asyncio.gather(
                 describe_partitions(connection, wanted, deadline),
                 list_reassignments(connection, deadline),
             )
-            return {tp: with_reassignment(s, reassignments) for tp, s in states.items()}
+            states = {tp: with_reassignment(s, reassignments) for tp, s in found.states.items()}
+            return replace(found, states=states)
 
+        found = await self._read(read)
+        if not found.gone:
+            return found
+        again = await self._confirmed(found)
+        # Of those no controller was asked.
+        back = dict.fromkeys(again.states.keys() - found.states.keys(), "brokers differ on it")
+        return replace(again, states=found.states, untold={**again.untold, **back})
+
+    async def _confirmed(self, found: Described) -> Described:
+        """What is gone, said once more."""
+        gone = sorted(found.gone)
+        await asyncio.sleep(_PAUSE_SECONDS)
+        again = await self._read_elsewhere(lambda c, d: describe_partitions(c, gone, d))
+        return Described(
+            {**found.states, **again.states},
+            again.gone,
+            {**found.untold, **again.untold},
+            {**found.topic_ids, **again.topic_ids},
+        )
+
+    async def _read_elsewhere(self, read: Callable[[Connection, Deadline], Awaitable[T]]) -> T:
+        """By another broker than the one that reads are sent to, where one answers."""
+        deadline = Deadline.after(self._timeout / _ATTEMPTS, self._clock)
+        sticky = (await self._nodes.any(deadline)).address
+        for broker in self._nodes.known.values():
+            if address_text(broker.host, broker.port) != sticky:
+                with contextlib.suppress(ConnectionFailed):
+                    return await read(await self._nodes.broker(broker, deadline), deadline)
         return await self._read(read)
 
     async def reassignments(self) -> Mapping[TopicPartition, Reassignment]:

@@ -55,10 +55,10 @@ def _unfinished(facts: Facts) -> Iterator[Check]:
     for complaint in facts.room.unreadable:
         yield Check(
             "journal_unreadable",
-            Status.NOTICE,
+            Status.FAILURE,
             complaint,
-            "what that run may have left is not known",
-            "look into the file, and move it away when it is none of this tool's",
+            "what its run left half done is not known, so nothing is elected",
+            "restore it, or move it away when the replica orders are known to be as before",
         )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.journal import JournalError, parse, unfinished
+from kafka_unclean_recovery.journal import JournalError, parse, unfinished, untorn
 from kafka_unclean_recovery.json_fields import Fields
 from kafka_unclean_recovery.json_text import JsonObject, Place, load_object
 from kafka_unclean_recovery.model import (
@@ -45,7 +45,7 @@ from kafka_unclean_recovery.replica_info import replica_log_of
 def read_post_mortem(text: str, journal: str) -> PostMortem:
     """journal: what errors and commands call the file. Raises InputError, which names the line."""
     # A line that was cut off is one on whose account nothing was done.
-    whole = text[: text.rfind("\n") + 1]
+    whole = untorn(text[: text.rfind("\n") + 1])
     try:
         parse(whole, journal)
     except JournalError as error:
@@ -59,7 +59,7 @@ def read_post_mortem(text: str, journal: str) -> PostMortem:
     tale = _Tale()
     for line in lines:
         tale.hear(line)
-    if whole != text:
+    if not text.endswith("\n"):
         tale.timeline.torn()
     return _post_mortem(tale, lines, journal)
 

@@ -12,6 +12,8 @@ from kafka_unclean_recovery.report_text import count_text, ids_text, one_line
 _TOLD = ("v", "at", "at_ms", "event")
 _LONGEST = 300
 _LISTED = 8
+# That an answer came is how it should be; where none did, the outcome says so.
+_UNTOLD = {"answered"}
 
 
 @dataclass(slots=True)
@@ -25,6 +27,8 @@ class Timeline:
         if event == "decision":
             since, count, designated = self._decisions or (at_ms, 0, 0)
             self._decisions = (since, count + 1, designated + line.known("designated_leader"))
+            return
+        if event in _UNTOLD:
             return
         self._tell_decisions()
         text, alarm = _TEXTS.get(event, _other)(line)
@@ -106,6 +110,15 @@ def _reorder(line: Fields) -> Told:
 def _elect(line: Fields) -> Told:
     how = " by ElectLeaders 3" if line.values.get("method") == "designated" else ""
     return f"elects the leaders of {count_text(_count(line), 'partition')}{how}", False
+
+
+def _sent(line: Fields) -> Told:
+    what = f"{line.text('request')} of {count_text(line.int32('partitions'), 'partition')}"
+    return f"sends {what} to {line.text('broker')}", False
+
+
+def _settled(_: Fields) -> Told:
+    return "nothing that was sent before can be carried out any more", False
 
 
 def _restored(line: Fields) -> Told:
@@ -205,6 +218,8 @@ _TEXTS: dict[str, Callable[[Fields], Told]] = {
     "salvage": _salvage,
     "reorder": _reorder,
     "elect": _elect,
+    "sent": _sent,
+    "settled": _settled,
     "restored": _restored,
     "outcome": _outcome,
     "verified": _verified,

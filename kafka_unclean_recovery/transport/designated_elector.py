@@ -9,14 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kafka_unclean_recovery.cluster.controller_requests import DESIGNATED_LIMIT, elect_designated
-from kafka_unclean_recovery.cluster.describe import RequestFailed
-from kafka_unclean_recovery.election_rules import designated_choice, judge
+from kafka_unclean_recovery.cluster.controller_requests import (
+    DESIGNATED_LIMIT,
+    elect_designated,
+    left_out,
+)
+from kafka_unclean_recovery.election_rules import designated_choice
 from kafka_unclean_recovery.journal import JournalError
 from kafka_unclean_recovery.model import PartitionPlan
 from kafka_unclean_recovery.transport import Elections
 from kafka_unclean_recovery.transport.electing import (
     LOST,
+    NOT_CERTAIN,
     Carried,
     Means,
     Said,
@@ -24,12 +28,14 @@ from kafka_unclean_recovery.transport.electing import (
     elect_in_batches,
     elect_line,
     failures,
+    judged,
     outcome_line,
     raise_if_unsure,
     read_back,
     sentence,
     until_elected,
 )
+from kafka_unclean_recovery.transport.sending import Sent, noted
 
 METHOD = "designated"
 
@@ -42,14 +48,14 @@ class DesignatedElector:
 
     def __init__(self, means: Means) -> None:
         self._means = means
-        self._certain = True
+        self._obstacle: str | None = None
 
     async def elect(self, plans: Sequence[PartitionPlan]) -> Elections:
         return await elect_in_batches(self, self._means, plans)
 
     @property
-    def certain(self) -> bool:
-        return self._certain
+    def obstacle(self) -> str | None:
+        return self._obstacle
 
     def announce(self, elections: Carried) -> None:
         if elections:
@@ -59,38 +65,34 @@ class DesignatedElector:
     async def carry_out(self, elections: Carried) -> Said:
         try:
             tried = await until_elected(self._means, elections, self.choose, self._elect)
-        except (*LOST, RequestFailed) as error:
-            # Sent, not settled, and what became of it could not be read.
-            self._certain = False
+        except JournalError as error:
             return dict.fromkeys(elections, str(error))
-        self._certain = tried.certain
         if tried.certain:
             return tried.said
+        self._obstacle = NOT_CERTAIN
         return {tp: f"{why}; it may still be carried out" for tp, why in tried.said.items()}
 
     async def _elect(self, pending: Carried) -> Said:
         """One try; see until_elected."""
         controller = self._means.controller
         leaders = {tp: e.leader for tp, e in pending.items()}
-        answers = await controller.ask(
-            lambda connection, deadline: elect_designated(connection, leaders, deadline)
+        answers = await noted(
+            controller,
+            self._means.journal,
+            Sent("ElectLeaders", len(leaders)),
+            lambda connection, deadline: elect_designated(connection, leaders, deadline),
         )
-        failed = failures(answers)
+        failed = failures(left_out(leaders) | {tp: answers[tp] for tp in leaders if tp in answers})
         raise_if_unsure(controller, failed.values())
-        said = {tp: sentence(answer) for tp, answer in failed.items()}
-        unanswered = leaders.keys() - answers.keys()
-        return said | dict.fromkeys(unanswered, "the controller left it out of its answer")
+        return {tp: sentence(answer) for tp, answer in failed.items()}
 
     async def conclude(self, carried: Carried, said: Said) -> Elections:
         try:
-            after = await read_back(self._means.reader, carried, said)
-            outcomes = {
-                tp: judge(e.leader, e.before, after.get(tp), said.get(tp))
-                for tp, e in carried.items()
-            }
+            seen = await read_back(self._means.reader, carried, said)
+            outcomes = {tp: judged(tp, e, seen, said) for tp, e in carried.items()}
             lines = [outcome_line(*row) for row in outcomes.items()]
             self._means.journal.note("outcome", partitions=lines)
-        except (*LOST, RequestFailed, JournalError) as error:
+        except LOST as error:
             unread = f"who leads could not be read back: {error}; look again"
             return Elections(all_failed(carried, unread), {})
-        return Elections(outcomes, after)
+        return Elections(outcomes, dict(seen.states))

@@ -11,34 +11,36 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from kafka_unclean_recovery.cluster.controller_requests import Answer
-from kafka_unclean_recovery.cluster.describe import RequestFailed
+from kafka_unclean_recovery.cluster.describe import Described, RequestFailed
 from kafka_unclean_recovery.cluster.error_codes import ELECTION_NOT_NEEDED, NONE, error_name
 from kafka_unclean_recovery.cluster.errors import ConnectionFailed, NoBrokerReachable
 from kafka_unclean_recovery.cluster.quorum import Controller, Unsure
 from kafka_unclean_recovery.cluster.reading import Behind, Reader
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.election_rules import Choice
+from kafka_unclean_recovery.election_rules import Choice, judge
 from kafka_unclean_recovery.journal import Journal, JournalError
 from kafka_unclean_recovery.model import (
     Outcome,
     OutcomeKind,
     PartitionPlan,
-    PartitionState,
     TopicPartition,
 )
 from kafka_unclean_recovery.stopping import Stop
 from kafka_unclean_recovery.transport import Elections, ReplicaLogSource
+from kafka_unclean_recovery.transport.coming import Coming
 from kafka_unclean_recovery.transport.observe_again import Election, observe_again
+from kafka_unclean_recovery.transport.sending import settle
 
-_POLL_SECONDS = 0.02
-_READ_BACK_SECONDS = 10.0
+_LATE_SECONDS = 2.0
 _RETRY_SECONDS = 0.5
+_LATE = "the controller took too long over it to elect on what had been seen before"
 
 Outcomes = dict[TopicPartition, Outcome]
 Carried = dict[TopicPartition, Election]
 Said = dict[TopicPartition, str]
 """Why a partition got no leader."""
 LOST = (Behind, ConnectionFailed, NoBrokerReachable)
+NOT_CERTAIN = "what the controller does is not certain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +79,8 @@ class Mechanism(Protocol):
         ...
 
     @property
-    def certain(self) -> bool:
-        """False once it is not known what the controller still does: then no batch is begun."""
+    def obstacle(self) -> str | None:
+        """Why no batch is begun any more; None while nothing stands against it."""
         ...
 
     def announce(self, elections: Carried) -> None:
@@ -126,9 +128,7 @@ async def elect_in_batches(
 def _why_not_begin(mechanism: Mechanism, stop: Stop) -> str | None:
     if stop.requested:
         return "interrupted before its election began"
-    if not mechanism.certain:
-        return "not begun: what the controller does is not certain"
-    return None
+    return None if mechanism.obstacle is None else f"not begun: {mechanism.obstacle}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,59 +145,58 @@ async def until_elected(
     choose: Choice,
     attempt: Callable[[Carried], Awaitable[Said]],
 ) -> Tried:
-    """Try, and try again what failed. After it was not certain what happened, which takes minutes,
-    only what may still go ahead is tried again.
+    """Try, and try again what failed. Before each further try it is all observed again: whoever was
+    designated may be fenced by now, and somebody else live.
 
     `attempt` raises Unsure when any part of it may or may not have been carried out, AnsweredLate
     when it stopped on the way for it took too long, never twice in a row; RequestFailed when all
     was refused for sure.
     """
-    said: Said = {}
-    changed: Said = {}
+    given_up: Said = {}
     pending = dict(elections)
     retries = means.retries
     while True:
+        late = False
         try:
-            failed = await attempt(pending)
+            failed = before = await attempt(pending)
         except Unsure as error:
-            said = dict.fromkeys(pending, error.reason)
+            failed, before = dict.fromkeys(pending, error.reason), {}
             if not await _settled(means, error.reason):
-                return Tried(changed | said, certain=False)
-            pending, why_not = await _still_to_elect(means, pending, choose)
-            changed |= why_not
-            said = dict.fromkeys(pending, error.reason)
+                return Tried(given_up | failed, certain=False)
         except AnsweredLate:
-            pending, why_not = await _still_to_elect(means, pending, choose)
-            changed |= why_not
-            if pending:
-                continue
+            failed, before, late = dict.fromkeys(pending, _LATE), {}, True
         except RequestFailed as error:
-            return Tried(changed | dict.fromkeys(pending, str(error)))
-        else:
-            said = failed
-            pending = {tp: e for tp, e in pending.items() if tp in failed}
+            return Tried(given_up | dict.fromkeys(pending, str(error)))
+        pending = {tp: e for tp, e in pending.items() if tp in failed}
+        if not pending or not (retries or late) or means.stop.requested:
+            return Tried(given_up | failed)
+        if not late:
+            retries -= 1
+            await asyncio.sleep(_RETRY_SECONDS)
+        pending, why_not = await _still_to_elect(means, pending, choose)
+        given_up |= {tp: _not_again(before.get(tp), why) for tp, why in why_not.items()}
         if not pending:
-            return Tried(changed)
-        if not retries:
-            return Tried(changed | said)
-        retries -= 1
-        await asyncio.sleep(_RETRY_SECONDS)
+            return Tried(given_up)
+
+
+def _not_again(before: str | None, why: str) -> str:
+    return why if before is None else f"{before}; not tried again: {why}"
 
 
 async def _still_to_elect(means: Means, elections: Carried, choose: Choice) -> tuple[Carried, Said]:
-    """(those that may still go ahead, why the others may not). Raises LOST."""
+    """(those that may still go ahead, why the others may not)."""
     plans = {tp: elections[tp].plan for tp in sorted(elections)}
     try:
         settled, still = await observe_again(means.reader, means.source, plans, choose)
-    except RequestFailed as error:
-        return {}, dict.fromkeys(elections, f"not tried again: {error}")
-    why_not = {tp: outcome.reason for tp, outcome in settled.items() if outcome.reason}
+    except (*LOST, RequestFailed) as error:
+        return {}, dict.fromkeys(elections, f"it could not be looked at again: {error}")
+    why_not = {tp: outcome.reason or outcome.kind for tp, outcome in settled.items()}
     return {tp: e for tp, e in elections.items() if tp in still}, why_not
 
 
 async def _settled(means: Means, reason: str) -> bool:
     try:
-        await means.controller.settle(reason)
+        await settle(means.controller, means.journal, reason)
     except Unsure as error:
         means.say(f"giving up: {error.reason}")
         return False
@@ -212,25 +211,35 @@ def raise_if_unsure(controller: Controller, answers: Iterable[Answer]) -> None:
 
 async def read_back(
     reader: Reader, carried: Carried, said: Mapping[TopicPartition, str]
-) -> dict[TopicPartition, PartitionState]:
-    """The partitions once leader and order are seen, or when time is up.
+) -> Described:
+    """The partitions once leader and order are seen, or when nothing more comes.
 
     Metadata reaches a broker in the order it was written: the last partition is watched, and
-    only when that is there all are read.
+    only when that is there, or late, all are read.
     """
     wanted = sorted(carried)
-    deadline = Deadline.after(_READ_BACK_SECONDS)
+    coming = Coming(len(wanted))
+    late = Deadline.after(_LATE_SECONDS)
     watched = wanted[-1:]
     while True:
-        states = await reader.partitions(watched)
-        if all(_seen(carried[tp], states.get(tp), tp in said) for tp in watched):
-            if len(watched) == len(wanted):
-                return states
-            watched = wanted
-            continue
-        if deadline.expired:
-            return await reader.partitions(wanted)
-        await asyncio.sleep(_POLL_SECONDS)
+        seen = await reader.described(watched)
+        left = sum(not _seen(tp, carried[tp], seen, tp in said) for tp in watched)
+        if len(watched) < len(wanted):
+            if not left or late.expired:
+                watched = wanted
+                continue
+        elif not left or coming.over(left):
+            return seen
+        await coming.pause()
+
+
+def judged(tp: TopicPartition, election: Election, seen: Described, said: Said) -> Outcome:
+    """What became of an election, as it was read back."""
+    if tp in seen.untold:
+        return Outcome(
+            OutcomeKind.FAILED, f"who leads could not be read back ({seen.untold[tp]}); look again"
+        )
+    return judge(election.leader, election.before, seen.states.get(tp), said.get(tp))
 
 
 def all_failed(partitions: Iterable[TopicPartition], reason: str) -> Outcomes:
@@ -247,6 +256,8 @@ def failures(answers: Mapping[TopicPartition, Answer]) -> dict[TopicPartition, A
 
 
 def sentence(answer: Answer) -> str:
+    if answer.left_out:
+        return answer.message or ""
     return f"{error_name(answer.error)}: {answer.message or 'no reason given'}"
 
 
@@ -267,8 +278,10 @@ def outcome_line(tp: TopicPartition, outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _seen(election: Election, now: PartitionState | None, failed: bool) -> bool:
+def _seen(tp: TopicPartition, election: Election, seen: Described, failed: bool) -> bool:
     """A leader, unless none was elected, and the order as it was."""
-    if now is None or now.topic_id != election.before.topic_id:
+    before = election.before
+    if tp in seen.gone or seen.topic_ids.get(tp.topic, before.topic_id) != before.topic_id:
         return True
-    return (failed or not now.offline) and now.replicas == election.before.replicas
+    now = seen.states.get(tp)
+    return now is not None and (failed or not now.offline) and now.replicas == before.replicas

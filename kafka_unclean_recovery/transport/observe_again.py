@@ -12,6 +12,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from kafka_unclean_recovery.cluster.describe import Described
 from kafka_unclean_recovery.cluster.errors import ConnectionFailed
 from kafka_unclean_recovery.cluster.reading import Reader
 from kafka_unclean_recovery.deadline import Deadline
@@ -58,19 +59,23 @@ async def observe_again(
     Raises Behind, NoBrokerReachable, ConnectionFailed, RequestFailed: then nothing may go ahead.
     """
 
-    async def look() -> tuple[Mapping[TopicPartition, PartitionState], Cluster]:
-        states, (cluster, _) = await asyncio.gather(
-            reader.partitions_and_reassignments(list(plans)), reader.cluster()
+    async def look() -> tuple[Described, Cluster]:
+        seen, (cluster, _) = await asyncio.gather(
+            reader.described_with_reassignments(list(plans)), reader.cluster()
         )
-        return states, cluster
+        return seen, cluster
 
     # A broker that is behind hides who came back, and tells replica sets that are no more: to
     # write these would begin a reassignment.
-    states, cluster = await reader.current(look)
+    seen, cluster = await reader.current(look)
     outcomes: dict[TopicPartition, Outcome] = {}
     elections = {}
     for tp, plan in plans.items():
-        now = states.get(tp)
+        if tp in seen.untold:
+            why = f"it could not be looked at again ({seen.untold[tp]})"
+            outcomes[tp] = Outcome(OutcomeKind.REFUSED, why)
+            continue
+        now = seen.states.get(tp)
         settled = refuse_or_settle(plan, now, choose)
         if settled is not None:
             outcomes[tp] = settled

@@ -1,9 +1,10 @@
 """Electing exactly one replica on the controllers of today: reorder, elect uncleanly, restore.
 
 An UNCLEAN election takes the first live replica in assignment order (election_rules.py), so the
-chosen one is written first, by a reassignment to the same set that moves no data, and the original
-order comes back afterwards. The order written is the whole ranking, best first: if the chosen one
-is fenced at the last moment, the second best is elected, and the outcome says so.
+chosen one is written first, by a reassignment to the same set that moves no data, and read back
+before anybody is elected: where NONE is answered and nothing done, the first of the old order would
+lead. The original order comes back afterwards. The order written is the whole ranking, best first:
+if the chosen one is fenced at the last moment, the second best is elected, and the outcome says so.
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kafka_unclean_recovery.cluster.controller_requests import UNCLEAN, elect_leaders
+from kafka_unclean_recovery.cluster.controller_requests import UNCLEAN, elect_leaders, left_out
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.election_rules import controller_choice, judge
+from kafka_unclean_recovery.election_rules import controller_choice
 from kafka_unclean_recovery.journal import JournalError, Reordered
 from kafka_unclean_recovery.model import Outcome, OutcomeKind, PartitionPlan, TopicPartition
 from kafka_unclean_recovery.transport import Elections
 from kafka_unclean_recovery.transport.electing import (
     LOST,
+    NOT_CERTAIN,
     AnsweredLate,
     Carried,
     Means,
@@ -28,6 +30,7 @@ from kafka_unclean_recovery.transport.electing import (
     elect_line,
     errors,
     failures,
+    judged,
     outcome_line,
     raise_if_unsure,
     read_back,
@@ -38,13 +41,15 @@ from kafka_unclean_recovery.transport.observe_again import Election
 from kafka_unclean_recovery.transport.replica_order import (
     BATCH,
     Complaints,
+    NotSeen,
     ReplicaOrder,
     not_restored,
 )
+from kafka_unclean_recovery.transport.sending import Sent, noted
 
 SOON_SECONDS = 1.0
-"""How long the new order may take; a paused controller answers after up to 30 s, in which a broker
-may come back. Later than that there is another look before the election."""
+"""How long the new order may take until it is seen; a paused controller answers after up to 30 s,
+in which a broker may come back. Later than that there is another look before the election."""
 
 
 class ReorderElector:
@@ -57,14 +62,16 @@ class ReorderElector:
         self._means = means
         self._order = ReplicaOrder(means.controller, means.reader, means.journal)
         self._left: Complaints = {}
-        self._written: frozenset[TopicPartition] = frozenset()
+        self._not_put_back: set[TopicPartition] = set()
+        self._not_written: Said | None = None
+        self._unseen: str | None = None
 
     async def elect(self, plans: Sequence[PartitionPlan]) -> Elections:
         return await elect_in_batches(self, self._means, plans)
 
     @property
-    def certain(self) -> bool:
-        return not self._left
+    def obstacle(self) -> str | None:
+        return NOT_CERTAIN if self._left else self._unseen
 
     def announce(self, elections: Carried) -> None:
         reordered = [_reorder_line(e) for e in elections.values() if e.needs_order]
@@ -76,66 +83,82 @@ class ReorderElector:
 
     async def carry_out(self, elections: Carried) -> Said:
         """Reorder, elect, put the order back."""
+        self._not_written = None
         try:
             attempt = self._reorder_and_elect
             said = (await until_elected(self._means, elections, self.choose, attempt)).said
-        except LOST as error:
+        except NotSeen as error:
+            self._unseen = str(error)
+            said = dict.fromkeys(elections, f"nobody was elected: {error}")
+        except (*LOST, JournalError) as error:
             said = dict.fromkeys(elections, str(error))
         steps = _steps(elections)
-        reason = await self._order.put_back(steps)
-        if reason is not None:
-            self._left |= {s.topic_partition: not_restored(s, reason) for s in steps}
+        back = await self._order.put_back(steps)
+        self._not_put_back |= back.failed.keys()
+        if back.unsure is not None:
+            self._left |= {s.topic_partition: not_restored(s, back.unsure) for s in steps}
         return said
 
     async def _reorder_and_elect(self, pending: Carried) -> Said:
         """One try; see until_elected."""
-        controller = self._means.controller
-        # Once: whatever happens after the next try, the order is written again.
-        there, self._written = self._written, frozenset()
-        orders = {
-            tp: e.plan.order for tp, e in pending.items() if e.needs_order and tp not in there
-        }
+        # Orders that were written before another look, and why others were not.
+        written_before, self._not_written = self._not_written, None
         soon = Deadline.after(SOON_SECONDS)
-        refused = errors(await self._order.write(orders)) if orders else {}
-        raise_if_unsure(controller, refused.values())
-        written = frozenset(orders) - refused.keys()
-        if soon.expired and written and not there:
-            self._written = written
-            raise AnsweredLate
-        wanted = [tp for tp in pending if tp not in refused]
-        answers = {}
-        if wanted:
-            answers = await controller.ask(
-                lambda connection, deadline: elect_leaders(connection, UNCLEAN, wanted, deadline)
-            )
-        failed = failures(answers)
-        raise_if_unsure(controller, failed.values())
-        return {tp: sentence(answer) for tp, answer in (refused | failed).items()}
+        if written_before is None:
+            failed = await self._write(pending)
+            if soon.expired and any(e.needs_order for tp, e in pending.items() if tp not in failed):
+                self._not_written = failed
+                raise AnsweredLate
+        else:
+            failed = {tp: why for tp, why in written_before.items() if tp in pending}
+        wanted = [tp for tp in pending if tp not in failed]
+        return failed | (await self._elect(wanted) if wanted else {})
+
+    async def _write(self, pending: Carried) -> Said:
+        """Why orders were not written; the others are seen to be there. Raises NotSeen."""
+        orders = {tp: e.plan.order for tp, e in pending.items() if e.needs_order}
+        if not orders:
+            return {}
+        refused = errors(await self._order.write(orders, needs_note=True))
+        raise_if_unsure(self._means.controller, refused.values())
+        await self._order.see({tp: order for tp, order in orders.items() if tp not in refused})
+        return {tp: sentence(answer) for tp, answer in refused.items()}
+
+    async def _elect(self, wanted: Sequence[TopicPartition]) -> Said:
+        """Why partitions have no leader of this election."""
+        answers = await noted(
+            self._means.controller,
+            self._means.journal,
+            Sent("ElectLeaders", len(wanted)),
+            lambda connection, deadline: elect_leaders(connection, UNCLEAN, wanted, deadline),
+        )
+        failed = failures(left_out(wanted) | {tp: answers[tp] for tp in wanted if tp in answers})
+        raise_if_unsure(self._means.controller, failed.values())
+        return {tp: sentence(answer) for tp, answer in failed.items()}
 
     async def conclude(self, carried: Carried, said: Said) -> Elections:
         try:
             return await self._conclude(carried, said)
-        except (*LOST, JournalError) as error:
+        except LOST as error:
             unfinished = f"not finished: {error}; the journal stays open, --resume finishes it"
             return Elections(all_failed(carried, unfinished), {})
 
     async def _conclude(self, carried: Carried, said: Said) -> Elections:
         """Read everything back, judge it, and close in the journal what is as it was."""
-        after = await read_back(self._means.reader, carried, said)
+        seen = await read_back(self._means.reader, carried, said)
         # What a request given up may still change is not done, whatever the metadata shows now.
         steps = {step.topic_partition: step for step in _steps(carried)}
         pending = {tp: step for tp, step in steps.items() if tp not in self._left}
-        not_back = self._left | self._order.release(pending, after)
+        failed = dict.fromkeys(self._not_put_back, "the controller did not put it back")
+        not_back = self._left | self._order.release(pending, seen, failed)
         not_back |= await self._order.restore(list(pending.values()))
         outcomes = {
-            tp: _with_order(
-                judge(e.leader, e.before, after.get(tp), said.get(tp)), not_back.get(tp)
-            )
+            tp: _with_order(judged(tp, e, seen, said), not_back.get(tp))
             for tp, e in carried.items()
         }
         lines = [outcome_line(*row) for row in outcomes.items()]
         self._means.journal.note("outcome", partitions=lines)
-        return Elections(outcomes, after)
+        return Elections(outcomes, dict(seen.states))
 
 
 def _with_order(outcome: Outcome, not_back: str | None) -> Outcome:

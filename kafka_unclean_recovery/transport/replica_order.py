@@ -1,34 +1,50 @@
 """Writing a replica set in another order, and putting the original order back, whatever happens.
 
 What is about to be written is in the journal first; `restored` is written there only when the
-original order has been read back and no request given up can change it any more.
+controller answered the original order with NONE, it has been read back, and no request given up can
+change it any more.
 """
 
 from __future__ import annotations
 
-import asyncio
-import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from kafka_unclean_recovery.cluster.controller_requests import Answer, alter_replica_order
-from kafka_unclean_recovery.cluster.describe import RequestFailed
-from kafka_unclean_recovery.cluster.error_codes import error_name
+from kafka_unclean_recovery.cluster.controller_requests import Answer, alter_replica_order, left_out
+from kafka_unclean_recovery.cluster.describe import Described, RequestFailed
+from kafka_unclean_recovery.cluster.error_codes import NONE, error_name
+from kafka_unclean_recovery.cluster.errors import ConnectionFailed, NoBrokerReachable
 from kafka_unclean_recovery.cluster.quorum import Controller, Unsure
 from kafka_unclean_recovery.cluster.reading import Reader
-from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.journal import Journal, Reordered
-from kafka_unclean_recovery.model import PartitionState, TopicPartition
+from kafka_unclean_recovery.model import TopicPartition
+from kafka_unclean_recovery.transport.coming import Coming
+from kafka_unclean_recovery.transport.sending import Sent, noted, settle
 
 BATCH = 2000
-_POLL_SECONDS = 0.05
-# A broker's metadata shows a new order about 0.3 s late after thousands of elections.
-_VISIBLE_SECONDS = 10.0
 _ATTEMPTS = 3
 _NOT_SEEN = "it was written, but is not seen"
+_SHOWN = 100
+"""So many orders are read back where it costs one small request; of more the last one is, which
+reaches a broker with or after the others."""
 
 Complaints = dict[TopicPartition, str]
 """Why a partition's original order could not be put back."""
 Orders = Mapping[TopicPartition, Sequence[int]]
+Steps = dict[TopicPartition, Reordered]
+
+
+class NotSeen(Exception):
+    """The controller said that it wrote orders, and brokers do not show them."""
+
+
+@dataclass(frozen=True, slots=True)
+class PutBack:
+    """unsure: why it is not certain what becomes of any, None when that is certain; failed: what
+    the controller did not answer with NONE, and why."""
+
+    unsure: str | None = None
+    failed: Complaints = field(default_factory=dict)
 
 
 class ReplicaOrder:
@@ -37,40 +53,72 @@ class ReplicaOrder:
         self._reader = reader
         self._journal = journal
 
-    async def write(self, orders: Orders) -> dict[TopicPartition, Answer]:
-        """One request. Raises Unsure, RequestFailed."""
-        return await self._controller.ask(
-            lambda connection, deadline: alter_replica_order(connection, orders, deadline)
+    async def write(self, orders: Orders, *, needs_note: bool) -> dict[TopicPartition, Answer]:
+        """One request; an answer for each order, also for one that the controller left out.
+
+        needs_note: nothing is sent where the journal can't note it. Raises Unsure, RequestFailed,
+        JournalError.
+        """
+        sent = Sent("AlterPartitionReassignments", len(orders), needs_note)
+        answers = await noted(
+            self._controller,
+            self._journal,
+            sent,
+            lambda connection, deadline: alter_replica_order(connection, orders, deadline),
         )
+        return left_out(orders) | {tp: answers[tp] for tp in orders if tp in answers}
 
-    async def states(
-        self, wanted: Iterable[TopicPartition]
-    ) -> dict[TopicPartition, PartitionState]:
-        return await self._reader.partitions(sorted(wanted))
+    async def see(self, orders: Orders) -> None:
+        """Until brokers show what was written. Raises NotSeen, ConnectionFailed and
+        NoBrokerReachable."""
+        wanted = sorted(orders)
+        watched = wanted if len(wanted) <= _SHOWN else wanted[-1:]
+        coming = Coming(len(watched))
+        while watched:
+            seen = await self._reader.described(watched)
+            missing = [tp for tp in watched if tp not in seen.gone and not _shows(seen, tp, orders)]
+            if not missing:
+                return
+            if coming.over(len(missing)):
+                raise NotSeen(_not_seen(missing[0], orders, seen))
+            await coming.pause()
 
-    async def put_back(self, steps: Sequence[Reordered]) -> str | None:
-        """Write the original orders; the reason when it is not certain that they are back."""
+    async def put_back(self, steps: Sequence[Reordered]) -> PutBack:
+        """Write the original orders, and say of which it is not certain that they are back."""
         if not steps:
-            return None
-        reason = "a request given up may still be carried out"
+            return PutBack()
+        unsure = "a request given up may still be carried out"
+        failed: Complaints = {}
         for _ in range(_ATTEMPTS):
             if self._controller.haunted:
                 try:
-                    await self._controller.settle(reason)
+                    await settle(self._controller, self._journal, unsure)
+                    steps = await self._ours(steps)
                 except Unsure as still:
-                    return still.reason
+                    return PutBack(still.reason)
+                except (ConnectionFailed, NoBrokerReachable) as error:
+                    return PutBack(str(error))
             try:
-                answers = await self.write({s.topic_partition: s.original for s in steps})
+                answers = await self.write(
+                    {s.topic_partition: s.original for s in steps}, needs_note=False
+                )
             except Unsure as error:
-                reason = error.reason
+                unsure = error.reason
+                continue
             except RequestFailed as error:
-                return str(error)
-            else:
-                unsure = [a for a in answers.values() if self._controller.unsure(a.error)]
-                if not unsure:
-                    return None
-                reason = error_name(unsure[0].error)
-        return reason
+                return PutBack(str(error))
+            open_ = [a for a in answers.values() if self._controller.unsure(a.error)]
+            failed = {tp: _why(answer) for tp, answer in answers.items() if answer.error != NONE}
+            if open_:
+                unsure = error_name(open_[0].error)
+            elif not any(answer.left_out for answer in answers.values()):
+                return PutBack(None, failed)
+        return PutBack(unsure if self._controller.haunted else None, failed)
+
+    async def _ours(self, steps: Sequence[Reordered]) -> list[Reordered]:
+        """In minutes a topic may have been made anew, and our order would move its data."""
+        seen = await self._reader.described(sorted(s.topic_partition for s in steps))
+        return [s for s in steps if not _is_gone(s, seen) and not _foreign(s, seen)]
 
     async def restore(self, steps: Sequence[Reordered]) -> Complaints:
         """Put the original orders back and see them, or say what could not be, and why.
@@ -78,61 +126,102 @@ class ReplicaOrder:
         Writes first and reads afterwards: a broker's metadata may lag behind our own reorder and
         show the original order when it is not there.
         """
-        reason = await self.put_back(steps)
-        if reason is not None:
-            return {step.topic_partition: not_restored(step, reason) for step in steps}
+        back = await self.put_back(steps)
+        if back.unsure is not None:
+            return {s.topic_partition: not_restored(s, back.unsure) for s in steps}
         pending = {step.topic_partition: step for step in steps}
-        deadline = Deadline.after(_VISIBLE_SECONDS)
-        complaints: Complaints = {}
+        coming = Coming(len(pending))
         while pending:
-            states = await self._reader.partitions(sorted(pending))
-            if all(restored(step, states.get(tp)) for tp, step in pending.items()):
-                return self.release(pending, states)
-            if deadline.expired:
-                complaints = self.release(pending, states)
-                break
-            await asyncio.sleep(_POLL_SECONDS)
-        return complaints | {tp: not_restored(step, _NOT_SEEN) for tp, step in pending.items()}
+            seen = await self._reader.described(sorted(pending))
+            waiting = [tp for tp, s in pending.items() if not _over(s, seen, back.failed.get(tp))]
+            if waiting and not coming.over(len(waiting)):
+                await coming.pause()
+                continue
+            complaints = self.release(pending, seen, back.failed)
+            return complaints | {
+                tp: not_restored(step, back.failed.get(tp) or seen.untold.get(tp) or _NOT_SEEN)
+                for tp, step in pending.items()
+            }
+        return {}
 
     def release(
-        self,
-        pending: dict[TopicPartition, Reordered],
-        states: Mapping[TopicPartition, PartitionState],
+        self, pending: Steps, seen: Described, failed: Mapping[TopicPartition, str] | None = None
     ) -> Complaints:
         """Drop from `pending`, and note in the journal, what needs no restoring any more.
 
         A replica set that is neither in our order nor in the original one belongs to somebody
-        else by now and is left alone: the complaints name those. `states` must not be older than
-        what we wrote last.
+        else by now and is left alone: the complaints name those. `seen` must not be older than
+        what we wrote last; `failed` is what the controller did not put back.
         """
-        done = {tp for tp, step in pending.items() if restored(step, states.get(tp))}
-        foreign = [
-            tp for tp, step in pending.items() if tp not in done and _foreign(step, states[tp])
-        ]
+        failed = failed or {}
+        done = [tp for tp, step in pending.items() if _over(step, seen, failed.get(tp))]
+        foreign = self._left_alone(pending, seen)
+        for tp in done:
+            del pending[tp]
+        self._note_restored([*done, *foreign], foreign)
+        return foreign
+
+    def release_others(self, pending: Steps, seen: Described) -> Complaints:
+        """As `release`, before anything was written: only what is no longer ours to put back."""
+        gone = [tp for tp, step in pending.items() if _is_gone(step, seen)]
+        foreign = self._left_alone(pending, seen)
+        for tp in gone:
+            del pending[tp]
+        self._note_restored([*gone, *foreign], foreign)
+        return foreign
+
+    def _left_alone(self, pending: Steps, seen: Described) -> Complaints:
+        foreign = [tp for tp, step in pending.items() if _foreign(step, seen)]
         complaints = {
-            tp: f"{tp}: somebody else gave it the replicas {list(states[tp].replicas)}; left alone"
-            f" (they were {list(pending[tp].original)})"
+            tp: f"{tp}: somebody else gave it the replicas {list(seen.states[tp].replicas)}; left"
+            f" alone (they were {list(pending[tp].original)})"
             for tp in foreign
         }
-        for tp in (*done, *foreign):
+        for tp in foreign:
             del pending[tp]
-        if done or foreign:
-            released = [{"topic": tp.topic, "partition": tp.partition} for tp in (*done, *foreign)]
-            self._journal.note(
-                "restored", partitions=released, left_alone=list(complaints.values())
-            )
         return complaints
 
+    def _note_restored(self, released: Sequence[TopicPartition], foreign: Complaints) -> None:
+        if released:
+            rows = [{"topic": tp.topic, "partition": tp.partition} for tp in released]
+            self._journal.note("restored", partitions=rows, left_alone=list(foreign.values()))
 
-def restored(step: Reordered, state: PartitionState | None) -> bool:
-    """Also when the topic is gone, or is another one of the same name."""
-    if state is None or state.topic_id != step.topic_id:
+
+def _shows(seen: Described, tp: TopicPartition, orders: Orders) -> bool:
+    return tp in seen.states and seen.states[tp].replicas == tuple(orders[tp])
+
+
+def _not_seen(tp: TopicPartition, orders: Orders, seen: Described) -> str:
+    shown = f"shows {list(seen.states[tp].replicas)}" if tp in seen.states else seen.untold[tp]
+    return (
+        f"the controller answered NONE to the replica order {list(orders[tp])} of {tp}, but the"
+        f" cluster {shown}: an election would take another leader"
+    )
+
+
+def _why(answer: Answer) -> str:
+    return error_name(answer.error) if answer.message is None else answer.message
+
+
+def _is_gone(step: Reordered, seen: Described) -> bool:
+    """Two brokers don't know it, or its name is that of another topic by now."""
+    tp = step.topic_partition
+    topic_id = seen.topic_ids.get(tp.topic, step.topic_id)
+    return tp in seen.gone or topic_id != step.topic_id
+
+
+def _over(step: Reordered, seen: Described, failed: str | None) -> bool:
+    """Its order is back; or it is gone, or another topic has its name."""
+    if _is_gone(step, seen):
         return True
-    return state.replicas == step.original
+    state = seen.states.get(step.topic_partition)
+    return failed is None and state is not None and state.replicas == step.original
 
 
-def _foreign(step: Reordered, state: PartitionState) -> bool:
-    return state.replicas != step.written
+def _foreign(step: Reordered, seen: Described) -> bool:
+    state = seen.states.get(step.topic_partition)
+    ours = (step.written, step.original)
+    return state is not None and not _is_gone(step, seen) and state.replicas not in ours
 
 
 def not_restored(step: Reordered, reason: str) -> str:
@@ -142,18 +231,16 @@ def not_restored(step: Reordered, reason: str) -> str:
     )
 
 
-async def resume(
-    order: ReplicaOrder, controller: Controller, steps: Sequence[Reordered]
-) -> Complaints:
-    """Finish the restore that an earlier run left. What it sent may still be carried out, so
-    this waits first as long as that can take. Raises Unsure."""
-    age = time.time() - max(step.at_ms for step in steps) / 1000
-    controller.given_up(max(age, 0.0))
-    await controller.settle("an earlier run ended in the middle of an election")
+async def resume(order: ReplicaOrder, reader: Reader, steps: Sequence[Reordered]) -> Complaints:
+    """Finish the restore that an earlier run left, once nothing that it sent can still happen.
+
+    Nothing is taken for restored because it looks so: the broker that is read may not show our own
+    order yet. Writing the original order again changes nothing where it is there.
+    """
     complaints: Complaints = {}
     for i in range(0, len(steps), BATCH):
         pending = {step.topic_partition: step for step in steps[i : i + BATCH]}
-        complaints |= order.release(pending, await order.states(pending))
+        complaints |= order.release_others(pending, await reader.described(sorted(pending)))
         if pending:
             complaints |= await order.restore(list(pending.values()))
     return complaints

@@ -4,14 +4,10 @@ stop at the first surprise.
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 from collections.abc import Sequence
 
-from kafka_unclean_recovery.cluster.describe import RequestFailed
-from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.cluster.describe import Described, RequestFailed
 from kafka_unclean_recovery.election_rules import Choice
-from kafka_unclean_recovery.journal import JournalError
 from kafka_unclean_recovery.model import (
     Outcome,
     OutcomeKind,
@@ -21,11 +17,9 @@ from kafka_unclean_recovery.model import (
 )
 from kafka_unclean_recovery.report_text import count_text
 from kafka_unclean_recovery.transport import Elections, Elector
+from kafka_unclean_recovery.transport.coming import Coming
 from kafka_unclean_recovery.transport.electing import LOST, Means, all_failed
 from kafka_unclean_recovery.waves import Pace, outdated, surprise, waves
-
-_POLL_SECONDS = 0.1
-_SEEN_SECONDS = 10.0
 
 Led = dict[TopicPartition, PartitionState | None]
 """Partitions of the waves so far as they were seen with their leaders; None when not seen yet."""
@@ -71,10 +65,16 @@ class WaveElector:
         if self._means.stop.requested:
             return "interrupted before its election began"
         try:
-            now = await self._look(led)
+            seen = await self._look(led)
         except (*LOST, RequestFailed) as error:
             return self._stopped(f"{wave} could not be verified: {error}")
-        lost = {tp: why for tp in led if (why := surprise(led[tp], now.get(tp))) is not None}
+        now = seen.states
+        lost = {tp: f"it could not be described ({why})" for tp, why in seen.untold.items()}
+        lost |= {
+            tp: why
+            for tp in led
+            if tp not in seen.untold and (why := surprise(led[tp], now.get(tp))) is not None
+        }
         made.outcomes.update(
             (tp, Outcome(OutcomeKind.FAILED, f"after its wave {why}")) for tp, why in lost.items()
         )
@@ -87,21 +87,21 @@ class WaveElector:
         self._means.say(f"{wave}: {count_text(size, 'partition')} verified")
         return None
 
-    async def _look(self, led: Led) -> dict[TopicPartition, PartitionState]:
+    async def _look(self, led: Led) -> Described:
         """The partitions as they are now. Raises ConnectionFailed, NoBrokerReachable,
         RequestFailed."""
-        deadline = Deadline.after(_SEEN_SECONDS)
+        coming = Coming(len(led))
         while led:
-            now = await self._means.reader.partitions(sorted(led))
-            if deadline.expired or not any(outdated(led[tp], now.get(tp)) for tp in led):
-                return now
-            await asyncio.sleep(_POLL_SECONDS)
-        return {}
+            seen = await self._means.reader.described(sorted(led))
+            behind = sum(tp in seen.untold or outdated(led[tp], seen.states.get(tp)) for tp in led)
+            if not behind or coming.over(behind):
+                return seen
+            await coming.pause()
+        return Described({})
 
     def _note(self, event: str, **fields: object) -> None:
         # Nothing hangs on this line: if the journal is full, the elector won't announce a thing.
-        with contextlib.suppress(JournalError):
-            self._means.journal.note(event, **fields)
+        self._means.journal.note(event, **fields)
 
     def _stopped(self, reason: str) -> str:
         self._note("surprise", reason=reason)

@@ -32,8 +32,8 @@ GATES: Mapping[Moment, Callable[[], Gate]] = {
     # From there it is the next question.
     Moment.VERIFY: lambda: Gate(ALTER_PARTITION_REASSIGNMENTS, nth=2, answer=True),
 }
-# Longer than the tool waits for anything: a quorum that does not come back is given up after 240 s.
-PATIENCE = 400.0
+# Longer than the tool waits for anything: a quorum that does not come back is given up after 300 s.
+PATIENCE = 500.0
 
 
 @dataclass(slots=True)

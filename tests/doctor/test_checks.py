@@ -382,7 +382,7 @@ ROOM = HEALTHY.room
         (replace(ROOM, salvage=Space("/s", 2999, True)), "room_salvage", Status.UNKNOWN),
         (replace(ROOM, salvage=Space("/s", 3000, True)), "room_salvage", Status.OK),
         (replace(ROOM, unfinished=("/s/a.jsonl",)), "unfinished_journal", Status.WARNING),
-        (replace(ROOM, unreadable=("torn",)), "journal_unreadable", Status.NOTICE),
+        (replace(ROOM, unreadable=("torn",)), "journal_unreadable", Status.FAILURE),
     ],
 )
 def test_room_is_held_against_what_is_to_be_written(room: Room, code: str, status: Status) -> None:

@@ -9,7 +9,15 @@ from tests.mission.conftest import RPCS, Means
 from tests.real.faults import Trouble
 from tests.real.recipes import TOPIC
 from tests.real.tap import ELECT_LEADERS, Gate, Tap
-from tests.real.watching import PROMPT, Commands, Watched, journal_lines, open_orders, outcomes
+from tests.real.watching import (
+    PROMPT,
+    Commands,
+    Watched,
+    journal_lines,
+    make_older,
+    open_orders,
+    outcomes,
+)
 
 
 @pytest.fixture(scope="session", params=[RPCS[Dialect.REVERTED]], ids=lambda means: means.name)
@@ -82,11 +90,12 @@ def test_a_run_that_is_killed_while_it_elects_leaves_nothing_to_be_put_back(
         run.kill()
     (journal,) = commands.journals()
     noted = [line["event"] for line in journal_lines(journal)]
-    assert noted == ["begin", "observed", "decision", "decision", "consent", "elect"]
+    assert noted == ["begin", "observed", "decision", "decision", "consent", "elect", "sent"]
     assert open_orders(journal) == set()
     assert troubled.leaders(partitions) == {3 if carried_out else -1}
     assert troubled.orders(partitions) == before
 
+    make_older(journal, 3600)
     again = _start(commands, troubled.cluster.bootstrap_servers, partitions).finish()
     outcome = ("already_online", None) if carried_out else ("elected", None)
     assert again.code == 0, again.stderr

@@ -18,7 +18,7 @@ from tests.real.test_faults_quorum import (  # noqa: F401
 )
 from tests.real.watching import Commands, Watched, journal_lines, open_orders, outcomes
 
-# How long an answer is waited for, and then until nothing can happen any more.
+# How long an answer is waited for, and from the request on until nothing can happen any more.
 PATIENCE_SECONDS, GHOST_SECONDS = 1.0, 4.0
 NOT_CERTAIN = "not certain what the controller did"
 SOONER = f"""
@@ -86,6 +86,6 @@ def test_a_ghost_is_waited_out_and_read_back(
         assert open_orders(journal) == set()
         lines = {line["event"]: line for line in journal_lines(journal)}
         first, last = (lines[event] for event in (means.mechanism.steps[0], "outcome"))
-        assert last["at_ms"] - first["at_ms"] >= 1000 * (PATIENCE_SECONDS + GHOST_SECONDS)
+        assert last["at_ms"] - first["at_ms"] >= 1000 * GHOST_SECONDS
     troubled.wait_for_leader(taken, 3)
     troubled.wait_for_orders(before)

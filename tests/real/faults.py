@@ -149,7 +149,7 @@ def reassign(cluster: KafkaCluster, topic: str, replicas: Sequence[int]) -> None
 def state_of(cluster: KafkaCluster, topic: str, partition: int) -> PartitionState:
     """With what an ordinary client does not show: the ELR, and replicas whose disk failed."""
     wanted = TopicPartition(topic, partition)
-    return _ask(cluster, lambda c, d: describe_partitions(c, [wanted], d))[wanted]
+    return _ask(cluster, lambda c, d: describe_partitions(c, [wanted], d)).states[wanted]
 
 
 def quorum_answers(cluster: KafkaCluster) -> bool:

@@ -13,7 +13,7 @@ from tests.real.tap import ALTER_PARTITION_REASSIGNMENTS, ELECT_LEADERS, Gate, T
 from tests.real.watching import Commands, journal_lines, make_older, open_orders, outcomes
 
 # Requests of a dead run may be carried out for so long.
-GHOST_SECONDS = 60
+GHOST_SECONDS = 125
 
 
 def _crash(

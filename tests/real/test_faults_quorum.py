@@ -15,7 +15,7 @@ from tests.real.watching import Commands, Watched, journal_lines, open_orders, o
 
 # A broker that waits for the quorum looks for it again within this.
 REPLAYED_SECONDS = 30.0
-GHOST_SECONDS = 60
+GHOST_SECONDS = 125
 NOT_CERTAIN = "not certain what the controller did"
 
 

@@ -28,6 +28,7 @@ from tests.real.waiting import wait_until
 # Generous: two cores are shared with brokers.
 TIMEOUT = 60.0
 EVIDENCE = {"observed", "decision", "verified"}
+REQUESTS = {"sent", "answered", "settled"}
 PROMPT = r"elect these leaders(\? \[y/N\]|, type the number of partitions:) "
 
 
@@ -172,8 +173,8 @@ def journal_lines(path: Path) -> list[dict[str, Any]]:
 
 
 def steps_noted(lines: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The events of a journal but for those that only tell what was known."""
-    return [line["event"] for line in lines if line["event"] not in EVIDENCE]
+    """The events of a journal but for those that only tell what was known, and each request."""
+    return [line["event"] for line in lines if line["event"] not in EVIDENCE | REQUESTS]
 
 
 def open_orders(path: Path) -> set[int]:
@@ -183,7 +184,11 @@ def open_orders(path: Path) -> set[int]:
 
 def make_older(journal: Path, seconds: int) -> None:
     """The crash was so long ago: nothing that the run sent can still be carried out."""
-    lines = [line | {"at_ms": line["at_ms"] - 1000 * seconds} for line in journal_lines(journal)]
+    clocks = ("at_ms", "boot_ms")
+    lines = [
+        line | {clock: line[clock] - 1000 * seconds for clock in clocks if clock in line}
+        for line in journal_lines(journal)
+    ]
     journal.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 

@@ -12,7 +12,7 @@ import pytest
 from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.cluster.quorum import Patience
 from kafka_unclean_recovery.election_rules import designate
-from kafka_unclean_recovery.journal import Journal, unfinished
+from kafka_unclean_recovery.journal import Journal, half_done
 from kafka_unclean_recovery.model import (
     Outcome,
     OutcomeKind,
@@ -123,11 +123,13 @@ def test_what_is_done_is_in_the_journal_and_leaves_nothing_to_finish(
 ) -> None:
     scripted = _cluster()
     run = elect(scripted, [_plan(scripted.states[0])])
-    first, last = run.lines
+    first, sent, answered, last = run.lines
+    assert (sent["event"], sent["request"], sent["partitions"]) == ("sent", "ElectLeaders", 1)
+    assert (answered["event"], answered["number"]) == ("answered", sent["number"])
     row = {"topic": "orders", "partition": 0, "designated_leader": 3}
     assert (first["event"], first["method"], first["partitions"]) == ("elect", "designated", [row])
     assert (last["event"], last["partitions"][0]["outcome"]) == ("outcome", "elected")
-    assert unfinished(run.lines) == ()
+    assert not half_done(run.lines)
 
 
 def test_a_leader_that_cannot_be_elected_is_an_error_and_nobody_else_leads(

@@ -1,0 +1,73 @@
+"""Requests that change the cluster, each noted in the journal when it is sent and when its answer
+leaves nothing open: who reads the journal of a run that died knows what may still be on its way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from kafka_unclean_recovery.boot_clock import boot_time
+from kafka_unclean_recovery.cluster.connection import Connection
+from kafka_unclean_recovery.cluster.controller_requests import Answer
+from kafka_unclean_recovery.cluster.describe import RequestFailed
+from kafka_unclean_recovery.cluster.error_codes import UNSURE
+from kafka_unclean_recovery.cluster.quorum import Controller, Unsure
+from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.journal import Journal, JournalError
+from kafka_unclean_recovery.model import TopicPartition
+
+Answers = Mapping[TopicPartition, Answer]
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """needs_note: it is not sent where the journal can't note it. What puts things back is."""
+
+    request: str
+    partitions: int
+    needs_note: bool = True
+
+
+async def noted(
+    controller: Controller,
+    journal: Journal,
+    sent: Sent,
+    request: Callable[[Connection, Deadline], Awaitable[Answers]],
+) -> Answers:
+    """The answers to one request. Raises Unsure, RequestFailed, and JournalError before it is
+    sent."""
+    number = 1 + sum(line["event"] == "sent" for line in journal.lines)
+
+    def sending(broker: str) -> None:
+        now = boot_time()
+        written = journal.note(
+            "sent",
+            number=number,
+            request=sent.request,
+            partitions=sent.partitions,
+            broker=broker,
+            boot_id=None if now is None else now.boot_id,
+            boot_ms=None if now is None else now.ms,
+        )
+        if sent.needs_note and not written:
+            raise JournalError(journal.failure or "")
+
+    try:
+        answers = await controller.ask(request, sending)
+    except RequestFailed:
+        journal.note("answered", number=number)
+        raise
+    except Unsure:
+        if not controller.haunted:
+            journal.note("answered", number=number)
+        raise
+    if not any(answer.error in UNSURE for answer in answers.values()):
+        journal.note("answered", number=number)
+    return answers
+
+
+async def settle(controller: Controller, journal: Journal, reason: str) -> None:
+    """Wait until nothing that was given up can still happen, and note that. Raises Unsure."""
+    await controller.settle(reason)
+    journal.note("settled")
