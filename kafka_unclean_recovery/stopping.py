@@ -32,6 +32,11 @@ class Stop:
         self._last_words = last_words
         self._request = StopRequest()
         self._event = asyncio.Event()
+        self._left = ""
+
+    def leaves_a_journal(self) -> None:
+        """From now on a second signal leaves something to finish."""
+        self._left = "; the journal tells what is left to finish"
 
     def install(self) -> None:
         """Take over the signals of the running event loop."""
@@ -44,7 +49,7 @@ class Stop:
 
     def _receive(self, number: int, _: FrameType | None = None) -> None:
         if self._request.receive(number):
-            self._last_words("stopped at once; the journal tells what is left to finish")
+            self._last_words(f"stopped at once{self._left}")
             os._exit(128 + number)
 
     def _woken(self) -> None:

@@ -249,6 +249,7 @@ async def _end_transactions(session: Session, options: Options, found: Aftercare
     chosen = list(found.endable())
     leaders = await session.stop.unless(_leaders(session, found))
     path = options.journal or new_path(own_state_directory(found.cluster_id))
+    session.stop.leaves_a_journal()
     with Journal.open(path) as journal:
         command = f"{NAME} aftercare"
         journal.note("begin", version=__version__, cluster_id=found.cluster_id, command=command)

@@ -71,7 +71,7 @@ def read_info(path: Path, chosen: Selection) -> ReplicaInfo:
 
 
 def _scan(console: Console, sources: Sources, chosen: Selection) -> ReplicaInfo:
-    watch = ScanWatch(console)
+    watch = ScanWatch(console, "nothing is done")
     info = scan_directories(sources.log_dirs, sources.mode, chosen, None, watch)
     if watch.exit_code is not None:
         raise Exit(watch.exit_code, "interrupted while log directories were read; nothing was done")

@@ -64,6 +64,7 @@ def resume_journal(options: Options, path: Path) -> int:
 
     async def work(session: Session) -> int:
         cluster, _ = await session.stop.unless(session.reader.cluster())
+        session.stop.leaves_a_journal()
         with Journal.open(path) as journal:
             done = await finish(session, journal, cluster.cluster_id)
         if journal.failure is not None:

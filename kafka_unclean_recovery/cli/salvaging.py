@@ -112,7 +112,7 @@ def _salvage(
 ) -> Manifest:
     """Raises Exit(2), Exit(1) when the output can't be written, Exit(130 or 143)."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    watch = ScanWatch(console)
+    watch = ScanWatch(console, "what was saved so far is left where it is", _incomplete(options))
     try:
         sources, not_read, problems = _find(options, leaders, chosen)
         with watch.signals(), new_directory(options.output) as building:

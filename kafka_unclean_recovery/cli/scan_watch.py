@@ -70,14 +70,24 @@ class ProgressLine:
 
 
 class ScanWatch:
-    """What scan_log_directories wants of a Watch. `clock` is in seconds."""
+    """What scan_log_directories wants of a Watch.
 
-    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
+    then: what is said to come after a signal; left: of a second one, what is there then. `clock` is
+    in seconds.
+    """
+
+    def __init__(
+        self,
+        console: Console,
+        then: str = "what was scanned is reported",
+        left: str = "nothing was written",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._line = ProgressLine(console, clock)
         self._signals = Signals(
             console,
-            "stopping: what was scanned is reported (a second signal stops at once)",
-            "stopped at once; nothing was written",
+            f"stopping: {then} (a second signal stops at once)",
+            f"stopped at once; {left}",
         )
 
     def progress(self, so_far: Progress) -> None:

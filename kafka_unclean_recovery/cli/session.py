@@ -196,6 +196,7 @@ async def journal_of(
     be taken for the original.
     """
     directory = own_state_directory(cluster_id)
+    session.stop.leaves_a_journal()
     with _only_run(directory):
         await _finish_others(session, directory, path, cluster_id, ignored)
         with Journal.open(path or new_path(directory)) as journal:

@@ -340,6 +340,19 @@ def test_a_diagnosis_ends_by_every_signal(runs: Runs, number: signal.Signals) ->
     assert process.returncode == SIGNALS[number], said
 
 
+def test_a_second_signal_names_no_journal_where_there_is_none(runs: Runs) -> None:
+    with Cluster(Options(brokers=1)) as cluster:
+        asked = cluster.intercept("ApiVersions", Delay(60.0))
+        process = runs.start("doctor", "--bootstrap-server", cluster.bootstrap_servers)
+        cluster.wait_until(lambda _: bool(asked.requests), TIMEOUT)
+        # Both are there before it looks.
+        for number in (signal.SIGSTOP, signal.SIGINT, signal.SIGTERM, signal.SIGCONT):
+            process.send_signal(number)
+        _, said = process.communicate(timeout=TIMEOUT)
+    assert process.returncode in (130, 143)
+    assert said.endswith("kafka-unclean-recovery doctor: stopped at once\n")
+
+
 @pytest.mark.parametrize("number", NEW)
 def test_an_emulator_ends_in_order_by_every_signal(
     runs: Runs, tmp_path: Path, number: signal.Signals
