@@ -352,7 +352,9 @@ def _records_below_log_start(
 def _only_candidate_is_empty(
     _: PartitionState, logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]
 ) -> Iterator[Finding]:
-    if ranking and ranking[0].log.empty and not all(log.empty and log.sure for log in logs):
+    if not ranking or not ranking[0].log.empty:
+        return
+    if not all(_ends_no_later(log, ranking[0].log) for log in logs):
         yield Finding(
             "designated_leader_is_empty",
             Severity.LOSS,
@@ -360,6 +362,12 @@ def _only_candidate_is_empty(
             f" {ranking[0].log.log_end_offset}) and no live replica ranks higher: what the others"
             " hold is lost, that of the dead when they come back",
         )
+
+
+def _ends_no_later(log: ReplicaLog, emptied: ReplicaLog) -> bool:
+    """What it holds below that end was deleted on purpose, if it holds anything."""
+    end, known = emptied.log_end_offset, log.log_end_offset
+    return log.sure and (log.empty or (None not in (known, end) and (known or 0) <= (end or 0)))
 
 
 def _reassignment(
