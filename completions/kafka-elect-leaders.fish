@@ -14,7 +14,7 @@ complete -c kafka-elect-leaders -l all-topic-partitions -d 'Every partition'
 complete -c kafka-elect-leaders -l recovery-duration-ms -d 'designated: how long brokers may take to answer' -x
 complete -c kafka-elect-leaders -l recovery-election-attempts -d 'Retries of elections that fail in passing' -x
 complete -c kafka-elect-leaders -l format -d 'What stdout gets' -x -a 'table json'
-complete -c kafka-elect-leaders -l accept-loss -d 'Refuse partitions whose certain loss is above that of their topic, and those whose topic is not named; * is any other topic' -x -a '(__kafka_elect_leaders_ask topics)'
+complete -c kafka-elect-leaders -l accept-loss -d 'Refuse partitions whose certain loss is above that of their topic, or unknown, and those whose topic is not named; * is any other topic' -x -a '(__kafka_elect_leaders_ask topics)'
 complete -c kafka-elect-leaders -l canary -d 'Elect N partitions and verify them before the others; a surprise stops it' -x
 complete -c kafka-elect-leaders -l wave-size -d 'Elect N partitions at a time and verify them; a surprise stops it' -x
 complete -c kafka-elect-leaders -l journal -d 'Where each step is noted before it is taken' -r -F

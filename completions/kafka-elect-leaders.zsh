@@ -18,7 +18,7 @@ _arguments \
     '--recovery-duration-ms=[designated  how long brokers may take to answer]:value: ' \
     '--recovery-election-attempts=[Retries of elections that fail in passing]:value: ' \
     '--format=[What stdout gets]:value:(table json)' \
-    '*--accept-loss=[Refuse partitions whose certain loss is above that of their topic, and those whose topic is not named; * is any other topic]:topics:{_kafka_elect_leaders__ask topics}' \
+    '*--accept-loss=[Refuse partitions whose certain loss is above that of their topic, or unknown, and those whose topic is not named; * is any other topic]:topics:{_kafka_elect_leaders__ask topics}' \
     '--canary=[Elect N partitions and verify them before the others; a surprise stops it]:value: ' \
     '--wave-size=[Elect N partitions at a time and verify them; a surprise stops it]:value: ' \
     '--journal=[Where each step is noted before it is taken]:file:_files' \

@@ -224,7 +224,7 @@ _arguments \
     '(1)--wait-for-brokers=[Wait, within the duration, for brokers that are down  1,2 or all]:offline-brokers:{_kafka_unclean_recovery__ask offline-brokers}' \
     '(1)--format=[What stdout gets]:value:(table json ladder)' \
     '(1)--yes[Elect without asking on a terminal]' \
-    '(1)*--accept-loss=[Refuse partitions whose certain loss is above that of their topic, and those whose topic is not named; * is any other topic]:topics:{_kafka_unclean_recovery__ask topics}' \
+    '(1)*--accept-loss=[Refuse partitions whose certain loss is above that of their topic, or unknown, and those whose topic is not named; * is any other topic]:topics:{_kafka_unclean_recovery__ask topics}' \
     '(1)--canary=[Elect N partitions and verify them before the others; a surprise stops it]:value: ' \
     '(1)--wave-size=[Elect N partitions at a time and verify them; a surprise stops it]:value: ' \
     '(1)--plan=[Elect only what is still as in this plan of --plan-output-file]:file:_files' \

@@ -84,8 +84,8 @@ AcceptLoss = Annotated[
     list[str] | None,
     typer.Option(
         metavar="TOPIC[:MAX_RECORDS]",
-        help="Refuse partitions whose certain loss is above that of their topic, and those whose"
-        " topic is not named; * is any other topic. May be given again.",
+        help="Refuse partitions whose certain loss is above that of their topic, or unknown, and"
+        " those whose topic is not named; * is any other topic. May be given again.",
     ),
 ]
 Canary = Annotated[
