@@ -21,7 +21,7 @@ from kafka_unclean_recovery.cli.session import (
 )
 from kafka_unclean_recovery.disks import check_cluster
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.journal import Journal
+from kafka_unclean_recovery.journal import Journal, half_done
 from kafka_unclean_recovery.model import Cluster, ReplicaInfo
 from kafka_unclean_recovery.observation import Wanted, unknown_brokers
 
@@ -66,10 +66,11 @@ def resume_journal(options: Options, path: Path) -> int:
         cluster, _ = await session.stop.unless(session.reader.cluster())
         session.stop.leaves_a_journal()
         with Journal.open(path) as journal:
+            left = half_done(journal.lines)
             done = await finish(session, journal, cluster.cluster_id)
         if journal.failure is not None:
             raise Exit(NOT_ALL, f"{journal.failure}: run with --resume again")
-        if not done:
+        if not left:
             console.say(f"{path}: nothing is left to finish")
         if options.format is ReplicaFormat.JSON:
             console.artefact(resumed_json(cluster.cluster_id, path, done))

@@ -293,6 +293,40 @@ def test_a_disk_that_fills_up_under_the_journal_never_hides_what_was_done(
     assert not any(map(half_done, _journals()))
 
 
+class Killed(BaseException):
+    """The process is no more."""
+
+
+@pytest.mark.parametrize("resumed", [False, True])
+@pytest.mark.parametrize("lines", range(4, 16))
+def test_whatever_line_a_run_is_killed_at_the_next_one_finishes_it(
+    monkeypatch: pytest.MonkeyPatch, lines: int, resumed: bool
+) -> None:
+    append, noted = Journal._append, 0
+
+    def die(journal: Journal, data: bytes) -> bool:
+        nonlocal noted
+        noted += 1
+        if noted > lines:
+            raise Killed
+        return append(journal, data)
+
+    with outage() as cluster:
+        with monkeypatch.context() as dying:
+            dying.setattr(Journal, "_append", die)
+            with pytest.raises(Killed):
+                recover(cluster)
+        (journal,) = Path(os.environ["XDG_STATE_HOME"]).rglob("*.jsonl")
+        if resumed:
+            done = resume(cluster, journal)
+            assert (done.code, orders(cluster)) == (0, {RESTORED}), done.stderr
+            assert not half_done(_lines(journal))
+        done = recover(cluster)
+        assert (done.code, leaders(cluster)) == (0, [BEST]), done.stderr
+        assert orders(cluster) == {RESTORED}
+    assert not any(map(half_done, _journals()))
+
+
 @pytest.mark.parametrize("command", [RECOVERY, ELECTION])
 def test_an_unreadable_journal_of_this_cluster_stops_elections(
     tmp_path: Path, command: str
