@@ -113,6 +113,11 @@ async def elect_in_batches(
             settled, elections = await observe_again(
                 means.reader, means.source, batch, mechanism.choose
             )
+            # A signal may have come meanwhile.
+            not_begun = _why_not_begin(mechanism, means.stop)
+            if not_begun is not None:
+                outcomes |= all_failed(batch, not_begun)
+                continue
             mechanism.announce(elections)
         except (*LOST, RequestFailed, JournalError) as error:
             outcomes |= all_failed(batch, f"nothing was sent: {error}")
@@ -175,8 +180,8 @@ async def until_elected(
             await asyncio.sleep(_RETRY_SECONDS)
         pending, why_not = await _still_to_elect(means, pending, choose)
         given_up |= {tp: _not_again(before.get(tp), why) for tp, why in why_not.items()}
-        if not pending:
-            return Tried(given_up)
+        if not pending or means.stop.requested:
+            return Tried(given_up | {tp: failed[tp] for tp in pending})
 
 
 def _not_again(before: str | None, why: str) -> str:

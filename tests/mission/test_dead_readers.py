@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_unclean_recovery.emulator import Cluster, Options
+from kafka_unclean_recovery.emulator import Cluster, Options, Settings
 from kafka_unclean_recovery.emulator.intercepts import Delay
 from kafka_unclean_recovery.replica_info import parse_replica_info
 from tests.cli.test_scan_log_dirs import endless  # noqa: F401 - a fixture
@@ -27,7 +27,14 @@ from tests.real.faults import Trouble
 from tests.real.recipes import TOPIC
 from tests.real.tap import ALTER_PARTITION_REASSIGNMENTS, ELECT_LEADERS, Gate, Tap
 from tests.real.waiting import wait_until
-from tests.real.watching import TIMEOUT, Commands, journal_lines, open_orders, steps_noted
+from tests.real.watching import (
+    PROMPT,
+    TIMEOUT,
+    Commands,
+    journal_lines,
+    open_orders,
+    steps_noted,
+)
 
 SIGNALS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129, signal.SIGQUIT: 131}
 PIPE_SIZE = 65536
@@ -309,6 +316,38 @@ def test_a_terminal_that_goes_away_at_the_question_elects_nothing(
         assert process.returncode == code
         assert [row["outcome"] for row in json.loads(told)["partitions"]] == ["failed"]
     assert troubled.leaders(partitions) == {-1}
+
+
+@pytest.fixture
+def stale() -> Iterator[Cluster]:
+    """Broker 1 is dead, and 2 is no member of the ISR."""
+    with Cluster(Options(brokers=2, settings=Settings(session_timeout=60.0))) as running:
+        running.create_topic("orders", assignment=[[1, 2]])
+        running.produce("orders", 0, 10)
+        for broker in (2, 1):
+            running.kill(broker)
+            running.fence(broker)
+        running.start(2)
+        yield running
+
+
+def test_a_signal_while_it_is_all_looked_at_again_elects_nothing(
+    stale: Cluster, commands: Commands
+) -> None:
+    how = ("--all-offline-partitions", "--automated-recovery", "--format", "json")
+    run = commands.start("--bootstrap-server", stale.bootstrap_servers, *how, terminal=True)
+    run.wait_for(PROMPT)
+    asked = stale.intercept("DescribeTopicPartitions", Delay(1.0), times=100)
+    run.agree()
+    stale.wait_until(lambda _: bool(asked.requests), TIMEOUT)
+    run.signal(signal.SIGINT)
+    done = run.finish()
+    assert done.code == 130
+    (row,) = done.report["partitions"]
+    assert (row["outcome"], row["leader"]) == ("failed", -1)
+    assert row["reason"] == "interrupted before its election began"
+    (journal,) = commands.journals()
+    assert "elect" not in steps_noted(journal_lines(journal))
 
 
 NEW = (signal.SIGHUP, signal.SIGQUIT)
