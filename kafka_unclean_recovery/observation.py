@@ -60,8 +60,6 @@ _ANSWER_SECONDS = 10.0
 _LOOK_AGAIN_SECONDS = 5.0
 _GROUPS_SECONDS = 3.0
 
-# For bootstrap servers to say that they are another cluster's, when all else has answered.
-_STRANGERS_SECONDS = 0.25
 # For the controller to say who is behind, where nothing is to be elected.
 _GLANCE_SECONDS = 2.0
 
@@ -155,7 +153,7 @@ class Observer:
                 " and Topic(*):READ"
             )
         view = await self._stop.unless(self._describe(wanted))
-        await self._nodes.only_one_cluster(_STRANGERS_SECONDS)
+        await self._nodes.only_one_cluster(0.0)
         waits = Waits(wanted.wait_for, wanted.wait_for_all, self._say)
         if not waits.absent(view.offline, view.cluster.brokers):
             return await self._see_with_groups(waits, wanted, deadline, view)

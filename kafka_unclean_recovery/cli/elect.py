@@ -150,7 +150,7 @@ async def _by_the_controller(session: Session, options: Options, chosen: Leaders
     """Preferred and unclean elections as the stock script has them: the controller chooses."""
     kind = PREFERRED if options.election_type == "preferred" else UNCLEAN
     wanted = None if chosen is None else list(chosen)
-    await session.stop.unless(session.reader.cluster())
+    await session.cluster()
     answers = await session.controller.ask(
         lambda connection, deadline: elect_leaders(connection, kind, wanted, deadline)
     )
@@ -198,7 +198,7 @@ def _answers_text(election_type: str, answers: Mapping[TopicPartition, Answer]) 
 
 
 async def _designated(session: Session, options: Options, leaders: Leaders, terms: Terms) -> int:
-    cluster, _ = await session.stop.unless(session.reader.cluster())
+    cluster = await session.cluster()
     ignored = options.ignore_journals
     async with journal_of(session, options.journal, cluster.cluster_id, NAME, ignored) as journal:
         code = await _elect_designated(session, options, leaders, terms, journal)

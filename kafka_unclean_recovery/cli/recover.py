@@ -63,7 +63,7 @@ def resume_journal(options: Options, path: Path) -> int:
         return USAGE
 
     async def work(session: Session) -> int:
-        cluster, _ = await session.stop.unless(session.reader.cluster())
+        cluster = await session.cluster()
         session.stop.leaves_a_journal()
         with Journal.open(path) as journal:
             left = half_done(journal.lines)
@@ -80,7 +80,7 @@ def resume_journal(options: Options, path: Path) -> int:
 
 
 async def _recover(session: Session, inputs: Inputs) -> int:
-    cluster, _ = await session.stop.unless(session.reader.cluster())
+    cluster = await session.cluster()
     if inputs.disks is not None:
         _check_cluster(inputs.disks, cluster.cluster_id)
     inputs.terms.check_cluster(cluster.cluster_id)

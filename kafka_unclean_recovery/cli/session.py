@@ -45,6 +45,7 @@ from kafka_unclean_recovery.journal import (
     unfinished_journals,
     why_not_to_use,
 )
+from kafka_unclean_recovery.model import Cluster
 from kafka_unclean_recovery.observation import MissingRight, Observer, QuorumSilent
 from kafka_unclean_recovery.private_files import make_private_directory
 from kafka_unclean_recovery.stopping import Interrupted, Stop
@@ -63,6 +64,8 @@ from kafka_unclean_recovery.waves import Pace
 
 _LOCK = "lock"
 _CHOOSING_SECONDS = 10.0
+# For bootstrap servers that no broker advertises to say of which cluster they are.
+_STRANGERS_SECONDS = 0.25
 _NO_WISHES = Wishes()
 
 
@@ -80,6 +83,12 @@ class Session:
         """That of the process where all that was done comes to `code`."""
         asked = self.stop.exit_code
         return standard_streams.exit_code(code) if asked is None else asked
+
+    async def cluster(self) -> Cluster:
+        """As first described. Raises ClustersMixed where a bootstrap server is another's."""
+        cluster, _ = await self.stop.unless(self.reader.cluster())
+        await self.nodes.only_one_cluster(_STRANGERS_SECONDS)
+        return cluster
 
     def observer(self) -> Observer:
         source = ChosenSource(self.nodes, self.wishes)

@@ -11,11 +11,12 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from functools import partial
+from typing import Generic, TypeVar
 
 from kafka_unclean_recovery.choices import Dialect, ElectionMethod, Wishes
 from kafka_unclean_recovery.cluster.asking import Portion
-from kafka_unclean_recovery.cluster.bootstrap import Address, connect_any
+from kafka_unclean_recovery.cluster.bootstrap import Address
 from kafka_unclean_recovery.cluster.configs import ConfigValue, topic_configs
 from kafka_unclean_recovery.cluster.connection import Connection
 from kafka_unclean_recovery.cluster.describe import (
@@ -26,11 +27,12 @@ from kafka_unclean_recovery.cluster.describe import (
     list_reassignments,
 )
 from kafka_unclean_recovery.cluster.dial import address_text
-from kafka_unclean_recovery.cluster.error_codes import NONE, UNAUTHORIZED
-from kafka_unclean_recovery.cluster.errors import ConnectionFailed, NoBrokerReachable
+from kafka_unclean_recovery.cluster.error_codes import NONE, NOT_CONTROLLER, UNAUTHORIZED
+from kafka_unclean_recovery.cluster.errors import ConnectionFailed, FailureKind, NoBrokerReachable
 from kafka_unclean_recovery.cluster.log_dirs import describe_log_dirs, topics_in
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.quorum_state import describe_quorum
+from kafka_unclean_recovery.cluster.race import Attempt, first_success
 from kafka_unclean_recovery.cluster.reading import Reader
 from kafka_unclean_recovery.cluster.replica_log_info import (
     LIMIT,
@@ -65,6 +67,10 @@ from kafka_unclean_recovery.transport.choosing import (
 
 T = TypeVar("T")
 
+# How long one broker has a question to itself.
+_ALONE_SECONDS = 1.0
+_NONE_LEADS = "no controller leads the quorum, as far as brokers tell"
+
 Question = Callable[[Connection, Deadline], Awaitable[T]]
 
 
@@ -91,6 +97,16 @@ async def examine(
         return await _Examination(patient, nodes, cluster, wall_ms).facts(room, fenced_told)
     finally:
         await nodes.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard(Generic[T]):
+    """In the race of the brokers that are asked; its connection is closed already."""
+
+    answer: Answer[T]
+
+    async def close(self) -> None:
+        pass
 
 
 class _Examination:
@@ -139,11 +155,27 @@ class _Examination:
         return Deadline.after(self._patient.timeout)
 
     async def _ask(self, question: Question[T]) -> Answer[T]:
-        """Of any broker."""
+        """Of one broker after another: one that is silent, or cut off from the controllers, does
+        not speak for the cluster."""
         deadline = self._deadline()
-        return await _answered(
-            connect_any(self._addresses, self._patient.config, deadline), question, deadline
-        )
+
+        async def attempt(address: Address) -> _Heard[T]:
+            opening = Connection.open(*address, self._patient.config, deadline)
+            try:
+                async with await opening as connection:
+                    return _Heard(Answer(await question(connection, deadline)))
+            except RequestFailed as error:
+                if error.code in UNAUTHORIZED:
+                    return _Heard(Answer(problem=str(error), refused=True))
+                where = address_text(*address)
+                raise ConnectionFailed(FailureKind.BAD_ANSWER, where, str(error)) from None
+
+        attempts: list[Attempt[_Heard[T]]]
+        attempts = [partial(attempt, address) for address in self._addresses]
+        found = await first_success(attempts, _ALONE_SECONDS)
+        if isinstance(found, _Heard):
+            return found.answer
+        return Answer(problem="; ".join(map(str, found)) or "there is nobody to ask")
 
     async def _ask_broker(self, broker: Broker, question: Question[T]) -> Answer[T]:
         deadline = self._deadline()
@@ -165,7 +197,9 @@ class _Examination:
         sent = self._wall_ms()
         quorum = await describe_quorum(connection, deadline)
         answered = self._wall_ms()
-        if quorum is None or quorum.now_ms is None:
+        if quorum is None:
+            raise RequestFailed(_NONE_LEADS, NOT_CONTROLLER)
+        if quorum.now_ms is None:
             return QuorumAnswer(quorum)
         middle, half = (sent + answered) // 2, (answered - sent + 1) // 2
         return QuorumAnswer(quorum, ClockOffset(quorum.now_ms - middle, half))

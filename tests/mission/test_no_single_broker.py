@@ -186,6 +186,16 @@ def test_leaders_are_not_read_back_from_a_broker_that_fell_behind_meanwhile(
     assert _orders(outage) == [[4, 3, 2, 1]] * PARTITIONS
 
 
+@pytest.mark.parametrize("first", [BEST, SHORTER])
+def test_doctor_does_not_take_a_broker_that_is_cut_off_for_the_cluster(
+    outage: Cluster, first: int
+) -> None:
+    outage.drop_link(first, CONTROLLER)
+    done = run(RECOVERY, *DOCTOR[:1], *_through(outage, first), *DOCTOR[1:])
+    checks = {c["code"]: c["status"] for c in json.loads(done.stdout)["checks"]}
+    assert (checks["quorum"], checks["right_cluster_alter"]) == ("ok", "ok"), done.stdout
+
+
 def test_bootstrap_servers_of_two_clusters_are_refused_and_both_are_named(
     outage: Cluster,
 ) -> None:
