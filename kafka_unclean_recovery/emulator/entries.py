@@ -54,9 +54,8 @@ def only(value: Fields, of: Collection[str], called: Called, topic: str = "") ->
 def joined(one: Fields, other: Fields, called: Called) -> Fields:
     """The entries of both; those of one name that hold others become one."""
     found = dict(one)
-    for field, entries in other.items():
-        if isinstance(entries, list | tuple):
-            found[field] = _joined(list(one.get(field) or ()), entries, called)
+    for field, entries in _named_lists(other):
+        found[field] = _joined(list(one.get(field) or ()), entries, called)
     return found
 
 

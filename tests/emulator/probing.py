@@ -51,7 +51,7 @@ def offset(
     wanted = {"partition_index": partition, "current_leader_epoch": -1, "timestamp": timestamp}
     topics = [{"name": TOPIC, "partitions": [wanted]}]
     values = {"replica_id": asker, "isolation_level": 0, "topics": topics}
-    found = ask(cluster, broker, ListOffsetsRequest, 7, values).topics[0].partitions[0]
+    found = ask(cluster, broker, ListOffsetsRequest, 8, values).topics[0].partitions[0]
     return found.error_code, found.offset, found.leader_epoch
 
 
