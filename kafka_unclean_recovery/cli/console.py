@@ -34,6 +34,11 @@ class Console:
         self._terminal = standard_streams.is_terminal(sys.stderr) and not is_json()
         self._line = ""
 
+    @property
+    def rewrites(self) -> bool:
+        """Whether `progress` is shown."""
+        return self._terminal
+
     def say(self, sentence: str) -> None:
         """A line on stderr that stays."""
         self.show(f"{log_line(self._command, sentence)}\n")

@@ -11,6 +11,8 @@ from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.log_dir.watching import Progress
 from kafka_unclean_recovery.signals import StopRequest, taken
 
+# So often how far it is becomes a line of its own where none can be rewritten.
+_SAID_EVERY_SECONDS = 60.0
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
@@ -54,11 +56,28 @@ class Signals:
             os._exit(128 + number)
 
 
+class Pulse:
+    """How far something is: rewritten in place on a terminal, elsewhere a line a minute."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._said: float | None = None
+
+    def __call__(self, text: str, now: float) -> None:
+        """now: in seconds."""
+        self._console.progress(text)
+        if self._said is None:
+            self._said = now
+        if not self._console.rewrites and now - self._said >= _SAID_EVERY_SECONDS:
+            self._console.say(text)
+            self._said = now
+
+
 class ProgressLine:
     """Called with a Progress, shows how far it is and how fast, since the first call."""
 
     def __init__(self, console: Console, clock: Callable[[], float]) -> None:
-        self._console = console
+        self._show = Pulse(console)
         self._clock = clock
         self._begun: float | None = None
 
@@ -66,7 +85,7 @@ class ProgressLine:
         now = self._clock()
         if self._begun is None:
             self._begun = now
-        self._console.progress(progress_text(so_far, now - self._begun))
+        self._show(progress_text(so_far, now - self._begun), now)
 
 
 class ScanWatch:

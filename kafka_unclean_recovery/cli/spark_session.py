@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import signal
+import math
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from importlib.util import find_spec
 from typing import Any
 
 from kafka_unclean_recovery.cli.console import Console
-from kafka_unclean_recovery.cli.exits import usage
-from kafka_unclean_recovery.cli.scan_watch import ProgressLine, Signals
+from kafka_unclean_recovery.cli.exits import NOT_ALL, Exit, usage
+from kafka_unclean_recovery.cli.scan_watch import ProgressLine, Pulse, Signals
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.watching import Progress
 
+_EVERY_SECONDS = 0.2
+_CONNECT_SECONDS = 60.0
+_STOPPED = "stopped while the Spark session began; nothing was done"
 _NEEDED = ("pyspark", "pyarrow", "pandas")
 
 
@@ -25,8 +29,9 @@ class SparkWatch:
     def __init__(
         self, console: Console, again: str, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._console = console
         self._line = ProgressLine(console, clock)
+        self._show = Pulse(console)
+        self._clock = clock
         self.signals = Signals(
             console,
             "stopping: Spark's jobs are cancelled (a second signal stops at once)",
@@ -38,7 +43,12 @@ class SparkWatch:
         self.signals.tell()
 
     def tasks(self, what: str, done: int, count: int) -> None:
-        self._console.progress(f"{what}: {done} of {count} tasks")
+        self._show(f"{what}: {done} of {count} tasks", self._clock())
+        self.signals.tell()
+
+    def begins(self, seconds: float) -> None:
+        """A session, for so long by now."""
+        self._show(f"waiting for the Spark session ({seconds:.0f} s)", self._clock())
         self.signals.tell()
 
     @property
@@ -55,28 +65,66 @@ def check_installed() -> None:
 
 @contextmanager
 def session_for(master: str | None, conf: Sequence[str], watch: SparkWatch) -> Iterator[Any]:
-    """A Spark session as the flags have it; signals are taken. Raises Exit(2)."""
+    """A Spark session as the flags have it; signals are taken, while it begins too. Raises
+    Exit(2), and Exit(130 or 143) when a signal ended it before there was one."""
     settings = dict(_setting(word) for word in conf)
     from kafka_unclean_recovery.spark.session import session
 
     with watch.signals.taken(), ExitStack() as begun:
-        with _sigint_held_back():
-            try:
-                spark = begun.enter_context(session(master, settings))
-            except InputError as error:
-                raise usage(str(error)) from None
-            begun.enter_context(watch.signals.taken())
+        try:
+            is_connect = master is not None and master.startswith("sc://")
+            starting = _Starting(session(master, settings), begun, is_connect=is_connect)
+            spark = starting.wait(watch)
+        except InputError as error:
+            raise usage(str(error)) from None
         yield spark
 
 
-@contextmanager
-def _sigint_held_back() -> Iterator[None]:
-    """Spark takes it over when a session begins; what comes meanwhile is for us all the same."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+class _Starting:
+    """A session that begins in a thread of its own: the first has to hear signals, and Spark takes
+    SIGINT over in that one alone."""
+
+    def __init__(
+        self, session: AbstractContextManager[Any], begun: ExitStack, *, is_connect: bool
+    ) -> None:
+        self._session = session
+        self._is_connect = is_connect
+        self._begun = begun
+        self._result: Any = None
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def wait(self, watch: SparkWatch) -> Any:
+        """Raises InputError when a server of Spark Connect is silent: its client would go on for
+        ten minutes. A session of a cluster may have to queue for hours."""
+        limit = _CONNECT_SECONDS if self._is_connect else math.inf
+        began = time.monotonic()
+        self._thread.start()
+        while self._thread.is_alive():
+            self._thread.join(_EVERY_SECONDS)
+            seconds = time.monotonic() - began
+            watch.begins(seconds)
+            if self._thread.is_alive() and (watch.stopped or seconds > limit):
+                self._give_up()
+                if watch.stopped:
+                    raise Exit(watch.signals.exit_code or NOT_ALL, _STOPPED)
+                raise InputError(f"no Spark session within {limit:.0f} s: the server is silent")
+        if self._error is not None:
+            raise self._error
+        self._begun.push(self._session)
+        return self._result
+
+    def _give_up(self) -> None:
+        from kafka_unclean_recovery.spark.session import give_up
+
+        if self._is_connect:
+            give_up()
+
+    def _run(self) -> None:
+        try:
+            self._result = self._session.__enter__()
+        except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
+            self._error = error
 
 
 def _setting(word: str) -> tuple[str, str]:

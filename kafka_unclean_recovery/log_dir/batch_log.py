@@ -52,6 +52,8 @@ class BatchLog:
     def begin_segment(self, base_offset: int) -> None:
         """Its name says where it begins, and so where the one before it ends."""
         end, self.end = self.end, base_offset
+        # A segment begins where the log ended then: what lies before it is proven by that.
+        self._gap = (-1, -1)
         if end is None or end == base_offset or (end < base_offset and self.compacted):
             return
         reason = f"segment {base_offset} follows a log that ends at {end}"
@@ -88,14 +90,19 @@ class BatchLog:
         if self.doubt is None:
             self.doubt = Doubt(reason, certain_end)
 
-    def finish(self) -> None:
-        """Compaction takes nothing out of the active segment, so a gap that only the last batch
-        lies behind may as well be a base offset that flipped a bit."""
-        if self._gap[1] == self.last_start and self._gap[0] >= 0 and self.end is not None:
-            start, end = self._gap
-            self.suspect(
-                f"only the last batch lies behind a gap of offsets {start} to {end}", start
-            )
+    def finish(self, reached: int) -> None:
+        """Of a compacted log, whose gaps say nothing but for one: where the last batch of all would
+        follow on, had one bit of its base offset not flipped. Compaction takes nothing out of an
+        active segment, yet a follower copies the gaps of its leader.
+
+        reached: the log went at least so far (exclusive), by its checkpoints.
+        """
+        end, (start, first) = self.end, self._gap
+        if end is None or start < 0 or first != self.last_start:
+            return
+        if reached <= start + end - first and (start ^ first).bit_count() == 1:
+            why = f"only the last batch lies behind a gap of offsets {start} to {first}"
+            self.suspect(why, start)
 
 
 def condensed(runs: Iterable[Run]) -> list[Run]:

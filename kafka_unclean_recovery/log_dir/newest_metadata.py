@@ -16,6 +16,7 @@ from kafka_unclean_recovery.log_dir.cluster_metadata_image import TOPIC_RESOURCE
 from kafka_unclean_recovery.log_dir.directory_names import CLUSTER_METADATA_TOPIC
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 from kafka_unclean_recovery.log_dir.tree import Location, OpenFile, Unreadable
+from kafka_unclean_recovery.model import INTERNAL_TOPICS
 
 CLUSTER_METADATA = f"{CLUSTER_METADATA_TOPIC}-0"
 _SHOWN = 5
@@ -94,8 +95,9 @@ def doubts(metadata: ClusterMetadata) -> Iterator[str]:
 
 
 def compacted_topics(image: MetadataImage) -> frozenset[str]:
-    """Those whose own configuration says so; the brokers' default is not in the metadata log."""
-    return frozenset(
+    """Those whose own configuration says so, and Kafka's own, which always are; the brokers'
+    default is not in the metadata log."""
+    return frozenset(INTERNAL_TOPICS).union(
         name
         for (kind, name), values in image.configs.items()
         if kind == TOPIC_RESOURCE and "compact" in values.get("cleanup.policy", "").split(",")

@@ -113,7 +113,7 @@ def _scan(reads: Reads, folder: Folder, replica: Replica, mode: ScanMode) -> Rep
     segments = with_swaps(files, reads.end_of)
     first = recovered_from(segments, replica.recovery_point)
     log, damage = _walk(reads, segments, first, mode, replica.compacted)
-    log.finish()
+    log.finish(max(replica.high_watermark or 0, replica.recovery_point or 0))
     log_start, log_end, lost = _bounds(log, segments, replica.log_start)
     topic_id, nameless = _topic_id(folder, files)
     assigned, unassigned = _assigned(folder, files)

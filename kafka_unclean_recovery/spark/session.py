@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import SparkSession
 
 from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.spark.preflight import CONNECT, check_java, check_reachable
 from kafka_unclean_recovery.spark.shipping import is_connect, ship
 
 _APP = "kafka-unclean-recovery"
@@ -44,6 +47,8 @@ def session(master: str | None, conf: Mapping[str, str]) -> Iterator[SparkSessio
     Stopped at the end unless it was there before. Raises InputError when it can't be had.
     """
     before = SparkSession.getActiveSession()
+    if before is None:
+        _check(master)
     _choose_python(master, conf)
     try:
         spark = _builder(master, conf).getOrCreate()
@@ -58,9 +63,28 @@ def session(master: str | None, conf: Mapping[str, str]) -> Iterator[SparkSessio
             spark.stop()
 
 
+def _check(master: str | None) -> None:
+    """Raises InputError."""
+    if master is not None:
+        check_reachable(master, os.environ)
+    if not (master or "").startswith(CONNECT) and _BY_SPARK_SUBMIT not in os.environ:
+        check_java(os.environ)
+
+
+def give_up() -> None:
+    """A session that begins elsewhere in this process, which is to end: the client of Spark Connect
+    asks its server for something as it goes, and a silent one would hold it for minutes."""
+    from pyspark.sql.connect.client.core import SparkConnectClient
+
+    def nothing(_: Any) -> None: ...
+
+    client: Any = SparkConnectClient
+    client._cleanup_ml_cache = nothing
+
+
 def _builder(master: str | None, conf: Mapping[str, str]) -> SparkSession.Builder:
     builder = SparkSession.builder.appName(_APP)
-    if master is not None and master.startswith("sc://"):
+    if master is not None and master.startswith(CONNECT):
         return _configured(builder.remote(master), {**_DEFAULTS, **conf})
     if master is not None:
         builder = builder.master(master)
@@ -87,8 +111,18 @@ def _choose_python(master: str | None, conf: Mapping[str, str]) -> None:
 
 
 def is_elsewhere(spark: SparkSession) -> bool:
-    """Its executors may be on machines without this package."""
-    return is_connect(spark) or not _is_local(spark.conf.get("spark.master", None))
+    """Its executors may be without this package: on other machines, or of another Python here."""
+    if is_connect(spark) or not _is_local(spark.conf.get("spark.master", None)):
+        return True
+    return not _is_ours(shutil.which(spark.sparkContext.pythonExec))
+
+
+def _is_ours(python: str | None) -> bool:
+    """Of two virtual environments python may be a link to the same file."""
+    if python is None:
+        return False
+    theirs, ours = Path(python).absolute(), Path(sys.executable).absolute()
+    return theirs.parent == ours.parent and theirs.resolve() == ours.resolve()
 
 
 def _is_local(master: str | None) -> bool:

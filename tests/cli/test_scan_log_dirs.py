@@ -121,6 +121,21 @@ def test_a_log_below_its_own_high_watermark_is_no_success(disks: Path, mode: str
     assert _ends(json.loads(done.stdout))["orders-0"] == {1: 5, 2: 7}
 
 
+@pytest.mark.parametrize("command", ["scan-log-dirs", "plan"])
+def test_disks_of_two_clusters_are_refused_before_anything_is_written(
+    disks: Path, tmp_path: Path, command: str
+) -> None:
+    log_directory(disks / "x", 3, {"orders-0": 9}, cluster="c2")
+    file = tmp_path / "written.json"
+    flags = {
+        "scan-log-dirs": [disks, "--output", file],
+        "plan": ["--log-dirs", disks, "--manual-recovery-output-file", file],
+    }
+    done = run(RECOVERY, command, *map(str, flags[command]))
+    assert (done.returncode, done.stdout, file.exists()) == (2, "", False)
+    assert "is of cluster c2; give the disks of one cluster" in done.stderr
+
+
 def test_whether_a_broker_was_shut_down_in_order_is_told(disks: Path) -> None:
     (disks / "b2" / ".kafka_cleanshutdown").write_text('{"version":0,"brokerEpoch":9}')
     info = parse_replica_info(_scan(disks, "--format", "json").stdout, "stdout")

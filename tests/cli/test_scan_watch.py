@@ -75,6 +75,19 @@ def test_the_rate_counts_from_the_first_bytes_on() -> None:
     assert terminal.line == "4.0 of 10.0 MiB, 1 of 2 replicas, 2.0 MiB/s, 3 s left"
 
 
+def test_off_a_terminal_how_far_it_is_is_said_once_a_minute(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    seconds: Iterator[float] = iter([100.0, 159.0, 161.0, 200.0, 222.0])
+    watch = ScanWatch(Console("test"), clock=lambda: next(seconds))
+    for done in range(5):
+        watch.progress(Progress(done * MIB, 8 * MIB, done, 8))
+    assert capfd.readouterr().err.splitlines() == [
+        "test: 2.0 of 8.0 MiB, 2 of 8 replicas, 33.6 KiB/s, 3 min left",
+        "test: 4.0 of 8.0 MiB, 4 of 8 replicas, 33.6 KiB/s, 2 min left",
+    ]
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_stops_the_scan_and_is_told_on(
     number: signal.Signals, code: int, capfd: pytest.CaptureFixture[str]

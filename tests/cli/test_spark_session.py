@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import pytest
 
+from kafka_unclean_recovery.cli import spark_session
 from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.exits import Exit
 from kafka_unclean_recovery.cli.spark_session import SparkWatch, session_for
@@ -16,16 +19,14 @@ from kafka_unclean_recovery.spark import session
 
 
 @contextmanager
-def _that_takes_sigint(_: str | None, __: Mapping[str, str]) -> Iterator[str]:
-    """As pyspark does; and somebody presses Ctrl-C right then."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    # To this thread: a test runner may have others, which hold nothing back.
-    signal.raise_signal(signal.SIGINT)
+def _that_is_interrupted(_: str | None, __: Mapping[str, str]) -> Iterator[str]:
+    """Somebody presses Ctrl-C right then."""
+    os.kill(os.getpid(), signal.SIGINT)
     yield "spark"
 
 
 def test_ctrl_c_while_a_session_begins_is_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "session", _that_takes_sigint)
+    monkeypatch.setattr(session, "session", _that_is_interrupted)
     watch = SparkWatch(Console("test"), "again")
     before = signal.getsignal(signal.SIGINT)
     with session_for(None, (), watch) as spark:
@@ -33,6 +34,44 @@ def test_ctrl_c_while_a_session_begins_is_ours(monkeypatch: pytest.MonkeyPatch) 
         assert watch.stopped
     assert watch.signals.exit_code == 130
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_session_that_takes_for_ever_is_given_up_with_a_signal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    never = threading.Event()
+
+    @contextmanager
+    def hanging(_: str | None, __: Mapping[str, str]) -> Iterator[str]:
+        os.kill(os.getpid(), signal.SIGTERM)
+        never.wait()
+        yield "spark"
+
+    monkeypatch.setattr(session, "session", hanging)
+    monkeypatch.setattr(session, "give_up", lambda: None)
+    begin = session_for("sc://silent", (), SparkWatch(Console("test"), "again"))
+    with pytest.raises(Exit, match="stopped while the Spark session began") as raised, begin:
+        pass
+    never.set()
+    assert raised.value.code == 143
+
+
+def test_a_connect_server_that_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    never = threading.Event()
+
+    @contextmanager
+    def silent(_: str | None, __: Mapping[str, str]) -> Iterator[str]:
+        never.wait()
+        yield "spark"
+
+    monkeypatch.setattr(session, "session", silent)
+    monkeypatch.setattr(session, "give_up", lambda: None)
+    monkeypatch.setattr(spark_session, "_CONNECT_SECONDS", 0.1)
+    begin = session_for("sc://silent", (), SparkWatch(Console("test"), "again"))
+    with pytest.raises(Exit, match="the server is silent") as raised, begin:
+        pass
+    never.set()
+    assert raised.value.code == 2
 
 
 @pytest.mark.parametrize("word", ["spark.ui.enabled", "=true"])

@@ -254,7 +254,8 @@ def log_is_unchanged(log: Log, mutation: Mutation) -> bool:
 def passes_for_compaction(log: Log, mutation: Mutation) -> bool:
     """True when nothing in the replica's own files tells the mutated log from one that the cleaner
     left: batches are gone as a whole, or moved within a gap between others. In the active segment
-    too: a follower copies the gaps of its leader; but its last batch must follow on.
+    too: a follower copies the gaps of its leader; but its last batch must not lie where a flipped
+    bit takes one that follows on.
 
     It knows the intact log, and so needs no CRC.
     """
@@ -262,7 +263,10 @@ def passes_for_compaction(log: Log, mutation: Mutation) -> bool:
         return False
     active = log.segments[-1]
     *_, before, last = (b"", b"", *split(mutation.files.get(active.name, active.content)))
-    if last != active.batches[-1] or before != active.batches[-2]:
+    if last != active.batches[-1]:
+        return False
+    expected = last_offset(before) + 1 if before else active.base_offset
+    if (expected ^ struct.unpack_from(">q", last)[0]).bit_count() == 1:
         return False
     return all(
         _may_be_cleaned(log, mutation.files.get(segment.name, segment.content), segment, end)

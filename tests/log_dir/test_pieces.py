@@ -393,7 +393,7 @@ def test_condensed_runs_tell_a_log_the_same(
         if before:
             log.take([(1 if gap_before else 0, 9 * before, 0, 1, 5, 1)])
         log.take(moved)
-        log.finish()
+        log.finish(0)
     assert logs[0] == logs[1]
     assert len(shorter) <= len(runs)
     assert sum(run[5] for run in shorter) == sum(run[5] for run in runs)

@@ -17,7 +17,7 @@ UNIQUE = "0123456789abcdef0123456789abcdef"
 
 
 def odd_disks(path: Path) -> list[Path]:
-    """Roots. Nearly all is of one cluster, nothing of it with a metadata log."""
+    """Roots, all of one cluster, nothing of it with a metadata log."""
     for broker in (1, 2, 3, 4):
         disks.write_log_directory(path / "farm" / f"broker-{broker}", broker, LOGS)
     for broker, log in enumerate(LOGS, 1):
@@ -30,7 +30,7 @@ def odd_disks(path: Path) -> list[Path]:
     two = log_directory(path / "b5" / "d0", 5, {**names, "twice-0": 9}, cluster=cluster)
     log_directory(path / "b5" / "d1", 5, {"twice-0": 7}, cluster=cluster, directory=77)
     log_directory(path / "copy", 5, {"twice-0": 7}, cluster=cluster, directory=77)
-    log_directory(path / "other", 6, {"a.b_c-d-0": 7}, cluster="another")
+    log_directory(path / "other", 6, {"a.b_c-d-0": 7}, cluster=cluster)
     bad = log_directory(path / "bad", 7, {"orders-0": 7}, cluster=cluster)
     (bad / "meta.properties").write_text("version=9\n")
     (two / "replication-offset-checkpoint").write_bytes(b"\0\1garbage")

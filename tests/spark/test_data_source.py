@@ -27,6 +27,7 @@ from kafka_unclean_recovery.spark.tables import REPLICAS, replica_log
 from kafka_unclean_recovery.stores.location import StoreOptions
 from tests.log_dir import replica_directories as disks
 from tests.log_dir.segments import checkpoint
+from tests.spark.cluster import bare_python, environment
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "explore_log_dirs.py"
 LOGS = (disks.plain_log(), disks.upgraded_log(), disks.compacted_log(), disks.old_log())
@@ -136,6 +137,31 @@ def test_it_is_unpickled_where_the_package_is_not(reading: SparkSession) -> None
     pickled = cloudpickle.dumps((KafkaLogDirs, reader))  # type: ignore[no-untyped-call]
     done = subprocess.run([sys.executable, "-c", code], input=pickled, capture_output=True)
     assert done.stdout.decode() == f"{FORMAT} []\n", done.stderr.decode()
+
+
+def test_executors_of_another_python_on_this_machine_get_the_package(
+    tree: Path, tmp_path: Path
+) -> None:
+    """That one has what Spark needs, and nothing of ours."""
+    driver = tmp_path / "driver.py"
+    driver.write_text(
+        "from pyspark.sql import SparkSession\n"
+        "from kafka_unclean_recovery.spark.data_source import register\n"
+        "spark = SparkSession.builder.master('local[1]').getOrCreate()\n"
+        "register(spark)\n"
+        f"frame = spark.read.format('kafka_log_dirs').load({str(tree)!r})\n"
+        "print('rows', frame.where('broker = 1').count())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, str(driver)],
+        env={**environment(bare_python(tmp_path / "bare")), "PYTHONPATH": str(EXAMPLE.parents[1])},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert "rows 7" in done.stdout, done.stderr
 
 
 @pytest.mark.parametrize(

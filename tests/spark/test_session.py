@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.spark.preflight import check_java, check_reachable
 from kafka_unclean_recovery.spark.session import session
 from kafka_unclean_recovery.spark.shipping import build_archive, on_executors
 
@@ -44,7 +47,36 @@ def test_the_archive_holds_the_package_and_the_c_extension(tmp_path: Path) -> No
     assert not any("__pycache__" in name for name in names)
 
 
-def test_a_connect_server_that_is_not_there_is_named() -> None:
-    nowhere = session("sc://127.0.0.1:1", {})
-    with pytest.raises(InputError, match="no Spark session of --master sc://"), nowhere:
-        pass
+@pytest.mark.parametrize(
+    ("master", "said"),
+    [
+        ("sc://127.0.0.1:1", "sc://127.0.0.1:1: 127.0.0.1:1: Connection refused"),
+        ("sc://127.0.0.1:1/;token=secret", "sc://127.0.0.1:1: 127.0.0.1:1: Connection refused"),
+        ("spark://127.0.0.1:1,127.0.0.1:2", "127.0.0.1:1: Connection refused; 127.0.0.1:2: Conn"),
+        ("spark://127.0.0.1:1234567", "Port out of range"),
+        ("sc:///", "it names no host"),
+    ],
+)
+def test_a_server_or_master_that_is_not_there_is_named_at_once(master: str, said: str) -> None:
+    with pytest.raises(InputError) as raised:
+        check_reachable(master, {})
+    assert said in str(raised.value)
+    assert "secret" not in str(raised.value)
+
+
+def test_one_master_of_several_is_enough_and_other_kinds_are_not_tried() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        check_reachable(f"spark://127.0.0.1:1,127.0.0.1:{server.getsockname()[1]}", {})
+    for master in ("local[2]", "yarn", "k8s://https://127.0.0.1:1"):
+        check_reachable(master, {})
+    # Whether a proxy reaches the server only the proxy knows.
+    check_reachable("sc://127.0.0.1:1", {"https_proxy": "http://proxy:3128"})
+
+
+@pytest.mark.parametrize(
+    "environment", [{"PATH": "/nowhere"}, {"JAVA_HOME": "/nowhere", "PATH": os.environ["PATH"]}]
+)
+def test_without_java_what_is_missing_is_named(environment: dict[str, str]) -> None:
+    with pytest.raises(InputError, match=r"Spark needs Java .*JAVA_HOME"):
+        check_java(environment)
+    check_java(dict(os.environ))

@@ -233,12 +233,14 @@ def test_the_first_doubt_of_all_tasks_is_told() -> None:
             "replicas": 2,
             "unusable": {"count": 0, "first": None},
             "suspect": {"count": count, "first": [topic, 10, 1, "why"]},
+            "short": {"count": 1, "first": [topic, 10, 1, "below"]},
         }
         for count, topic in ((2, "b"), (3, "a"))
     ]
     whole = summary_of(rows)
     assert (whole.partitions, whole.replicas, whole.unusable.count) == (2, 4, 0)
     assert (whole.suspect.count, whole.suspect.first) == (5, ("a", 10, 1, "why"))
+    assert (whole.short.count, whole.short.first) == (2, ("a", 10, 1, "below"))
     assert summary_of([]) == Summary()
 
 

@@ -1,0 +1,78 @@
+"""What keeps a Spark session from beginning, found out before Spark is asked for one.
+
+Spark itself tries a server that is not there for minutes, and says in a hundred lines of a JVM, or
+not at all, what was missing.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from kafka_unclean_recovery.errors import InputError
+
+CONNECT = "sc://"
+_STANDALONE = "spark://"
+_DEFAULT_PORTS = {CONNECT: 15002, _STANDALONE: 7077}
+_SECONDS = 10.0
+# gRPC goes by these; then whether the server is there only the proxy can tell.
+_PROXIES = ("grpc_proxy", "https_proxy", "http_proxy")
+
+
+def check_java(environment: Mapping[str, str]) -> None:
+    """For a session whose JVM is still to be started. Raises InputError."""
+    home = environment.get("JAVA_HOME")
+    if home:
+        java = Path(home) / "bin" / "java"
+        if not os.access(java, os.X_OK):
+            raise InputError(
+                f"Spark needs Java (17 or newer), and there is no {java}: set JAVA_HOME to where"
+                " Java is, or unset it and have java on the PATH"
+            )
+    elif shutil.which("java", path=environment.get("PATH")) is None:
+        raise InputError(
+            "Spark needs Java (17 or newer), and there is no java on the PATH: install it, or set"
+            " JAVA_HOME to where it is"
+        )
+
+
+def check_reachable(master: str, environment: Mapping[str, str]) -> None:
+    """Tries nothing but the addresses in sc://HOST:PORT and spark://HOST:PORT,..., each for 10 s.
+    Raises InputError when none of them takes a connection."""
+    if master.startswith(CONNECT) and any(environment.get(name) for name in _PROXIES):
+        return
+    failures = []
+    for host, port in _addresses(master):
+        try:
+            socket.create_connection((host, port), _SECONDS).close()
+        except OSError as error:
+            failures.append(f"{host}:{port}: {error.strerror or error}")
+        else:
+            return
+    if failures:
+        raise InputError(
+            f"no Spark session of --master {_without_token(master)}: {'; '.join(failures)}"
+        )
+
+
+def _addresses(master: str) -> Iterator[tuple[str, int]]:
+    for scheme, default in _DEFAULT_PORTS.items():
+        if master.startswith(scheme):
+            for one in master.removeprefix(scheme).partition("/")[0].split(","):
+                try:
+                    parts = urlsplit(f"//{one}")
+                    host, port = parts.hostname, parts.port
+                except ValueError as error:
+                    raise InputError(f"--master {_without_token(master)}: {error}") from None
+                if not host:
+                    raise InputError(f"--master {_without_token(master)}: it names no host")
+                yield host, port or default
+
+
+def _without_token(master: str) -> str:
+    """Behind the address of sc:// there may be a secret."""
+    return master.partition("/;")[0]
