@@ -6,14 +6,17 @@ BIN := $(VENV)/bin
 KAFKA_VERSIONS := 4.3.1 3.9.1 3.6.2
 FIDELITY_STEPS ?= 1000000
 # As many as there are faults times moments.
-CHAOS_RUNS ?= 230
+CHAOS_RUNS ?= 250
 CHAOS_SEED ?= 1
+CHAOS_WORKERS ?= 4
+SIMULATION_RUNS ?= 20000
+SIMULATION_SEED ?= 1
 # Two workers, a file of tests at a time, in the order of tests/conftest.py. PYTEST_ARGS comes
 # last: `-n 0` runs the tests in pytest's own process, as --pdb wants it.
 PARALLEL := -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help venv jars demo demo-kafka test test-quick test-containers lint format bench fidelity chaos completions clean
+.PHONY: help venv jars demo demo-kafka test test-quick test-containers lint format bench fidelity simulation chaos completions clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,8 +71,11 @@ fidelity: venv jars ## Our controller and real ones, step by step; FIDELITY_STEP
 	$(BIN)/python -m tests.fidelity --version 4.3.1 --steps $(FIDELITY_STEPS)
 	$(BIN)/python -m tests.fidelity --version 3.9.1 --steps $$(($(FIDELITY_STEPS) / 5))
 
-chaos: venv jars ## A fault in each of CHAOS_RUNS recoveries on real clusters, judged: hours
-	$(BIN)/python -m tests.chaos --runs $(CHAOS_RUNS) --seed $(CHAOS_SEED)
+simulation: venv ## Faults at once in each of SIMULATION_RUNS recoveries on the emulator, judged: an hour
+	$(BIN)/python -m tests.simulation --runs $(SIMULATION_RUNS) --seed $(SIMULATION_SEED)
+
+chaos: venv jars ## Faults in each of CHAOS_RUNS recoveries on real clusters, judged: half an hour
+	$(BIN)/python -m tests.chaos --runs $(CHAOS_RUNS) --seed $(CHAOS_SEED) --workers $(CHAOS_WORKERS)
 
 completions: venv ## Regenerate completions and man pages from the commands
 	$(BIN)/python -m completions.generate

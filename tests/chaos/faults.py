@@ -14,8 +14,10 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 )
 from confluent_kafka.cimpl import NewPartitions
 
+from tests.chaos.recipe import SURVIVORS
 from tests.chaos.scenario import Fault, Scenario
 from tests.chaos.tapped import TappedCluster
+from tests.real.cluster import KafkaCluster
 from tests.real.faults import reassign
 from tests.real.metadata import QUIETLY, SILENT
 from tests.real.watching import Watched
@@ -24,23 +26,61 @@ TIMEOUT = 30.0
 STOPPING = "stopping: the step in hand is finished first"
 # One of the replicas 2, 4, 3 leaves for one that is dead: nothing completes it.
 REASSIGNED = (4, 3, 1)
+_QUOTA = "consumer_byte_rate"
 
 
-def inject(tapped: TappedCluster, run: Watched, told: Scenario, spare: str) -> None:
-    """`spare` is the topic for whatever happens to a topic as a whole."""
+def inject(tapped: TappedCluster, run: Watched | None, told: Scenario, spare: str) -> None:
+    """run: who gets signals. `spare` is the topic for whatever happens to a topic as a whole."""
     if told.fault in _BY_LINK:
         _BY_LINK[told.fault](tapped, told)
     elif told.fault in _BY_NODE:
         _BY_NODE[told.fault](tapped, told)
+    elif told.fault is Fault.QUOTA:
+        _quota(tapped, "--add-config", f"{_QUOTA}=100")
+    elif told.fault is Fault.NO_READER:
+        pass  # As it was started.
     elif told.fault in _BY_SIGNAL:
+        assert run is not None
         _signal(run, told.fault)
     else:
         _BY_TOPIC[told.fault](tapped, spare)
 
 
-def _standby(tapped: TappedCluster) -> int:
-    active = tapped.active_controller
-    return next(node for node in tapped.cluster.spec.controller_ids if node != active)
+def heal_quota(tapped: TappedCluster) -> None:
+    """Once the quorum is back."""
+    _quota(tapped, "--delete-config", _QUOTA)
+
+
+def _quota(tapped: TappedCluster, *change: str) -> None:
+    """Of whoever has none of their own. 100 bytes a second are less than one lineage."""
+    servers = ("--bootstrap-server", ",".join(map(tapped.cluster.address, SURVIVORS)))
+    whose = ("--entity-type", "clients", "--entity-default")
+    tapped.cluster.script("kafka-configs", *servers, "--alter", *change, *whose)
+
+
+def _active(tapped: TappedCluster) -> list[int]:
+    """None when all controllers are dead."""
+    return _live_controllers(tapped) and [tapped.active_controller]
+
+
+def _standby(tapped: TappedCluster) -> list[int]:
+    """One, if any lives."""
+    active = _active(tapped)
+    return [node for node in _live_controllers(tapped) if node not in active][:1]
+
+
+def _live_controllers(tapped: TappedCluster) -> list[int]:
+    return list(filter(tapped.cluster.alive, tapped.cluster.spec.controller_ids))
+
+
+def _each(
+    do: Callable[[KafkaCluster, int], None], whom: Callable[[TappedCluster], list[int]]
+) -> Callable[[TappedCluster, Scenario], None]:
+    def to_all(tapped: TappedCluster, _: Scenario) -> None:
+        for node in whom(tapped):
+            do(tapped.cluster, node)
+
+    return to_all
 
 
 def _each_control(tapped: TappedCluster, told: Scenario) -> None:
@@ -57,6 +97,12 @@ def _delay(tapped: TappedCluster, told: Scenario) -> None:
 
 def _return(tapped: TappedCluster, told: Scenario) -> None:
     tapped.cluster.start_node(told.broker, wait=not told.quietly)
+
+
+def _pause_broker(tapped: TappedCluster, told: Scenario) -> None:
+    """Unless another fault has killed it."""
+    if tapped.cluster.alive(told.broker):
+        tapped.cluster.pause(told.broker)
 
 
 def _signal(run: Watched, fault: Fault) -> None:
@@ -103,11 +149,11 @@ _BY_LINK: Mapping[Fault, Callable[[TappedCluster, Scenario], None]] = {
 }
 _BY_NODE: Mapping[Fault, Callable[[TappedCluster, Scenario], None]] = {
     Fault.KILL_BROKER: lambda tapped, told: tapped.cluster.kill(told.broker),
-    Fault.PAUSE_BROKER: lambda tapped, told: tapped.cluster.pause(told.broker),
-    Fault.KILL_ACTIVE: lambda tapped, _: tapped.cluster.kill(tapped.active_controller),
-    Fault.PAUSE_ACTIVE: lambda tapped, _: tapped.cluster.pause(tapped.active_controller),
-    Fault.KILL_STANDBY: lambda tapped, _: tapped.cluster.kill(_standby(tapped)),
-    Fault.PAUSE_STANDBY: lambda tapped, _: tapped.cluster.pause(_standby(tapped)),
+    Fault.PAUSE_BROKER: _pause_broker,
+    Fault.KILL_ACTIVE: _each(KafkaCluster.kill, _active),
+    Fault.PAUSE_ACTIVE: _each(KafkaCluster.pause, _active),
+    Fault.KILL_STANDBY: _each(KafkaCluster.kill, _standby),
+    Fault.PAUSE_STANDBY: _each(KafkaCluster.pause, _standby),
     Fault.LOSE_QUORUM: lambda tapped, told: tapped.cluster.lose_quorum(
         active_survives=told.quietly
     ),
@@ -119,6 +165,8 @@ _BY_SIGNAL = {
     Fault.SIGTERM: signal.SIGTERM,
     Fault.SIGINT: signal.SIGINT,
     Fault.SECOND_SIGNAL: signal.SIGTERM,
+    Fault.SIGHUP: signal.SIGHUP,
+    Fault.SIGQUIT: signal.SIGQUIT,
 }
 _BY_TOPIC: Mapping[Fault, Callable[[TappedCluster, str], None]] = {
     Fault.DELETE_TOPIC: _delete,

@@ -32,13 +32,15 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run of the tool: its end, and what its journals say by the names of its events."""
+    """One run of the tool: its end, and what its journals say by the names of its events. claims:
+    the certain loss of each candidate, as decided last."""
 
     code: int
     stderr: str
     rows: Mapping[Partition, Row]
     designated: Mapping[Partition, int]
     outcomes: Mapping[Partition, str]
+    claims: Mapping[Partition, Mapping[int, int | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +84,15 @@ def may_be_designated_first(story: Story, topic: str) -> set[int]:
     """By the first run."""
     told = story.scenario
     usual = best(topic, SURVIVORS)
-    if not story.reached:
-        return {usual}
-    if told.fault in RETURNS and not told.moment.begun:
-        better = best(topic, {*SURVIVORS, told.broker})
-        return {usual, better} if told.quietly else {better}
-    if told.fault in OF_BROKERS:
-        hit = set() if told.moment.planned else {told.broker}
-    else:
+    hit = {*told.hit(story.reached)}
+    if not told.faults & OF_BROKERS:
         # On a busy machine a broker is fenced for no fault: nobody knows when.
-        hit = {*SURVIVORS} & story.fenced
-    return {usual, *(best(topic, {*SURVIVORS} - {broker}) for broker in hit)}
+        hit |= {*SURVIVORS} & story.fenced
+    may = {usual, *(best(topic, {*SURVIVORS} - {broker}) for broker in hit)}
+    if story.reached and told.fault in RETURNS and not told.moment.begun:
+        better = best(topic, {*SURVIVORS, told.broker})
+        return {*may, better} if told.quietly or hit else {better}
+    return may
 
 
 def _may_lead(story: Story, partition: Partition) -> set[int]:
@@ -111,7 +111,7 @@ def _may_lead(story: Story, partition: Partition) -> set[int]:
 
 
 def _is_spare(story: Story, partition: Partition, fault: Fault) -> bool:
-    return partition == story.spare and story.scenario.fault is fault
+    return partition == story.spare and fault in story.scenario.faults
 
 
 def _runs(story: Story) -> Iterator[str]:
@@ -175,6 +175,7 @@ def _led(story: Story, partition: Partition, leader: int) -> Iterator[str]:
     row = story.second.rows.get(partition)
     if row is not None and row["leader"] not in (leader, None):
         yield f"the second report says that {row['leader']} leads {partition}, {leader} does"
+    yield from _lost(story, partition, elected)
     held = holdings(partition[0])
     values = story.after.records[partition]
     if values != [numbered(number) for number in range(len(values))]:
@@ -183,6 +184,19 @@ def _led(story: Story, partition: Partition, leader: int) -> Iterator[str]:
         yield f"{partition} has {len(values)} records, as none of {may} had"
     if elected and len(values) < held[elected[-1]]:
         yield f"{partition} lost records of the elected {elected[-1]}: {len(values)} are left"
+
+
+def _lost(story: Story, partition: Partition, elected: Sequence[int]) -> Iterator[str]:
+    """No certain loss is less than what live brokers lost."""
+    if not elected:
+        return
+    held, leader = holdings(partition[0]), elected[-1]
+    for run in (story.first, story.second):
+        said = run.claims.get(partition, {}).get(leader)
+        lived = [held[broker] for broker in {*SURVIVORS} - story.fenced if broker in held]
+        lost = max(lived, default=0) - held[leader]
+        if said is not None and run.designated.get(partition) == leader and lost > said:
+            yield f"{partition}: {lost} records lost with {leader}, {said} were certain"
 
 
 def _untouched(story: Story) -> Iterator[str]:

@@ -6,14 +6,14 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from confluent_kafka import KafkaException
 
 from kafka_unclean_recovery.deadline import Deadline
-from tests.chaos.faults import inject
+from tests.chaos.faults import heal_quota, inject
 from tests.chaos.holding import PATIENCE, Held, Operator
 from tests.chaos.look import by_topic, fencings, look, offline, partitions_of
 from tests.chaos.oracle import Partition, Run, Story, best, violations
@@ -113,7 +113,8 @@ def _play(tapped: TappedCluster, told: Scenario, commands: Commands) -> Story:
     _rise(tapped)
     seen = partitions_of(tapped.cluster)
     spare = min(p for p in offline(seen) if p[0] in SPARES)
-    taken = _choose(seen) + ([spare] if told.fault in OF_TOPICS else [])
+    of_topic = bool(told.faults & OF_TOPICS)
+    taken = _choose(seen) + ([spare] if of_topic else [])
     taken = offline(seen) if told.way is Way.ALL else taken
     before = look(tapped.cluster, ())
     fenced_before = fencings(tapped.cluster)
@@ -139,7 +140,7 @@ def _play(tapped: TappedCluster, told: Scenario, commands: Commands) -> Story:
         return Story(
             told,
             frozenset(taken),
-            spare if told.fault in OF_TOPICS else None,
+            spare if of_topic else None,
             reached,
             frozenset(fenced),
             frozenset(tapped.cluster.live_brokers),
@@ -170,10 +171,14 @@ def _crash(tapped: TappedCluster, commands: Commands, asked: tuple[str, ...]) ->
 
 
 def _start(
-    tapped: TappedCluster, commands: Commands, *flags: str, terminal: bool = False
+    tapped: TappedCluster,
+    commands: Commands,
+    *flags: str,
+    terminal: bool = False,
+    heard: bool = True,
 ) -> Watched:
     servers = ("--bootstrap-server", tapped.bootstrap_servers)
-    return commands.start(*servers, *flags, "--format", "json", terminal=terminal)
+    return commands.start(*servers, *flags, "--format", "json", terminal=terminal, heard=heard)
 
 
 def _settled(story: Callable[[], Story]) -> Story:
@@ -218,6 +223,7 @@ def _first_run(
 ) -> tuple[Finished, bool]:
     """Its end, and whether the fault met its moment."""
     held = Held(tapped, told.moment)
+    _inject_extras(tapped, told, spare, early=True)
     run = _start(
         tapped,
         commands,
@@ -225,15 +231,24 @@ def _first_run(
         *("--recovery-duration-ms", str(told.patience_ms)),
         *_flags(told.way, commands.directory),
         terminal=told.way is Way.TERMINAL,
+        heard=Fault.NO_READER not in told.faults,
     )
     operator = Operator(run)
     reached = held.wait(operator)
     inject(tapped, run, told, spare)
+    _inject_extras(tapped, told, spare, early=False)
     held.let_go()
     operator.until_ended(told.seconds)
     _heal(tapped, told)
     operator.until_ended(PATIENCE)
     return run.finish(1.0), reached
+
+
+def _inject_extras(tapped: TappedCluster, told: Scenario, spare: str, *, early: bool) -> None:
+    for extra in told.extras:
+        if extra.early is early:
+            alone = replace(told, fault=extra.fault, broker=extra.broker)
+            inject(tapped, None, alone, spare)
 
 
 def _flags(way: Way, directory: Path) -> tuple[str, ...]:
@@ -249,6 +264,8 @@ def _heal(tapped: TappedCluster, told: Scenario) -> None:
     elif told.fault is Fault.KILL_BROKER:
         tapped.cluster.start({told.broker})
     tapped.heal()
+    if Fault.QUOTA in told.faults:
+        heal_quota(tapped)
 
 
 def _run(finished: Finished, journals: Iterable[Path]) -> Run:
@@ -259,10 +276,18 @@ def _run(finished: Finished, journals: Iterable[Path]) -> Run:
         return {(row["topic"], row["partition"]): row[field] for row in rows}
 
     rows = finished.report["partitions"] if finished.stdout.strip() else []
+    claims = {
+        (line["topic"], line["partition"]): {
+            ranked["broker"]: ranked["loss"]["certain"] for ranked in line["ranking"]
+        }
+        for line in lines
+        if line["event"] == "decision"
+    }
     return Run(
         finished.code,
         finished.stderr,
         {(row["topic"], row["partition"]): row for row in rows},
         told("elect", "designated_leader"),
         told("outcome", "outcome"),
+        claims,
     )

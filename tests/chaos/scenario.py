@@ -57,6 +57,10 @@ class Fault(StrEnum):
     SIGTERM = "SIGTERM the tool"
     SIGINT = "SIGINT the tool"
     SECOND_SIGNAL = "SIGTERM the tool twice"
+    SIGHUP = "SIGHUP the tool"
+    SIGQUIT = "SIGQUIT the tool"
+    NO_READER = "nobody reads what the tool says"
+    QUOTA = "a quota holds all clients back"
     RETURN_KILLED = "return a leader that was killed"
     RETURN_STOPPED = "return a leader that was stopped"
     DELETE_TOPIC = "delete a topic"
@@ -86,9 +90,35 @@ OF_TOPICS = frozenset(
         Fault.REASSIGN,
     }
 )
+OF_CONTROLLERS = frozenset(
+    {
+        Fault.KILL_ACTIVE,
+        Fault.PAUSE_ACTIVE,
+        Fault.KILL_STANDBY,
+        Fault.PAUSE_STANDBY,
+        Fault.LOSE_QUORUM,
+    }
+)
 CRASHES = frozenset({Fault.SIGKILL, Fault.SECOND_SIGNAL})
 RETURNS = {Fault.RETURN_KILLED: 1, Fault.RETURN_STOPPED: 2}
-OF_THE_TOOL = frozenset({Fault.SIGKILL, Fault.SIGTERM, Fault.SIGINT, Fault.SECOND_SIGNAL})
+STOPS = frozenset({Fault.SIGTERM, Fault.SIGINT, Fault.SIGHUP, Fault.SIGQUIT})
+OF_THE_TOOL = frozenset({Fault.SIGKILL, Fault.SECOND_SIGNAL, *STOPS})
+# What may come on top of another fault: none of these says by itself who is to lead.
+ON_TOP = (
+    Fault.PAUSE_BROKER,
+    Fault.KILL_ACTIVE,
+    Fault.PAUSE_ACTIVE,
+    Fault.KILL_STANDBY,
+    Fault.PAUSE_STANDBY,
+    Fault.CUT_LINK,
+    Fault.SEVER_LINK,
+    Fault.DELAY_LINK,
+    Fault.CUT_CONTROL,
+    Fault.DELAY_CONTROL,
+    Fault.ALTER_CONFIG,
+    Fault.NO_READER,
+    Fault.QUOTA,
+)
 
 
 class Way(StrEnum):
@@ -105,12 +135,30 @@ class Way(StrEnum):
 _WAYS = {Way.PLAIN: 5, Way.TERMINAL: 3, Way.WAIT: 3, Way.SALVAGE: 3, Way.ALL: 1}
 
 
+# Done before anything happens to a controller; and a pipe has no reader from the start.
+_BY_THE_CONTROLLER = (Fault.QUOTA, Fault.ALTER_CONFIG, Fault.NO_READER)
+_ONLY_ON_TOP = (Fault.QUOTA, Fault.NO_READER)
+
+
+@dataclass(frozen=True, slots=True)
+class Extra:
+    """A fault on top. early: it is there before the tool starts, else it comes with the other."""
+
+    fault: Fault
+    broker: int
+    early: bool
+
+    def __str__(self) -> str:
+        hit = f" {self.broker}" if self.fault in OF_BROKERS else ""
+        return f"{self.fault}{hit} {'from the start' if self.early else 'as well'}"
+
+
 @dataclass(frozen=True, slots=True)
 class Scenario:
     """broker: whom the fault hits, or who returns. seconds: how long the fault lasts at least,
     unless the tool has ended. delay: of each frame of a slow link, in seconds. stays_dead: a killed
     broker is started only after the second run. quietly: who returns is not waited for.
-    patience_ms: --recovery-duration-ms.
+    patience_ms: --recovery-duration-ms. extras: one or two more faults.
     """
 
     seed: int
@@ -124,14 +172,31 @@ class Scenario:
     quietly: bool
     crashes_again: bool
     patience_ms: int
+    extras: tuple[Extra, ...] = ()
 
     def __str__(self) -> str:
         hit = f" {self.broker}" if self.fault in (*OF_BROKERS, *RETURNS) else ""
         again = ", and the next" if self.crashes_again else ""
-        return f"{self.fault}{hit}{again}; {self.moment}; {self.way}"
+        more = "".join(f"; {extra}" for extra in self.extras)
+        return f"{self.fault}{hit}{again}; {self.moment}; {self.way}{more}"
+
+    @property
+    def faults(self) -> frozenset[Fault]:
+        """All that happen."""
+        return frozenset({self.fault, *(extra.fault for extra in self.extras)})
+
+    def hit(self, when_reached: bool) -> frozenset[int]:
+        """Brokers that may not have been seen, for what was done to them."""
+        early = {e.broker for e in self.extras if e.fault in OF_BROKERS and e.early}
+        late = {e.broker for e in self.extras if e.fault in OF_BROKERS}
+        own = {self.broker} if self.fault in OF_BROKERS else set()
+        planned = not when_reached or self.moment.planned
+        return frozenset(early if planned else {*early, *late, *own})
 
 
-COMBINATIONS = tuple((fault, moment) for fault in Fault for moment in Moment)
+COMBINATIONS = tuple(
+    (fault, moment) for fault in Fault if fault not in _ONLY_ON_TOP for moment in Moment
+)
 # Seeds in a row meet different faults at different moments.
 _STRIDE = 67
 assert gcd(_STRIDE, len(COMBINATIONS)) == 1
@@ -155,4 +220,21 @@ def scenario(seed: int) -> Scenario:
         quietly=random.random() < 0.25 and moment is not Moment.PROMPT,
         crashes_again=random.random() < 0.5 and fault in CRASHES and moment.begun,
         patience_ms=random.choice((4000, 8000) if way is Way.WAIT else (4000, 30_000)),
+        extras=_extras(random, fault, way),
     )
+
+
+def _extras(random: Random, fault: Fault, way: Way) -> tuple[Extra, ...]:
+    """Of each kind one: what is paused twice is resumed once."""
+    kinds = [kind for kind in ON_TOP if kind is not fault]
+    if fault in OF_TOPICS:
+        # Whoever changes a topic waits for a controller.
+        kinds = [kind for kind in kinds if kind not in OF_CONTROLLERS]
+    if way is Way.TERMINAL or fault is Fault.SECOND_SIGNAL:
+        # What is said is waited for.
+        kinds.remove(Fault.NO_READER)
+    kinds = random.sample(kinds, random.choice((1, 1, 2)))
+    survivors = random.sample(SURVIVORS, len(SURVIVORS))
+    kinds.sort(key=lambda kind: kind not in _BY_THE_CONTROLLER)
+    early = [random.random() < 0.4 or kind in _BY_THE_CONTROLLER for kind in kinds]
+    return tuple(map(Extra, kinds, survivors, early))

@@ -51,7 +51,9 @@ def _story(**changes: Any) -> Story:
         crashes_again=False,
         patience_ms=4000,
     )
-    first = Run(143, "", {}, BEST, dict.fromkeys(BEST, "elected"))
+    first = Run(
+        143, "", {}, BEST, dict.fromkeys(BEST, "elected"), {p: {b: 0} for p, b in BEST.items()}
+    )
     story = Story(
         scenario=told,
         taken=frozenset(BEST),
@@ -60,7 +62,7 @@ def _story(**changes: Any) -> Story:
         fenced=frozenset(),
         live=frozenset(SURVIVORS),
         first=first,
-        second=Run(0, "", _rows(BEST, "already_online"), {}, {}),
+        second=Run(0, "", _rows(BEST, "already_online"), {}, {}, {}),
         unfinished=0,
         before=_look({ONLINE: 3}, records=False),
         after=_look({**BEST, ONLINE: 3}, records=True),
@@ -198,3 +200,17 @@ def test_seeds_in_a_row_have_every_fault_at_every_moment() -> None:
     told = [scenario(seed) for seed in range(7, 7 + len(COMBINATIONS))]
     assert Counter((t.fault, t.moment) for t in told) == Counter(COMBINATIONS)
     assert scenario(7) == told[0]
+
+
+def test_a_certain_loss_that_was_too_small_is_found() -> None:
+    """Broker 3 leads a partition of which 4 holds ten more."""
+    leaders = {**BEST, OLD: 3}
+    claims = {OLD: {3: 0}, NEW: {3: 0}, SPARE: {3: 0}}
+    first = replace(
+        GOOD.first, designated=leaders, outcomes=dict.fromkeys(BEST, "elected"), claims=claims
+    )
+    story = replace(GOOD, first=first, after=_look({**leaders, ONLINE: 3}, records=True))
+    assert any("10 records lost with 3, 0 were certain" in wrong for wrong in violations(story))
+    unknown = replace(first, claims={**claims, OLD: {3: None}})
+    found = list(violations(replace(story, first=unknown)))
+    assert not any("were certain" in wrong for wrong in found)

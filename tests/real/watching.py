@@ -35,7 +35,10 @@ PROMPT = r"elect these leaders(\? \[y/N\]|, type the number of partitions:) "
 class Watched:
     """One running command."""
 
-    def __init__(self, command: Sequence[str], home: Path, name: str, terminal: bool) -> None:
+    def __init__(
+        self, command: Sequence[str], home: Path, name: str, terminal: bool, heard: bool
+    ) -> None:
+        """heard: somebody reads its stderr."""
         self.home = home
         self._stdout = home / f"{name}.stdout"
         self._said = bytearray()
@@ -56,6 +59,9 @@ class Watched:
                 )
         finally:
             os.close(theirs)
+        if not heard:
+            # As when `2>&1 | tee` has died; nothing is read from here.
+            os.dup2(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC), self._mine)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
@@ -130,14 +136,19 @@ class Commands:
     _running: list[Watched] = field(default_factory=list)
 
     def start(
-        self, *arguments: str, command: str = RECOVERY, terminal: bool = False, user: str = "me"
+        self,
+        *arguments: str,
+        command: str = RECOVERY,
+        terminal: bool = False,
+        user: str = "me",
+        heard: bool = True,
     ) -> Watched:
         home = self.directory / f"home-{user}"
         home.mkdir(exist_ok=True)
         script = str(Path(sys.executable).with_name(command))
         name = f"{command}-{len(self._running)}"
         how = self.mechanism.flags_of(command, arguments)
-        watched = Watched([script, *arguments, *how], home, name, terminal)
+        watched = Watched([script, *arguments, *how], home, name, terminal, heard)
         self._running.append(watched)
         return watched
 

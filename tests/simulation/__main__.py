@@ -1,0 +1,74 @@
+"""`python -m tests.simulation --runs 20000 --seed 1`: what went wrong, then a summary as JSON.
+
+Each run has the next seed and goes the same way whenever it is run again: `--runs 1 --seed N
+--keep DIRECTORY` leaves what the tool wrote. Ends with 1 when any run ended badly.
+"""
+
+from __future__ import annotations
+
+from tests.simulation import clock
+
+clock.install()
+
+import argparse  # noqa: E402 - the package must find this clock
+import json  # noqa: E402
+import sys  # noqa: E402
+import tempfile  # noqa: E402
+import time  # noqa: E402
+from collections import Counter  # noqa: E402
+from pathlib import Path  # noqa: E402
+
+from tests.simulation.play import Result, play  # noqa: E402
+from tests.simulation.pool import Broken, side_by_side  # noqa: E402
+
+_MEMORY = Path("/dev/shm")
+
+
+def main() -> int:
+    arguments = _parser().parse_args()
+    begun = time.perf_counter()
+    seeds = range(arguments.seed, arguments.seed + arguments.runs)
+    results: list[Result] = []
+    broken: list[Broken] = []
+    place = _MEMORY if _MEMORY.is_dir() else None
+    with tempfile.TemporaryDirectory(dir=place) as scratch:
+        home = arguments.keep or Path(scratch)
+        for result in side_by_side(play, seeds, arguments.workers, home, keep=bool(arguments.keep)):
+            if isinstance(result, Broken):
+                broken.append(result)
+                print(f"seed {result.seed} broke: {result.said}", flush=True)
+                continue
+            results.append(result)
+            if result.violations or arguments.verbose:
+                print(result, flush=True)
+    print(json.dumps(_summary(results, broken, time.perf_counter() - begun)))
+    return 1 if broken or any(result.violations for result in results) else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__)
+    parser.add_argument("--runs", type=int, default=500, help="default %(default)s")
+    parser.add_argument("--seed", type=int, default=1, help="of the first run; default %(default)s")
+    parser.add_argument("--workers", type=int, default=2, help="side by side; default %(default)s")
+    parser.add_argument("--keep", type=Path, help="a new directory for all that is written")
+    parser.add_argument("--verbose", action="store_true", help="print runs that ended well, too")
+    return parser
+
+
+def _summary(results: list[Result], broken: list[Broken], seconds: float) -> dict[str, object]:
+    happened = Counter(each.partition(" ")[2] for r in results for each in r.happened)
+    return {
+        "runs": len(results) + len(broken),
+        "violations": {r.scenario.seed: r.violations for r in results if r.violations},
+        "broken": [each.seed for each in broken],
+        "faults": dict(sorted(happened.items())),
+        "faults_a_run": dict(sorted(Counter(len(r.happened) for r in results).items())),
+        "exit_codes": {str(k): n for k, n in Counter(r.codes for r in results).most_common()},
+        "elections": sum(r.elections for r in results),
+        "virtual_hours": round(sum(r.virtual_seconds for r in results) / 3600, 1),
+        "seconds": round(seconds, 1),
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

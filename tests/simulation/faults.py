@@ -1,0 +1,295 @@
+"""Making each fault happen, in the event loop of cluster and tool."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import os
+import signal
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kafka_unclean_recovery.emulator import administration
+from kafka_unclean_recovery.emulator.broker import Process as BrokerProcess
+from kafka_unclean_recovery.emulator.controller.events import ElectionType
+from kafka_unclean_recovery.emulator.controller.state import ControllerFault
+from kafka_unclean_recovery.emulator.core import Core
+from kafka_unclean_recovery.emulator.faults import CLIENTS, CONTROLLER, Drop
+from tests.simulation import answers as meddling
+from tests.simulation.answers import Answers, Meddle, Rule
+from tests.simulation.clock import CLOCK, Loop
+from tests.simulation.outage import offline
+from tests.simulation.scenario import CHANGING, AtLine, AtRequest, AtStart, AtTime, Fault
+from tests.simulation.tool import Output, Process
+
+HOUR = 3600.0
+
+
+@dataclass
+class Disk:
+    """What is under the journal. `room`: bytes that can still be written, None for enough."""
+
+    room: int | None = None
+    broken: bool = False
+    lines: int = 0
+    on_line: list[Callable[[int], None]] = field(default_factory=list)
+
+    def write(self, real: Callable[[int, Any], int], descriptor: int, data: Any) -> int:
+        if self.room is None:
+            return real(descriptor, data)
+        if not self.room:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        written = real(descriptor, bytes(data)[: self.room])
+        self.room -= written
+        return written
+
+    def sync(self, real: Callable[[int], None], descriptor: int) -> None:
+        if self.broken:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        real(descriptor)
+
+
+@dataclass
+class Stage:
+    """Where faults happen. stopped: when the tool first got a signal, in seconds since boot."""
+
+    loop: Loop
+    core: Core
+    answers: Answers
+    disk: Disk
+    process: Process
+    out: Output
+    err: Output
+    deleted: set[str]
+    stopped: float | None = None
+    happened: list[str] = field(default_factory=list)
+
+    @property
+    def readable(self) -> bool:
+        """Nothing kept the tool from saying what it had to say."""
+        return not (self.out.lost or self.err.lost)
+
+    def set(self, fault: Fault) -> None:
+        """It happens at its moment."""
+        moment = fault.moment
+        if isinstance(moment, AtStart):
+            self.loop.call_soon(self.begin, fault)
+        elif isinstance(moment, AtTime):
+            self.loop.call_later(moment.seconds, self.begin, fault)
+        elif isinstance(moment, AtLine):
+            self._at_line(fault, moment)
+        else:
+            self._at_request(fault, moment)
+
+    def _at_line(self, fault: Fault, moment: AtLine) -> None:
+        def line(number: int) -> None:
+            if number == moment.nth:
+                self.begin(fault)
+
+        self.disk.on_line.append(line)
+
+    def _at_request(self, fault: Fault, moment: AtRequest) -> None:
+        seen = 0
+
+        def heard(api: str, _: int, done: bool) -> None:
+            nonlocal seen
+            if (api, done) == (moment.api, moment.done):
+                seen += 1
+                if seen == moment.nth:
+                    self.begin(fault)
+
+        self.answers.heard.append(heard)
+
+    def begin(self, fault: Fault) -> None:
+        """What is no matter of the tool's process goes its own way."""
+        if self.process.ended:
+            return
+        self.happened.append(f"{CLOCK.boot:.3f} {fault.kind}")
+        if fault.kind in ON_TOOL:
+            ON_TOOL[fault.kind](self, fault)
+        elif fault.kind in ANSWERS:
+            rule = Rule(_api(fault), ANSWERS[fault.kind](fault), self._some(fault), fault.times)
+            self.answers.rules.append(rule)
+        else:
+            self.loop.create_task(self._on_cluster(fault))
+
+    def _some(self, fault: Fault) -> int | None:
+        """Half of what brokers answer wrongly, all answer wrongly."""
+        return self.broker(fault) if fault.seed % 2 else None
+
+    def broker(self, fault: Fault) -> int:
+        ids = sorted(self.core.emulation.brokers)
+        live = [id_ for id_ in ids if self.core.broker(id_).running] or ids
+        return live[fault.broker % len(live)]
+
+    async def _on_cluster(self, fault: Fault) -> None:
+        # What can't be done to the cluster as it is by now, is not done.
+        with contextlib.suppress(ValueError, TimeoutError, RuntimeError, ControllerFault):
+            await ON_CLUSTER[fault.kind](self, fault)
+
+    async def heal(self) -> None:
+        """Answers are right, links carry, whatever was stopped goes on."""
+        self.answers.rules.clear()
+        self.answers.heard.clear()
+        self.disk.room, self.disk.broken = None, False
+        self.disk.on_line.clear()
+        await self.core.links.controller_down(False)
+        await self.core.links.restore_all()
+        for broker in list(self.core.emulation.brokers.values()):
+            if broker.process is BrokerProcess.PAUSED:
+                await self.core.resume(broker.id)
+            elif broker.running and broker.want_fence:
+                await self.core.unfence(broker.id)
+
+
+def _api(fault: Fault) -> str:
+    """Some faults are of some requests only: no broker forgets who lives, or lies about a log."""
+    fit = _FIT.get(fault.kind)
+    return fault.api if fit is None or fault.api in fit else fit[fault.seed % len(fit)]
+
+
+_FIT = {
+    "is throttled": ("Fetch",),
+    "says it is done": tuple(CHANGING),
+    "answers errors for some": ("ListOffsets", "Fetch", "DescribeTopicPartitions"),
+    "leaves rows out": ("ListOffsets", "Fetch", *CHANGING),
+}
+
+
+async def _kill(stage: Stage, fault: Fault) -> None:
+    await stage.core.kill(stage.broker(fault))
+
+
+async def _stop(stage: Stage, fault: Fault) -> None:
+    await stage.core.stop(stage.broker(fault))
+
+
+async def _return(stage: Stage, _: Fault) -> None:
+    dead = [b.id for b in stage.core.emulation.brokers.values() if b.process is BrokerProcess.DEAD]
+    if dead:
+        await stage.core.start(dead[_.broker % len(dead)])
+
+
+async def _pause(stage: Stage, fault: Fault) -> None:
+    broker = stage.broker(fault)
+    await stage.core.pause(broker)
+    await asyncio.sleep(fault.seconds)
+    await stage.core.resume(broker)
+
+
+async def _fence(stage: Stage, fault: Fault) -> None:
+    broker = stage.broker(fault)
+    await stage.core.fence(broker)
+    await asyncio.sleep(fault.seconds)
+    await stage.core.unfence(broker)
+
+
+def _drop(end: int, how: Drop) -> Callable[[Stage, Fault], Awaitable[None]]:
+    async def drop(stage: Stage, fault: Fault) -> None:
+        broker = stage.broker(fault)
+        await stage.core.links.drop(broker, end, how)
+        await asyncio.sleep(fault.seconds)
+        await stage.core.links.restore(broker, end)
+
+    return drop
+
+
+def _delay(end: int) -> Callable[[Stage, Fault], Awaitable[None]]:
+    async def delay(stage: Stage, fault: Fault) -> None:
+        await stage.core.links.delay(stage.broker(fault), end, min(fault.seconds, 8.0))
+
+    return delay
+
+
+async def _pause_controller(stage: Stage, fault: Fault) -> None:
+    await stage.core.links.controller_down(True)
+    await asyncio.sleep(fault.seconds)
+    await stage.core.links.controller_down(False)
+
+
+async def _delete_topic(stage: Stage, _: Fault) -> None:
+    # First, for the answer comes when it is done.
+    stage.deleted.add("payments")
+    await administration.delete_topic(stage.core.control.anyone(), "payments")
+
+
+async def _elect(stage: Stage, fault: Fault) -> None:
+    """Somebody else, uncleanly."""
+    found = offline(stage.core.emulation)
+    if found:
+        partition = found[fault.seed % len(found)]
+        anyone = stage.core.control.anyone()
+        await administration.elect(anyone, ElectionType.UNCLEAN, partition, None)
+
+
+def _signal(stage: Stage, fault: Fault) -> None:
+    if stage.stopped is None:
+        stage.stopped = CLOCK.boot
+    names = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
+    os.kill(os.getpid(), getattr(signal, names[fault.seed % len(names)]))
+
+
+def _kill_tool(stage: Stage, _: Fault) -> None:
+    stage.process.kill()
+
+
+def _fill_disk(stage: Stage, fault: Fault) -> None:
+    """So many bytes are left; room comes back with what heals."""
+    stage.disk.room = fault.seed % 400
+
+
+def _break_disk(stage: Stage, _: Fault) -> None:
+    stage.disk.broken = True
+
+
+def _jump(stage: Stage, fault: Fault) -> None:
+    CLOCK.wall_ahead += HOUR if fault.seed % 2 else -HOUR
+
+
+ON_TOOL: Mapping[str, Callable[[Stage, Fault], None]] = {
+    "the tool gets a signal": _signal,
+    "the tool is killed": _kill_tool,
+    "stdout is full": lambda stage, _: stage.out.fill_disk(),
+    "nobody reads stdout": lambda stage, _: stage.out.lose_reader(),
+    "stderr is full": lambda stage, _: stage.err.fill_disk(),
+    "nobody reads stderr": lambda stage, _: stage.err.lose_reader(),
+    "the disk is full": _fill_disk,
+    "the disk is broken": _break_disk,
+    "the wall clock jumps": _jump,
+}
+ANSWERS: Mapping[str, Callable[[Fault], Meddle]] = {
+    "answers an error": lambda f: meddling.fails(f.error),
+    "answers errors for some": lambda f: meddling.fails_some(f.error, f.seed),
+    "leaves rows out": lambda f: meddling.leaves_out(f.seed),
+    "is throttled": lambda f: meddling.throttles(int(min(f.seconds, 8.0) * 1000)),
+    "is silent": lambda f: meddling.is_silent(f.seed % 3 == 0),
+    "hangs up": lambda f: meddling.hangs_up(f.seed % 3 == 0),
+    "is slow": lambda f: meddling.is_slow(f.seconds, f.seed % 3 == 0),
+    "says it is done": lambda _: meddling.says_done(),
+}
+ON_CLUSTER: Mapping[str, Callable[[Stage, Fault], Awaitable[None]]] = {
+    "a broker is killed": _kill,
+    "a broker is stopped": _stop,
+    "a broker returns": _return,
+    "a broker hangs": _pause,
+    "a broker is fenced": _fence,
+    "a broker is silent to clients": _drop(CLIENTS, Drop.SILENCE),
+    "a broker refuses clients": _drop(CLIENTS, Drop.RESET),
+    "a broker is slow": _delay(CLIENTS),
+    "a broker is cut off from the controller": _drop(CONTROLLER, Drop.SILENCE),
+    "a broker's metadata lags": _delay(CONTROLLER),
+    "the controller hangs": _pause_controller,
+    "a topic is deleted": _delete_topic,
+    "somebody else elects": _elect,
+}
+KINDS = {
+    **dict.fromkeys(ON_TOOL, 1),
+    "the tool gets a signal": 4,
+    "the tool is killed": 4,
+    **dict.fromkeys(ANSWERS, 3),
+    **dict.fromkeys(ON_CLUSTER, 2),
+    "a topic is deleted": 1,
+}
+"""With how often each is taken."""

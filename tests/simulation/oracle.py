@@ -1,0 +1,223 @@
+"""What may be true after a run: the claims of the tool, held against what really happened. Pure.
+
+A claim is what a row of the report, a line of the journal or the exit code says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tests.simulation.outage import NOBODY, Partition
+from tests.simulation.scenario import Scenario
+from tests.simulation.witness import Election
+
+Line = Mapping[str, Any]
+# Between the last look and the election a replica may come back that nobody could see.
+BLIND_SECONDS = 3.0
+_NOT_DONE = (2, 3)
+# A signal may come when all is done.
+_A_MOMENT = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """As the controller has it: leaders, and the orders of replicas."""
+
+    leaders: Mapping[Partition, int]
+    orders: Mapping[Partition, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run. begun, ended: seconds since boot. stopped: when it was first told to stop. lines: of
+    its journals. unfinished: partitions whose orders they have still to put back. report: what it
+    printed, None when that is no JSON. readable: nobody kept it from writing stdout and stderr.
+    elections, changed: see Witness. after: the cluster right when it had ended. post_mortems: of
+    its journals, or what was said instead."""
+
+    args: Sequence[str]
+    code: int
+    begun: float
+    ended: float
+    stopped: float | None
+    report: Mapping[str, Any] | None
+    stderr: str
+    readable: bool
+    lines: Sequence[Line]
+    unfinished: Collection[Partition]
+    elections: Sequence[Election]
+    changed: Sequence[float]
+    after: Cluster
+    post_mortems: Sequence[Any]
+
+    @property
+    def killed(self) -> bool:
+        return self.code < 0
+
+    @property
+    def rows(self) -> Mapping[Partition, Mapping[str, Any]]:
+        rows = () if self.report is None else self.report["partitions"]
+        return {(row["topic"], row["partition"]): row for row in rows}
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """wanted: partitions that the runs were to recover. deleted: topics that somebody deleted.
+    second: on a cluster that is whole but for its dead."""
+
+    scenario: Scenario
+    wanted: Collection[Partition]
+    deleted: Collection[str]
+    foreign: bool
+    before: Cluster
+    first: Run
+    second: Run
+    unheard: Sequence[str]
+
+
+def violations(story: Story) -> Iterator[str]:
+    for name, run in (("first", story.first), ("second", story.second)):
+        for wrong in _of_run(story, run):
+            yield f"the {name} run: {wrong}"
+    yield from _in_the_end(story)
+    yield from (f"nobody heard of: {each}" for each in story.unheard)
+
+
+def _of_run(story: Story, run: Run) -> Iterator[str]:
+    for trace in ("Traceback", "never awaited", "Exception ignored"):
+        if trace in run.stderr:
+            yield f"stderr has {trace!r}"
+    yield from _losses(story, run)
+    yield from _stopped(run)
+    yield from _code(story, run)
+    yield from _orders(story, run)
+    yield from _post_mortem(story, run)
+
+
+def _losses(story: Story, run: Run) -> Iterator[str]:
+    """No live record is lost beyond what was said as certain or consented as unknown."""
+    for election in run.elections:
+        if election.clean:
+            continue
+        said = _said(run, election)
+        lost = election.lost(BLIND_SECONDS)
+        if said is _NOTHING:
+            if not story.foreign:
+                yield f"{election.partition} got leader {election.leader}, whom nobody weighed"
+        elif said is None:
+            if _limited(story.scenario.accept, election.partition[0]) and run is story.first:
+                yield f"{election}: an unknown loss was accepted under a number"
+        elif lost > said:
+            yield f"{election}: {lost} live records lost, {said} said"
+
+
+_NOTHING = object()
+
+
+def _said(run: Run, election: Election) -> Any:
+    """The certain loss of the leader that was elected, as the last decision before has it."""
+    said: Any = _NOTHING
+    for line in run.lines:
+        if line["event"] != "decision" or (line["topic"], line["partition"]) != election.partition:
+            continue
+        for candidate in line["ranking"]:
+            if candidate["broker"] == election.leader:
+                said = candidate["loss"]["certain"]
+    return said
+
+
+def _limited(accept: Collection[str], topic: str) -> bool:
+    """What counts for the topic has a number."""
+    terms = dict(each.partition(":")[::2] for each in accept)
+    return bool(terms.get(topic, terms.get("*", "")))
+
+
+def _stopped(run: Run) -> Iterator[str]:
+    """Nothing is elected after a stop."""
+    if run.stopped is None:
+        return
+    for line in run.lines:
+        late = line["at_boot"] - run.stopped
+        if line["event"] in ("elect", "reorder") and late > 0:
+            yield f"{line['event']} was begun {late:.3f} s after it was told to stop"
+
+
+def _code(story: Story, run: Run) -> Iterator[str]:
+    if run.code in _NOT_DONE and run.changed and not story.foreign:
+        yield f"exit {run.code}, and the cluster was changed"
+    if run.code == 1 and run.readable and not run.stderr.strip():
+        yield "exit 1 and not a word why"
+    if run.code == 0:
+        yield from _all_is_well(story, run)
+    yield from _leaders(story, run)
+
+
+def _all_is_well(story: Story, run: Run) -> Iterator[str]:
+    """What 0 says."""
+    for partition in (p for p in story.wanted if p[0] not in story.deleted):
+        if run.after.leaders.get(partition, NOBODY) == NOBODY:
+            yield f"exit 0, and {partition} has no leader"
+    for partition, row in run.rows.items():
+        if row["outcome"] not in ("elected", "already_online"):
+            yield f"exit 0, and {partition} is {row['outcome']}"
+    if run.stopped is not None and run.ended - run.stopped > _A_MOMENT:
+        yield "exit 0 after it was told to stop"
+
+
+def _leaders(story: Story, run: Run) -> Iterator[str]:
+    for partition, row in run.rows.items():
+        now = run.after.leaders.get(partition)
+        if row["outcome"] != "elected" or now is None or story.foreign:
+            continue
+        elected = [e.leader for e in run.elections if e.partition == partition]
+        if row["leader"] not in (*elected, now):
+            yield f"{partition} is elected, by {row['leader']}, yet {elected} were, {now} leads"
+
+
+def _orders(story: Story, run: Run) -> Iterator[str]:
+    """Replica orders are as before, or named."""
+    for partition, order in run.after.orders.items():
+        if order == story.before.orders[partition] or partition in run.unfinished:
+            continue
+        yield f"the replicas of {partition} are {order}, and no journal knows"
+    if run.unfinished and not run.killed and run.code == 0:
+        yield f"exit 0, and orders are not back: {sorted(run.unfinished)}"
+
+
+def _post_mortem(story: Story, run: Run) -> Iterator[str]:
+    """It tells of no smaller loss than there was."""
+    found = [each for each in run.post_mortems if isinstance(each, Mapping)]
+    for each in run.post_mortems:
+        if "Traceback" in each:
+            yield f"the post-mortem broke: {each}"
+    if len(found) != 1 or story.foreign:
+        return
+    certain = found[0]["losses"]["total"]["certain"]
+    said = None if certain["unknown_partitions"] else certain["records"]
+    lost = sum(e.lost(BLIND_SECONDS) for e in run.elections if not e.clean)
+    if said is not None and lost > said:
+        yield f"the post-mortem says that {said} records are lost, and {lost} are"
+
+
+def _in_the_end(story: Story) -> Iterator[str]:
+    """With nothing in its way the second run ends what the first left."""
+    run = story.second
+    if run.code not in (0, 1):
+        yield f"the second run ended with {run.code}: {run.stderr[-300:]}"
+    if run.unfinished:
+        yield f"orders are left to be put back: {sorted(run.unfinished)}"
+    for partition, order in run.after.orders.items():
+        if order != story.before.orders[partition]:
+            yield f"in the end the replicas of {partition} are {order}"
+    unhappy = {
+        p: row for p, row in run.rows.items() if row["outcome"] not in ("elected", "already_online")
+    }
+    for partition, row in unhappy.items():
+        if not row["reason"]:
+            yield f"{partition} is {row['outcome']} for no reason"
+        if row["outcome"] == "failed" and partition[0] not in story.deleted:
+            yield f"{partition} failed with nothing in the way: {row['reason']}"
+    if run.code == 1 and run.report is not None and not unhappy and not run.report["problems"]:
+        yield "the second run ended with 1 for no reason"

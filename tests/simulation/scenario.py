@@ -1,0 +1,162 @@
+"""What happens in one run, all of it decided by its seed. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+
+from kafka import errors as kafka_errors
+
+READING = {
+    "ApiVersions": 4,
+    "DescribeCluster": 3,
+    "DescribeTopicPartitions": 4,
+    "ListOffsets": 3,
+    "Fetch": 3,
+    "DescribeQuorum": 1,
+    "ListPartitionReassignments": 2,
+    "DescribeLogDirs": 1,
+    "ListGroups": 1,
+}
+"""How often a plain run sends them, about."""
+CHANGING = {"AlterPartitionReassignments": 2, "ElectLeaders": 1}
+ERRORS = tuple(
+    sorted(
+        {
+            error.errno
+            for error in vars(kafka_errors).values()
+            if isinstance(error, type)
+            and issubclass(error, kafka_errors.BrokerResponseError)
+            and isinstance(getattr(error, "errno", None), int)
+            and error.errno not in (0, None)
+        }
+    )
+)
+SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
+
+
+@dataclass(frozen=True, slots=True)
+class AtStart:
+    def __str__(self) -> str:
+        return "from the start"
+
+
+@dataclass(frozen=True, slots=True)
+class AtRequest:
+    """When the nth request of an API comes to a broker, or has been carried out there."""
+
+    api: str
+    nth: int
+    done: bool
+
+    def __str__(self) -> str:
+        return f"{'after' if self.done else 'at'} {self.api} {self.nth}"
+
+
+@dataclass(frozen=True, slots=True)
+class AtLine:
+    """When the nth line is written to the journal."""
+
+    nth: int
+
+    def __str__(self) -> str:
+        return f"at line {self.nth} of the journal"
+
+
+@dataclass(frozen=True, slots=True)
+class AtTime:
+    seconds: float
+
+    def __str__(self) -> str:
+        return f"after {self.seconds:g} s"
+
+
+Moment = AtStart | AtRequest | AtLine | AtTime
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """kind: a name of faults.KINDS. broker: counted among the live ones. api, error, seconds,
+    times, seed: where the kind wants one."""
+
+    kind: str
+    moment: Moment
+    broker: int
+    api: str
+    error: int
+    seconds: float
+    times: int
+    seed: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.kind} (broker {self.broker}, {self.api}, error {self.error},"
+            f" {self.seconds:g} s, {self.times} times) {self.moment}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """accept: of --accept-loss. by_file: partitions are named, instead of all. second: how the
+    tool is run again: plainly, or with --resume first."""
+
+    seed: int
+    release: str
+    brokers: int
+    faults: tuple[Fault, ...]
+    accept: tuple[str, ...]
+    by_file: bool
+    careful: bool
+    duration_ms: int
+    attempts: int
+    resume: bool
+    first_only: bool
+
+    def __str__(self) -> str:
+        return f"seed {self.seed}, {self.release}: {'; '.join(map(str, self.faults)) or 'no fault'}"
+
+
+def scenario(seed: int, kinds: dict[str, int]) -> Scenario:
+    """kinds: with how often each is taken."""
+    random = Random(seed)
+    return Scenario(
+        seed,
+        release=random.choice(("4.3.1", "4.3.1", "3.9.1")),
+        brokers=random.choice((3, 4, 4, 5)),
+        faults=tuple(_fault(random, kinds) for _ in range(random.choice((1, 2, 2, 2, 3, 3, 3, 3)))),
+        accept=random.choice(((), (), (), ("*:0",), ("*:5",), ("orders:3", "*"))),
+        by_file=random.random() < 0.4,
+        careful=random.random() < 0.2,
+        duration_ms=random.choice((1500, 5000, 30_000)),
+        attempts=random.choice((0, 3, 3)),
+        resume=random.random() < 0.3,
+        first_only=random.random() < 0.3,
+    )
+
+
+def _fault(random: Random, kinds: dict[str, int]) -> Fault:
+    (kind,) = random.choices(list(kinds), list(kinds.values()))
+    return Fault(
+        kind,
+        _moment(random),
+        broker=random.randint(0, 4),
+        api=random.choice((*READING, *CHANGING, *CHANGING, *CHANGING)),
+        error=random.choice(ERRORS),
+        seconds=random.choice((0.3, 2.0, 8.0, 40.0, 90.0)),
+        times=random.choice((1, 1, 2, 5, 1000)),
+        seed=random.randrange(1 << 30),
+    )
+
+
+def _moment(random: Random) -> Moment:
+    """A run without faults takes some tenths of a second."""
+    kind = random.random()
+    if kind < 0.2:
+        return AtStart()
+    if kind < 0.5:
+        return AtTime(round(random.choice((0.05, 0.1, 0.1, 1.0)) * random.random(), 4))
+    if kind < 0.65:
+        return AtLine(random.randint(1, 14))
+    api = random.choice((*READING, *CHANGING, *CHANGING, *CHANGING))
+    most = {**READING, **CHANGING}[api]
+    return AtRequest(api, random.choice((random.randint(1, most), most + 1)), random.random() < 0.5)

@@ -1,0 +1,40 @@
+"""A sample of the simulation; `make simulation` has the rest. In a process whose clock is its own.
+
+The seeds are those of the day it was written: whoever changes what a seed means, tries many.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+RUNS = 500
+"""Of two or three faults each, mostly."""
+
+
+def simulate(*flags: str) -> tuple[dict[str, object], str]:
+    """The summary, and all that was said."""
+    command = [sys.executable, "-m", "tests.simulation", "--workers", "1", *flags]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=1200)
+    said = done.stdout + done.stderr
+    assert done.stdout.strip(), said
+    summary: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
+    return summary, said
+
+
+def test_whatever_happens_at_once_no_loss_and_no_claim_is_beyond_what_was_said() -> None:
+    summary, said = simulate("--runs", str(RUNS), "--seed", "1")
+    assert summary["violations"] == {}, said
+    assert summary["broken"] == [], said
+    assert summary["runs"] == RUNS
+    faults = summary["faults"]
+    assert isinstance(faults, dict)
+    assert len(faults) >= 28, f"faults that never happened are no test: {faults}"
+
+
+def test_a_seed_goes_the_same_way_again() -> None:
+    once, twice = (simulate("--runs", "3", "--seed", "77", "--verbose") for _ in range(2))
+    assert once[1].splitlines()[:-1] == twice[1].splitlines()[:-1]

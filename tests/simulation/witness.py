@@ -1,0 +1,126 @@
+"""What really happened: elections and changed orders as the controller made them, and what each
+live replica held at that moment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kafka_unclean_recovery.emulator.broker import Process
+from kafka_unclean_recovery.emulator.controller import events as ev
+from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
+from kafka_unclean_recovery.emulator.emulation import Emulation
+from kafka_unclean_recovery.emulator.log import Log
+from tests.simulation.clock import CLOCK
+from tests.simulation.outage import NOBODY, Partition
+
+Records = frozenset[tuple[int, int]]
+"""(leader epoch, offset) of each record that a replica holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Election:
+    """at: seconds since boot. held: by each replica that lived for the controller, the leader
+    included. since: how long each had lived for it. clean: the leader was in ISR or ELR, or the
+    last known leader, so the controller chose it."""
+
+    at: float
+    partition: Partition
+    leader: int
+    held: Mapping[int, Records]
+    since: Mapping[int, float]
+    clean: bool
+
+    def __str__(self) -> str:
+        held = ", ".join(f"{len(of)} on {broker}" for broker, of in self.held.items())
+        return f"{self.partition} led by {self.leader} at {self.at:.3f} ({held})"
+
+    def lost(self, long_enough: float) -> int:
+        """Records of replicas that had lived so long, which the leader lacks."""
+        lost: set[tuple[int, int]] = set()
+        for broker, records in self.held.items():
+            if self.at - self.since[broker] >= long_enough:
+                lost |= records - self.held[self.leader]
+        return len(lost)
+
+
+@dataclass
+class Witness:
+    """elections: by requests. changed: when the controller carried out an election or an order."""
+
+    emulation: Emulation
+    elections: list[Election] = field(default_factory=list)
+    changed: list[float] = field(default_factory=list)
+    _live_since: dict[int, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        happen = self.emulation.happen
+
+        def seen(event: Any) -> Any:
+            self.look()
+            if isinstance(event, ev.AlterReassignment):
+                self.changed.append(CLOCK.boot)
+            if not isinstance(event, ev.ElectLeaders):
+                return happen(event)
+            self.changed.append(CLOCK.boot)
+            before = self._offline()
+            response = happen(event)
+            self._note(before)
+            return response
+
+        self.emulation.happen = seen  # type: ignore[method-assign]
+
+    def look(self) -> None:
+        """Who lives, as the controller has it."""
+        live = self._live()
+        self._live_since = {id_: self._live_since.get(id_, CLOCK.boot) for id_ in live}
+
+    def _live(self) -> list[int]:
+        registered = self.emulation.state.brokers
+        return [
+            id_
+            for id_, broker in self.emulation.brokers.items()
+            if id_ in registered
+            and not registered[id_].fenced
+            and broker.process is not Process.DEAD
+        ]
+
+    def _offline(self) -> dict[TopicIdPartition, tuple[Partition, dict[int, Records], Any]]:
+        found = {}
+        for topic in self.emulation.state.topics.values():
+            for number, known in topic.partitions.items():
+                if known.leader == NOBODY:
+                    key = TopicIdPartition(topic.topic_id, number)
+                    held = self._held(key, known.replicas)
+                    found[key] = (topic.name, number), held, known
+        return found
+
+    def _held(self, key: TopicIdPartition, replicas: Any) -> dict[int, Records]:
+        live = self._live()
+        found = {}
+        for id_ in replicas:
+            replica = self.emulation.brokers[id_].replicas.get(key)
+            if id_ in live and replica is not None:
+                found[id_] = records_of(replica.log)
+        return found
+
+    def _note(self, before: Mapping[TopicIdPartition, Any]) -> None:
+        for key, (partition, held, known) in before.items():
+            topic = self.emulation.state.topics.get(key.topic_id)
+            if topic is None:
+                continue
+            leader = topic.partitions[key.partition].leader
+            if leader == NOBODY or leader not in held:
+                continue
+            clean = leader in (*known.isr, *known.elr, *known.last_known_elr)
+            since = {id_: self._live_since[id_] for id_ in held}
+            self.elections.append(Election(CLOCK.boot, partition, leader, held, since, clean))
+
+
+def records_of(log: Log) -> Records:
+    return frozenset(
+        (batch.leader_epoch, offset)
+        for batch in log.batches
+        for offset in range(batch.base_offset, batch.last_offset + 1)
+    )
