@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.scan import brokers_of, copied, unregistered
 from kafka_unclean_recovery.log_dir.watching import Progress
-from kafka_unclean_recovery.model import TopicPartition
+from kafka_unclean_recovery.model import INTERNAL_TOPICS, TopicPartition
 from kafka_unclean_recovery.private_files import make_private_directory
 from kafka_unclean_recovery.spark.bundles import gather_strays, make_bundles
 from kafka_unclean_recovery.spark.choosing import Chosen, chosen_of
@@ -153,7 +153,7 @@ def _decided(chosen: Chosen, known: Known) -> dict[str, Any]:
     return {
         "cluster_id": next((d.meta.cluster_id for d in directories if d.meta.cluster_id), None),
         "brokers": brokers_of(directories, known.image),
-        "compacted": sorted(known.compacted.union(*cleaned)),
+        "compacted": sorted(known.compacted.union(INTERNAL_TOPICS, *cleaned)),
         "covered": sorted({weighed[number].meta.node_id for number in known.read}),
         "metadata_epoch": known.epoch,
         "metadata_end_offset": known.end_offset,

@@ -27,10 +27,16 @@ def odd_disks(path: Path) -> list[Path]:
             disks.write_files(of, {**files, **seeded(log, files, seed).files})
     cluster = disks.CLUSTER
     names = {"__consumer_offsets-3": 4, "a.b_c-d-0": 5, "_x-1": 1, f"put.by-0.{UNIQUE}-stray": 3}
+    names |= {f"copied-0.{UNIQUE}-future": 3, f"twice-0.{UNIQUE}-future": 3}
     two = log_directory(path / "b5" / "d0", 5, {**names, "twice-0": 9}, cluster=cluster)
     log_directory(path / "b5" / "d1", 5, {"twice-0": 7}, cluster=cluster, directory=77)
     log_directory(path / "copy", 5, {"twice-0": 7}, cluster=cluster, directory=77)
-    log_directory(path / "other", 6, {"a.b_c-d-0": 7}, cluster=cluster)
+    other = log_directory(path / "other", 6, {"a.b_c-d-0": 7}, cluster=cluster)
+    (other / "replication-offset-checkpoint").write_bytes(checkpoint("a.b_c-d 0 9"))
+    nobodys = log_directory(path / "farm" / "nobodys", 8, {"orders-0": 7}, cluster=cluster)
+    (nobodys / "meta.properties").unlink()
+    (path / "farm" / "linked").symlink_to(path / "bad")
+    (path / "farm" / "unseen").symlink_to(path)
     bad = log_directory(path / "bad", 7, {"orders-0": 7}, cluster=cluster)
     (bad / "meta.properties").write_text("version=9\n")
     (two / "replication-offset-checkpoint").write_bytes(b"\0\1garbage")
