@@ -16,6 +16,7 @@ from tests.cluster.fake_node import ample, in_loop
 from tests.transport.scripted import (
     DIALECT_KEYS,
     EVERYTHING,
+    LIST_OFFSETS,
     Row,
     Scripted,
     by_partition,
@@ -60,7 +61,9 @@ def test_a_key_that_is_advertised_says_nothing_by_itself(features: tuple[str, ..
 
 @in_loop
 async def test_nothing_unreleased_is_sent_to_a_node_that_is_no_emulator() -> None:
-    scripted = Scripted(rows={0: Row()})
+    released = {key: known for key, known in EVERYTHING.items() if key != LIST_OFFSETS}
+    unreleased = dict.fromkeys(DIALECT_KEYS.values(), (0, 0))
+    scripted = Scripted(rows={0: Row()}, versions=released | unreleased)
     async with reached(scripted) as cluster:
         source = ChosenSource(cluster.nodes, Wishes())
         # It does not speak ListOffsets, which is what is tried.
