@@ -11,12 +11,13 @@ CHAOS_SEED ?= 1
 CHAOS_WORKERS ?= 4
 SIMULATION_RUNS ?= 20000
 SIMULATION_SEED ?= 1
+MUTANTS ?= 300
 # Two workers, a file of tests at a time, in the order of tests/conftest.py. PYTEST_ARGS comes
 # last: `-n 0` runs the tests in pytest's own process, as --pdb wants it.
 PARALLEL := -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help venv jars demo demo-kafka test test-quick test-containers lint format bench fidelity simulation chaos completions clean
+.PHONY: help venv jars demo demo-kafka test test-quick test-containers lint format bench fidelity simulation chaos mutants completions clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -76,6 +77,9 @@ simulation: venv ## Faults at once in each of SIMULATION_RUNS recoveries on the 
 
 chaos: venv jars ## Faults in each of CHAOS_RUNS recoveries on real clusters, judged: half an hour
 	$(BIN)/python -m tests.chaos --runs $(CHAOS_RUNS) --seed $(CHAOS_SEED) --workers $(CHAOS_WORKERS)
+
+mutants: venv ## The code that decides, changed in MUTANTS places, one at a time: which no test sees
+	$(BIN)/python -m tests.mutants --mutants $(MUTANTS)
 
 completions: venv ## Regenerate completions and man pages from the commands
 	$(BIN)/python -m completions.generate

@@ -87,6 +87,9 @@ def test_the_whole_lineage_is_found_whatever_the_metadata_says(case: tuple[Repli
         (((0, 0), (2, 50)), 3, 2),
         (((0, 0), (1, 50)), 4, 3),
         (((50, 0), (54, 20), (55, 50)), 57, 4),
+        # However far the newest is from the first guess: in doubling steps, then by halves.
+        (((0, 0),), 1000, 10),
+        (((1000, 0),), 2, 18),
     ],
 )
 def test_the_usual_outages_take_few_questions(
@@ -95,6 +98,12 @@ def test_the_usual_outages_take_few_questions(
     probe, asked = _read(Replica(cache, 0, 100), leader_epoch)
     assert probe.problem is None
     assert asked == questions
+
+
+def test_a_leader_that_wrote_nothing_is_not_the_last_written_epoch() -> None:
+    probe, _ = _read(Replica(((4, 0), (5, 100)), 0, 100), 7)
+    assert probe.epochs == (EpochSpan(4, 0, 100),)
+    assert probe.last_written_leader_epoch == 4
 
 
 def test_an_empty_replica_is_asked_nothing() -> None:

@@ -1,0 +1,71 @@
+"""Which tests hold a module, the quickest first; the slow ones run on what the others let live."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_RULES = ("tests/test_plan.py", "tests/test_election_rules.py", "tests/test_loss_limits.py")
+_PURE = (*_RULES, "tests/test_waiting.py", "tests/test_disk_plan.py")
+_RUNS = (
+    "tests/transport/test_designated_elector.py",
+    "tests/transport/test_settling.py",
+    "tests/transport/test_left_out.py",
+)
+_JOURNALED = "tests/transport/test_honest_elections.py"
+_HONEST = f"{_JOURNALED} -k not(whatever_line)and(not(fills_up))"
+_STEPS = "test_a_designated_election_is_one_step_and_a_reorder_is_put_back"
+_MISSION = (
+    f"tests/transport/test_on_the_emulator.py::{_STEPS}",
+    "tests/mission/test_led_meanwhile.py",
+    "tests/mission/test_faults.py",
+    "tests/mission/test_faults_of_a_designation.py",
+)
+_PROBES = ("tests/transport/test_lineage_probe.py", "tests/transport/test_left_out.py")
+_NO_BROKER = "tests/mission/test_no_single_broker.py"
+# Left out: tests/mission/test_quorum.py, which waits for requests given up.
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """slow: each by itself, with arguments of pytest behind blanks. functions: of the module; all
+    when empty."""
+
+    quick: tuple[str, ...]
+    slow: tuple[str, ...] = ()
+    functions: frozenset[str] = frozenset()
+
+
+_JOURNAL_OF = "journal_of _incomplete _finish_others _same finish _settle _check_cluster"
+_SESSION = frozenset((_JOURNAL_OF + " warn_of_unfinished own_state_directory _linked").split())
+
+HELD = {
+    "plan": Held(_PURE),
+    "reach": Held((*_PURE, "tests/test_replica_info.py")),
+    "lineage": Held(_PURE),
+    "election_rules": Held((*_RULES, "tests/test_waves.py"), (_HONEST, *_MISSION)),
+    "loss_limits": Held(("tests/test_loss_limits.py",), ("tests/mission/test_consent.py",)),
+    "waves": Held(("tests/test_waves.py",), (_HONEST,)),
+    "consent": Held(("tests/test_consent.py",), ("tests/mission/test_consent.py",)),
+    "journal": Held(
+        ("tests/test_journal.py", "tests/transport/test_settling.py"),
+        (_JOURNALED, "tests/mission/test_state_directory.py"),
+    ),
+    "transport/electing": Held(_RUNS, (_HONEST, *_MISSION)),
+    "transport/reorder_elector": Held((), (_HONEST, *_MISSION)),
+    "transport/replica_order": Held((), (_HONEST, *_MISSION)),
+    "transport/observe_again": Held(_RUNS, (_HONEST, *_MISSION)),
+    "transport/wave_elector": Held(("tests/test_waves.py",), (_HONEST, *_MISSION)),
+    "transport/designated_elector": Held(_RUNS, _MISSION),
+    "transport/sending": Held(_RUNS, (_JOURNALED,)),
+    "transport/lineage_probe": Held(_PROBES),
+    "transport/list_offsets": Held(_PROBES, _MISSION),
+    "transport/read_lineages": Held(_PROBES, _MISSION),
+    "cluster/quorum": Held(_RUNS, (_HONEST, _NO_BROKER)),
+    "cluster/asking": Held(_PROBES),
+    "cluster/controller_requests": Held(_RUNS, (_HONEST, *_MISSION)),
+    "cli/session": Held(
+        ("tests/transport/test_settling.py",),
+        (_JOURNALED, "tests/mission/test_state_directory.py", _NO_BROKER),
+        _SESSION,
+    ),
+}
