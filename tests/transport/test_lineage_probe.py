@@ -88,8 +88,8 @@ def test_the_whole_lineage_is_found_whatever_the_metadata_says(case: tuple[Repli
         (((0, 0), (1, 50)), 4, 3),
         (((50, 0), (54, 20), (55, 50)), 57, 4),
         # However far the newest is from the first guess: in doubling steps, then by halves.
-        (((0, 0),), 1000, 10),
-        (((1000, 0),), 2, 18),
+        (((0, 0),), 1000, 11),
+        (((1000, 0),), 2, 20),
     ],
 )
 def test_the_usual_outages_take_few_questions(
@@ -124,6 +124,14 @@ def test_a_log_that_shrinks_meanwhile_is_a_problem_not_a_lineage() -> None:
     probe.tell(EpochEnd(OFFSET_OUT_OF_RANGE, -1, -1, -1, -1))
     assert probe.ask is None
     assert probe.epochs is None
+    assert probe.problem == "the log changed while it was read"
+
+
+def test_a_log_that_is_written_anew_while_it_is_read_is_a_problem_too() -> None:
+    probe = LineageProbe(log_end_offset=100, leader_epoch=7)
+    probe.tell(EpochEnd(0, 5, 100, 0, 0))
+    probe.tell(EpochEnd(0, 4, 120, 0, 0))
+    assert (probe.ask, probe.epochs) == (None, None)
     assert probe.problem == "the log changed while it was read"
 
 
