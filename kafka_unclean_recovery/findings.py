@@ -214,7 +214,7 @@ def _eligible_replica_back(
         where = "ISR" if broker in state.isr else "ELR"
         if broker not in scanned:
             log = by_broker[broker]
-            short = fallen_short(log, logs) or outreached(log, logs)
+            short = _unread(log) or fallen_short(log, logs) or outreached(log, logs)
             loss = ", without loss" if short is None else f", but {short}"
             what = f"live: the controller should elect it by itself{loss}; look again in a moment"
         elif not _intact(scanned[broker]):
@@ -274,9 +274,12 @@ def _starting_it_first(log: ReplicaLog) -> str:
     )
 
 
+def _unread(log: ReplicaLog) -> str | None:
+    return None if log.problem is None else "whether its log is whole is not known"
+
+
 def _intact(log: ReplicaLog) -> bool:
-    damage = log.scanned.damage if log.scanned else None
-    return log.problem is None and log.suspect is None and damage is None
+    return log.sure and (log.scanned is None or log.scanned.damage is None)
 
 
 def _dead_replicas(

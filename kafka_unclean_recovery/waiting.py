@@ -163,7 +163,8 @@ def _records(log: ReplicaLog, leader: ReplicaLog | None) -> int | None:
 
 def _eligible(log: ReplicaLog, records: int | None, in_isr: bool) -> str:
     more = "" if records is None else f", {count_text(records, 'record')} beyond the designated log"
-    kept = "" if log.scanned else " if its disk, which nobody has read, has kept all"
+    read = "nobody has read" if log.scanned is None else "was only scanned fast"
+    kept = "" if log.scanned and log.sure else f" if its disk, which {read}, has kept all"
     if in_isr:
         return (
             f"it is in the ISR: every committed record is on it{more}{kept}, and it leads once back"

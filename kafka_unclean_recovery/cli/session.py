@@ -313,9 +313,14 @@ async def finish(session: Session, journal: Journal, cluster_id: str) -> list[Re
         raise Exit(NOT_ALL, _incomplete(journal, journal.failure))
     if still:
         raise Exit(NOT_ALL, f"{journal.path}: {len(still)} replica orders could not be put back")
-    others = f", but for {len(complaints)} that somebody else changed" if complaints else ""
-    session.console.say(f"{journal.path}: all put back{others}")
-    return [step for step in steps if step.topic_partition not in complaints]
+    back = [
+        step for step in steps if step.topic_partition not in {*complaints, *order.gone_with_topic}
+    ]
+    counts = {"somebody else changed": len(complaints), "are gone": len(order.gone_with_topic)}
+    others = [f", but for {count} that {what}" for what, count in counts.items() if count]
+    which = "all" if back or not others else "none to be"
+    session.console.say(f"{journal.path}: {which} put back{''.join(others)}")
+    return back
 
 
 async def _settle(session: Session, journal: Journal) -> None:

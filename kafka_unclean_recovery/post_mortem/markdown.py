@@ -69,7 +69,7 @@ def _steps(told: PostMortem) -> Iterator[str]:
     yield "\n## Next steps\n"
     steps = next_steps(told)
     if not steps:
-        yield "None is left."
+        yield "The journal tells of none."
         return
     yield "Give the commands the client properties, where the cluster wants a login:"
     yield "`--command-config FILE`.\n"

@@ -41,12 +41,14 @@ def _offline(told: PostMortem) -> Iterator[Step]:
     last = {e.topic_partition: e for e in sorted(told.elections, key=_when)}
     left = sum(not _online(election) for election in last.values())
     if left:
-        flags = ("--all-offline-partitions", "--show-replica-info")
-        yield Step(
-            f"{count_text(left, 'partition')} may have no leader still: look again",
-            (_line(_COMMAND, *_connection(told), *flags),),
-            alarm=True,
-        )
+        what = f"{count_text(left, 'partition')} may have no leader still"
+    elif not told.ended and not told.unfinished:
+        what = "the last run noted no end, and partitions may have no leader still"
+    else:
+        return
+    flags = ("--all-offline-partitions", "--show-replica-info")
+    command = _line(_COMMAND, *_connection(told), *flags)
+    yield Step(f"{what}: look again", (command,), alarm=True)
 
 
 def _when(election: Election) -> int:

@@ -60,7 +60,7 @@ def _head(sentence: str, alarm: bool) -> str:
 def _steps(steps: Sequence[Step]) -> Iterator[str]:
     yield "<h2>Next steps</h2>"
     if not steps:
-        yield '<p class="fine">None is left.</p>'
+        yield '<p class="fine">The journal tells of none.</p>'
         return
     yield '<p class="dim">Give the commands the client properties, where the cluster wants a'
     yield " login: --command-config FILE.</p><ol>"

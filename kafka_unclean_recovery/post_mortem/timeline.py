@@ -118,7 +118,10 @@ def _sent(line: Fields) -> Told:
 
 
 def _settled(_: Fields) -> Told:
-    return "nothing that was sent before can be carried out any more", False
+    return (
+        "what was sent before can be carried out no more, but by a broker that was not reached",
+        False,
+    )
 
 
 def _restored(line: Fields) -> Told:

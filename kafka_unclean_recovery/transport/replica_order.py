@@ -48,10 +48,13 @@ class PutBack:
 
 
 class ReplicaOrder:
+    """gone_with_topic: partitions whose orders need no restoring, for they are there no more."""
+
     def __init__(self, controller: Controller, reader: Reader, journal: Journal) -> None:
         self._controller = controller
         self._reader = reader
         self._journal = journal
+        self.gone_with_topic: set[TopicPartition] = set()
 
     async def write(self, orders: Orders, *, needs_note: bool) -> dict[TopicPartition, Answer]:
         """One request; an answer for each order, also for one that the controller left out.
@@ -155,6 +158,7 @@ class ReplicaOrder:
         """
         failed = failed or {}
         done = [tp for tp, step in pending.items() if _over(step, seen, failed.get(tp))]
+        self.gone_with_topic |= {tp for tp in done if _is_gone(pending[tp], seen)}
         foreign = self._left_alone(pending, seen)
         for tp in done:
             del pending[tp]
@@ -164,6 +168,7 @@ class ReplicaOrder:
     def release_others(self, pending: Steps, seen: Described) -> Complaints:
         """As `release`, before anything was written: only what is no longer ours to put back."""
         gone = [tp for tp, step in pending.items() if _is_gone(step, seen)]
+        self.gone_with_topic |= set(gone)
         foreign = self._left_alone(pending, seen)
         for tp in gone:
             del pending[tp]

@@ -111,6 +111,37 @@ def test_what_is_left_undone_comes_first_and_loud(lines: list[dict[str, Any]]) -
         assert "not known: the run ended before" in text
 
 
+@pytest.mark.parametrize("whole", [1, 2])
+def test_a_run_that_was_killed_before_it_decided_leaves_something_to_do(
+    lines: list[dict[str, Any]], whole: int
+) -> None:
+    killed = told_by(lines[:whole])
+    assert [line["event"] for line in lines[:2]] == ["begin", "observed"]
+    (step,) = document(killed)["next_steps"]
+    assert "the last run noted no end, and partitions may have no leader still" in step["text"]
+    assert "--all-offline-partitions --show-replica-info" in step["commands"][0]
+
+
+def test_nothing_is_said_to_be_all_that_a_journal_does_not_tell(
+    lines: list[dict[str, Any]],
+) -> None:
+    """A run that ended before it saw anything, as where no broker could be asked."""
+    told = told_by([lines[0], lines[-1]])
+    assert (told.ended, document(told)["next_steps"]) == (True, [])
+    for text in (render_markdown(told), Page(render_page(told)).text):
+        assert "The journal tells of none." in text
+        assert "is left" not in text
+
+
+def test_what_was_waited_for_is_said_no_more_surely_than_it_is_known(
+    lines: list[dict[str, Any]],
+) -> None:
+    """Of a broker that can't be reached nothing bounds what it may still do."""
+    head = {key: lines[0][key] for key in ("v", "at", "at_ms")}
+    told = told_by([*lines, {**head, "event": "settled"}])
+    assert told.moments[-1].text.endswith(", but by a broker that was not reached")
+
+
 def test_an_order_left_to_somebody_else_is_not_as_before(lines: list[dict[str, Any]]) -> None:
     why = "orders-1: somebody else gave it the replicas [3, 4]; left alone (they were [1, 4, 3])"
     for line in lines:

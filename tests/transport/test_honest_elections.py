@@ -65,8 +65,9 @@ def recover(cluster: Cluster, *more: str) -> Done:
     return invoke(RECOVERY, "--bootstrap-server", _servers(cluster), *how, *more)
 
 
-def resume(cluster: Cluster, journal: Path) -> Done:
-    return invoke(RECOVERY, "--bootstrap-server", _servers(cluster), "--resume", str(journal))
+def resume(cluster: Cluster, journal: Path, *more: str) -> Done:
+    servers = ("--bootstrap-server", _servers(cluster))
+    return invoke(RECOVERY, *servers, "--resume", str(journal), *more)
 
 
 def _servers(cluster: Cluster) -> str:
@@ -231,9 +232,13 @@ def test_resume_has_nothing_to_do_for_a_topic_that_is_gone() -> None:
     with outage() as cluster:
         journal = _left_half_done(cluster)
         cluster.delete_topic(TOPIC)
-        done = resume(cluster, journal)
+        done = resume(cluster, journal, "--format", "json")
         assert done.code == 0, done.stderr
         assert not half_done(_lines(journal))
+    # Nor is it said to be as before.
+    assert "none to be put back, but for 1 that are gone\n" in done.stderr
+    assert "all put back" not in done.stderr
+    assert json.loads(done.stdout)["put_back"] == []
 
 
 def test_resume_writes_no_order_to_another_topic_of_the_same_name() -> None:
