@@ -13,6 +13,7 @@ import pytest
 from kafka_unclean_recovery import observation, witnessing
 from kafka_unclean_recovery.cluster.describe import RequestFailed
 from kafka_unclean_recovery.cluster.errors import ConnectionFailed, FailureKind, NoBrokerReachable
+from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.emulator import Cluster, Options, Settings
 from kafka_unclean_recovery.emulator.intercepts import Delay
 from tests.cli.in_process import RECOVERY, Done, invoke
@@ -94,3 +95,18 @@ def test_a_broker_whose_groups_nobody_can_read_ends_no_election(
     report = json.loads(done.stdout)
     assert [row["outcome"] for row in report["partitions"]] == ["elected"]
     assert "nobody thought of this" in " ".join(report["unknown"])
+
+
+def test_groups_are_asked_for_three_seconds_at_most(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left: list[float] = []
+
+    async def hear(_: Any, deadline: Deadline) -> list[str]:
+        left.append(deadline.remaining())
+        return []
+
+    monkeypatch.setattr(witnessing, "list_groups", hear)
+    assert _elect(cluster, tmp_path).code == 0
+    assert len(left) == 2
+    assert max(left) <= 3.0

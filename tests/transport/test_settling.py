@@ -12,7 +12,9 @@ import pytest
 
 from kafka_unclean_recovery import boot_clock
 from kafka_unclean_recovery.cli import session
+from kafka_unclean_recovery.cluster import quorum
 from kafka_unclean_recovery.cluster.controller_requests import alter_replica_order
+from kafka_unclean_recovery.cluster.knocking import Knocked
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.quorum import Controller, Patience, Unsure
 from kafka_unclean_recovery.cluster.security import ClientConfig
@@ -143,6 +145,31 @@ def test_a_paused_broker_that_holds_a_request_is_not_waited_out_but_named() -> N
 
         go()
         assert tuple(cluster.partition("orders", 0).replicas) == (1, 2)
+
+
+def test_a_broker_that_can_not_be_reached_is_named_with_what_it_may_still_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def nowhere(*_: Any) -> Knocked:
+        return Knocked.UNREACHABLE
+
+    monkeypatch.setattr(quorum, "knock", nowhere)
+    said: list[str] = []
+    with Cluster(Options(brokers=1)) as cluster:
+        host, _, port = cluster.bootstrap_servers.rpartition(":")
+
+        @in_loop
+        async def go() -> None:
+            nodes = Nodes([(host, int(port))], ClientConfig())
+            patience = Patience(answer=5.0, ghost=0.1, settle=20.0)
+            controller = Controller(nodes, patience, time.monotonic, said.append)
+            controller.given_up_by("b9:9092", 0.0)
+            await controller.settle("no answer")
+            await nodes.close()
+
+        go()
+    (named,) = [sentence for sentence in said if "b9:9092" in sentence]
+    assert "it may still carry out what it was sent, and nothing bounds when" in named
 
 
 def _clock_at(seconds: list[float]) -> Any:
