@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from kafka_unclean_recovery.election_rules import (
+    came_back_text,
     controller_choice,
     designate,
     designated_choice,
@@ -88,6 +89,30 @@ def test_a_partition_that_came_back_needs_no_election(leader: int) -> None:
     outcome = refuse_or_settle(_plan(), replace(OFFLINE, leader=leader, leader_epoch=5))
     assert outcome is not None
     assert outcome.kind is OutcomeKind.ALREADY_ONLINE
+
+
+def test_a_partition_without_a_leader_is_told_with_what_kafka_said_of_it() -> None:
+    assert judge(3, OFFLINE, OFFLINE, "NOT_NOW").reason == "NOT_NOW"
+    said = judge(3, OFFLINE, OFFLINE, None).reason
+    assert said == "Kafka reported success, yet it has no leader"
+
+
+@pytest.mark.parametrize(
+    ("before", "leader", "how"),
+    [
+        (OFFLINE, 1, "came back by itself: its leader was in the ISR or ELR"),
+        (
+            replace(OFFLINE, elr=(), last_known_elr=(3,)),
+            3,
+            "came back by itself: the controller elected the last known leader",
+        ),
+        (OFFLINE, 4, "somebody else elected broker 4 meanwhile"),
+    ],
+)
+def test_of_a_leader_that_nobody_elected_here_it_is_told_how_it_came_to_lead(
+    before: PartitionState, leader: int, how: str
+) -> None:
+    assert came_back_text(leader, before) == how
 
 
 def test_a_live_elr_member_wins_cleanly_so_nothing_is_refused() -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import json
 import os
+import time
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +42,15 @@ def test_lines_are_on_the_disk_when_write_returns(tmp_path: Path) -> None:
     assert (line["v"], line["event"], line["cluster_id"]) == (1, "begin", "c")
     assert line["at"].endswith("+00:00")
     assert (tmp_path / "deep" / "j.jsonl").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_line_tells_when_it_was_written(tmp_path: Path) -> None:
+    before = time.time() * 1000 - 1
+    with Journal.open(tmp_path / "j.jsonl") as journal:
+        journal.note("begin")
+        (line,) = journal.lines
+    assert before <= line["at_ms"] <= time.time() * 1000
+    assert datetime.fromisoformat(line["at"]).timestamp() * 1000 == pytest.approx(line["at_ms"])
 
 
 def test_a_reorder_is_unfinished_until_it_is_restored(tmp_path: Path) -> None:
@@ -241,6 +252,21 @@ def test_a_link_to_a_journal_that_is_gone_is_named(tmp_path: Path) -> None:
     assert unfinished_journals(tmp_path)[1] == {
         link: f"{link}, a link to {tmp_path / 'elsewhere.jsonl'}: No such file or directory"
     }
+
+
+@pytest.mark.parametrize(
+    ("environment", "base"),
+    [
+        ({"HOME": "/home/ann"}, "/home/ann/.local/state"),
+        ({"HOME": "/home/ann", "XDG_STATE_HOME": "/state"}, "/state"),
+        ({"HOME": "", "XDG_STATE_HOME": ""}, "/tmp/.local/state"),
+        ({}, "/tmp/.local/state"),
+    ],
+)
+def test_journals_lie_in_the_state_directory_of_whoever_runs_it(
+    environment: dict[str, str], base: str
+) -> None:
+    assert state_directory(environment, "c-1") == Path(base, "kafka-unclean-recovery", "c-1")
 
 
 @pytest.mark.parametrize("cluster_id", ["../../etc", "a/b", ".."])

@@ -90,6 +90,7 @@ def test_only_a_view_of_before_the_election_is_looked_at_again() -> None:
     before = state(leader=-1, leader_epoch=7)
     assert outdated(LED, before)
     assert outdated(None, before)
+    assert outdated(None, None)
     assert not outdated(LED, state(leader=-1, leader_epoch=9))
     assert not outdated(LED, None)
     assert not outdated(None, LED)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -143,6 +145,37 @@ def test_a_leader_that_cannot_be_elected_is_an_error_and_nobody_else_leads(
     assert scripted.states[0].offline
     assert len(_elections(scripted)) == 2, "one retry, as asked for"
     assert {m.election_type for m in _elections(scripted)} == {2}
+
+
+def test_nothing_is_sent_that_the_journal_can_not_note(
+    elect: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripted = _cluster(2)
+    write, lines = os.write, iter([True])
+
+    def fill(descriptor: int, data: bytes) -> int:
+        if next(lines, False):
+            return write(descriptor, data)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("kafka_unclean_recovery.journal.os.write", fill)
+    run = elect(scripted, [_plan(s) for s in scripted.states.values()])
+    assert [line["event"] for line in run.lines] == ["elect"]
+    assert not _elections(scripted)
+    assert set(run.outcomes) == {0, 1}
+    for outcome in run.outcomes.values():
+        assert outcome.kind is OutcomeKind.FAILED
+        assert "No space left on device" in (outcome.reason or "")
+
+
+def test_a_designated_broker_that_nobody_lists_any_more_is_not_elected(
+    elect: Callable[..., Run],
+) -> None:
+    scripted = _cluster()
+    scripted.states[0] = offline(0, replicas=(1, 2, 4))
+    run = elect(scripted, [_plan(scripted.states[0], leader=4)])
+    assert run.outcomes == {0: Outcome(OutcomeKind.REFUSED, "broker 4 is not live any more")}
+    assert not _elections(scripted)
 
 
 def test_one_failure_does_not_hold_up_the_others(elect: Callable[..., Run]) -> None:

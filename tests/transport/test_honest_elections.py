@@ -350,6 +350,7 @@ def test_an_unreadable_journal_of_this_cluster_stops_elections(
         assert "1.jsonl, line 2: not a line of a journal" in done.stderr
         done = run("--ignore-journal", str(directory / "1.jsonl"))
         assert (done.code, leaders(cluster)) == (0, [BEST]), done.stderr
+        assert "not a line of a journal; restore it; ignored, as --ignore-journal" in done.stderr
 
 
 def _elect(command: str, cluster: Cluster, tmp_path: Path, *more: str) -> Done:
@@ -360,6 +361,31 @@ def _elect(command: str, cluster: Cluster, tmp_path: Path, *more: str) -> Done:
     wanted.write_text(json.dumps({"partitions": [row]}))
     how = ("--election-type", "designated", "--path-to-json-file", str(wanted))
     return invoke(ELECTION, "--bootstrap-server", _servers(cluster), *how, *more)
+
+
+def test_what_a_journal_elsewhere_leaves_half_done_is_found_by_the_next_run(
+    tmp_path: Path,
+) -> None:
+    elsewhere = tmp_path / "elsewhere" / "mine.jsonl"
+    with outage(2) as cluster:
+        refused = cluster.intercept(REORDER, LeaveOut(frozenset({f"{TOPIC}-1"})), times=99)
+        done = recover(cluster, "--journal", str(elsewhere))
+        assert done.code == 1
+        assert half_done(_lines(elsewhere))
+        refused.cancel()
+        done = recover(cluster)
+        assert (done.code, leaders(cluster, 2)) == (0, [BEST, BEST]), done.stderr
+        assert "1 replica orders are to be put back first" in done.stderr
+    assert not half_done(_lines(elsewhere))
+
+
+def test_a_journal_elsewhere_of_a_run_that_finished_all_is_no_concern_of_the_next(
+    tmp_path: Path,
+) -> None:
+    with outage() as cluster:
+        done = recover(cluster, "--journal", str(tmp_path / "mine.jsonl"))
+        assert (done.code, leaders(cluster)) == (0, [BEST]), done.stderr
+    assert not _journals()
 
 
 def test_a_request_that_broke_off_is_waited_for_by_the_next_run_too() -> None:

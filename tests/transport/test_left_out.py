@@ -25,6 +25,7 @@ from tests.transport.scripted import (
     offline,
     reached,
 )
+from tests.transport.test_lineage_probe import Replica
 
 Source = Callable[[Nodes], ReplicaLogSource]
 PARTITIONS = range(10)
@@ -113,6 +114,15 @@ def test_a_log_end_missing_in_the_last_look_before_an_election_is_asked_for_agai
     scripted.leave_out = {(LIST_OFFSETS, 3)}
     logs = _logs(scripted, ListOffsetsSource, ends=True)
     assert {(log.problem, log.log_end_offset) for log in logs.values()} == {(None, 100)}
+
+
+def test_an_emptied_log_whose_directory_failed_is_no_empty_log() -> None:
+    scripted = _scripted()
+    scripted.replicas = dict.fromkeys(PARTITIONS, Replica((), 0, 0))
+    scripted.fetch_error = 56
+    for log in _logs(scripted, ListOffsetsSource).values():
+        assert log.problem == "KAFKA_STORAGE_ERROR"
+        assert log.log_start_offset is None
 
 
 def test_what_was_never_answered_is_told_and_the_rest_is_known() -> None:

@@ -14,6 +14,8 @@ from kafka_unclean_recovery import boot_clock
 from kafka_unclean_recovery.cli import session
 from kafka_unclean_recovery.cluster import quorum
 from kafka_unclean_recovery.cluster.controller_requests import alter_replica_order
+from kafka_unclean_recovery.cluster.describe import RequestFailed
+from kafka_unclean_recovery.cluster.errors import ConnectionFailed, FailureKind
 from kafka_unclean_recovery.cluster.knocking import Knocked
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.quorum import Controller, Patience, Unsure
@@ -170,6 +172,74 @@ def test_a_broker_that_can_not_be_reached_is_named_with_what_it_may_still_do(
         go()
     (named,) = [sentence for sentence in said if "b9:9092" in sentence]
     assert "it may still carry out what it was sent, and nothing bounds when" in named
+
+
+def test_the_last_of_several_requests_given_up_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    at, slept = [1000.0], []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        at[0] += seconds
+
+    class Answers:
+        async def ask_controller(self, *_: object) -> None:
+            pass
+
+    controller = Controller(
+        cast(Any, Answers()), Patience(ghost=125.0), _clock_at(at), lambda _: None
+    )
+
+    @in_loop
+    async def go() -> None:
+        for seconds_ago in (90.0, 20.0, 60.0):
+            controller.given_up_by(None, seconds_ago)
+        monkeypatch.setattr("asyncio.sleep", sleep)
+        await controller.settle("no answer")
+        monkeypatch.undo()
+
+    go()
+    assert slept[0] == 105.0
+    assert not controller.haunted
+
+
+@pytest.mark.parametrize(
+    ("error", "unsure", "haunted"),
+    [
+        (RequestFailed("ElectLeaders", 7), True, True),
+        (RequestFailed("ElectLeaders", 41), True, True),
+        (RequestFailed("ElectLeaders", 31), False, False),
+        (ConnectionFailed(FailureKind.DISCONNECTED, "b1:9092", "gone"), True, True),
+        # It was never sent.
+        (ConnectionFailed(FailureKind.UNSUPPORTED_VERSION, "b1:9092", "no"), True, False),
+    ],
+)
+def test_what_was_refused_for_sure_is_not_waited_for(
+    error: Exception, unsure: bool, haunted: bool
+) -> None:
+    forsaken: list[object] = []
+
+    class Answers:
+        async def controller(self, _: object) -> Any:
+            return SimpleNamespace(address="b1:9092")
+
+        def forsake(self, connection: Any) -> None:
+            forsaken.append(connection.address)
+
+    async def request(*_: object) -> None:
+        raise error
+
+    nodes = cast(Any, Answers())
+    controller = Controller(nodes, Patience(), time.monotonic, lambda _: None)
+
+    @in_loop
+    async def go() -> None:
+        with pytest.raises(Unsure if unsure else RequestFailed):
+            await controller.ask(request)
+
+    go()
+    assert (controller.haunted, forsaken) == (haunted, ["b1:9092"] * unsure)
 
 
 def _clock_at(seconds: list[float]) -> Any:
