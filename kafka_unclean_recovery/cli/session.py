@@ -316,10 +316,10 @@ async def finish(session: Session, journal: Journal, cluster_id: str) -> list[Re
     back = [
         step for step in steps if step.topic_partition not in {*complaints, *order.gone_with_topic}
     ]
-    counts = {"somebody else changed": len(complaints), "are gone": len(order.gone_with_topic)}
-    others = [f", but for {count} that {what}" for what, count in counts.items() if count]
-    which = "all" if back or not others else "none to be"
-    session.console.say(f"{journal.path}: {which} put back{''.join(others)}")
+    counts = {"changed by somebody else": len(complaints), "gone": len(order.gone_with_topic)}
+    others = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+    how = "all put back" + others and f", but {others}" if back else f"none put back: {others}"
+    session.console.say(f"{journal.path}: {how}")
     return back
 
 

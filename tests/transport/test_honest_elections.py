@@ -236,7 +236,22 @@ def test_resume_has_nothing_to_do_for_a_topic_that_is_gone() -> None:
         assert done.code == 0, done.stderr
         assert not half_done(_lines(journal))
     # Nor is it said to be as before.
-    assert "none to be put back, but for 1 that are gone\n" in done.stderr
+    assert "none put back: 1 gone\n" in done.stderr
+    assert "all put back" not in done.stderr
+    assert json.loads(done.stdout)["put_back"] == []
+
+
+def test_resume_leaves_an_order_of_somebody_else_and_says_so() -> None:
+    with outage() as cluster:
+        journal = _left_half_done(cluster)
+        theirs = (STALE, BEST, 1)
+        wanted = {"name": TOPIC, "partitions": [{"partition_index": 0, "replicas": list(theirs)}]}
+        values = {"timeout_ms": 1000, "topics": [wanted]}
+        ask(cluster, BEST, AlterPartitionReassignmentsRequest, 0, values)
+        assert orders(cluster) == {theirs}
+        done = resume(cluster, journal, "--format", "json")
+        assert orders(cluster) == {theirs}
+    assert "none put back: 1 changed by somebody else\n" in done.stderr
     assert "all put back" not in done.stderr
     assert json.loads(done.stdout)["put_back"] == []
 
