@@ -47,12 +47,18 @@ HELD = {
     "waves": Held(("tests/test_waves.py",), (_HONEST,)),
     "consent": Held(("tests/test_consent.py",), ("tests/mission/test_consent.py",)),
     "journal": Held(
-        ("tests/test_journal.py", "tests/transport/test_settling.py"),
+        (
+            "tests/test_journal.py",
+            "tests/transport/test_settling.py",
+            "tests/test_hostile_files.py",
+        ),
         (_JOURNALED, "tests/mission/test_state_directory.py"),
     ),
     "transport/electing": Held(_RUNS, (_HONEST, *_MISSION)),
     "transport/reorder_elector": Held((), (_HONEST, *_MISSION)),
-    "transport/replica_order": Held((), (_HONEST, *_MISSION)),
+    "transport/replica_order": Held(
+        ("tests/transport/test_replica_order.py",), (_HONEST, *_MISSION)
+    ),
     "transport/observe_again": Held(_RUNS, (_HONEST, *_MISSION)),
     "transport/wave_elector": Held(("tests/transport/test_wave_elector.py",)),
     "transport/designated_elector": Held(_RUNS, _MISSION),

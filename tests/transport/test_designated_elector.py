@@ -350,5 +350,6 @@ def test_while_it_is_not_certain_what_the_controller_does_nothing_more_is_begun(
     run = elect(scripted, plans, patience=NEVER_SETTLED)
     assert len(_elections(scripted)) == 1
     assert (run.outcomes[0].reason or "").endswith("it may still be carried out")
+    assert any(sentence.startswith("giving up: ") for sentence in run.said)
     assert run.outcomes[1000].reason == "not begun: what the controller does is not certain"
     assert {o.kind for o in run.outcomes.values()} == {OutcomeKind.FAILED}

@@ -313,6 +313,25 @@ def test_a_disk_that_fills_up_under_the_journal_never_hides_what_was_done(
     assert not any(map(half_done, _journals()))
 
 
+def test_resume_says_what_it_could_not_note_where_the_disk_is_full(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with outage() as cluster:
+        journal = _left_half_done(cluster)
+        with monkeypatch.context() as filled:
+            filled.setattr("kafka_unclean_recovery.journal.os.write", full)
+            done = resume(cluster, journal)
+        assert (done.code, orders(cluster)) == (1, {RESTORED}), done.stderr
+        assert "No space left on device: not all that this run did is in the journal" in done.stderr
+        assert f"make room there, then run with --resume {journal}" in done.stderr
+        done = resume(cluster, journal)
+        assert (done.code, orders(cluster)) == (0, {RESTORED}), done.stderr
+        assert not half_done(_lines(journal))
+
+
 class Killed(BaseException):
     """The process is no more."""
 

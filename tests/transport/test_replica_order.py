@@ -1,0 +1,87 @@
+"""What is written is believed when brokers show it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+import pytest
+
+from kafka_unclean_recovery.cluster.describe import Described
+from kafka_unclean_recovery.model import PartitionState, TopicPartition
+from kafka_unclean_recovery.transport import coming
+from kafka_unclean_recovery.transport.replica_order import NotSeen, ReplicaOrder
+from tests.cluster.fake_node import in_loop
+from tests.transport.scripted import offline
+
+OURS = (3, 2, 1)
+
+
+def _tp(number: int) -> TopicPartition:
+    return TopicPartition("orders", number)
+
+
+def _states(count: int, replicas: tuple[int, ...]) -> dict[TopicPartition, PartitionState]:
+    return {_tp(n): replace(offline(n), replicas=replicas) for n in range(count)}
+
+
+@dataclass
+class Reader:
+    """Answers one after the other, and the last for ever."""
+
+    answers: list[Described]
+    asked: list[Sequence[TopicPartition]] = field(default_factory=list)
+
+    async def described(self, wanted: Sequence[TopicPartition]) -> Described:
+        self.asked.append(wanted)
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(coming, "_STILL_SECONDS", 0.1)
+    monkeypatch.setattr(coming, "_STILL_SECONDS_EACH", 0.0)
+
+
+def _see(reader: Reader, count: int) -> None:
+    @in_loop
+    async def go() -> None:
+        order = ReplicaOrder(cast(Any, None), cast(Any, reader), cast(Any, None))
+        await order.see({_tp(n): OURS for n in range(count)})
+
+    go()
+
+
+def test_an_order_that_comes_late_is_waited_for() -> None:
+    reader = Reader([Described(_states(2, (1, 2, 3))), Described(_states(2, OURS))])
+    _see(reader, 2)
+    assert len(reader.asked) == 2
+
+
+def test_one_order_of_several_that_is_not_shown_is_enough_to_elect_nobody() -> None:
+    shown = {**_states(2, OURS), _tp(1): offline(1)}
+    with pytest.raises(
+        NotSeen, match=r"\[3, 2, 1\] of orders-1, but the cluster shows \[1, 2, 3\]"
+    ):
+        _see(Reader([Described(shown)]), 2)
+
+
+def test_an_order_that_can_not_be_described_is_not_seen() -> None:
+    untold = {_tp(0): "could not be described"}
+    with pytest.raises(NotSeen, match="but the cluster could not be described"):
+        _see(Reader([Described({}, untold=untold)]), 1)
+
+
+def test_the_order_of_a_topic_that_was_deleted_meanwhile_is_not_waited_for() -> None:
+    reader = Reader([Described(_states(1, OURS), gone=frozenset({_tp(1)}))])
+    _see(reader, 2)
+    assert len(reader.asked) == 1
+
+
+@pytest.mark.parametrize(("count", "asked"), [(100, 100), (101, 1)])
+def test_of_many_orders_the_last_one_is_read_back(count: int, asked: int) -> None:
+    reader = Reader([Described(_states(count, OURS))])
+    _see(reader, count)
+    assert [len(wanted) for wanted in reader.asked] == [asked]
+    assert reader.asked[0][-1] == _tp(count - 1)
