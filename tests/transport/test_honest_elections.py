@@ -117,6 +117,26 @@ def test_a_broker_that_says_it_wrote_an_order_and_did_not_has_nobody_elected() -
     assert not any(map(half_done, _journals()))
 
 
+def test_what_is_to_be_done_is_in_the_journal_before_it_is_done() -> None:
+    with outage() as cluster:
+        assert recover(cluster).code == 0
+    (lines,) = _journals()
+    steps = [line.get("request", line["event"]) for line in lines]
+    first = steps.index(REORDER)
+    assert steps[first - 2 : first] == ["reorder", "elect"]
+    row = {"topic": TOPIC, "partition": 0, "designated_leader": BEST}
+    assert lines[first - 1]["partitions"] == [row]
+
+
+def test_no_order_is_written_where_replicas_stand_as_they_should() -> None:
+    with outage() as cluster:
+        _left_half_done(cluster).unlink()
+        written = watch(cluster, REORDER)
+        done = recover(cluster)
+        assert (done.code, leaders(cluster), written) == (0, [BEST], []), done.stderr
+        assert orders(cluster) == {OURS}
+
+
 def test_after_an_order_that_is_not_seen_no_further_batch_is_begun(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

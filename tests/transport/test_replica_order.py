@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
+from kafka_unclean_recovery.cluster.controller_requests import Answer
 from kafka_unclean_recovery.cluster.describe import Described
+from kafka_unclean_recovery.cluster.error_codes import REQUEST_TIMED_OUT
+from kafka_unclean_recovery.journal import Reordered
 from kafka_unclean_recovery.model import PartitionState, TopicPartition
 from kafka_unclean_recovery.transport import coming
-from kafka_unclean_recovery.transport.replica_order import NotSeen, ReplicaOrder
+from kafka_unclean_recovery.transport.replica_order import NotSeen, Orders, PutBack, ReplicaOrder
 from tests.cluster.fake_node import in_loop
 from tests.transport.scripted import offline
 
@@ -85,3 +89,76 @@ def test_of_many_orders_the_last_one_is_read_back(count: int, asked: int) -> Non
     _see(reader, count)
     assert [len(wanted) for wanted in reader.asked] == [asked]
     assert reader.asked[0][-1] == _tp(count - 1)
+
+
+@dataclass
+class Haunted:
+    """A controller with a request given up, until it is settled. answers: error codes, one after
+    the other, of all that is asked."""
+
+    answers: list[int] = field(default_factory=list)
+    haunted: bool = True
+    settled: list[str] = field(default_factory=list)
+
+    async def settle(self, reason: str) -> None:
+        self.settled.append(reason)
+        self.haunted = False
+
+    async def ask(self, request: Any, _: object) -> dict[TopicPartition, Answer]:
+        code = self.answers.pop(0)
+        self.haunted = code != 0
+        return {_tp(0): Answer(code)}
+
+    def unsure(self, code: int) -> bool:
+        return code != 0
+
+
+def _put_back(controller: Haunted, seen: Described) -> PutBack:
+    found: list[PutBack] = []
+    step = Reordered(_tp(0), offline(0).topic_id, (1, 2, 3), OURS, at_ms=0)
+    journal = SimpleNamespace(lines=[], note=lambda *_, **__: True)
+
+    @in_loop
+    async def go() -> None:
+        order = ReplicaOrder(cast(Any, controller), cast(Any, Reader([seen])), cast(Any, journal))
+        found.append(await order.put_back([step]))
+
+    go()
+    return found[0]
+
+
+def test_what_a_late_answer_leaves_open_is_settled_and_written_again() -> None:
+    controller = Haunted([REQUEST_TIMED_OUT, 0], haunted=False)
+    assert _put_back(controller, Described(_states(1, OURS))) == PutBack(None, {})
+    assert controller.settled == ["REQUEST_TIMED_OUT"]
+    assert not controller.answers
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        pytest.param(Described({}, gone=frozenset({_tp(0)})), id="it is gone"),
+        pytest.param(
+            Described(_states(1, (1, 2, 3)), topic_ids={"orders": "another"}), id="it was made anew"
+        ),
+        pytest.param(Described(_states(1, (1, 2, 4))), id="somebody else changed it"),
+    ],
+)
+def test_after_minutes_only_what_is_still_ours_is_written(
+    monkeypatch: pytest.MonkeyPatch, seen: Described
+) -> None:
+    written: list[Orders] = []
+
+    async def write(_: ReplicaOrder, orders: Orders, **__: object) -> dict[TopicPartition, Answer]:
+        written.append(orders)
+        return {}
+
+    monkeypatch.setattr(ReplicaOrder, "write", write)
+    assert _put_back(Haunted(), seen) == PutBack()
+    assert not any(written)
+
+
+def test_after_minutes_what_is_still_in_our_order_is_put_back() -> None:
+    controller = Haunted([0])
+    assert _put_back(controller, Described(_states(1, OURS))) == PutBack()
+    assert not controller.answers
