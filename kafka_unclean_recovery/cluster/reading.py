@@ -242,7 +242,8 @@ class Reader:
         failure: Failure | None = None
         for attempt in range(1, _ATTEMPTS + 1):
             last = attempt == _ATTEMPTS or deadline.expired
-            asked.append(_Asked(self._nodes, read, deadline))
+            if attempt == 1 or not deadline.expired:
+                asked.append(_Asked(self._nodes, read, deadline))
             while (done := await _done_or_silent(asked, last)) is not None:
                 asked.remove(done)
                 failure = done.failure

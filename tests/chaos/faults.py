@@ -113,7 +113,7 @@ def _signal(run: Watched, fault: Fault) -> None:
         run.process.wait(TIMEOUT)
     elif fault is Fault.SECOND_SIGNAL:
         run.wait_for(STOPPING)
-        run.signal(signal.SIGTERM)
+        run.signal(signal.SIGINT)
         run.process.wait(TIMEOUT)
 
 

@@ -56,7 +56,7 @@ class Fault(StrEnum):
     SIGKILL = "SIGKILL the tool"
     SIGTERM = "SIGTERM the tool"
     SIGINT = "SIGINT the tool"
-    SECOND_SIGNAL = "SIGTERM the tool twice"
+    SECOND_SIGNAL = "SIGTERM and SIGINT the tool"
     SIGHUP = "SIGHUP the tool"
     SIGQUIT = "SIGQUIT the tool"
     NO_READER = "nobody reads what the tool says"

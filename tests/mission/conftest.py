@@ -121,9 +121,12 @@ def troubles() -> Iterator[dict[Means, Trouble]]:
 @pytest.fixture
 def troubled(means: Means, troubles: dict[Means, Trouble]) -> Trouble:
     """The outage that tests of trouble share: take partitions of it, leave brokers 3 and 4 up."""
+    if means in troubles:
+        troubles[means].heal()
+        if troubles[means].used_up:
+            troubles.pop(means).cluster.close()
     if means not in troubles:
         troubles[means] = Trouble(in_outage(means, trouble()))
-    troubles[means].heal()
     return troubles[means]
 
 

@@ -64,9 +64,10 @@ def restored(tmp_path: Path) -> Iterator[Callable[[Outage], KafkaCluster]]:
 @pytest.fixture(params=["4.3.1", "3.9.1"])
 def troubled(shared_clusters: SharedClusters, request: pytest.FixtureRequest) -> Trouble:
     """The outage that tests of trouble share: take partitions of it, leave brokers 3 and 4 up."""
-    found = Trouble(shared_clusters.outage(trouble(request.param)))
+    outage = trouble(request.param)
+    found = Trouble(shared_clusters.outage(outage))
     found.heal()
-    return found
+    return Trouble(shared_clusters.renew(outage)) if found.used_up else found
 
 
 @pytest.fixture

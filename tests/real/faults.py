@@ -37,6 +37,7 @@ SHORT_LIVED, REBORN, LEAVING = "short-lived", "reborn", "leaving"
 MOVING = "moving"
 _EDITION = 2
 TIMEOUT = 20.0
+_MOST_TAKEN = 12
 # A controller that is there answers within milliseconds.
 QUICKLY = 2.0
 
@@ -100,13 +101,21 @@ class Trouble:
 
     def take(self, count: int) -> list[int]:
         """Partitions that nobody recovered yet, led by 4 if elected blindly."""
-        wanted = [
+        wanted = self._left()
+        assert len(wanted) >= count, f"only {wanted} are left"
+        return wanted[:count]
+
+    @property
+    def used_up(self) -> bool:
+        """A test might want more than are left."""
+        return len(self._left()) < _MOST_TAKEN
+
+    def _left(self) -> list[int]:
+        return [
             number
             for number, found in self.partitions().items()
             if found.offline and found.replicas.index(4) < found.replicas.index(3)
         ]
-        assert len(wanted) >= count, f"only {wanted} are left"
-        return wanted[:count]
 
     def orders(self, partitions: Sequence[int], topic: str = TOPIC) -> dict[int, tuple[int, ...]]:
         seen = self.partitions(topic)

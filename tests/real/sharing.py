@@ -42,6 +42,11 @@ class SharedClusters:
         """A cluster in an outage, to be looked at and not repaired."""
         return self._get(outage, lambda: restore(outage, self.new_directory()))
 
+    def renew(self, outage: Outage) -> KafkaCluster:
+        """Another one, for what was there has been repaired."""
+        self._running.pop(outage).close()
+        return self.outage(outage)
+
     def close(self) -> None:
         for cluster in self._running.values():
             cluster.close()

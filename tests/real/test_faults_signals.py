@@ -125,9 +125,10 @@ def test_a_second_signal_stops_at_once_and_the_journal_can_be_resumed(
         gate.wait()
         run.signal(signal.SIGTERM)
         run.wait_for(STOPPING)
-        run.signal(signal.SIGTERM)
+        # Of another kind, or it could be taken for the same one, which came twice.
+        run.signal(signal.SIGINT)
         done = run.finish(AT_ONCE)
-    assert done.code == 143
+    assert done.code == 130
     assert "stopped at once; the journal tells what is left to finish" in done.stderr
     (journal,) = commands.journals()
     assert open_orders(journal) == set(partitions)

@@ -41,13 +41,12 @@ def test_what_comes_back_cleanly_needs_no_election_and_the_rest_gets_one(
     _forget_who_was_eligible(cluster, LEAVING)
     wanted = str(commands.partitions_file({TOPIC: [0, 1], LEAVING: [0], REBORN: [0]}))
     which = ("--path-to-json-file", wanted, "--automated-recovery", "--format", "json")
-    wait = ("--wait-for-brokers", "1,9", "--recovery-duration-ms", "120000")
+    wait = ("--wait-for-brokers", "1", "--recovery-duration-ms", "120000")
     run = commands.start("--bootstrap-server", cluster.bootstrap_servers, *which, *wait)
     run.wait_for("waiting for broker 1: would make 3 partitions lossless, 1 unknown\n")
     cluster.start_node(1)
     done = run.finish()
     assert done.code == 0, done.stderr
-    assert "broker 9 hosts no replica of an offline partition, so it is not waited" in done.stderr
     assert "broker 1 is back\n" in done.stderr
     assert "3 partitions have a leader again without an election here; 1 left\n" in done.stderr
     assert outcomes(done, TOPIC) == {0: BY_ITSELF, 1: BY_ITSELF}
