@@ -1,7 +1,7 @@
 """`python -m tests.simulation --runs 20000 --seed 1`: what went wrong, then a summary as JSON.
 
-Each run has the next seed and goes the same way whenever it is run again: `--runs 1 --seed N
---keep DIRECTORY` leaves what the tool wrote. Ends with 1 when any run ended badly.
+Each run has the next seed, and with it the same outage and the same faults whenever it is run
+again: `--runs 1 --seed N --keep DIRECTORY` leaves what the tool wrote. Ends with 1 when any run ended badly.
 """
 
 from __future__ import annotations
@@ -65,9 +65,14 @@ def _summary(results: list[Result], broken: list[Broken], seconds: float) -> dic
         "faults_a_run": dict(sorted(Counter(len(r.happened) for r in results).items())),
         "exit_codes": {str(k): n for k, n in Counter(r.codes for r in results).most_common()},
         "elections": sum(r.elections for r in results),
+        "slowest": {r.scenario.seed: round(r.cpu_seconds, 1) for r in _slowest(results)},
         "virtual_hours": round(sum(r.virtual_seconds for r in results) / 3600, 1),
         "seconds": round(seconds, 1),
     }
+
+
+def _slowest(results: list[Result]) -> list[Result]:
+    return sorted(results, key=lambda result: -result.cpu_seconds)[:3]
 
 
 if __name__ == "__main__":

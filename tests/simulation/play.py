@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -37,7 +38,8 @@ _ELECT = ("--automated-recovery", "--format", "json")
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """codes: how the runs ended. happened: faults that did, with seconds since boot."""
+    """codes: how the runs ended. happened: faults that did, with seconds since boot. cpu_seconds:
+    of the process that played it."""
 
     scenario: Scenario
     violations: tuple[str, ...]
@@ -45,6 +47,7 @@ class Result:
     happened: tuple[str, ...]
     elections: int
     virtual_seconds: float
+    cpu_seconds: float
 
     def __str__(self) -> str:
         lines = [f"{self.scenario}: exits {self.codes}, {self.elections} elections"]
@@ -66,6 +69,7 @@ def play(seed: int, home: Path) -> Result:
         tuple(stage.happened),
         sum(len(run.elections) for run in runs),
         CLOCK.boot,
+        time.process_time(),
     )
 
 
