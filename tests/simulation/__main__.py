@@ -1,7 +1,8 @@
 """`python -m tests.simulation --runs 20000 --seed 1`: what went wrong, then a summary as JSON.
 
 Each run has the next seed, and with it the same outage and the same faults whenever it is run
-again: `--runs 1 --seed N --keep DIRECTORY` leaves what the tool wrote. Ends with 1 when any run ended badly.
+again: `--runs 1 --seed N --keep DIRECTORY` leaves what the tool wrote. Ends with 1 when any run
+ended badly.
 """
 
 from __future__ import annotations
