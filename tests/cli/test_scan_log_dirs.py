@@ -133,7 +133,8 @@ def test_disks_of_two_clusters_are_refused_before_anything_is_written(
     }
     done = run(RECOVERY, command, *map(str, flags[command]))
     assert (done.returncode, done.stdout, file.exists()) == (2, "", False)
-    assert "is of cluster c2; give the disks of one cluster" in done.stderr
+    said = f"{disks / 'b1'} is of cluster c1, {disks / 'x'} of cluster c2"
+    assert f": {said}; give the disks of one cluster\n" in done.stderr
 
 
 def test_whether_a_broker_was_shut_down_in_order_is_told(disks: Path) -> None:

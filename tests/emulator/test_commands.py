@@ -25,7 +25,14 @@ from kafka_unclean_recovery.emulator.faults import CLIENTS, CONTROLLER, STOPPED,
 from kafka_unclean_recovery.emulator.intercepts import Where
 
 # What other means give: the life of the context manager, and looking by Python.
-NOT_COMMANDS = {"look", "log_directory", "log_directories", "partition", "bootstrap_servers"}
+NOT_COMMANDS = {
+    "bootstrap_servers",
+    "log_directories",
+    "log_directory",
+    "look",
+    "opened",
+    "partition",
+}
 OTHERWISE_NAMED = {
     "elect_leaders": "elect-leaders",
     "alter_configs": "alter-configs",
