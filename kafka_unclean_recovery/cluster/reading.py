@@ -67,6 +67,8 @@ class Reader:
         self._nodes = nodes
         self._clock = clock
         self._timeout = timeout
+        # Of little time too some is left for others to be asked.
+        self._silence = min(_SILENT_SECONDS, timeout / _ATTEMPTS)
         # Brokers that answered since `current` began to look; None for one by another address.
         self._read_from: set[int | None] = set()
         # Until then the broker that is read counts as not behind.
@@ -244,7 +246,7 @@ class Reader:
             last = attempt == _ATTEMPTS or deadline.expired
             if attempt == 1 or not deadline.expired:
                 asked.append(_Asked(self._nodes, read, deadline))
-            while (done := await _done_or_silent(asked, last)) is not None:
+            while (done := await _done_or_silent(asked, self._silence, last)) is not None:
                 asked.remove(done)
                 failure = done.failure
                 if failure is None:
@@ -276,10 +278,10 @@ class _Asked(Generic[T]):
         return await read(self.connection, deadline)
 
     @property
-    def silent(self) -> bool:
+    def quiet_for(self) -> float:
+        """Seconds in which nothing came, since it was asked."""
         waited = time.monotonic() - self._begun
-        quiet = waited if self.connection is None else min(waited, self.connection.silent_for)
-        return quiet >= _SILENT_SECONDS
+        return waited if self.connection is None else min(waited, self.connection.silent_for)
 
     def forsake(self) -> None:
         if self.connection is not None:
@@ -304,15 +306,18 @@ class _Asked(Generic[T]):
         return None
 
 
-async def _done_or_silent(asked: Sequence[_Asked[T]], last: bool) -> _Asked[T] | None:
-    """One that is done; None when none is left, or all are silent and not the `last`."""
+async def _done_or_silent(
+    asked: Sequence[_Asked[T]], silence: float, last: bool
+) -> _Asked[T] | None:
+    """One that is done; None when none is left, or all are silent, for so many seconds, and not the
+    `last`."""
     while asked:
         tasks = [each.task for each in asked]
         await asyncio.wait(tasks, timeout=_TICK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
         done = [each for each in asked if each.task.done()]
         if done:
             return done[0]
-        if not last and all(each.silent for each in asked):
+        if not last and all(each.quiet_for >= silence for each in asked):
             return None
     return None
 

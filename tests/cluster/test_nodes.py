@@ -20,9 +20,27 @@ from tests.cluster.fake_node import ample, in_loop
 SILENCE = NoAnswer(carried_out=False)
 
 
-def _reach(cluster: Cluster) -> tuple[Nodes, Reader]:
+def _reach(cluster: Cluster, timeout: float = 4.0) -> tuple[Nodes, Reader]:
     nodes = Nodes(parse_bootstrap(cluster.bootstrap_servers), ClientConfig())
-    return nodes, Reader(nodes, time.monotonic, timeout=4.0)
+    return nodes, Reader(nodes, time.monotonic, timeout)
+
+
+def test_however_little_time_there_is_a_silent_broker_leaves_some_for_another() -> None:
+    with Cluster(Options(brokers=2)) as cluster:
+
+        @in_loop
+        async def ask() -> None:
+            nodes, reader = _reach(cluster, timeout=1.5)
+            try:
+                await reader.cluster()
+                held = nodes.broker_of(await nodes.any(ample()))
+                cluster.intercept("DescribeCluster", SILENCE, broker=held, times=99)
+                told, _ = await reader.cluster()
+                assert set(told.brokers) == {1, 2}
+            finally:
+                await nodes.close()
+
+        ask()
 
 
 def test_giving_up_a_read_does_not_end_what_the_controller_was_asked() -> None:
