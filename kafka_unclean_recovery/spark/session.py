@@ -46,8 +46,8 @@ def session(master: str | None, conf: Mapping[str, str]) -> Iterator[SparkSessio
 
     Stopped at the end unless it was there before. Raises InputError when it can't be had.
     """
-    before = SparkSession.getActiveSession()
-    if before is None:
+    before = _is_there()
+    if not before:
         _check(master)
     _choose_python(master, conf)
     try:
@@ -59,8 +59,21 @@ def session(master: str | None, conf: Mapping[str, str]) -> Iterator[SparkSessio
             ship(spark)
         yield spark
     finally:
-        if before is None:
+        if not before:
             spark.stop()
+
+
+def _is_there() -> bool:
+    """Whether a session, or the context of one, is there already in whichever thread it began: the
+    active session is that of one thread only."""
+    if SparkSession.getActiveSession() is not None:
+        return True
+    # Loaded by who began one; either may not be installed.
+    connect = sys.modules.get("pyspark.sql.connect.session")
+    if connect is not None and connect.SparkSession._get_default_session() is not None:
+        return True
+    classic = sys.modules.get("pyspark.core.context")
+    return classic is not None and classic.SparkContext._active_spark_context is not None
 
 
 def _check(master: str | None) -> None:

@@ -6,6 +6,7 @@ import os
 import socket
 import tarfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,15 @@ def test_work_is_named_and_told_its_settings(spark: SparkSession) -> None:
 def test_a_session_that_is_there_is_not_stopped(spark: SparkSession) -> None:
     with session("local[2]", {}) as again:
         assert again.range(1).count() == 1
+    assert spark.range(1).count() == 1
+
+
+def test_a_session_that_another_thread_began_is_not_stopped(spark: SparkSession) -> None:
+    """As a command does that is run where a session is: it begins its own in a thread."""
+    again = session("local[2]", {})
+    with ThreadPoolExecutor(1) as thread:
+        assert thread.submit(again.__enter__).result().range(1).count() == 1
+    again.__exit__(None, None, None)
     assert spark.range(1).count() == 1
 
 
