@@ -138,7 +138,9 @@ class _Pool:
 
     def _tell(self, replicas: int) -> None:
         bytes_total, replicas_total = self._totals
-        self._watch.progress(Progress(self._read.value, bytes_total, replicas, replicas_total))
+        # Without its lock: a process that was killed while it held that never gives it back.
+        read = self._read.get_obj().value
+        self._watch.progress(Progress(read, bytes_total, replicas, replicas_total))
 
 
 class _SharedMeter:

@@ -21,6 +21,7 @@ import pytest
 
 from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.log_dir import scan_jobs
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
 from kafka_unclean_recovery.log_dir.scan_jobs import KILLED
@@ -341,13 +342,27 @@ def test_a_killed_worker_costs_its_rows_and_no_others(tmp_path: Path) -> None:
 
         def progress(self, so_far: Progress) -> None:
             for child in multiprocessing.active_children():
-                os.kill(child.pid or 0, signal.SIGKILL)
+                child.kill()  # which may have ended by now
 
     info = scan_log_directories([LocalLocation(tmp_path)], DEEP, workers=2, watch=Killer())
     assert len(info.partitions) == 250
     problems = {log.problem for p in info.partitions for log in p.replica_logs}
     assert problems <= {None, KILLED}
     assert KILLED in problems
+
+
+def test_a_worker_killed_while_it_tells_how_much_it_read_holds_up_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def tell(meter: scan_jobs._SharedMeter) -> None:
+        meter._read.get_lock().acquire()
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    monkeypatch.setattr(scan_jobs._SharedMeter, "tell", tell)
+    log_directory(tmp_path / "b1", 1, {f"a-{n}": 1 for n in range(250)})
+    info = scan_log_directories([LocalLocation(tmp_path)], DEEP, workers=2)
+    assert len(info.partitions) == 250
+    assert {log.problem for p in info.partitions for log in p.replica_logs} == {KILLED}
 
 
 def test_nothing_is_changed(tmp_path: Path) -> None:
