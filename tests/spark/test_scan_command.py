@@ -194,7 +194,7 @@ class Terminal(Console):
 
 def test_progress_is_shown() -> None:
     terminal = Terminal()
-    clock = iter([0.0, 2.0])
+    clock = iter([0.0, 1.0, 3.0])
     watch = SparkWatch(terminal, "again", lambda: next(clock))
     watch.tasks("listing", 3, 12)
     watch.progress(Progress(0, 4 << 30, 0, 10))
