@@ -47,6 +47,13 @@ class Stop:
             loop.add_signal_handler(number, self._woken)
             signal.signal(number, self._receive)
 
+    def let_go(self) -> None:
+        """All is done: a signal ends the process, and without Python's traceback of a Ctrl-C."""
+        loop = asyncio.get_running_loop()
+        for number in stopping_signals():
+            loop.remove_signal_handler(number)
+            signal.signal(number, signal.SIG_DFL)
+
     def _receive(self, number: int, _: FrameType | None = None) -> None:
         if self._request.receive(number):
             self._last_words(f"stopped at once{self._left}")

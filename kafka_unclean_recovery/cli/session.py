@@ -161,6 +161,7 @@ def run(
         finally:
             stop.tell()
             await nodes.close()
+            stop.let_go()
         return session.exit_code(code)
 
     return asyncio.run(with_session())
@@ -318,7 +319,7 @@ async def finish(session: Session, journal: Journal, cluster_id: str) -> list[Re
     ]
     counts = {"changed by somebody else": len(complaints), "gone": len(order.gone_with_topic)}
     others = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
-    how = "all put back" + others and f", but {others}" if back else f"none put back: {others}"
+    how = f"all put back{others and f', but {others}'}" if back else f"none put back: {others}"
     session.console.say(f"{journal.path}: {how}")
     return back
 

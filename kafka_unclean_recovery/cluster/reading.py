@@ -153,8 +153,15 @@ class Reader:
         return await self._read(read)
 
     async def reassignments(self) -> Mapping[TopicPartition, Reassignment]:
-        """Every reassignment in progress, as the controller has them."""
-        return await self._read(list_reassignments)
+        """Every reassignment in progress, as the controller has them. Raises NoControllerReachable,
+        RequestFailed.
+
+        Not over the connection of other reads: a broker answers one request after the other, and
+        one that waits for a controller would hold them all up.
+        """
+        deadline = Deadline.after(self._timeout, self._clock)
+        ask = partial(list_reassignments, deadline=deadline)
+        return await self._nodes.ask_controller(ask, deadline)
 
     async def quorum(self, seconds: float) -> Quorum | None:
         """Of controllers that can commit; see led_quorum. Raises NoBrokerReachable with what each

@@ -261,6 +261,18 @@ def test_resume_has_nothing_to_do_for_a_topic_that_is_gone() -> None:
     assert json.loads(done.stdout)["put_back"] == []
 
 
+def test_resume_says_that_all_is_put_back_when_it_is() -> None:
+    with outage() as cluster:
+        before = orders(cluster)
+        journal = _left_half_done(cluster)
+        assert orders(cluster) != before
+        done = resume(cluster, journal, "--format", "json")
+        assert done.code == 0, done.stderr
+        assert orders(cluster) == before
+    assert f"{journal}: all put back\n" in done.stderr
+    assert len(json.loads(done.stdout)["put_back"]) == 1
+
+
 def test_resume_leaves_an_order_of_somebody_else_and_says_so() -> None:
     with outage() as cluster:
         journal = _left_half_done(cluster)
