@@ -322,7 +322,7 @@ class Observer:
         try:
             async with asyncio.timeout(_QUORUM_SECONDS):
                 return await self._reader.reassignments()
-        except (TimeoutError, RequestFailed, NoControllerReachable) as error:
+        except (TimeoutError, RequestFailed, ConnectionFailed, NoBrokerReachable) as error:
             reason = str(error) or reason
         if needed:
             raise _quorum_silent(reason)

@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Generic, TypeVar
 
+from kafka_unclean_recovery.cluster.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.cluster.connection import Connection
 from kafka_unclean_recovery.cluster.describe import (
     Described,
@@ -153,15 +154,20 @@ class Reader:
         return await self._read(read)
 
     async def reassignments(self) -> Mapping[TopicPartition, Reassignment]:
-        """Every reassignment in progress, as the controller has them. Raises NoControllerReachable,
-        RequestFailed.
+        """Every reassignment in progress, as the controller has them.
 
         Not over the connection of other reads: a broker answers one request after the other, and
         one that waits for a controller would hold them all up.
         """
-        deadline = Deadline.after(self._timeout, self._clock)
-        ask = partial(list_reassignments, deadline=deadline)
-        return await self._nodes.ask_controller(ask, deadline)
+
+        async def read(
+            connection: Connection, deadline: Deadline
+        ) -> Mapping[TopicPartition, Reassignment]:
+            ((host, port),) = parse_bootstrap(connection.address)
+            async with await Connection.open(host, port, self._nodes.config, deadline) as own:
+                return await list_reassignments(own, deadline)
+
+        return await self._read(read)
 
     async def quorum(self, seconds: float) -> Quorum | None:
         """Of controllers that can commit; see led_quorum. Raises NoBrokerReachable with what each
