@@ -136,10 +136,12 @@ class Observer:
         self._problems: dict[str, None] = {}
 
     async def observe(
-        self, wanted: Wanted, deadline: Deadline, advise: Advise = lambda _: {}
+        self, wanted: Wanted, seconds: float, advise: Advise = lambda _: {}
     ) -> Observation:
-        """Once whoever is waited for is back, or time is up, all is looked at anew. `advise`: for
-        what to say of those who are waited for.
+        """Once whoever is waited for is back, or time is up, all is looked at anew. Brokers have so
+        many seconds to answer from when the first is asked how far its replicas go: what a silent
+        one costs before that is not the others' time. `advise`: for what to say of those who are
+        waited for.
 
         Raises MissingRight, NoBrokerReachable, ClustersMixed, and Interrupted before anything was
         seen.
@@ -154,6 +156,7 @@ class Observer:
             )
         view = await self._stop.unless(self._describe(wanted))
         await self._nodes.only_one_cluster(0.0)
+        deadline = Deadline.after(seconds)
         waits = Waits(wanted.wait_for, wanted.wait_for_all, self._say)
         if not waits.absent(view.offline, view.cluster.brokers):
             return await self._see_with_groups(waits, wanted, deadline, view)

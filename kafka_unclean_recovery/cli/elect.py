@@ -24,7 +24,6 @@ from kafka_unclean_recovery.cluster.controller_requests import (
     left_out,
 )
 from kafka_unclean_recovery.cluster.error_codes import ELECTION_NOT_NEEDED, NONE, error_name
-from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.election_rules import designate
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.evidence import note_decisions, note_verified
@@ -209,9 +208,9 @@ async def _designated(session: Session, options: Options, leaders: Leaders, term
 async def _elect_designated(
     session: Session, options: Options, leaders: Leaders, terms: Terms, journal: Journal
 ) -> int:
-    deadline = Deadline.after(options.recovery_duration_ms / 1000)
+    seconds = options.recovery_duration_ms / 1000
     wanted = Wanted(tuple(leaders), will_elect=True)
-    seen = await metrics_file.timed("observe", session.observer().observe(wanted, deadline))
+    seen = await metrics_file.timed("observe", session.observer().observe(wanted, seconds))
     say_silent(session.console, seen)
     plans, outcomes = _designations(seen, leaders)
     note_decisions(journal, wanted, session.wishes, seen, plans.values())

@@ -21,7 +21,6 @@ from kafka_unclean_recovery.cli.output import (
 from kafka_unclean_recovery.cli.recover_options import Inputs
 from kafka_unclean_recovery.cli.session import Session
 from kafka_unclean_recovery.consent import as_settled
-from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.evidence import note_decisions, note_verified
 from kafka_unclean_recovery.journal import Journal
 from kafka_unclean_recovery.live_salvage.clearing import Cleared
@@ -45,9 +44,9 @@ async def recover_automatically(session: Session, inputs: Inputs, journal: Journ
     """The exit code of one run."""
     options, console = inputs.options, session.console
     observer = session.observer()
-    deadline = Deadline.after(options.recovery_duration_ms / 1000)
+    seconds = options.recovery_duration_ms / 1000
     advise = partial(waiting_brings, info=inputs.disks)
-    seen = await timed("observe", observer.observe(inputs.wanted, deadline, advise))
+    seen = await timed("observe", observer.observe(inputs.wanted, seconds, advise))
     say_silent(console, seen)
     told = set(seen.problems)
     seen = seen if inputs.disks is None else with_disks(seen, inputs.disks)

@@ -14,7 +14,6 @@ from kafka_unclean_recovery.cli.exits import usage
 from kafka_unclean_recovery.cli.salvaging import parquet_records
 from kafka_unclean_recovery.cli.session import Session
 from kafka_unclean_recovery.consent import Notes
-from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.journal import Journal
 from kafka_unclean_recovery.live_salvage.clearing import Cleared, Saved, cleared, tail_text
@@ -189,8 +188,7 @@ async def _plans_now(
 ) -> Plans:
     """Of those that are offline still. Saving may have taken long."""
     wanted = Wanted(tuple(sorted(plan.state.topic_partition for plan in plans)), will_elect=True)
-    deadline = Deadline.after(duration_seconds)
-    return plan_recovery(await session.observer().observe(wanted, deadline))
+    return plan_recovery(await session.observer().observe(wanted, duration_seconds))
 
 
 def _tell(session: Session, tails: Sequence[Saved]) -> None:

@@ -10,7 +10,6 @@ from kafka_unclean_recovery.cli.metrics_file import timed
 from kafka_unclean_recovery.cli.output import print_report, say_silent, with_problems
 from kafka_unclean_recovery.cli.recover_options import Inputs, next_command
 from kafka_unclean_recovery.cli.session import Session
-from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.observation import Observation
 from kafka_unclean_recovery.recovery import (
     Outcomes,
@@ -27,9 +26,9 @@ async def only_plan(session: Session, inputs: Inputs) -> int:
     """The exit code of one run."""
     options = inputs.options
     observer = session.observer()
-    deadline = Deadline.after(options.recovery_duration_ms / 1000)
+    seconds = options.recovery_duration_ms / 1000
     advise = partial(waiting_brings, info=inputs.disks)
-    seen = await timed("observe", observer.observe(inputs.wanted, deadline, advise))
+    seen = await timed("observe", observer.observe(inputs.wanted, seconds, advise))
     seen = await observer.add_hidden_topics(inputs.wanted, seen)
     say_silent(session.console, seen)
     seen = seen if inputs.disks is None else with_disks(seen, inputs.disks)

@@ -15,7 +15,7 @@ import pytest
 from kafka_unclean_recovery.approval import approval_json, parse_approval
 from kafka_unclean_recovery.emulator import Cluster, Options, Settings
 from tests.real.cli import ELECTION
-from tests.real.tap import ELECT_LEADERS, Gate, Tap
+from tests.real.tap import ELECT_LEADERS, Gate, tapped
 from tests.real.watching import Commands, Watched, journal_lines, outcomes
 
 EQUAL, ORDERS, OFFSETS, LONE = "Equal", "Orders", "__consumer_offsets", "Alone"
@@ -196,8 +196,9 @@ def _held_in_wave(
 ) -> Iterator[Watched]:
     """While the answer to the election of that wave is held."""
     gate = Gate(ELECT_LEADERS, nth=wave, answer=True)
-    with Tap(cluster.bootstrap_servers.split(",")[BEST - 1], gate) as tap:
-        flags = _flags(cluster, commands, *topics, server=tap.address)
+    servers = cluster.bootstrap_servers.split(",")
+    with tapped([servers.pop(BEST - 1), *servers], gate) as address:
+        flags = _flags(cluster, commands, *topics, server=address)
         run = commands.start(*flags, ELECT, *more)
         gate.wait()
         yield run

@@ -25,7 +25,7 @@ from tests.cli.test_scan_log_dirs import endless  # noqa: F401 - a fixture
 from tests.mission.conftest import PROBES, Means
 from tests.real.faults import Trouble
 from tests.real.recipes import TOPIC
-from tests.real.tap import ALTER_PARTITION_REASSIGNMENTS, ELECT_LEADERS, Gate, Tap
+from tests.real.tap import ALTER_PARTITION_REASSIGNMENTS, ELECT_LEADERS, Gate
 from tests.real.waiting import wait_until
 from tests.real.watching import (
     PROMPT,
@@ -219,8 +219,8 @@ def test_a_signal_between_order_and_election_leaves_no_order_changed(
     partitions = troubled.take(1)
     before = troubled.orders(partitions)
     gate = Gate(ALTER_PARTITION_REASSIGNMENTS, answer=True)
-    with Tap(troubled.cluster.address(3), gate) as tap:
-        words = _elect(commands, tap.address, partitions)
+    with troubled.tapped(3, gate) as address:
+        words = _elect(commands, address, partitions)
         process = runs.start(*words, stderr=_dead_reader())
         gate.wait()
         process.send_signal(number)
@@ -239,8 +239,8 @@ def test_a_signal_between_order_and_election_leaves_no_order_changed(
 def test_nohup_is_heeded(troubled: Trouble, commands: Commands, runs: Runs) -> None:
     partitions = troubled.take(1)
     gate = Gate(ELECT_LEADERS)
-    with Tap(troubled.cluster.address(3), gate) as tap:
-        words = _elect(commands, tap.address, partitions)
+    with troubled.tapped(3, gate) as address:
+        words = _elect(commands, address, partitions)
         process = runs.start(*words, ignored=[signal.SIGHUP])
         gate.wait()
         process.send_signal(signal.SIGHUP)
@@ -257,8 +257,8 @@ def test_a_second_signal_of_another_kind_stops_at_once(
 ) -> None:
     partitions = troubled.take(1)
     gate = Gate(ELECT_LEADERS)
-    with Tap(troubled.cluster.address(3), gate) as tap:
-        process = runs.start(*_elect(commands, tap.address, partitions))
+    with troubled.tapped(3, gate) as address:
+        process = runs.start(*_elect(commands, address, partitions))
         gate.wait()
         process.send_signal(signal.SIGHUP)
         assert process.stderr is not None

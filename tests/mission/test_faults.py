@@ -10,7 +10,7 @@ from kafka_unclean_recovery.transport.reorder_elector import SOON_SECONDS
 from tests.mission.conftest import PROBES
 from tests.real.faults import Trouble
 from tests.real.recipes import TOPIC
-from tests.real.tap import ALTER_PARTITION_REASSIGNMENTS, Gate, Tap
+from tests.real.tap import ALTER_PARTITION_REASSIGNMENTS, LIST_PARTITION_REASSIGNMENTS, Gate
 from tests.real.test_faults_meanwhile import (  # noqa: F401
     at_the_prompt,
     test_a_designated_broker_that_died_meanwhile_is_not_elected_nor_is_another,
@@ -43,7 +43,9 @@ def test_a_broker_stopped_while_gathering_is_named_and_holds_nobody_up(
     troubled: Trouble, commands: Commands
 ) -> None:
     """For ever, that is; tests/real has the seconds."""
-    assert seconds_with_a_broker_stopped(troubled, commands, 4, all_offline=True) < TIMEOUT
+    before = Gate(LIST_PARTITION_REASSIGNMENTS, answer=True)
+    seconds = seconds_with_a_broker_stopped(troubled, commands, 4, before, all_offline=True)
+    assert seconds < TIMEOUT
 
 
 BACK = "broker 2 has come back since, and may hold more; plan again"
@@ -57,10 +59,10 @@ def test_a_replica_that_came_back_while_the_order_was_written_may_hold_more(
     partitions = troubled.take(2)
     before = troubled.orders(partitions)
     gate = Gate(ALTER_PARTITION_REASSIGNMENTS, answer=True)
-    with Tap(cluster.address(4), gate) as tap:
+    with troubled.tapped(4, gate) as address:
         wanted = ("--path-to-json-file", str(commands.partitions_file({TOPIC: partitions})))
         how = ("--automated-recovery", "--yes", "--format", "json")
-        run = commands.start("--bootstrap-server", tap.address, *wanted, *how)
+        run = commands.start("--bootstrap-server", address, *wanted, *how)
         gate.wait()
         late = time.monotonic() + SOON_SECONDS
         cluster.start_node(2)

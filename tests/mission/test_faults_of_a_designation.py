@@ -8,7 +8,7 @@ from kafka_unclean_recovery.choices import Dialect
 from tests.mission.conftest import RPCS, Means
 from tests.real.faults import Trouble
 from tests.real.recipes import TOPIC
-from tests.real.tap import ELECT_LEADERS, Gate, Tap
+from tests.real.tap import ELECT_LEADERS, Gate
 from tests.real.watching import (
     PROMPT,
     Commands,
@@ -41,8 +41,8 @@ def test_a_designated_broker_that_dies_in_the_last_moment_leaves_the_partition_o
     cluster = troubled.cluster
     partitions = troubled.take(2)
     gate = Gate(ELECT_LEADERS)
-    with Tap(cluster.address(4), gate) as tap:
-        run = _start(commands, tap.address, partitions)
+    with troubled.tapped(4, gate) as address:
+        run = _start(commands, address, partitions)
         gate.wait()
         cluster.kill(3)
         cluster.wait_until_fenced({3})
@@ -84,8 +84,8 @@ def test_a_run_that_is_killed_while_it_elects_leaves_nothing_to_be_put_back(
     partitions = troubled.take(2)
     before = troubled.orders(partitions)
     gate = Gate(ELECT_LEADERS, answer=carried_out)
-    with Tap(troubled.cluster.address(3), gate) as tap:
-        run = _start(commands, tap.address, partitions)
+    with troubled.tapped(3, gate) as address:
+        run = _start(commands, address, partitions)
         gate.wait()
         run.kill()
     (journal,) = commands.journals()

@@ -12,7 +12,7 @@ import pytest
 from tests.mission.conftest import PROBES, Means
 from tests.real.faults import Trouble
 from tests.real.recipes import TOPIC
-from tests.real.tap import ALTER_PARTITION_REASSIGNMENTS, ELECT_LEADERS, Gate, Tap
+from tests.real.tap import ALTER_PARTITION_REASSIGNMENTS, ELECT_LEADERS, Gate
 from tests.real.test_faults_quorum import (  # noqa: F401
     test_a_quorum_that_returns_answers_the_call_that_waited,
 )
@@ -68,8 +68,8 @@ def test_a_ghost_is_waited_out_and_read_back(
     with ExitStack() as stack:
         runs = {}
         for step, gate in gates.items():
-            tap = stack.enter_context(Tap(troubled.cluster.address(3), gate))
-            runs[step] = _impatient(commands, tap.address, partitions[step], step)
+            address = stack.enter_context(troubled.tapped(3, gate))
+            runs[step] = _impatient(commands, address, partitions[step], step)
         for gate in gates.values():
             gate.wait()
         troubled.cluster.lose_quorum()

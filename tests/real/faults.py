@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -24,6 +25,7 @@ from tests.real.metadata import PartitionView
 from tests.real.outages import Outage
 from tests.real.recipes import TOPIC
 from tests.real.records import create_topic, produce_many, wait_until_replicated
+from tests.real.tap import Gate, tapped
 from tests.real.waiting import wait_until
 
 T = TypeVar("T")
@@ -87,6 +89,11 @@ class Trouble:
     """The running outage. Leave brokers 3 and 4 alive, and what was recovered as it is."""
 
     cluster: KafkaCluster
+
+    def tapped(self, first: int, *gates: Gate) -> AbstractContextManager[str]:
+        """See tests.real.tap: a tap at each live broker, and the address of that at `first`."""
+        others = [broker for broker in self.cluster.live_brokers if broker != first]
+        return tapped([self.cluster.address(broker) for broker in (first, *others)], *gates)
 
     def heal(self) -> None:
         """Whatever an earlier test left: the controllers and 3 and 4 live."""

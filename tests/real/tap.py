@@ -1,6 +1,7 @@
 """A tap between a client and one node: it stops requests or answers of a kind, so that a test
-can act exactly then, or everything, or slows it down. Plaintext only; the client must keep to the
-address of the tap.
+can act exactly then, or everything, or slows it down. Plaintext only.
+
+A client goes on to addresses that it was told of, and past a tap: `tapped` has one at each broker.
 """
 
 from __future__ import annotations
@@ -8,30 +9,45 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Self
 
 LOOPBACK = "127.0.0.1"
 TIMEOUT = 30.0
+_TICK = 0.02
 
 # API keys.
+LIST_OFFSETS = 2
 DESCRIBE_TOPIC_PARTITIONS = 75
 LIST_PARTITION_REASSIGNMENTS = 46
 ALTER_PARTITION_REASSIGNMENTS = 45
 ELECT_LEADERS = 43
+DESCRIBE_QUORUM = 55
+
+_FOR_THE_CONTROLLER = {ALTER_PARTITION_REASSIGNMENTS, ELECT_LEADERS, DESCRIBE_QUORUM}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Link:
+    """One connection through a tap."""
+
+    broker: str
 
 
 @dataclass(slots=True)
 class Gate:
-    """Holds the nth request of a kind, or the answer to it, until it is opened."""
+    """Holds the nth request of a kind, or the answer to it, until it is opened; of one broker, by
+    its address, or of any."""
 
     api_key: int
     nth: int = 1
     answer: bool = False
+    broker: str | None = None
     _reached: threading.Event = field(default_factory=threading.Event)
     _open: threading.Event = field(default_factory=threading.Event)
-    _correlation_id: int | None = None
+    _held: tuple[Link, bytes] | None = None
     _seen: int = 0
 
     def wait(self) -> None:
@@ -47,18 +63,18 @@ class Gate:
     def open(self) -> None:
         self._open.set()
 
-    def request(self, frame: bytes) -> None:
-        if int.from_bytes(frame[0:2]) != self.api_key:
+    def request(self, link: Link, frame: bytes) -> None:
+        if _api_key(frame) != self.api_key or self.broker not in (None, link.broker):
             return
         self._seen += 1
         if self._seen != self.nth:
             return
-        self._correlation_id = int.from_bytes(frame[4:8])
+        self._held = (link, frame[4:8])
         if not self.answer:
             self._hold()
 
-    def response(self, frame: bytes) -> None:
-        if self.answer and int.from_bytes(frame[0:4]) == self._correlation_id:
+    def response(self, link: Link, frame: bytes) -> None:
+        if self.answer and self._held == (link, frame[0:4]):
             self._hold()
 
     def _hold(self) -> None:
@@ -66,14 +82,36 @@ class Gate:
         self._open.wait()
 
 
+@dataclass(frozen=True, slots=True)
+class _Mute:
+    """Holds what is for the controller until each of these gates has held something."""
+
+    gates: tuple[Gate, ...]
+
+    def request(self, link: Link, frame: bytes) -> None:
+        deadline = time.monotonic() + TIMEOUT
+        while (
+            _api_key(frame) in _FOR_THE_CONTROLLER
+            and not all(gate.reached for gate in self.gates)
+            and time.monotonic() < deadline
+        ):
+            time.sleep(_TICK)
+
+    def response(self, link: Link, frame: bytes) -> None:
+        """Of no concern."""
+
+    def open(self) -> None:
+        """By itself."""
+
+
 class Tap:
     """Listens on `address` and hands everything on to the broker, gate by gate.
 
     What is held when the tap is closed never arrives. `delay` is how many seconds each frame takes
-    from now on.
+    from now on. `renamed`: what answers hold, and what the client reads instead, of one length.
     """
 
-    def __init__(self, broker: str, *gates: Gate) -> None:
+    def __init__(self, broker: str, *gates: Gate | _Mute) -> None:
         host, _, port = broker.rpartition(":")
         self._broker = (host, int(port))
         self._gates = gates
@@ -82,6 +120,7 @@ class Tap:
         self._flowing = threading.Event()
         self._flowing.set()
         self.delay = 0.0
+        self.renamed: Mapping[bytes, bytes] = {}
         self._sockets: list[socket.socket] = []
         self._listener = socket.create_server((LOOPBACK, 0))
         threading.Thread(target=self._accept, daemon=True).start()
@@ -151,20 +190,25 @@ class Tap:
 
     def _carry(self, client: socket.socket, broker: socket.socket) -> None:
         """Both ways, until both have ended."""
-        answers = threading.Thread(target=self._pump, args=(broker, client, False), daemon=True)
+        link = Link("{}:{}".format(*self._broker))
+        answers = threading.Thread(
+            target=self._pump, args=(link, broker, client, False), daemon=True
+        )
         answers.start()
-        self._pump(client, broker, True)
+        self._pump(link, client, broker, True)
         answers.join()
         for each in (client, broker):
             self._sockets.remove(each)
             each.close()
 
-    def _pump(self, source: socket.socket, sink: socket.socket, requests: bool) -> None:
+    def _pump(self, link: Link, source: socket.socket, sink: socket.socket, requests: bool) -> None:
         with suppress(OSError, EOFError):
             while True:
                 frame = _read(source, int.from_bytes(_read(source, 4)))
                 for gate in self._gates:
-                    (gate.request if requests else gate.response)(frame)
+                    (gate.request if requests else gate.response)(link, frame)
+                for told, instead in () if requests else self.renamed.items():
+                    frame = frame.replace(told, instead)
                 self._flowing.wait()
                 if self.delay:
                     time.sleep(self.delay)
@@ -172,6 +216,35 @@ class Tap:
                     return
                 sink.sendall(len(frame).to_bytes(4) + frame)
         self._shut(source, sink)
+
+
+@contextmanager
+def tapped(brokers: Sequence[str], *gates: Gate) -> Iterator[str]:
+    """The address of a tap at the first of these brokers. A client that begins there goes through
+    a tap whichever of them it asks, and has the first pass on to the controller what comes before
+    all gates have held something."""
+    first, *others = brokers
+    taps = [Tap(first, *gates), *(Tap(broker, _Mute(gates), *gates) for broker in others)]
+    with ExitStack() as stack:
+        for tap in taps:
+            stack.enter_context(tap)
+        renamed = {
+            _as_told(broker): _as_told(tap.address)
+            for broker, tap in zip(brokers, taps, strict=True)
+        }
+        for tap in taps:
+            tap.renamed = renamed
+        yield taps[0].address
+
+
+def _as_told(address: str) -> bytes:
+    """A host and a port, as answers of whatever kind hold them."""
+    host, _, port = address.rpartition(":")
+    return host.encode() + int(port).to_bytes(4)
+
+
+def _api_key(frame: bytes) -> int:
+    return int.from_bytes(frame[0:2])
 
 
 def _read(source: socket.socket, count: int) -> bytes:

@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.real.faults import ON_3, Trouble
 from tests.real.recipes import TOPIC
 from tests.real.records import consume_all
-from tests.real.tap import ALTER_PARTITION_REASSIGNMENTS, ELECT_LEADERS, Gate, Tap
+from tests.real.tap import ALTER_PARTITION_REASSIGNMENTS, ELECT_LEADERS, Gate
 from tests.real.watching import Commands, journal_lines, make_older, open_orders, outcomes
 
 # Requests of a dead run may be carried out for so long.
@@ -21,9 +21,9 @@ def _crash(
 ) -> None:
     """An automated run that gets SIGKILL when it reaches the gate; what is held never arrives."""
     wanted = str(commands.partitions_file({TOPIC: partitions}))
-    with Tap(troubled.cluster.address(3), gate) as tap:
+    with troubled.tapped(3, gate) as address:
         arguments = ("--path-to-json-file", wanted, "--automated-recovery", *more)
-        run = commands.start("--bootstrap-server", tap.address, *arguments)
+        run = commands.start("--bootstrap-server", address, *arguments)
         gate.wait()
         run.kill()
 

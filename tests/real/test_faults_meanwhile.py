@@ -13,7 +13,7 @@ from tests.real.metadata import QUIETLY
 from tests.real.outages import Outage, last_replica_standing
 from tests.real.recipes import TOPIC
 from tests.real.records import consume_all, create_topic
-from tests.real.tap import ELECT_LEADERS, Gate, Tap
+from tests.real.tap import ELECT_LEADERS, Gate
 from tests.real.waiting import wait_until
 from tests.real.watching import PROMPT, Commands, Watched, outcomes
 
@@ -55,10 +55,10 @@ def test_a_designated_broker_that_dies_in_the_last_moment_is_never_reported_as_e
     partitions = troubled.take(2)
     before = troubled.orders(partitions)
     gate = Gate(ELECT_LEADERS)
-    with Tap(cluster.address(4), gate) as tap:
+    with troubled.tapped(4, gate) as address:
         wanted = str(commands.partitions_file({TOPIC: partitions}))
         which = ("--path-to-json-file", wanted, "--automated-recovery", "--format", "json")
-        run = commands.start("--bootstrap-server", tap.address, *which)
+        run = commands.start("--bootstrap-server", address, *which)
         gate.wait()
         cluster.kill(3)
         cluster.wait_until_fenced({3})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from tests.real.faults import Trouble, quorum_answers, three_controllers
 from tests.real.recipes import TOPIC
 from tests.real.sharing import SharedClusters
-from tests.real.tap import ALTER_PARTITION_REASSIGNMENTS, ELECT_LEADERS, Gate, Tap
+from tests.real.tap import ALTER_PARTITION_REASSIGNMENTS, ELECT_LEADERS, Gate
 from tests.real.waiting import wait_until
 from tests.real.watching import Commands, Watched, journal_lines, open_orders, outcomes
 
@@ -75,8 +76,8 @@ def test_a_quorum_that_returns_answers_the_call_that_waited(
     partitions = governed.take(2)
     before = governed.orders(partitions)
     gate = Gate(ELECT_LEADERS)
-    with Tap(governed.cluster.address(3), gate) as tap:
-        run = _start(commands, tap.address, partitions)
+    with governed.tapped(3, gate) as address:
+        run = _start(commands, address, partitions)
         gate.wait()
         governed.cluster.lose_quorum()
         gate.open()
@@ -105,33 +106,31 @@ def test_a_ghost_is_waited_out_and_read_back(
         "elect": Gate(ELECT_LEADERS),
         "restore": Gate(ALTER_PARTITION_REASSIGNMENTS, nth=2),
     }
-    taps = {user: Tap(governed.cluster.address(3), gate) for user, gate in gates.items()}
-    runs = {
-        user: _start(
-            commands, tap.address, partitions[user], "--command-config", str(config), user=user
-        )
-        for user, tap in taps.items()
-    }
-    for gate in gates.values():
-        gate.wait()
-    governed.cluster.lose_quorum()
-    for gate in gates.values():
-        gate.open()
-    for run in runs.values():
-        run.wait_for(NOT_CERTAIN)
-    assert governed.leaders([*partitions["reorder"], *partitions["elect"]]) == {-1}
-    governed.cluster.restore_quorum()
+    with ExitStack() as stack:
+        runs = {}
+        for user, gate in gates.items():
+            address = stack.enter_context(governed.tapped(3, gate))
+            how = ("--command-config", str(config))
+            runs[user] = _start(commands, address, partitions[user], *how, user=user)
+        for gate in gates.values():
+            gate.wait()
+        governed.cluster.lose_quorum()
+        for gate in gates.values():
+            gate.open()
+        for run in runs.values():
+            run.wait_for(NOT_CERTAIN)
+        assert governed.leaders([*partitions["reorder"], *partitions["elect"]]) == {-1}
+        governed.cluster.restore_quorum()
 
-    def replayed() -> bool:
-        first = {order[:2] for order in governed.orders(partitions["reorder"]).values()}
-        restored = governed.orders(partitions["restore"]) == before["restore"]
-        return first == {(3, 4)} and governed.leaders(partitions["elect"]) == {3} and restored
+        def replayed() -> bool:
+            first = {order[:2] for order in governed.orders(partitions["reorder"]).values()}
+            restored = governed.orders(partitions["restore"]) == before["restore"]
+            return first == {(3, 4)} and governed.leaders(partitions["elect"]) == {3} and restored
 
-    wait_until(replayed, REPLAYED_SECONDS, lambda: f"the ghosts; {governed.partitions()}")
-    assert all(run.process.poll() is None for run in runs.values())
-
-    for user, run in runs.items():
-        done = run.finish(GHOST_SECONDS + 60)
+        wait_until(replayed, REPLAYED_SECONDS, lambda: f"the ghosts; {governed.partitions()}")
+        assert all(run.process.poll() is None for run in runs.values())
+        finished = {user: run.finish(GHOST_SECONDS + 60) for user, run in runs.items()}
+    for user, done in finished.items():
         assert done.code == 0, (user, done.stderr)
         assert outcomes(done, TOPIC) == dict.fromkeys(partitions[user], ("elected", None)), user
         governed.wait_for_leader(partitions[user], 3)
@@ -141,5 +140,3 @@ def test_a_ghost_is_waited_out_and_read_back(
         assert open_orders(journal) == set(), user
         waited = lines["restored"]["at_ms"] - lines["reorder"]["at_ms"]
         assert waited >= 1000 * GHOST_SECONDS, user
-    for tap in taps.values():
-        tap.close()

@@ -16,7 +16,6 @@ from tests.real.tap import (
     ELECT_LEADERS,
     LIST_PARTITION_REASSIGNMENTS,
     Gate,
-    Tap,
 )
 from tests.real.watching import (
     PROMPT,
@@ -56,8 +55,8 @@ def test_a_signal_while_gathering_ends_it_with_the_report_so_far(
 ) -> None:
     partitions = troubled.take(2)
     gate = Gate(LIST_PARTITION_REASSIGNMENTS, answer=True)
-    with Tap(troubled.cluster.address(3), gate) as tap:
-        run = _start(commands, tap.address, partitions, "--wait-for-brokers", "1", terminal=True)
+    with troubled.tapped(3, gate) as address:
+        run = _start(commands, address, partitions, "--wait-for-brokers", "1", terminal=True)
         gate.wait()
         troubled.cluster.pause(4)
         gate.open()
@@ -98,8 +97,8 @@ def test_a_signal_during_an_election_lets_it_finish(
     partitions = troubled.take(2)
     before = troubled.orders(partitions)
     gate = Gate(ELECT_LEADERS, answer=True)
-    with Tap(troubled.cluster.address(3), gate) as tap:
-        run = _start(commands, tap.address, partitions)
+    with troubled.tapped(3, gate) as address:
+        run = _start(commands, address, partitions)
         gate.wait()
         run.signal(number)
         run.wait_for(STOPPING)
@@ -120,8 +119,8 @@ def test_a_second_signal_stops_at_once_and_the_journal_can_be_resumed(
     partitions = troubled.take(2)
     before = troubled.orders(partitions)
     gate = Gate(ALTER_PARTITION_REASSIGNMENTS, nth=2)
-    with Tap(troubled.cluster.address(3), gate) as tap:
-        run = _start(commands, tap.address, partitions)
+    with troubled.tapped(3, gate) as address:
+        run = _start(commands, address, partitions)
         gate.wait()
         run.signal(signal.SIGTERM)
         run.wait_for(STOPPING)
@@ -162,8 +161,8 @@ def test_what_was_typed_before_the_question_is_no_answer(
 ) -> None:
     partitions = troubled.take(1)
     gate = Gate(LIST_PARTITION_REASSIGNMENTS, answer=True)
-    with Tap(troubled.cluster.address(3), gate) as tap:
-        run = _start(commands, tap.address, partitions, terminal=True)
+    with troubled.tapped(3, gate) as address:
+        run = _start(commands, address, partitions, terminal=True)
         gate.wait()
         run.type("1\n")
         gate.open()

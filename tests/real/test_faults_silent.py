@@ -11,7 +11,7 @@ import pytest
 from tests.real.cli import Cli, Finished
 from tests.real.faults import ON_3, ON_4, Trouble
 from tests.real.recipes import TOPIC
-from tests.real.tap import LIST_PARTITION_REASSIGNMENTS, Gate, Tap
+from tests.real.tap import LIST_OFFSETS, LIST_PARTITION_REASSIGNMENTS, Gate
 from tests.real.watching import Commands, Watched, outcomes
 
 DURATION_MS = 2000
@@ -25,28 +25,36 @@ OVERHEAD_SECONDS = 20.0
 def test_a_broker_stopped_while_gathering_is_named_and_holds_nobody_up(
     troubled: Trouble, commands: Commands, first: int, all_offline: bool
 ) -> None:
-    seconds = seconds_with_a_broker_stopped(troubled, commands, first, all_offline=all_offline)
+    asked = Gate(LIST_OFFSETS, broker=troubled.cluster.address(4))
+    seconds = seconds_with_a_broker_stopped(
+        troubled, commands, first, asked, all_offline=all_offline
+    )
     assert seconds < DURATION_MS / 1000 + OVERHEAD_SECONDS
 
 
+def test_a_broker_stopped_before_the_others_are_asked_takes_none_of_their_time(
+    troubled: Trouble, commands: Commands
+) -> None:
+    """It may be fenced by then."""
+    before = Gate(LIST_PARTITION_REASSIGNMENTS, answer=True)
+    wanted = commands.partitions_file({TOPIC: troubled.take(2)})
+    how = ("--path-to-json-file", str(wanted))
+    done, _ = _looked_with_4_stopped(troubled, commands, before, 4, *how)
+    for row in done.partitions(TOPIC).values():
+        logs = {log["broker"]: log for log in row["replica_logs"]}
+        assert (logs[3]["log_end_offset"], logs[3]["problem"]) == (ON_3, None)
+        assert logs[4]["log_end_offset"] is None
+
+
 def seconds_with_a_broker_stopped(
-    troubled: Trouble, commands: Commands, first: int, *, all_offline: bool
+    troubled: Trouble, commands: Commands, first: int, gate: Gate, *, all_offline: bool
 ) -> float:
     """How long a run takes that asks broker `first` and finds 4 stopped. It names 4, and says the
     rest."""
-    cluster = troubled.cluster
     partitions = troubled.take(2)
     chosen = ("--path-to-json-file", str(commands.partitions_file({TOPIC: partitions})))
-    limit = ("--recovery-duration-ms", str(DURATION_MS))
-    which = (*(("--all-offline-partitions",) if all_offline else chosen), *limit)
-    gate = Gate(LIST_PARTITION_REASSIGNMENTS, answer=True)
-    with Tap(cluster.address(first), gate) as tap:
-        look = ("--show-replica-info", "--format", "json")
-        run = commands.start("--bootstrap-server", tap.address, *which, *look)
-        gate.wait()
-        cluster.pause(4)
-        gate.open()
-        done = run.finish()
+    which = ("--all-offline-partitions",) if all_offline else chosen
+    done, seconds = _looked_with_4_stopped(troubled, commands, gate, first, *which)
     assert re.search(r"broker 4 gave no replica info: .*answer in time", done.stderr)
     rows = done.partitions(TOPIC)
     assert rows.keys() >= set(partitions)
@@ -57,7 +65,21 @@ def seconds_with_a_broker_stopped(
         assert "answer in time" in logs[4]["problem"]
         assert row["designated_leader"] == 3
         assert "replica_did_not_answer" in {finding["code"] for finding in row["findings"]}
-    return run.seconds
+    return seconds
+
+
+def _looked_with_4_stopped(
+    troubled: Trouble, commands: Commands, gate: Gate, first: int, *which: str
+) -> tuple[Finished, float]:
+    limit = ("--recovery-duration-ms", str(DURATION_MS))
+    with troubled.tapped(first, gate) as address:
+        look = ("--show-replica-info", "--format", "json", *limit)
+        run = commands.start("--bootstrap-server", address, *which, *look)
+        gate.wait()
+        troubled.cluster.pause(4)
+        gate.open()
+        done = run.finish()
+    return done, run.seconds
 
 
 def test_the_best_replica_is_waited_for_until_it_answers(
@@ -68,8 +90,8 @@ def test_the_best_replica_is_waited_for_until_it_answers(
     wanted = str(commands.partitions_file({TOPIC: partitions}))
     which = ("--path-to-json-file", wanted, "--automated-recovery", "--yes", "--format", "json")
     gate = Gate(LIST_PARTITION_REASSIGNMENTS, answer=True)
-    with Tap(cluster.address(4), gate) as tap:
-        run = commands.start("--bootstrap-server", tap.address, *which, terminal=True)
+    with troubled.tapped(4, gate) as address:
+        run = commands.start("--bootstrap-server", address, *which, terminal=True)
         gate.wait()
         cluster.pause(3)
         gate.open()
@@ -152,8 +174,8 @@ def _broker_3_stopped(
     wanted = ("--path-to-json-file", str(commands.partitions_file({TOPIC: partitions})))
     flags = (*wanted, "--recovery-duration-ms", str(DURATION_MS), "--automated-recovery", *how)
     gate = Gate(LIST_PARTITION_REASSIGNMENTS, answer=True)
-    with Tap(troubled.cluster.address(4), gate) as tap:
-        run = commands.start("--bootstrap-server", tap.address, *flags, terminal=terminal)
+    with troubled.tapped(4, gate) as address:
+        run = commands.start("--bootstrap-server", address, *flags, terminal=terminal)
         gate.wait()
         troubled.cluster.pause(3)
         gate.open()

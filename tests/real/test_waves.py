@@ -7,7 +7,7 @@ from __future__ import annotations
 from tests.real.faults import Trouble, trouble
 from tests.real.recipes import TOPIC
 from tests.real.sharing import SharedClusters
-from tests.real.tap import ELECT_LEADERS, Gate, Tap
+from tests.real.tap import ELECT_LEADERS, Gate
 from tests.real.watching import Commands, journal_lines, make_older, open_orders, outcomes
 
 
@@ -21,8 +21,8 @@ def test_a_run_killed_between_waves_is_finished_by_the_next(
     wanted = str(commands.partitions_file({TOPIC: partitions}))
     which = ["--path-to-json-file", wanted, "--automated-recovery", "--format", "json"]
     which += ["--canary", "1", "--wave-size", "1"]
-    with Tap(troubled.cluster.address(3), gate := Gate(ELECT_LEADERS, nth=2)) as tap:
-        run = commands.start("--bootstrap-server", tap.address, *which)
+    with troubled.tapped(3, gate := Gate(ELECT_LEADERS, nth=2)) as address:
+        run = commands.start("--bootstrap-server", address, *which)
         gate.wait()
         assert "wave 1 of 3: 1 partition verified" in run.stderr
         run.kill()

@@ -16,7 +16,6 @@ from tests.cluster.fake_node import ample, in_loop
 from tests.transport.scripted import (
     DIALECT_KEYS,
     EVERYTHING,
-    LIST_OFFSETS,
     Row,
     Scripted,
     by_partition,
@@ -61,9 +60,8 @@ def test_a_key_that_is_advertised_says_nothing_by_itself(features: tuple[str, ..
 
 @in_loop
 async def test_nothing_unreleased_is_sent_to_a_node_that_is_no_emulator() -> None:
-    released = {key: known for key, known in EVERYTHING.items() if key != LIST_OFFSETS}
     unreleased = dict.fromkeys(DIALECT_KEYS.values(), (0, 0))
-    scripted = Scripted(rows={0: Row()}, versions=released | unreleased)
+    scripted = Scripted(rows={0: Row()}, versions=EVERYTHING | unreleased)
     async with reached(scripted) as cluster:
         source = ChosenSource(cluster.nodes, Wishes())
         logs = await source.replica_logs(cluster.broker, [offline()], ample())

@@ -13,7 +13,7 @@ from kafka_unclean_recovery.observation import Observer, Wanted
 from kafka_unclean_recovery.recovery import report_on, settled_before
 from kafka_unclean_recovery.stopping import Stop
 from kafka_unclean_recovery.transport.list_offsets import ListOffsetsSource
-from tests.cluster.fake_node import ample, in_loop
+from tests.cluster.fake_node import in_loop
 from tests.transport.scripted import Scripted, offline, reached
 
 DEAD, LIVE = 9, 2
@@ -29,7 +29,7 @@ async def test_a_leader_that_is_not_live_is_a_problem_and_never_nothing_offline(
     async with reached(Scripted(states=states)) as cluster:
         source, stop = ListOffsetsSource(cluster.nodes), Stop(print)
         observer = Observer(cluster.nodes, cluster.reader, source, stop, print, print)
-        seen = await observer.observe(Wanted(wanted), ample())
+        seen = await observer.observe(Wanted(wanted), 30.0)
     (problem,) = [p for p in seen.problems if "led by" in p]
     assert problem.startswith(
         "1 partition led by brokers that are not live: orders-0 by broker 9, which is not live"

@@ -27,7 +27,7 @@ from kafka_unclean_recovery.transport import coming
 from kafka_unclean_recovery.transport.reorder_elector import ReorderElector
 from tests.cli.in_process import ELECTION, RECOVERY, Done, invoke
 from tests.emulator.asking import ask
-from tests.real.tap import ELECT_LEADERS, Gate, Tap
+from tests.real.tap import ELECT_LEADERS, Gate, tapped
 
 TOPIC = "orders"
 STALE, BEST = 2, 3
@@ -178,7 +178,7 @@ def test_after_a_failure_nobody_is_elected_on_what_was_seen_before(tmp_path: Pat
     """The designated broker is fenced at the first try, and a stale one lives at the second."""
     asked = Gate(ELECT_LEADERS)
     answered = Gate(ELECT_LEADERS, answer=True)
-    with outage() as cluster, Tap(_servers(cluster).split(",")[0], asked, answered) as tap:
+    with outage() as cluster, tapped(_servers(cluster).split(","), asked, answered) as address:
 
         def meanwhile() -> None:
             asked.wait()
@@ -193,7 +193,7 @@ def test_after_a_failure_nobody_is_elected_on_what_was_seen_before(tmp_path: Pat
         doing = threading.Thread(target=meanwhile)
         doing.start()
         how = ("--all-offline-partitions", "--automated-recovery", "--format", "json")
-        done = invoke(RECOVERY, "--bootstrap-server", tap.address, *how)
+        done = invoke(RECOVERY, "--bootstrap-server", address, *how)
         doing.join()
         assert (done.code, leaders(cluster), orders(cluster)) == (1, [-1], {RESTORED})
     outcome, reason = outcomes(done)[0]
