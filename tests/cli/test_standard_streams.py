@@ -34,20 +34,20 @@ COMMANDS: dict[str, tuple[list[str], int]] = {
 WRITES = {"help", "version", "scan", "scan as JSON, and metrics", "report"}
 
 
-def _dead_reader() -> int:
+def dead_reader() -> int:
     ours, its = os.pipe()
     os.close(ours)
     return its
 
 
-def _full() -> int:
+def full() -> int:
     return os.open("/dev/full", os.O_WRONLY)
 
 
 BROKEN: dict[str, Callable[[], int] | None] = {
     "closed": None,
-    "full": _full,
-    "dead reader": _dead_reader,
+    "full": full,
+    "dead reader": dead_reader,
 }
 
 

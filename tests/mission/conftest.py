@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from kafka_unclean_recovery.choices import Dialect
-from kafka_unclean_recovery.emulator import Options, Settings
+from kafka_unclean_recovery.emulator import Cluster, Options, Settings
 from tests.mission.cluster import EmulatedCluster
 from tests.real.cli import Cli, Mechanism
 from tests.real.cluster import KafkaCluster
@@ -149,3 +149,16 @@ def commands(tmp_path: Path, means: Means) -> Iterator[Commands]:
     started = Commands(tmp_path, means.mechanism)
     yield started
     started.close()
+
+
+@pytest.fixture
+def stale() -> Iterator[Cluster]:
+    """Broker 1 is dead, and 2 is no member of the ISR."""
+    with Cluster(Options(brokers=2, settings=Settings(session_timeout=60.0))) as running:
+        running.create_topic("orders", assignment=[[1, 2]])
+        running.produce("orders", 0, 10)
+        for broker in (2, 1):
+            running.kill(broker)
+            running.fence(broker)
+        running.start(2)
+        yield running

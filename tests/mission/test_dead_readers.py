@@ -11,17 +11,18 @@ import signal
 import subprocess
 import sys
 import termios
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-from kafka_unclean_recovery.emulator import Cluster, Options, Settings
+from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.intercepts import Delay
 from kafka_unclean_recovery.replica_info import parse_replica_info
 from tests.cli.test_scan_log_dirs import endless  # noqa: F401 - a fixture
+from tests.cli.test_standard_streams import BROKEN, dead_reader, full
 from tests.mission.conftest import PROBES, Means
 from tests.real.faults import Trouble
 from tests.real.recipes import TOPIC
@@ -114,23 +115,6 @@ def _elect(commands: Commands, server: str, partitions: Sequence[int]) -> list[s
     return ["--bootstrap-server", server, *which, *how]
 
 
-def _dead_reader() -> int:
-    ours, its = os.pipe()
-    os.close(ours)
-    return its
-
-
-def _full() -> int:
-    return os.open("/dev/full", os.O_WRONLY)
-
-
-BROKEN: dict[str, Callable[[], int] | None] = {
-    "closed": None,
-    "full": _full,
-    "dead reader": _dead_reader,
-}
-
-
 @pytest.mark.parametrize("how", BROKEN)
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_all_is_elected_put_back_and_noted_whoever_reads_of_it(
@@ -221,7 +205,7 @@ def test_a_signal_between_order_and_election_leaves_no_order_changed(
     gate = Gate(ALTER_PARTITION_REASSIGNMENTS, answer=True)
     with troubled.tapped(3, gate) as address:
         words = _elect(commands, address, partitions)
-        process = runs.start(*words, stderr=_dead_reader())
+        process = runs.start(*words, stderr=dead_reader())
         gate.wait()
         process.send_signal(number)
         if number is signal.SIGHUP:
@@ -273,7 +257,7 @@ def test_a_second_signal_of_another_kind_stops_at_once(
 
 def test_a_look_on_a_full_disk_says_so_by_its_exit_code(troubled: Trouble, runs: Runs) -> None:
     words = ("--bootstrap-server", troubled.cluster.address(3), "--all-offline-partitions")
-    process = runs.start(*words, "--show-replica-info", stdout=_full())
+    process = runs.start(*words, "--show-replica-info", stdout=full())
     _, said = process.communicate(timeout=TIMEOUT)
     assert process.returncode == 1
     assert "stdout: No space left on device: it did not get all" in said
@@ -286,7 +270,7 @@ def test_a_question_that_nobody_could_read_has_no_answer(
     partitions = troubled.take(1)
     ours, its = pty.openpty()
     words = _elect(commands, troubled.cluster.address(3), partitions)
-    process = runs.start(*words, stdin=its, stderr=_full())
+    process = runs.start(*words, stdin=its, stderr=full())
     os.close(its)
     # It is for whatever asks first.
     os.write(ours, b"1\n")
@@ -316,19 +300,6 @@ def test_a_terminal_that_goes_away_at_the_question_elects_nothing(
         assert process.returncode == code
         assert [row["outcome"] for row in json.loads(told)["partitions"]] == ["failed"]
     assert troubled.leaders(partitions) == {-1}
-
-
-@pytest.fixture
-def stale() -> Iterator[Cluster]:
-    """Broker 1 is dead, and 2 is no member of the ISR."""
-    with Cluster(Options(brokers=2, settings=Settings(session_timeout=60.0))) as running:
-        running.create_topic("orders", assignment=[[1, 2]])
-        running.produce("orders", 0, 10)
-        for broker in (2, 1):
-            running.kill(broker)
-            running.fence(broker)
-        running.start(2)
-        yield running
 
 
 def test_a_signal_while_it_is_all_looked_at_again_elects_nothing(

@@ -5,14 +5,13 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kafka_unclean_recovery import journal
-from kafka_unclean_recovery.emulator import Cluster, Options, Settings
+from kafka_unclean_recovery.emulator import Cluster
 from kafka_unclean_recovery.journal import Journal, JournalError
 from kafka_unclean_recovery.private_files import why_not_ours
 from tests.cli.in_process import RECOVERY, Done, invoke
@@ -21,16 +20,8 @@ NO_LOCKS = [errno.ENOLCK, errno.EOPNOTSUPP]
 
 
 @pytest.fixture
-def cluster() -> Iterator[Cluster]:
-    """A partition whose only live replica is in no ISR."""
-    with Cluster(Options(brokers=2, settings=Settings(session_timeout=60.0))) as running:
-        running.create_topic("orders", assignment=[[1, 2]])
-        running.produce("orders", 0, 10)
-        for broker in (2, 1):
-            running.kill(broker)
-            running.fence(broker)
-        running.start(2)
-        yield running
+def cluster(stale: Cluster) -> Cluster:
+    return stale
 
 
 @pytest.fixture
