@@ -52,8 +52,14 @@ async def hidden_topics(
         why = "no broker named those on its disks in time"
         problems[f"{_NOT_KNOWN}: {why}"] = None
     if hidden:
-        # A topic may have been made meanwhile.
-        hidden -= {topic.name for topic in await reader.topics(None)}
+        # Made meanwhile, or left out: whoever fails at listing all topics has no word for it.
+        late = [topic for topic in await reader.topics(None) if topic.name in hidden]
+        hidden -= {topic.name for topic in late}
+        if offline := sorted(t.name for t in late if any(state.offline for state in t.told)):
+            problems[
+                f"{some_topics(offline)} were not listed at first, and have partitions that are"
+                " offline: run it again"
+            ] = None
     if hidden:
         problems[
             f"this user may not describe {some_topics(sorted(hidden))}: whether their partitions"

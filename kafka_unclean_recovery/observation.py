@@ -19,6 +19,7 @@ from kafka_unclean_recovery.cluster.describe import (
     Reassignment,
     RequestFailed,
     Topic,
+    not_told,
     with_reassignment,
 )
 from kafka_unclean_recovery.cluster.error_codes import (
@@ -259,6 +260,7 @@ class Observer:
             self._read(names, wanted.will_elect), self._reassignments(wanted.will_elect)
         )
         self._visible = {topic.name for topic in topics}
+        self._check_told(names, topics)
         self._check_read(topics)
         dead = await self._led_by_the_dead(wanted, cluster, topics)
         self._next_look = Deadline.after(_LOOK_AGAIN_SECONDS)
@@ -334,6 +336,16 @@ class Observer:
 
     def _problem(self, sentence: str) -> None:
         self._problems[sentence] = None
+
+    def _check_told(self, names: Sequence[str] | None, topics: Iterable[Topic]) -> None:
+        """Of all topics none may be left out in silence; those that were named are missing."""
+        errors = not_told(topics) if names is None else {}
+        if errors:
+            why = ", ".join(sorted(set(errors.values())))
+            self._problem(
+                f"{some_topics(sorted(errors))} could not be described ({why}): whether their"
+                " partitions are offline is not known"
+            )
 
     def _check_read(self, topics: Iterable[Topic]) -> None:
         names = [t.name for t in topics if t.error == NONE and READ not in t.authorized_operations]
@@ -439,19 +451,22 @@ def _select(
     reassignments: Mapping[TopicPartition, Reassignment],
 ) -> tuple[States, dict[TopicPartition, str]]:
     """(the wanted partitions that exist, the reason for each that was not found)."""
-    every = {p.topic_partition: p for topic in topics for p in topic.partitions}
+    every = {p.topic_partition: p for topic in topics for p in topic.told}
     if wanted is None:
         found = [tp for tp, state in every.items() if state.offline]
     else:
         found = [tp for tp in wanted if tp in every]
     states = {tp: with_reassignment(every[tp], reassignments) for tp in sorted(found)}
     errors = {topic.name: topic.error for topic in topics}
+    errors |= {f"{topic.name}-{n}": e for topic in topics for n, e in topic.untold.items()}
     missing = {tp: _why_missing(tp, errors) for tp in wanted or () if tp not in states}
     return states, missing
 
 
 def _why_missing(tp: TopicPartition, errors: Mapping[str, int]) -> str:
     code = errors.get(tp.topic, UNKNOWN_TOPIC_OR_PARTITION)
+    if code == NONE and str(tp) in errors:
+        return f"partition {tp}: {error_name(errors[str(tp)])}"
     if code == NONE:
         return f"topic {tp.topic} has no partition {tp.partition}"
     if code == UNKNOWN_TOPIC_OR_PARTITION:

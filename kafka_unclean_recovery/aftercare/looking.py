@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
 from kafka_unclean_recovery.aftercare.transactions import STATES_TOPIC, Unclean, hanging
-from kafka_unclean_recovery.cluster.describe import DESCRIBE, RequestFailed, Topic
+from kafka_unclean_recovery.cluster.describe import DESCRIBE, RequestFailed, Topic, not_told
 from kafka_unclean_recovery.cluster.error_codes import (
     NONE,
     UNKNOWN_TOPIC_OR_PARTITION,
@@ -113,7 +113,7 @@ async def look(nodes: Nodes, reader: Reader, asked: Asked, timeout: float) -> Af
 
 
 def _states(topics: Sequence[Topic], asked: Asked) -> tuple[list[PartitionState], list[str]]:
-    every = {p.topic_partition: p for topic in topics for p in topic.partitions}
+    every = {p.topic_partition: p for topic in topics for p in topic.told}
     wanted = every if asked.named is None else asked.named
     chosen = sorted(filter(asked.includes, wanted))
     missing = [
@@ -121,6 +121,8 @@ def _states(topics: Sequence[Topic], asked: Asked) -> tuple[list[PartitionState]
         for tp in chosen
         if tp not in every
     ]
+    errors = not_told(topics) if asked.named is None else {}
+    missing += [f"{name} could not be described: {error}" for name, error in errors.items()]
     if not chosen:
         missing.append("no partition is among those asked for: see --topics")
     return [every[tp] for tp in chosen if tp in every], missing

@@ -5,7 +5,7 @@ Each function sends one kind of request over one connection and returns values o
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -69,6 +69,23 @@ class Topic:
     authorized_operations: frozenset[int]
     partitions: tuple[PartitionState, ...]
     untold: Mapping[int, int] = field(default_factory=dict)
+
+    @property
+    def told(self) -> Iterator[PartitionState]:
+        """The partitions of which it was told who leads them."""
+        return (state for state in self.partitions if state.partition not in self.untold)
+
+
+def not_told(topics: Iterable[Topic]) -> dict[str, str]:
+    """The error of each topic, or partition, that could not be described; those that are gone do
+    not count."""
+    found = {}
+    for topic in topics:
+        errors = {f"{topic.name}-{number}": error for number, error in topic.untold.items()}
+        for name, error in {topic.name: topic.error, **errors}.items():
+            if error not in (NONE, UNKNOWN_TOPIC_OR_PARTITION):
+                found[name] = error_name(error)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ import asyncio
 import contextlib
 import itertools
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Generic, TypeVar
@@ -25,6 +26,7 @@ from kafka_unclean_recovery.cluster.describe import (
     describe_partitions,
     describe_topics,
     list_reassignments,
+    not_told,
     with_reassignment,
 )
 from kafka_unclean_recovery.cluster.dial import address_text
@@ -42,6 +44,8 @@ from kafka_unclean_recovery.model import Cluster, PartitionState, TopicPartition
 T = TypeVar("T")
 Failure = ConnectionFailed | NoBrokerReachable | RequestFailed
 Read = Callable[[Connection, Deadline], Awaitable[T]]
+Over = Callable[[Connection, Deadline], AbstractAsyncContextManager[Connection]]
+"""The connection that a broker is asked over, which the given one is to."""
 
 _ATTEMPTS = 4
 _PAUSE_SECONDS = 0.1
@@ -55,6 +59,11 @@ _CURRENT_SECONDS = 4.0
 # How long a broker that was not behind is read without asking again, and for the asking.
 _VOUCHED_SECONDS = 1.0
 _GLANCE_SECONDS = 1.0
+
+
+def _shared(connection: Connection, deadline: Deadline) -> AbstractAsyncContextManager[Connection]:
+    """The one of other reads."""
+    return nullcontext(connection)
 
 
 class Behind(Exception):
@@ -88,8 +97,19 @@ class Reader:
         return await self._read(read)
 
     async def topics(self, names: Sequence[str] | None) -> list[Topic]:
-        """The named topics, or all that the caller may see."""
-        return await self._read(lambda c, deadline: describe_topics(c, names, deadline))
+        """The named topics, or all that the caller may see. What a broker has an error for it is
+        asked again, for a moment."""
+        found = await self._read(partial(_topics, names))
+        for _ in range(_ATTEMPTS - 1):
+            open_ = [t for t in found if not_told([t]) and t.error not in UNAUTHORIZED]
+            if not open_:
+                break
+            await asyncio.sleep(_PAUSE_SECONDS)
+            left = sorted(topic.name for topic in open_)
+            asked = await self._read(partial(_topics, left))
+            again = {topic.name: topic for topic in asked}
+            found = [again.get(topic.name, topic) for topic in found]
+        return found
 
     async def partitions(
         self, wanted: Sequence[TopicPartition]
@@ -159,15 +179,13 @@ class Reader:
         Not over the connection of other reads: a broker answers one request after the other, and
         one that waits for a controller would hold them all up.
         """
+        return await self._read(list_reassignments, self._apart)
 
-        async def read(
-            connection: Connection, deadline: Deadline
-        ) -> Mapping[TopicPartition, Reassignment]:
-            ((host, port),) = parse_bootstrap(connection.address)
-            async with await Connection.open(host, port, self._nodes.config, deadline) as own:
-                return await list_reassignments(own, deadline)
-
-        return await self._read(read)
+    @asynccontextmanager
+    async def _apart(self, connection: Connection, deadline: Deadline) -> AsyncIterator[Connection]:
+        ((host, port),) = parse_bootstrap(connection.address)
+        async with await Connection.open(host, port, self._nodes.config, deadline) as own:
+            yield own
 
     async def quorum(self, seconds: float) -> Quorum | None:
         """Of controllers that can commit; see led_quorum. Raises NoBrokerReachable with what each
@@ -241,24 +259,28 @@ class Reader:
                 )
             await asyncio.sleep(_PAUSE_SECONDS)
 
-    async def _read(self, read: Read[T]) -> T:
+    async def _read(self, read: Read[T], over: Over = _shared) -> T:
         """Raises NoBrokerReachable, RequestFailed, or the last ConnectionFailed."""
         deadline = Deadline.after(self._timeout, self._clock)
         asked: list[_Asked[T]] = []
         try:
-            return await self._first_answer(read, asked, deadline)
+            return await self._first_answer(
+                partial(_Asked, self._nodes, read, over, deadline), asked, deadline
+            )
         finally:
             for each in asked:
                 each.task.cancel()
             await asyncio.gather(*(each.task for each in asked), return_exceptions=True)
 
-    async def _first_answer(self, read: Read[T], asked: list[_Asked[T]], deadline: Deadline) -> T:
+    async def _first_answer(
+        self, ask: Callable[[], _Asked[T]], asked: list[_Asked[T]], deadline: Deadline
+    ) -> T:
         """Of those asked so far; each time one fails, or all are silent, one more is asked."""
         failure: Failure | None = None
         for attempt in range(1, _ATTEMPTS + 1):
             last = attempt == _ATTEMPTS or deadline.expired
             if attempt == 1 or not deadline.expired:
-                asked.append(_Asked(self._nodes, read, deadline))
+                asked.append(ask())
             while (done := await _done_or_silent(asked, self._silence, last)) is not None:
                 asked.remove(done)
                 failure = done.failure
@@ -280,21 +302,23 @@ class Reader:
 class _Asked(Generic[T]):
     """One broker that was asked, or is to be as soon as it is connected to."""
 
-    def __init__(self, nodes: Nodes, read: Read[T], deadline: Deadline) -> None:
+    def __init__(self, nodes: Nodes, read: Read[T], over: Over, deadline: Deadline) -> None:
         self.connection: Connection | None = None
+        self._listening: Connection | None = None
         self._nodes = nodes
         self._begun = time.monotonic()
-        self.task = asyncio.create_task(self._ask(read, deadline))
+        self.task = asyncio.create_task(self._ask(read, over, deadline))
 
-    async def _ask(self, read: Read[T], deadline: Deadline) -> T:
+    async def _ask(self, read: Read[T], over: Over, deadline: Deadline) -> T:
         self.connection = await self._nodes.any(deadline)
-        return await read(self.connection, deadline)
+        async with over(self.connection, deadline) as self._listening:
+            return await read(self._listening, deadline)
 
     @property
     def quiet_for(self) -> float:
         """Seconds in which nothing came, since it was asked."""
         waited = time.monotonic() - self._begun
-        return waited if self.connection is None else min(waited, self.connection.silent_for)
+        return waited if self._listening is None else min(waited, self._listening.silent_for)
 
     def forsake(self) -> None:
         if self.connection is not None:
@@ -333,6 +357,12 @@ async def _done_or_silent(
         if not last and all(each.quiet_for >= silence for each in asked):
             return None
     return None
+
+
+async def _topics(
+    names: Sequence[str] | None, connection: Connection, deadline: Deadline
+) -> list[Topic]:
+    return await describe_topics(connection, names, deadline)
 
 
 def _with(quorum: Quorum, brokers: frozenset[int], committed: int) -> frozenset[int]:

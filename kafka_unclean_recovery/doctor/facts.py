@@ -120,7 +120,7 @@ class Facts:
     @property
     def partitions(self) -> tuple[PartitionState, ...]:
         """Of every topic that the caller may see."""
-        return tuple(p for topic in self.topics.value or () for p in topic.partitions)
+        return tuple(p for topic in self.topics.value or () for p in topic.told)
 
     @property
     def offline(self) -> tuple[PartitionState, ...]:

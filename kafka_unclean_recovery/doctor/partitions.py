@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from kafka_unclean_recovery.cluster.configs import ConfigSource
+from kafka_unclean_recovery.cluster.describe import not_told
 from kafka_unclean_recovery.cluster.error_codes import NONE, error_name
 from kafka_unclean_recovery.dead_leaders import dead_leaders_text, led_by_the_dead
 from kafka_unclean_recovery.doctor import words
@@ -41,6 +42,10 @@ def _offline(facts: Facts) -> Check:
         what = f"partitions are not known: {facts.topics.problem}"
         return Check("offline_partitions", Status.FAILURE, what, why, "ask through other brokers")
     count, offline = len(facts.partitions), facts.offline
+    errors = not_told(facts.topics.value or ())
+    if errors and not offline:
+        what = f"not known of {words.some(sorted(errors))}: {', '.join(sorted({*errors.values()}))}"
+        return Check("offline_partitions", Status.FAILURE, what, why, "ask through other brokers")
     if not offline:
         what = f"none is offline of what this user may see: {count_text(count, 'partition')}"
         return Check("offline_partitions", Status.OK, what, why)

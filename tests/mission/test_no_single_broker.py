@@ -12,12 +12,13 @@ import pytest
 
 from kafka_unclean_recovery.emulator import Cluster, Options, Settings
 from kafka_unclean_recovery.emulator.faults import CONTROLLER
-from kafka_unclean_recovery.emulator.intercepts import Action, NoAnswer, Seen
+from kafka_unclean_recovery.emulator.intercepts import Action, Fail, NoAnswer, Seen
 from tests.cli.run import ELECTION, RECOVERY, run
 
 TOPIC = "orders"
 BEST, SHORTER = 3, 4
 PARTITIONS = 2
+NOBODY, UNKNOWN_SERVER_ERROR = -1, -1
 EVERY = 10_000
 SILENCE = NoAnswer(carried_out=False)
 ELECT = ("--all-offline-partitions", "--automated-recovery", "--yes", "--format", "json")
@@ -107,6 +108,30 @@ def test_a_broker_that_answers_nothing_but_api_versions_does_not_stop_a_recovery
     outage: Cluster,
 ) -> None:
     _only_api_versions(outage, SHORTER)
+    done = run(RECOVERY, *_through(outage, SHORTER, BEST), *ELECT)
+    assert (done.returncode, _leaders(outage)) == (0, [BEST] * PARTITIONS), done.stderr
+
+
+def test_a_list_of_topics_that_a_broker_failed_to_make_is_no_nothing_offline(
+    outage: Cluster,
+) -> None:
+    """There is no error code in an answer about no topic."""
+    outage.intercept("DescribeTopicPartitions", Fail(UNKNOWN_SERVER_ERROR))
+    done = run(RECOVERY, *_through(outage, SHORTER, BEST), *ELECT)
+    assert done.returncode == 1
+    assert "topics orders were not listed at first, and have partitions that are" in done.stderr
+    assert _leaders(outage) == [NOBODY] * PARTITIONS
+
+
+def test_a_topic_that_could_not_be_described_is_no_nothing_offline(outage: Cluster) -> None:
+    failing = Fail(UNKNOWN_SERVER_ERROR, of=frozenset({TOPIC}))
+    outage.intercept("DescribeTopicPartitions", failing, times=EVERY)
+    done = run(RECOVERY, *_through(outage, SHORTER, BEST), *ELECT)
+    assert done.returncode == 1
+    assert "topics orders could not be described (UNKNOWN)" in done.stderr
+    assert _leaders(outage) == [NOBODY] * PARTITIONS
+    outage.clear_intercepts()
+    outage.intercept("DescribeTopicPartitions", failing, times=2)
     done = run(RECOVERY, *_through(outage, SHORTER, BEST), *ELECT)
     assert (done.returncode, _leaders(outage)) == (0, [BEST] * PARTITIONS), done.stderr
 

@@ -34,8 +34,8 @@ class Run:
     """One run. begun, ended: seconds since boot. stopped: when it was first told to stop. lines: of
     its journals. unfinished: partitions whose orders they have still to put back. report: what it
     printed, None when that is no JSON. readable: nobody kept it from writing stdout and stderr.
-    elections, changed: see Witness. after: the cluster right when it had ended. post_mortems: of
-    its journals, or what was said instead."""
+    elections, changed, left: see Witness. after: the cluster right when it had ended.
+    post_mortems: of its journals, or what was said instead."""
 
     args: Sequence[str]
     code: int
@@ -49,6 +49,7 @@ class Run:
     unfinished: Collection[Partition]
     elections: Sequence[Election]
     changed: Sequence[float]
+    left: Mapping[Partition, float]
     after: Cluster
     post_mortems: Sequence[Any]
 
@@ -155,9 +156,12 @@ def _code(story: Story, run: Run) -> Iterator[str]:
 
 
 def _all_is_well(story: Story, run: Run) -> Iterator[str]:
-    """What 0 says."""
+    """What 0 says, of the moment when it was seen: before the last lines were written."""
+    before = [line["at_boot"] for line in run.lines if line["event"] not in ("verified", "end")]
+    seen = max(before, default=run.ended)
     for partition in (p for p in story.wanted if p[0] not in story.deleted):
-        if run.after.leaders.get(partition, NOBODY) == NOBODY:
+        offline = run.after.leaders.get(partition, NOBODY) == NOBODY
+        if offline and run.left.get(partition, 0.0) < seen:
             yield f"exit 0, and {partition} has no leader"
     for partition, row in run.rows.items():
         if row["outcome"] not in ("elected", "already_online"):

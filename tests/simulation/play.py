@@ -111,6 +111,7 @@ class _Play:
         self._answers = Answers(Random(told.seed))
         self._disk = Disk()
         self._journals = _Journals(self._disk)
+        self._processes: list[Process] = []
         self.happened: list[str] = []
 
     def story(self) -> Story:
@@ -180,6 +181,7 @@ class _Play:
     ) -> Run:
         out, err = (Output(self._home / f"{name}.{stream}") for stream in ("out", "err"))
         process = Process(self._loop, self._home / "state")
+        self._processes.append(process)
         self._journals.process = process
         stage = Stage(self._loop, self._core, self._answers, self._disk, process, out, err, deleted)
         self._stage = stage
@@ -207,6 +209,7 @@ class _Play:
             self._unfinished(),
             elections[counts[0] :],
             changed[counts[1] :],
+            dict(self._witness.left),
             self._cluster(),
             [_report(done.stdout) or done.stderr for done in told],
         )

@@ -131,8 +131,12 @@ def make_task(
 ) -> asyncio.Task[Any]:
     """A task factory: those of the tool die with it."""
     process = (context or contextvars.copy_context()).get(_PROCESS)
-    mortal = work if process is None else _Mortal(work, process)
-    return asyncio.Task(mortal, loop=loop, context=context)
+    if process is None:
+        return asyncio.Task(work, loop=loop, context=context)
+    task = asyncio.Task(_Mortal(work, process), loop=loop, context=context)
+    # Whoever is killed complains of nothing, so nothing of it may be collected.
+    process._never.append(task)
+    return task
 
 
 class Output:

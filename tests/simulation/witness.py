@@ -13,7 +13,7 @@ from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
 from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.emulator.log import Log
 from tests.simulation.clock import CLOCK
-from tests.simulation.outage import NOBODY, Partition
+from tests.simulation.outage import NOBODY, Partition, leaders
 
 Records = frozenset[tuple[int, int]]
 """(leader epoch, offset) of each record that a replica holds."""
@@ -47,11 +47,13 @@ class Election:
 
 @dataclass
 class Witness:
-    """elections: by requests. changed: when the controller carried out an election or an order."""
+    """elections: by requests. changed: when the controller carried out an election or an order.
+    left: when a partition last lost its leader. Times are seconds since boot."""
 
     emulation: Emulation
     elections: list[Election] = field(default_factory=list)
     changed: list[float] = field(default_factory=list)
+    left: dict[Partition, float] = field(default_factory=dict)
     _live_since: dict[int, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -62,7 +64,11 @@ class Witness:
             if isinstance(event, ev.AlterReassignment):
                 self.changed.append(CLOCK.boot)
             if not isinstance(event, ev.ElectLeaders):
-                return happen(event)
+                led = {p for p, leader in leaders(self.emulation) if leader != NOBODY}
+                response = happen(event)
+                left = {p for p, leader in leaders(self.emulation) if leader == NOBODY} & led
+                self.left |= dict.fromkeys(left, CLOCK.boot)
+                return response
             self.changed.append(CLOCK.boot)
             before = self._offline()
             response = happen(event)

@@ -174,7 +174,8 @@ def test_killed_then_interrupted_it_goes_on(spark: SparkSession, tmp_path: Path)
         said, _ = interrupted.communicate(timeout=20)
     assert interrupted.returncode == 130, said
     assert "the same command goes on from there" in said
-    assert "Traceback" not in said
+    # PySpark's daemon may have one of its own to tell.
+    assert "/kafka_unclean_recovery/" not in said
     assert not (out / "scan.json").exists()
     scan_in_session(spark, asked(roots, ScanMode.DEEP, version=__version__), Home(out))
     info = info_in(out)
