@@ -105,7 +105,7 @@ def _losses(story: Story, run: Run) -> Iterator[str]:
         said = _said(run, election)
         lost = election.lost(BLIND_SECONDS)
         if said is _NOTHING:
-            if not story.foreign:
+            if not story.foreign and not _instead(run, election):
                 yield f"{election.partition} got leader {election.leader}, whom nobody weighed"
         elif said is None:
             if _limited(story.scenario.accept, election.partition[0]) and run is story.first:
@@ -127,6 +127,19 @@ def _said(run: Run, election: Election) -> Any:
             if candidate["broker"] == election.leader:
                 said = candidate["loss"]["certain"]
     return said
+
+
+def _instead(run: Run, election: Election) -> bool:
+    """The designated leader was fenced in the last moment, and it is said that another one leads:
+    ElectLeaders has no condition, so whoever lives is elected by the order."""
+    row = run.rows.get(election.partition)
+    designated = [
+        line["designated_leader"]
+        for line in run.lines
+        if line["event"] == "decision" and (line["topic"], line["partition"]) == election.partition
+    ]
+    failed = row is not None and row["outcome"] == "failed"
+    return failed and bool(designated) and designated[-1] not in election.held
 
 
 def _limited(accept: Collection[str], topic: str) -> bool:
