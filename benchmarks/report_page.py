@@ -16,11 +16,11 @@ import time
 from pathlib import Path
 from statistics import median
 
-from kafka_unclean_recovery.choices import Wishes
-from kafka_unclean_recovery.evidence import note_decisions
-from kafka_unclean_recovery.journal import Journal
+from kafka_unclean_recovery.files.journal import Journal
+from kafka_unclean_recovery.mechanisms import Wishes
 from kafka_unclean_recovery.post_mortem.page import render_page
 from kafka_unclean_recovery.post_mortem.reading import read_post_mortem
+from kafka_unclean_recovery.recovery.journal_evidence import note_decisions
 from tests.browser import Browser, browser
 from tests.post_mortem.journals import WANTED, planned, seen, write_journal
 

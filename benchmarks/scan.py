@@ -27,9 +27,9 @@ from typing import TypeVar
 from crc32c import crc32c
 
 from benchmarks.measure import jvm_script, ours, run, summary
-from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import ReplicaInfo
 from tests.log_dir.replica_directories import Log, Segment, file_name, write_log_directory
 from tests.log_dir.segments import checkpoint, v2

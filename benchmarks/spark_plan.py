@@ -23,7 +23,7 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from benchmarks.spark_summaries import COPIES, write_many
-from kafka_unclean_recovery.plan_file import partitions_by_chunk
+from kafka_unclean_recovery.files.plan_file import partitions_by_chunk
 from kafka_unclean_recovery.spark import planning, summaries
 from kafka_unclean_recovery.spark.merging import read_scans
 from kafka_unclean_recovery.spark.plan import KEY

@@ -24,9 +24,9 @@ from typing import Any
 from crc32c import crc32c
 from pyspark.sql import SparkSession
 
-from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.spark.job import Asked, Home
 from kafka_unclean_recovery.spark.scan import scan
 from kafka_unclean_recovery.spark.session import session

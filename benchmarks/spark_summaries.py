@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow
 import pyarrow.parquet
 
-from kafka_unclean_recovery.choices import ScanMode
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.spark.summaries import (
     PARTITIONS as PARTITIONS_DIRECTORY,
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from kafka_unclean_recovery.choices import ScanMode
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import (
     Candidate,
     Cluster,

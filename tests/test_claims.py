@@ -24,9 +24,12 @@ OF_README = re.compile(
 WATCHED = [
     *(f"{PACKAGE}/post_mortem/{name}.py" for name in ("markdown", "next_steps", "page")),
     *(f"{PACKAGE}/post_mortem/{name}.py" for name in ("story", "timeline", "words")),
-    *(f"{PACKAGE}/{name}.py" for name in ("consent", "dead_leaders", "disk_findings")),
-    *(f"{PACKAGE}/{name}.py" for name in ("election_rules", "findings", "loss_limits")),
-    *(f"{PACKAGE}/{name}.py" for name in ("report_table", "stopping", "waiting")),
+    *(f"{PACKAGE}/{name}.py" for name in ("recovery/consent", "report/table", "shutdown")),
+    *(
+        f"{PACKAGE}/planning/{name}.py"
+        for name in ("broker_return", "dead_leaders", "disk_findings")
+    ),
+    *(f"{PACKAGE}/planning/{name}.py" for name in ("election_rules", "findings", "loss_limits")),
     *(f"{PACKAGE}/aftercare/{name}.py" for name in ("metrics", "returning", "table")),
     *(f"{PACKAGE}/cli/{name}.py" for name in ("recover", "replaying", "session")),
     *(f"{PACKAGE}/doctor/{name}.py" for name in ("brokers", "controllers", "room")),

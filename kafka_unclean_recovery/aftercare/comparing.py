@@ -19,8 +19,8 @@ from kafka_unclean_recovery.model import (
     ReplicaLog,
     TopicPartition,
 )
+from kafka_unclean_recovery.planning.log_trust import cross_check
 from kafka_unclean_recovery.transport import ReplicaLogSource
-from kafka_unclean_recovery.trust import cross_check
 
 _Logs = dict[TopicPartition, dict[int, ReplicaLog]]
 _Scanned = Mapping[TopicPartition, PartitionInfo]

@@ -38,10 +38,10 @@ from kafka_unclean_recovery.cluster.transactions import (
     describe_producers,
     told_transactions,
 )
-from kafka_unclean_recovery.commits import group_beyond
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Broker, Commit, GroupBeyond, PartitionState, TopicPartition
-from kafka_unclean_recovery.report_text import count_text
+from kafka_unclean_recovery.planning.committed_offsets import group_beyond
+from kafka_unclean_recovery.wording import count_text
 
 _FAILURES = (ConnectionFailed, RequestFailed)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kafka_unclean_recovery.aftercare.result import Aftercare
-from kafka_unclean_recovery.metrics_text import Metric, gauge
+from kafka_unclean_recovery.report.prometheus import Metric, gauge
 
 _PREFIX = "kafka_unclean_recovery_aftercare"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from kafka_unclean_recovery.aftercare.result import PartitionCare
-from kafka_unclean_recovery.report_text import count_text
+from kafka_unclean_recovery.wording import count_text
 
 
 def producers_advice(rows: Iterable[PartitionCare]) -> Iterator[str]:

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kafka_unclean_recovery.model import PartitionState, ReplicaLog
-from kafka_unclean_recovery.reach import kept_under, records_beyond
-from kafka_unclean_recovery.report_text import count_text
+from kafka_unclean_recovery.planning.reach import kept_under, records_beyond
+from kafka_unclean_recovery.wording import count_text
 
 
 @dataclass(frozen=True, slots=True)

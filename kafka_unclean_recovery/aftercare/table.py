@@ -8,8 +8,8 @@ from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
 from kafka_unclean_recovery.aftercare.returning import Returning
 from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging
 from kafka_unclean_recovery.model import GroupBeyond
-from kafka_unclean_recovery.report_table import page, table
-from kafka_unclean_recovery.report_text import count_text, ids_text, number_text, one_line
+from kafka_unclean_recovery.report.table import page, table
+from kafka_unclean_recovery.wording import count_text, ids_text, number_text, one_line
 
 # A column: the two lines of its header, how it is aligned.
 _PARTITIONS = (

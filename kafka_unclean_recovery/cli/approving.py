@@ -6,7 +6,6 @@ import asyncio
 from datetime import UTC, datetime
 from pathlib import Path
 
-from kafka_unclean_recovery.approval import Approval, approval_json
 from kafka_unclean_recovery.cli.consenting import number_typed
 from kafka_unclean_recovery.cli.console import (
     Console,
@@ -17,10 +16,11 @@ from kafka_unclean_recovery.cli.console import (
 )
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.terms import user_name
-from kafka_unclean_recovery.consent import render_consent
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.plan_reading import PlanFile, read_plan
-from kafka_unclean_recovery.stopping import Interrupted, Stop
+from kafka_unclean_recovery.files.approval_file import Approval, approval_json
+from kafka_unclean_recovery.files.plan_reading import PlanFile, read_plan
+from kafka_unclean_recovery.recovery.consent import render_consent
+from kafka_unclean_recovery.shutdown import Interrupted, Stop
 
 NAME = "kafka-unclean-recovery approve"
 

@@ -33,10 +33,8 @@ from kafka_unclean_recovery.cli.session import (
     run,
 )
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.disks import check_cluster
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.evidence import note_aftercare
-from kafka_unclean_recovery.journal import (
+from kafka_unclean_recovery.files.journal import (
     Journal,
     JournalError,
     elected,
@@ -44,11 +42,13 @@ from kafka_unclean_recovery.journal import (
     parse,
 )
 from kafka_unclean_recovery.model import Broker, GroupBeyond, ReplicaInfo, TopicPartition
+from kafka_unclean_recovery.planning.merged_scans import check_cluster
 from kafka_unclean_recovery.post_mortem.reading import read_post_mortem
 from kafka_unclean_recovery.post_mortem.story import lossless
-from kafka_unclean_recovery.report_text import count_text
-from kafka_unclean_recovery.stopping import Interrupted
+from kafka_unclean_recovery.recovery.journal_evidence import note_aftercare
+from kafka_unclean_recovery.shutdown import Interrupted
 from kafka_unclean_recovery.transport.choosing import ChosenSource
+from kafka_unclean_recovery.wording import count_text
 
 NAME = "kafka-unclean-recovery"
 _ANSWER_SECONDS = 10.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kafka_unclean_recovery.model import ReplicaInfo
-from kafka_unclean_recovery.report_text import below_high_watermark, one_line
+from kafka_unclean_recovery.wording import below_high_watermark, one_line
 
 
 def scan_complaints(info: ReplicaInfo) -> Iterator[str]:

@@ -12,9 +12,9 @@ from kafka_unclean_recovery.cli.live_salvaging import (
     notes_of,
     total_note,
 )
-from kafka_unclean_recovery.consent import render_consent, warning
 from kafka_unclean_recovery.model import PartitionPlan
-from kafka_unclean_recovery.stopping import Interrupted, Stop
+from kafka_unclean_recovery.recovery.consent import render_consent, warning
+from kafka_unclean_recovery.shutdown import Interrupted, Stop
 
 
 @dataclass(frozen=True, slots=True)

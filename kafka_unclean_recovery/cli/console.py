@@ -14,8 +14,8 @@ from typing import BinaryIO
 from kafka_unclean_recovery.cli import standard_streams
 from kafka_unclean_recovery.cli.exits import usage
 from kafka_unclean_recovery.cli.log_format import is_json, log_line
-from kafka_unclean_recovery.private_files import private
-from kafka_unclean_recovery.stopping import Stop
+from kafka_unclean_recovery.files.private_files import private
+from kafka_unclean_recovery.shutdown import Stop
 
 _CLEAR_LINE = "\r\x1b[K"
 _SHOWN_SECONDS = 0.05

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.complaints import count_and_first
 from kafka_unclean_recovery.cli.console import (
@@ -17,7 +16,7 @@ from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.plan_outputs import PlanOutputs, next_command
 from kafka_unclean_recovery.cli.selection import Selection, broker_ids, selection
-from kafka_unclean_recovery.disk_plan import plan_from_disks
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import (
     Cluster,
     Outcome,
@@ -26,10 +25,11 @@ from kafka_unclean_recovery.model import (
     ReplicaInfo,
     Report,
 )
-from kafka_unclean_recovery.report import render_json
-from kafka_unclean_recovery.report_table import render_table
-from kafka_unclean_recovery.report_text import why_not
-from kafka_unclean_recovery.run_metrics import report_metrics
+from kafka_unclean_recovery.planning.offline_plan import plan_from_disks
+from kafka_unclean_recovery.report.document import render_json
+from kafka_unclean_recovery.report.run_metrics import report_metrics
+from kafka_unclean_recovery.report.table import render_table
+from kafka_unclean_recovery.wording import why_not
 
 NAME = "kafka-unclean-recovery"
 

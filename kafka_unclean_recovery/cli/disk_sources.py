@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.cli.complaints import scan_complaints
 from kafka_unclean_recovery.cli.console import Console, read_input
 from kafka_unclean_recovery.cli.exits import Exit, usage
 from kafka_unclean_recovery.cli.scan import scan_directories
 from kafka_unclean_recovery.cli.scan_watch import ScanWatch
 from kafka_unclean_recovery.cli.selection import Selection
-from kafka_unclean_recovery.disks import merge_infos
 from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.files.replica_info_file import parse_replica_info
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import ReplicaInfo
-from kafka_unclean_recovery.replica_info import parse_replica_info
+from kafka_unclean_recovery.planning.merged_scans import merge_infos
 
 _FILE_FLAG = "--replica-info-file"
 _DIRECTORY_FLAG = "--log-dirs"

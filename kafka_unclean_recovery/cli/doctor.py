@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from kafka_unclean_recovery.choices import ElectionMethod, Transport
 from kafka_unclean_recovery.cli.flags import (
     BootstrapServer,
     Format,
@@ -18,6 +17,7 @@ from kafka_unclean_recovery.cli.flags import (
     ReplicaLogInfoDialect,
 )
 from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
+from kafka_unclean_recovery.mechanisms import ElectionMethod, Transport
 
 NAME = "doctor"
 

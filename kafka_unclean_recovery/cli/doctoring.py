@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from kafka_unclean_recovery.choices import Dialect, ElectionMethod, Transport, Wishes
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
@@ -20,11 +19,12 @@ from kafka_unclean_recovery.doctor.examine import Patient, examine
 from kafka_unclean_recovery.doctor.facts import Room, Space
 from kafka_unclean_recovery.doctor.metrics import doctor_metrics
 from kafka_unclean_recovery.doctor.report import render_json, render_text
-from kafka_unclean_recovery.journal import (
+from kafka_unclean_recovery.files.journal import (
     state_directory,
     unfinished_journals,
     why_not_to_use,
 )
+from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod, Transport, Wishes
 
 NAME = "kafka-unclean-recovery doctor"
 

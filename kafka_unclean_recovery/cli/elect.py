@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kafka_unclean_recovery.choices import Dialect, ElectionMethod, Transport, Wishes
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.console import Console, read_input
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
@@ -24,23 +23,24 @@ from kafka_unclean_recovery.cluster.controller_requests import (
     left_out,
 )
 from kafka_unclean_recovery.cluster.error_codes import ELECTION_NOT_NEEDED, NONE, error_name
-from kafka_unclean_recovery.election_rules import designate
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.evidence import note_decisions, note_verified
-from kafka_unclean_recovery.journal import Journal
+from kafka_unclean_recovery.files.journal import Journal
+from kafka_unclean_recovery.files.partitions_file import parse_elections
+from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod, Transport, Wishes
 from kafka_unclean_recovery.model import Outcome, OutcomeKind, TopicPartition
-from kafka_unclean_recovery.observation import Observation, Wanted
-from kafka_unclean_recovery.partitions_file import parse_elections
-from kafka_unclean_recovery.recovery import (
+from kafka_unclean_recovery.planning.election_rules import designate
+from kafka_unclean_recovery.planning.waves import Pace
+from kafka_unclean_recovery.recovery.journal_evidence import note_decisions, note_verified
+from kafka_unclean_recovery.recovery.observe import Observation, Wanted
+from kafka_unclean_recovery.recovery.phases import (
     Outcomes,
     Plans,
     plan_recovery,
     settled_before,
     verify,
 )
-from kafka_unclean_recovery.run_metrics import outcome_metrics
+from kafka_unclean_recovery.report.run_metrics import outcome_metrics
 from kafka_unclean_recovery.transport.electing import sentence
-from kafka_unclean_recovery.waves import Pace
 
 NAME = "kafka-elect-leaders"
 

@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery import __version__
-from kafka_unclean_recovery.choices import ElectionMethod, Transport
 from kafka_unclean_recovery.cli import entry, environment
 from kafka_unclean_recovery.cli.flags import (
     AcceptLoss,
@@ -28,6 +27,7 @@ from kafka_unclean_recovery.cli.flags import (
     WaveSize,
 )
 from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
+from kafka_unclean_recovery.mechanisms import ElectionMethod, Transport
 
 NAME = "kafka-elect-leaders"
 PREFIX = f"{environment.PREFIX}_ELECT_LEADERS"
@@ -106,7 +106,7 @@ def elect_leaders(
 ) -> None:
     """Elect leaders: preferred, unclean, or exactly the one designated."""
     from kafka_unclean_recovery.cli.elect import Options, elect
-    from kafka_unclean_recovery.waves import Pace
+    from kafka_unclean_recovery.planning.waves import Pace
 
     options = Options(
         bootstrap_server=bootstrap_server,

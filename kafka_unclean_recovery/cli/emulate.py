@@ -12,7 +12,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.cli.console import Console, read_input
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, USAGE, Exit, usage
 from kafka_unclean_recovery.emulator.cluster import Cluster
@@ -28,6 +27,7 @@ from kafka_unclean_recovery.emulator.disks.data_dir_claim import claimed, tell_s
 from kafka_unclean_recovery.emulator.emulation import Settings
 from kafka_unclean_recovery.emulator.executing import execute, run
 from kafka_unclean_recovery.emulator.options import Options as ClusterOptions
+from kafka_unclean_recovery.mechanisms import Dialect
 from kafka_unclean_recovery.signals import StopRequest, taken
 
 _NAME = "kafka-unclean-recovery emulator"

@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.cli.flags import Format, OutputFormat
 from kafka_unclean_recovery.cli.group_flags import refuse_flags_before
 from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
+from kafka_unclean_recovery.mechanisms import Dialect
 
 NAME = "emulator"
 CTL_NAME = "ctl"

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from kafka_unclean_recovery.choices import Dialect, ElectionMethod, ScanMode, Transport
+from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod, ScanMode, Transport
 
 
 class Format(StrEnum):

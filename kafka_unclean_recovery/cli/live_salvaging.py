@@ -13,9 +13,8 @@ from kafka_unclean_recovery.cli.console import check_new_directory
 from kafka_unclean_recovery.cli.exits import usage
 from kafka_unclean_recovery.cli.salvaging import parquet_records
 from kafka_unclean_recovery.cli.session import Session
-from kafka_unclean_recovery.consent import Notes
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.journal import Journal
+from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.live_salvage.clearing import Cleared, Saved, cleared, tail_text
 from kafka_unclean_recovery.live_salvage.losers import (
     Loser,
@@ -25,14 +24,15 @@ from kafka_unclean_recovery.live_salvage.losers import (
 from kafka_unclean_recovery.live_salvage.saving import TailSaver
 from kafka_unclean_recovery.log_dir.watching import Progress, Stopped
 from kafka_unclean_recovery.model import Cluster, PartitionPlan, TopicPartition
-from kafka_unclean_recovery.observation import Wanted
-from kafka_unclean_recovery.recovery import Plans, plan_recovery
-from kafka_unclean_recovery.report_text import count_text
+from kafka_unclean_recovery.recovery.consent import Notes
+from kafka_unclean_recovery.recovery.observe import Wanted
+from kafka_unclean_recovery.recovery.phases import Plans, plan_recovery
 from kafka_unclean_recovery.salvage.designated import Designated, DesignatedLeaders
 from kafka_unclean_recovery.salvage.manifest import Manifest, manifest_json
 from kafka_unclean_recovery.salvage.output_directory import new_directory, write_manifest
 from kafka_unclean_recovery.salvage.replica import OpenRecords, Output
-from kafka_unclean_recovery.stopping import Interrupted, Stop
+from kafka_unclean_recovery.shutdown import Interrupted, Stop
+from kafka_unclean_recovery.wording import count_text
 
 FLAG = "--salvage-dir"
 _PATIENCE_SECONDS = 30.0

@@ -10,8 +10,8 @@ from kafka_unclean_recovery.cli.metrics_file import timed
 from kafka_unclean_recovery.cli.output import print_report, say_silent, with_problems
 from kafka_unclean_recovery.cli.recover_options import Inputs, next_command
 from kafka_unclean_recovery.cli.session import Session
-from kafka_unclean_recovery.observation import Observation
-from kafka_unclean_recovery.recovery import (
+from kafka_unclean_recovery.recovery.observe import Observation
+from kafka_unclean_recovery.recovery.phases import (
     Outcomes,
     Plans,
     plan_recovery,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kafka_unclean_recovery.choices import Dialect, ElectionMethod, Transport, Wishes
 from kafka_unclean_recovery.cli.exits import usage
+from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod, Transport, Wishes
 
 
 def wishes_of(transport: Transport, method: ElectionMethod, dialect: Dialect | None) -> Wishes:

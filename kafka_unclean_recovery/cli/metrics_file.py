@@ -23,8 +23,8 @@ from kafka_unclean_recovery.cli.console import (
     partial_of,
 )
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
-from kafka_unclean_recovery.metrics_text import Metric, exposition, labelled
-from kafka_unclean_recovery.run_metrics import run_metrics
+from kafka_unclean_recovery.report.prometheus import Metric, exposition, labelled
+from kafka_unclean_recovery.report.run_metrics import run_metrics
 
 T = TypeVar("T")
 

@@ -10,12 +10,12 @@ from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.console import Console, colours_wanted
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK
 from kafka_unclean_recovery.cli.flags import ReplicaFormat
-from kafka_unclean_recovery.ladder_text import render_ladders
 from kafka_unclean_recovery.model import ReplicaInfo, Report
-from kafka_unclean_recovery.observation import Observation
-from kafka_unclean_recovery.report import render_json
-from kafka_unclean_recovery.report_table import render_outcomes, render_table
-from kafka_unclean_recovery.run_metrics import report_metrics
+from kafka_unclean_recovery.recovery.observe import Observation
+from kafka_unclean_recovery.report.document import render_json
+from kafka_unclean_recovery.report.ladder_text import render_ladders
+from kafka_unclean_recovery.report.run_metrics import report_metrics
+from kafka_unclean_recovery.report.table import render_outcomes, render_table
 
 
 def print_report(console: Console, report: Report, how: ReplicaFormat, with_replicas: bool) -> None:

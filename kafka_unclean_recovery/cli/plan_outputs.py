@@ -10,12 +10,12 @@ from pathlib import Path
 
 from kafka_unclean_recovery.cli.console import Console, check_output, write_new
 from kafka_unclean_recovery.cli.exits import usage
-from kafka_unclean_recovery.model import Cluster, PartitionPlan
-from kafka_unclean_recovery.plan_file import (
+from kafka_unclean_recovery.files.plan_file import (
     STOCK_SCRIPT_WARNING,
     manual_recovery_json,
     plan_json,
 )
+from kafka_unclean_recovery.model import Cluster, PartitionPlan
 
 MANUAL = "--manual-recovery-output-file"
 PLAN = "--plan-output-file"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kafka_unclean_recovery.choices import Wishes
 from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.electing import recover_automatically
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, USAGE, Exit, usage
@@ -19,11 +18,12 @@ from kafka_unclean_recovery.cli.session import (
     run,
     warn_of_unfinished,
 )
-from kafka_unclean_recovery.disks import check_cluster
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.journal import Journal, half_done
+from kafka_unclean_recovery.files.journal import Journal, half_done
+from kafka_unclean_recovery.mechanisms import Wishes
 from kafka_unclean_recovery.model import Cluster, ReplicaInfo
-from kafka_unclean_recovery.observation import Wanted, unknown_brokers
+from kafka_unclean_recovery.planning.merged_scans import check_cluster
+from kafka_unclean_recovery.recovery.observe import Wanted, unknown_brokers
 
 
 def recover(options: Options) -> int:

@@ -6,7 +6,6 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-from kafka_unclean_recovery.choices import Dialect, ElectionMethod, Transport, Wishes
 from kafka_unclean_recovery.cli.console import Console, check_outside_log_directories
 from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
 from kafka_unclean_recovery.cli.exits import usage
@@ -17,9 +16,10 @@ from kafka_unclean_recovery.cli.plan_outputs import PlanOutputs
 from kafka_unclean_recovery.cli.selection import Selection, broker_ids, read_partitions
 from kafka_unclean_recovery.cli.session import check_connection, connection_flags
 from kafka_unclean_recovery.cli.terms import Terms, read_terms
+from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod, Transport, Wishes
 from kafka_unclean_recovery.model import ReplicaInfo, TopicPartition
-from kafka_unclean_recovery.observation import Wanted
-from kafka_unclean_recovery.waves import Pace
+from kafka_unclean_recovery.planning.waves import Pace
+from kafka_unclean_recovery.recovery.observe import Wanted
 
 NAME = "kafka-unclean-recovery"
 

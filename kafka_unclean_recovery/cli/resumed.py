@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from kafka_unclean_recovery.journal import Reordered
+from kafka_unclean_recovery.files.journal import Reordered
 
 
 def resumed_json(cluster_id: str, journal: Path, done: Sequence[Reordered]) -> str:

@@ -17,11 +17,11 @@ from kafka_unclean_recovery.cli.disk_sources import read_info
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.scan_watch import ScanWatch
 from kafka_unclean_recovery.cli.selection import Selection, selection
-from kafka_unclean_recovery.disks import merge_infos
 from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.files.partitions_file import parse_elections
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.watching import Stopped
-from kafka_unclean_recovery.partitions_file import parse_elections
+from kafka_unclean_recovery.planning.merged_scans import merge_infos
 from kafka_unclean_recovery.salvage.designated import DesignatedLeaders, designated_leaders
 from kafka_unclean_recovery.salvage.earlier import Earlier, earlier_scans
 from kafka_unclean_recovery.salvage.manifest import Manifest, manifest_json

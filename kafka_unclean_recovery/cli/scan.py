@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.complaints import count_and_first, scan_complaints
 from kafka_unclean_recovery.cli.console import (
@@ -19,12 +18,13 @@ from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.scan_watch import ScanWatch
 from kafka_unclean_recovery.cli.selection import Selection, selection
 from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.files.replica_info_file import replica_info_json
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import ReplicaInfo
-from kafka_unclean_recovery.replica_info import replica_info_json
-from kafka_unclean_recovery.replica_info_table import render_replica_info
-from kafka_unclean_recovery.run_metrics import scan_metrics
+from kafka_unclean_recovery.report.run_metrics import scan_metrics
+from kafka_unclean_recovery.report.scan_table import render_replica_info
 
 NAME = "kafka-unclean-recovery"
 

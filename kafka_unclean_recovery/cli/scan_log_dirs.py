@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.cli.flags import (
     Format,
     HowMuch,
@@ -17,6 +16,7 @@ from kafka_unclean_recovery.cli.flags import (
     Topics,
 )
 from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
+from kafka_unclean_recovery.mechanisms import ScanMode
 
 NAME = "scan-log-dirs"
 

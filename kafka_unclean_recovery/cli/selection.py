@@ -10,8 +10,8 @@ from pathlib import Path
 from kafka_unclean_recovery.cli.console import read_input
 from kafka_unclean_recovery.cli.exits import Exit, usage
 from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.files.partitions_file import parse_partitions
 from kafka_unclean_recovery.model import TopicPartition
-from kafka_unclean_recovery.partitions_file import parse_partitions
 
 _INT32_MAX = 2**31 - 1
 _BROKER_ID = re.compile("[0-9]{1,10}")

@@ -13,7 +13,6 @@ from typing import Any
 
 from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.boot_clock import boot_time
-from kafka_unclean_recovery.choices import Wishes
 from kafka_unclean_recovery.cli import standard_streams
 from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.exits import NOT_ALL, UNREACHABLE, USAGE, Exit, usage
@@ -30,7 +29,7 @@ from kafka_unclean_recovery.cluster.quorum import Controller, Patience, Unsure
 from kafka_unclean_recovery.cluster.reading import Reader
 from kafka_unclean_recovery.cluster.security import load_client_config
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.journal import (
+from kafka_unclean_recovery.files.journal import (
     Journal,
     JournalBusy,
     JournalError,
@@ -45,10 +44,12 @@ from kafka_unclean_recovery.journal import (
     unfinished_journals,
     why_not_to_use,
 )
+from kafka_unclean_recovery.files.private_files import make_private_directory
+from kafka_unclean_recovery.mechanisms import Wishes
 from kafka_unclean_recovery.model import Cluster
-from kafka_unclean_recovery.observation import MissingRight, Observer, QuorumSilent
-from kafka_unclean_recovery.private_files import make_private_directory
-from kafka_unclean_recovery.stopping import Interrupted, Stop
+from kafka_unclean_recovery.planning.waves import Pace
+from kafka_unclean_recovery.recovery.observe import MissingRight, Observer, QuorumSilent
+from kafka_unclean_recovery.shutdown import Interrupted, Stop
 from kafka_unclean_recovery.transport import Elector
 from kafka_unclean_recovery.transport.choosing import (
     ChosenSource,
@@ -60,7 +61,6 @@ from kafka_unclean_recovery.transport.electing import Means
 from kafka_unclean_recovery.transport.replica_order import ReplicaOrder, resume
 from kafka_unclean_recovery.transport.sending import settle
 from kafka_unclean_recovery.transport.wave_elector import WaveElector
-from kafka_unclean_recovery.waves import Pace
 
 _LOCK = "lock"
 _CHOOSING_SECONDS = 10.0

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.cli import spark_plan, spark_salvage
 from kafka_unclean_recovery.cli.flags import Format, HowMuch, OutputFormat, PartitionsFile, Topics
 from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
@@ -17,6 +16,7 @@ from kafka_unclean_recovery.cli.spark_flags import (
     StoreEndpoint,
     StoreRegion,
 )
+from kafka_unclean_recovery.mechanisms import ScanMode
 
 NAME = "spark"
 SCAN = "scan"

@@ -17,15 +17,19 @@ from kafka_unclean_recovery.cli.plan_outputs import MANUAL, PLAN, next_command
 from kafka_unclean_recovery.cli.selection import broker_ids
 from kafka_unclean_recovery.cli.spark_session import SparkWatch, check_installed, session_for
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.log_dir.watching import Stopped
-from kafka_unclean_recovery.loss_by_topic import TopicLoss, render_loss_json, render_loss_table
-from kafka_unclean_recovery.loss_page import render_loss_page
-from kafka_unclean_recovery.model import ReplicaInfo
-from kafka_unclean_recovery.plan_file import (
+from kafka_unclean_recovery.files.plan_file import (
     STOCK_SCRIPT_WARNING,
     partitions_by_chunk,
     plan_chunks,
 )
+from kafka_unclean_recovery.log_dir.watching import Stopped
+from kafka_unclean_recovery.model import ReplicaInfo
+from kafka_unclean_recovery.report.loss_by_topic import (
+    TopicLoss,
+    render_loss_json,
+    render_loss_table,
+)
+from kafka_unclean_recovery.report.loss_page import render_loss_page
 
 if TYPE_CHECKING:
     from kafka_unclean_recovery.spark.merging import Scans

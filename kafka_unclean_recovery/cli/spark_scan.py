@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka_unclean_recovery import __version__
-from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.cli.complaints import SHORT, count_and_first, counted
 from kafka_unclean_recovery.cli.console import (
     Console,
@@ -22,7 +21,8 @@ from kafka_unclean_recovery.cli.spark_flags import store_options
 from kafka_unclean_recovery.cli.spark_session import SparkWatch, check_installed, session_for
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.watching import Stopped
-from kafka_unclean_recovery.report_text import count_text
+from kafka_unclean_recovery.mechanisms import ScanMode
+from kafka_unclean_recovery.wording import count_text
 
 if TYPE_CHECKING:
     from kafka_unclean_recovery.spark.gathering import Doubts

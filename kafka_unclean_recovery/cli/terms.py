@@ -9,14 +9,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from kafka_unclean_recovery.approval import Approval, parse_approval
 from kafka_unclean_recovery.cli.console import read_input
 from kafka_unclean_recovery.cli.exits import usage
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.loss_limits import LossLimits, over_limit, parse_loss_limits
+from kafka_unclean_recovery.files.approval_file import Approval, parse_approval
+from kafka_unclean_recovery.files.plan_reading import PlanFile, differences, read_plan
 from kafka_unclean_recovery.model import Outcome, OutcomeKind, PartitionPlan
-from kafka_unclean_recovery.plan_reading import PlanFile, differences, read_plan
-from kafka_unclean_recovery.recovery import Outcomes
+from kafka_unclean_recovery.planning.loss_limits import LossLimits, over_limit, parse_loss_limits
+from kafka_unclean_recovery.recovery.phases import Outcomes
 
 PLAN, APPROVAL = "--plan", "--require-approval"
 

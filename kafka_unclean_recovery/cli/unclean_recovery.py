@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery import __version__
-from kafka_unclean_recovery.choices import ElectionMethod, Transport
 from kafka_unclean_recovery.cli import (
     aftercare,
     approve,
@@ -43,6 +42,7 @@ from kafka_unclean_recovery.cli.flags import (
 )
 from kafka_unclean_recovery.cli.group_flags import refuse_flags_before
 from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
+from kafka_unclean_recovery.mechanisms import ElectionMethod, Transport
 
 NAME = "kafka-unclean-recovery"
 

@@ -12,9 +12,9 @@ from itertools import groupby
 from typing import Any
 from uuid import UUID
 
-from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.cluster.connection import Connection
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.mechanisms import Dialect
 from kafka_unclean_recovery.messages.dialects import REQUESTS
 from kafka_unclean_recovery.model import PartitionState
 

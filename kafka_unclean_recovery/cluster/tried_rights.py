@@ -6,7 +6,6 @@ The active controller looks at the caller's rights before it looks at what is as
 
 from __future__ import annotations
 
-from kafka_unclean_recovery.choices import ElectionMethod
 from kafka_unclean_recovery.cluster.connection import Connection
 from kafka_unclean_recovery.cluster.controller_requests import (
     PREFERRED,
@@ -15,6 +14,7 @@ from kafka_unclean_recovery.cluster.controller_requests import (
     elect_leaders,
 )
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.mechanisms import ElectionMethod
 from kafka_unclean_recovery.model import TopicPartition
 
 # No topic can be called so: a slash is not allowed (org.apache.kafka.common.internals.Topic).

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from kafka_unclean_recovery.choices import Dialect, ElectionMethod
 from kafka_unclean_recovery.cluster.quorum_state import Fetcher, Quorum
 from kafka_unclean_recovery.cluster.replica_log_info import key_of
 from kafka_unclean_recovery.doctor import words
@@ -17,6 +16,7 @@ from kafka_unclean_recovery.doctor.releases import (
     known_bugs,
     release_of,
 )
+from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod
 
 _SILENT = "a replica whose broker does not answer is not considered, however much it holds"
 _DOWN = "a replica on a broker that is down can't be elected, and may hold the only copy of records"

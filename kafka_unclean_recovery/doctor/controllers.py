@@ -8,7 +8,7 @@ from kafka_unclean_recovery.cluster.quorum_state import Quorum
 from kafka_unclean_recovery.doctor import words
 from kafka_unclean_recovery.doctor.check import Check, Status
 from kafka_unclean_recovery.doctor.facts import ClockOffset, Facts
-from kafka_unclean_recovery.report_text import count_text
+from kafka_unclean_recovery.wording import count_text
 
 _QUORUM = "without a quorum of controllers nothing can be elected; replicas can still be looked at"
 _CLOCK = (

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Generic, TypeVar
 
-from kafka_unclean_recovery.choices import Dialect, ElectionMethod, Wishes
 from kafka_unclean_recovery.cluster.asking import Portion
 from kafka_unclean_recovery.cluster.bootstrap import Address
 from kafka_unclean_recovery.cluster.configs import ConfigValue, topic_configs
@@ -57,6 +56,7 @@ from kafka_unclean_recovery.doctor.facts import (
 )
 from kafka_unclean_recovery.doctor.partitions import UNCLEAN
 from kafka_unclean_recovery.doctor.releases import METADATA_VERSION
+from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod, Wishes
 from kafka_unclean_recovery.model import Broker, Cluster, PartitionState, TopicPartition
 from kafka_unclean_recovery.transport.choosing import (
     NotOffered,

@@ -6,7 +6,7 @@ from collections import Counter
 
 from kafka_unclean_recovery.doctor.check import Status
 from kafka_unclean_recovery.doctor.diagnosis import Diagnosis
-from kafka_unclean_recovery.metrics_text import Metric, gauges
+from kafka_unclean_recovery.report.prometheus import Metric, gauges
 
 
 def doctor_metrics(diagnosis: Diagnosis) -> list[Metric]:

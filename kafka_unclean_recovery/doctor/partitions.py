@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from kafka_unclean_recovery.cluster.configs import ConfigSource
 from kafka_unclean_recovery.cluster.describe import not_told
 from kafka_unclean_recovery.cluster.error_codes import NONE, error_name
-from kafka_unclean_recovery.dead_leaders import dead_leaders_text, led_by_the_dead
 from kafka_unclean_recovery.doctor import words
 from kafka_unclean_recovery.doctor.check import Check, Status
 from kafka_unclean_recovery.doctor.facts import Facts
-from kafka_unclean_recovery.report_text import count_text
+from kafka_unclean_recovery.planning.dead_leaders import dead_leaders_text, led_by_the_dead
+from kafka_unclean_recovery.wording import count_text
 
 UNCLEAN = "unclean.leader.election.enable"
 _FIRST = ("__consumer_offsets", "__transaction_state")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from kafka_unclean_recovery.doctor.check import Check, Status
 from kafka_unclean_recovery.doctor.diagnosis import Diagnosis
-from kafka_unclean_recovery.report_text import one_line
+from kafka_unclean_recovery.wording import one_line
 
 FORMAT_VERSION = 1
 _INDENT = " " * 9

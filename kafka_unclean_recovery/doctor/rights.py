@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from kafka_unclean_recovery.choices import ElectionMethod
 from kafka_unclean_recovery.cluster.error_codes import TOPIC_AUTHORIZATION_FAILED, UNAUTHORIZED
 from kafka_unclean_recovery.cluster.log_dirs import topics_in
 from kafka_unclean_recovery.doctor import words
 from kafka_unclean_recovery.doctor.check import Check, Status
 from kafka_unclean_recovery.doctor.facts import Answer, Facts
+from kafka_unclean_recovery.mechanisms import ElectionMethod
 from kafka_unclean_recovery.model import TopicPartition
-from kafka_unclean_recovery.report_text import count_text
+from kafka_unclean_recovery.wording import count_text
 
 _ALL = "the whole job needs Cluster:ALTER and Topic(*):READ"
 

@@ -9,7 +9,7 @@ from kafka_unclean_recovery.cluster.error_codes import NONE, error_name
 from kafka_unclean_recovery.doctor import words
 from kafka_unclean_recovery.doctor.check import Check, Status
 from kafka_unclean_recovery.doctor.facts import Facts, Space
-from kafka_unclean_recovery.report_text import count_text
+from kafka_unclean_recovery.wording import count_text
 
 _JOURNAL = "what can't be noted in the journal is not done: nothing is elected"
 _SALVAGE = (

@@ -21,7 +21,7 @@ from kafka_unclean_recovery.emulator.election_counts import ElectionCounts
 from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.emulator.replica import below_min_isr
 from kafka_unclean_recovery.emulator.replica_fetchers import configured_min_isr
-from kafka_unclean_recovery.metrics_text import Labels, Metric, Sample, exposition
+from kafka_unclean_recovery.report.prometheus import Labels, Metric, Sample, exposition
 
 
 def _exported(name: str, kind: str = "gauge") -> int:

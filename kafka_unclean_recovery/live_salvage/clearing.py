@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kafka_unclean_recovery.live_salvage.losers import Loser, other_leader, unsaved
 from kafka_unclean_recovery.model import Outcome, OutcomeKind, PartitionPlan, TopicPartition
-from kafka_unclean_recovery.report_text import count_text
+from kafka_unclean_recovery.wording import count_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
+from kafka_unclean_recovery.files.private_files import make_private_directory, open_private
 from kafka_unclean_recovery.live_salvage.losers import Loser
 from kafka_unclean_recovery.log_dir.batches import (
     OVERHEAD,
@@ -20,7 +21,6 @@ from kafka_unclean_recovery.log_dir.checkpoints import LEADER_EPOCHS
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 from kafka_unclean_recovery.log_dir.properties_files import META_PROPERTIES
 from kafka_unclean_recovery.model import EpochSpan
-from kafka_unclean_recovery.private_files import make_private_directory, open_private
 from kafka_unclean_recovery.salvage.tail import within
 
 SEGMENT_BYTES = 1 << 30

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.log_dir.batch_log import (
     BatchLog,
     Doubt,
@@ -40,6 +39,7 @@ from kafka_unclean_recovery.log_dir.segment_reads import SegmentReads
 from kafka_unclean_recovery.log_dir.tree import Folder, Unreadable
 from kafka_unclean_recovery.log_dir.walk import End
 from kafka_unclean_recovery.log_dir.watching import Meter
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import EpochLineage, ReplicaLog, Scanned, TopicPartition
 
 SOURCE = "log-dirs"

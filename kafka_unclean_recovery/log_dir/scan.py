@@ -8,7 +8,6 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from uuid import UUID
 
-from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.cluster_metadata_image import MetadataImage
 from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
@@ -30,6 +29,7 @@ from kafka_unclean_recovery.log_dir.tree import (
     log_directories,
 )
 from kafka_unclean_recovery.log_dir.watching import Unwatched, Watch
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import ReplicaInfo, TopicPartition
 
 # A job is so much at least, unless it is that many replicas.

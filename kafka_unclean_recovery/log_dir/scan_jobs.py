@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from multiprocessing.connection import wait as wait_for_end
 from typing import Any
 
-from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.log_dir.replica_scan import Replica, scan_replica, unreadable
 from kafka_unclean_recovery.log_dir.tree import Folder, Location, Unreadable
 from kafka_unclean_recovery.log_dir.watching import Meter, Progress, Stopped, Watch, WatchedMeter
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import ReplicaLog
 from kafka_unclean_recovery.signals import OF_A_TERMINAL
 

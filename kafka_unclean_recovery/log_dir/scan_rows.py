@@ -7,13 +7,13 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
-from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.log_dir.cluster_metadata_image import MetadataImage, partition_states
 from kafka_unclean_recovery.log_dir.directory_names import (
     DirectoryKind,
     parse_partition_directory,
 )
 from kafka_unclean_recovery.log_dir.replica_scan import SOURCE, Replica
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import (
     Finding,
     PartitionInfo,
@@ -23,7 +23,7 @@ from kafka_unclean_recovery.model import (
     Severity,
     TopicPartition,
 )
-from kafka_unclean_recovery.trust import cross_check
+from kafka_unclean_recovery.planning.log_trust import cross_check
 
 Row = tuple[Replica, ReplicaLog]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kafka_unclean_recovery.choices import Dialect
+from kafka_unclean_recovery.mechanisms import Dialect
 from kafka_unclean_recovery.messages.get_replica_log_info import (
     GetReplicaLogInfoKip966Request,
     GetReplicaLogInfoKip1275Request,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from kafka_unclean_recovery.loss_by_topic import TopicLoss, record_count_json, total
+from kafka_unclean_recovery.files.plan_file import Json, loss_json, partitions_by_line, plan_row
 from kafka_unclean_recovery.model import TopicPartition
-from kafka_unclean_recovery.plan_file import Json, loss_json, partitions_by_line, plan_row
 from kafka_unclean_recovery.post_mortem.next_steps import next_steps
 from kafka_unclean_recovery.post_mortem.story import (
     AffectedGroup,
@@ -15,7 +14,8 @@ from kafka_unclean_recovery.post_mortem.story import (
     Saved,
     losses_by_topic,
 )
-from kafka_unclean_recovery.report import waiting_json
+from kafka_unclean_recovery.report.document import waiting_json
+from kafka_unclean_recovery.report.loss_by_topic import TopicLoss, record_count_json, total
 
 FORMAT_VERSION = 1
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from kafka_unclean_recovery.ladder import ladder_of, rung_texts
-from kafka_unclean_recovery.loss_by_topic import record_text, why_text
 from kafka_unclean_recovery.post_mortem.next_steps import next_steps
 from kafka_unclean_recovery.post_mortem.story import Election, PostMortem, losses_by_topic, utc
 from kafka_unclean_recovery.post_mortem.timeline import consent_text
@@ -21,7 +19,9 @@ from kafka_unclean_recovery.post_mortem.words import (
     weighed,
     why_no_plan,
 )
-from kafka_unclean_recovery.report_text import count_text, one_line
+from kafka_unclean_recovery.report.ladder import ladder_of, rung_texts
+from kafka_unclean_recovery.report.loss_by_topic import record_text, why_text
+from kafka_unclean_recovery.wording import count_text, one_line
 
 # Of so many partitions the replicas are told; of the others there is a line.
 _IN_FULL = 20

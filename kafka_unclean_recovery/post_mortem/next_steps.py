@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kafka_unclean_recovery.post_mortem.story import AffectedGroup, Election, PostMortem
-from kafka_unclean_recovery.report_text import count_text, ids_text
+from kafka_unclean_recovery.wording import count_text, ids_text
 
 _COMMAND = "kafka-unclean-recovery"
 _GROUPS_SHOWN = 10

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kafka_unclean_recovery.html_page import html_page, html_text, number_cell, text_cell
-from kafka_unclean_recovery.ladder import ladder_of
-from kafka_unclean_recovery.ladder_picture import EXPLAINED, ladder_picture
-from kafka_unclean_recovery.loss_page import loss_table
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.post_mortem.next_steps import Step, next_steps
 from kafka_unclean_recovery.post_mortem.story import Election, PostMortem, losses_by_topic, utc
@@ -23,7 +19,11 @@ from kafka_unclean_recovery.post_mortem.words import (
     weighed,
     why_no_plan,
 )
-from kafka_unclean_recovery.report_text import count_text, one_line
+from kafka_unclean_recovery.report.html_page import html_page, html_text, number_cell, text_cell
+from kafka_unclean_recovery.report.ladder import ladder_of
+from kafka_unclean_recovery.report.ladder_svg import EXPLAINED, ladder_picture
+from kafka_unclean_recovery.report.loss_page import loss_table
+from kafka_unclean_recovery.wording import count_text, one_line
 
 # Of so many partitions the ladders are drawn; of the others there is a line.
 LADDERS = 5000

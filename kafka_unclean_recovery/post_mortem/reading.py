@@ -8,9 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.journal import JournalError, parse, unfinished, untorn
-from kafka_unclean_recovery.json_fields import Fields
-from kafka_unclean_recovery.json_text import JsonObject, Place, load_object
+from kafka_unclean_recovery.files.journal import JournalError, parse, unfinished, untorn
+from kafka_unclean_recovery.files.json_fields import Fields
+from kafka_unclean_recovery.files.json_text import JsonObject, Place, load_object
+from kafka_unclean_recovery.files.plan_reading import read_finding
+from kafka_unclean_recovery.files.replica_info_file import replica_log_of
 from kafka_unclean_recovery.model import (
     Candidate,
     Commit,
@@ -27,7 +29,6 @@ from kafka_unclean_recovery.model import (
     TopicPartition,
     Waiting,
 )
-from kafka_unclean_recovery.plan_reading import read_finding
 from kafka_unclean_recovery.post_mortem.story import (
     AffectedGroup,
     After,
@@ -39,7 +40,6 @@ from kafka_unclean_recovery.post_mortem.story import (
     gravest,
 )
 from kafka_unclean_recovery.post_mortem.timeline import Timeline
-from kafka_unclean_recovery.replica_info import replica_log_of
 
 
 def read_post_mortem(text: str, journal: str) -> PostMortem:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from kafka_unclean_recovery.json_fields import Fields
+from kafka_unclean_recovery.files.json_fields import Fields
 from kafka_unclean_recovery.post_mortem.story import Moment
-from kafka_unclean_recovery.report_text import count_text, ids_text, one_line
+from kafka_unclean_recovery.wording import count_text, ids_text, one_line
 
 _TOLD = ("v", "at", "at_ms", "event")
 _LONGEST = 300

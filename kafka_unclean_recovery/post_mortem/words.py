@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from kafka_unclean_recovery.model import NO_LEADER, OutcomeKind, PartitionPlan, TopicPartition
 from kafka_unclean_recovery.post_mortem.story import Election, PostMortem, utc
-from kafka_unclean_recovery.report_text import (
+from kafka_unclean_recovery.wording import (
     count_text,
     ids_text,
     loss_text,

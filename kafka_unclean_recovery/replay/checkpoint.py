@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import BinaryIO
 
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.json_fields import Fields
-from kafka_unclean_recovery.json_text import Place, load_object
-from kafka_unclean_recovery.locking import lock
+from kafka_unclean_recovery.files.json_fields import Fields
+from kafka_unclean_recovery.files.json_text import Place, load_object
+from kafka_unclean_recovery.files.locking import lock
+from kafka_unclean_recovery.files.private_files import open_private
+from kafka_unclean_recovery.files.sync_directory import sync_directory
 from kafka_unclean_recovery.model import TopicPartition
-from kafka_unclean_recovery.private_files import open_private
 from kafka_unclean_recovery.replay.origin import Position
 from kafka_unclean_recovery.replay.records import Fate
-from kafka_unclean_recovery.sync_directory import sync_directory
 
 FORMAT_VERSION = 1
 KIND = "salvage-replay"

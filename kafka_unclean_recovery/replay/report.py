@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kafka_unclean_recovery.plan_file import Json, partitions_by_line
+from kafka_unclean_recovery.files.plan_file import Json, partitions_by_line
 from kafka_unclean_recovery.replay.run import Work
 from kafka_unclean_recovery.replay.table import refusals
 from kafka_unclean_recovery.replay.target import alterations

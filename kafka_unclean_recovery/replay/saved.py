@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.json_fields import Fields
-from kafka_unclean_recovery.json_text import Place, load_object
+from kafka_unclean_recovery.files.json_fields import Fields
+from kafka_unclean_recovery.files.json_text import Place, load_object
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.salvage.manifest import FORMAT_VERSION, KIND
 from kafka_unclean_recovery.salvage.output_directory import MANIFEST

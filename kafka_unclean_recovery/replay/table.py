@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from kafka_unclean_recovery.replay.run import Work
 from kafka_unclean_recovery.replay.target import alterations, obstacles
-from kafka_unclean_recovery.report_table import page, table
-from kafka_unclean_recovery.report_text import count_text
+from kafka_unclean_recovery.report.table import page, table
+from kafka_unclean_recovery.wording import count_text
 
 # A column: the two lines of its header, how it is aligned.
 _COLUMNS = (

@@ -13,7 +13,7 @@ from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.model import INTERNAL_TOPICS
 from kafka_unclean_recovery.replay.origin import Headers
 from kafka_unclean_recovery.replay.records import Fate, SavedRecord
-from kafka_unclean_recovery.report_text import count_text
+from kafka_unclean_recovery.wording import count_text
 
 PLACEHOLDER = "{topic}"
 _NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from kafka_unclean_recovery.choices import ScanMode
-from kafka_unclean_recovery.json_fields import Fields
-from kafka_unclean_recovery.json_text import Place, load_object
+from kafka_unclean_recovery.files.json_fields import Fields
+from kafka_unclean_recovery.files.json_text import Place, load_object
+from kafka_unclean_recovery.files.plan_file import parse_plan, replica_log_json
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import EpochLineage, EpochSpan, ReplicaLog, TopicPartition
-from kafka_unclean_recovery.plan_file import parse_plan, replica_log_json
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from kafka_unclean_recovery.files.plan_file import Json
 from kafka_unclean_recovery.model import EpochLineage, ReplicaLog
-from kafka_unclean_recovery.plan_file import Json
 from kafka_unclean_recovery.salvage.layout import Place
 from kafka_unclean_recovery.salvage.ranges import NO_EPOCH
 from kafka_unclean_recovery.salvage.raw_segments import RawSegment

@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.locking import lock
-from kafka_unclean_recovery.private_files import make_private_directory, private
-from kafka_unclean_recovery.sync_directory import sync_directory
+from kafka_unclean_recovery.files.locking import lock
+from kafka_unclean_recovery.files.private_files import make_private_directory, private
+from kafka_unclean_recovery.files.sync_directory import sync_directory
 
 MANIFEST = "manifest.json"
 IN_PROGRESS = "SALVAGE-IN-PROGRESS"

@@ -15,8 +15,8 @@ from typing import Any, BinaryIO
 import pyarrow
 import pyarrow.parquet
 
+from kafka_unclean_recovery.files.private_files import open_private
 from kafka_unclean_recovery.model import TopicPartition
-from kafka_unclean_recovery.private_files import open_private
 from kafka_unclean_recovery.salvage.records import Record
 
 SCHEMA_VERSION = 1

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kafka_unclean_recovery.lineage import tail_of
 from kafka_unclean_recovery.model import EpochLineage, EpochSpan, ReplicaLog
+from kafka_unclean_recovery.planning.lineage import tail_of
 
 NO_EPOCH = -1
 """Of a span whose leader epochs are not known."""

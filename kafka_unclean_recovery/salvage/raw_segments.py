@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
+from kafka_unclean_recovery.files.private_files import open_private
 from kafka_unclean_recovery.model import EpochLineage
-from kafka_unclean_recovery.private_files import open_private
 from kafka_unclean_recovery.salvage.tail import TailBatch
 
 _CHUNK = 1 << 20

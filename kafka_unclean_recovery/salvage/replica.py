@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from kafka_unclean_recovery.choices import ScanMode
+from kafka_unclean_recovery.files.private_files import make_private_directory
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 from kafka_unclean_recovery.log_dir.replica_files import replica_files, with_swaps
 from kafka_unclean_recovery.log_dir.replica_scan import Replica, scan_replica
 from kafka_unclean_recovery.log_dir.segment_reads import SegmentReads
 from kafka_unclean_recovery.log_dir.tree import Folder, Unreadable
 from kafka_unclean_recovery.log_dir.watching import Meter
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import EpochLineage, ReplicaLog, TopicPartition
-from kafka_unclean_recovery.private_files import make_private_directory
 from kafka_unclean_recovery.salvage.designated import Designated
 from kafka_unclean_recovery.salvage.layout import Place
 from kafka_unclean_recovery.salvage.ranges import Lost, lost_under

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kafka_unclean_recovery.report_table import page, table
-from kafka_unclean_recovery.report_text import count_text, lineage_text, number_text, one_line
+from kafka_unclean_recovery.report.table import page, table
 from kafka_unclean_recovery.salvage.manifest import Manifest
 from kafka_unclean_recovery.salvage.replica import Salvaged
 from kafka_unclean_recovery.salvage.transactions import Ending
+from kafka_unclean_recovery.wording import count_text, lineage_text, number_text, one_line
 
 # A column: the two lines of its header, how it is aligned.
 _COLUMNS = (

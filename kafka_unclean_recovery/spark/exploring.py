@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.log_directory import LogDirectory
 from kafka_unclean_recovery.log_dir.replica_scan import Replica
@@ -20,6 +19,7 @@ from kafka_unclean_recovery.log_dir.scan import (
 )
 from kafka_unclean_recovery.log_dir.scan_jobs import Job, scan_job
 from kafka_unclean_recovery.log_dir.watching import Unmetered, Unwatched
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.spark.pushed_filters import Criterion, holds
 from kafka_unclean_recovery.spark.tables import REPLICAS, batch, replica_row

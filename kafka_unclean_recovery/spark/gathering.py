@@ -18,7 +18,6 @@ from pyspark.sql.functions import lit, struct
 
 from kafka_unclean_recovery.log_dir.scan_rows import Found, partition_info
 from kafka_unclean_recovery.model import PartitionInfo, ReplicaLog, TopicPartition
-from kafka_unclean_recovery.report_text import below_high_watermark
 from kafka_unclean_recovery.spark.bundles import strays_file
 from kafka_unclean_recovery.spark.job import Home
 from kafka_unclean_recovery.spark.listing import STRAYS
@@ -40,6 +39,7 @@ from kafka_unclean_recovery.spark.tables import (
     partition_info as state_of_row,
 )
 from kafka_unclean_recovery.spark.tasks import numbers, told
+from kafka_unclean_recovery.wording import below_high_watermark
 
 _STATE, _STRAY, _LOG = range(3)
 

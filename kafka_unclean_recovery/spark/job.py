@@ -25,9 +25,9 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import IO, Any
 
-from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.locking import lock
+from kafka_unclean_recovery.files.locking import lock
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.spark.new_files import write_text
 from kafka_unclean_recovery.spark.summaries import PARTITIONS, REPLICAS, SCAN

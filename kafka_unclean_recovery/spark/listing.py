@@ -11,7 +11,6 @@ from typing import Any
 
 import pyarrow
 
-from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.log_dir.log_directory import LogDirectory, read_log_directory
 from kafka_unclean_recovery.log_dir.newest_metadata import CLUSTER_METADATA
 from kafka_unclean_recovery.log_dir.pieces import Piece, plan_pieces
@@ -19,6 +18,7 @@ from kafka_unclean_recovery.log_dir.properties_files import MetaProperties
 from kafka_unclean_recovery.log_dir.scan import live_replicas, measured, none_at, strays_of
 from kafka_unclean_recovery.log_dir.tree import Folder, Unreadable, log_directories
 from kafka_unclean_recovery.log_dir.watching import Unmetered
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.spark.job import Asked, Home, asked_there
 from kafka_unclean_recovery.spark.new_files import whole_rows, write_text
 from kafka_unclean_recovery.spark.places import address_of, identities, location_of

@@ -16,8 +16,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from kafka_unclean_recovery.disks import merge_infos, metadata_age, not_in_newest
 from kafka_unclean_recovery.model import ReplicaInfo
+from kafka_unclean_recovery.planning.merged_scans import merge_infos, metadata_age, not_in_newest
 from kafka_unclean_recovery.spark import summaries
 from kafka_unclean_recovery.spark.places import spark_path
 from kafka_unclean_recovery.spark.plan import KEY

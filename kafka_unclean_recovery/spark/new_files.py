@@ -14,9 +14,9 @@ from typing import Any
 
 import pyarrow.parquet
 
-from kafka_unclean_recovery.private_files import make_private_directory, private
+from kafka_unclean_recovery.files.private_files import make_private_directory, private
+from kafka_unclean_recovery.files.sync_directory import sync_directory
 from kafka_unclean_recovery.spark.tables import Row, batch
-from kafka_unclean_recovery.sync_directory import sync_directory
 
 _parquet: Any = pyarrow.parquet
 # What is held in memory until it is written.

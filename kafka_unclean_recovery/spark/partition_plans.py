@@ -9,17 +9,17 @@ from collections.abc import Iterator
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from kafka_unclean_recovery.disk_plan import NO_STATE
-from kafka_unclean_recovery.disks import NOT_IN_NEWEST
-from kafka_unclean_recovery.plan import (
+from kafka_unclean_recovery.planning.merged_scans import NOT_IN_NEWEST
+from kafka_unclean_recovery.planning.offline_plan import NO_STATE
+from kafka_unclean_recovery.planning.plan import (
     ENDS_FURTHER,
     HOLDS_RECORDS,
     ONLY_SUSPECTS,
     REASSIGNING,
 )
-from kafka_unclean_recovery.report_text import NO_CANDIDATE
 from kafka_unclean_recovery.spark.lineages import count_once
 from kafka_unclean_recovery.spark.plan import GROUP, KEY
+from kafka_unclean_recovery.wording import NO_CANDIDATE
 
 DELETED = "deleted"
 WHY = (

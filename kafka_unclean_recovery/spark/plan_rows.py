@@ -11,10 +11,10 @@ from typing import Any
 
 import pyarrow
 
-from kafka_unclean_recovery.disk_plan import plan_from_disks
-from kafka_unclean_recovery.disks import merge_infos
+from kafka_unclean_recovery.files.plan_file import leader_line, plan_line
 from kafka_unclean_recovery.model import PartitionInfo, PartitionReport, ReplicaInfo
-from kafka_unclean_recovery.plan_file import leader_line, plan_line
+from kafka_unclean_recovery.planning.merged_scans import merge_infos
+from kafka_unclean_recovery.planning.offline_plan import plan_from_disks
 from kafka_unclean_recovery.spark.tables import (
     GROUPED,
     Row,

@@ -14,8 +14,8 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from kafka_unclean_recovery.loss_by_topic import RecordCount, TopicLoss
 from kafka_unclean_recovery.model import PartitionReport
+from kafka_unclean_recovery.report.loss_by_topic import RecordCount, TopicLoss
 from kafka_unclean_recovery.spark.merging import Scans, group, read_merged
 from kafka_unclean_recovery.spark.partition_plans import DELETED, plan_partitions
 from kafka_unclean_recovery.spark.plan import KEY, plan_replicas

@@ -16,10 +16,11 @@ import pyarrow.parquet
 from pyspark.sql import SparkSession
 
 from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.files.private_files import make_private_directory
+from kafka_unclean_recovery.files.sync_directory import sync_directory
 from kafka_unclean_recovery.log_dir.scan import brokers_of, copied, unregistered
 from kafka_unclean_recovery.log_dir.watching import Progress
 from kafka_unclean_recovery.model import INTERNAL_TOPICS, TopicPartition
-from kafka_unclean_recovery.private_files import make_private_directory
 from kafka_unclean_recovery.spark.bundles import gather_strays, make_bundles
 from kafka_unclean_recovery.spark.choosing import Chosen, chosen_of
 from kafka_unclean_recovery.spark.gathering import (
@@ -39,7 +40,6 @@ from kafka_unclean_recovery.spark.shipping import on_executors
 from kafka_unclean_recovery.spark.summaries import SCAN, ScanHead, head_json
 from kafka_unclean_recovery.spark.tables import PARTITIONS, REPLICAS
 from kafka_unclean_recovery.spark.tasks import TOLD, collected, run_tasks
-from kafka_unclean_recovery.sync_directory import sync_directory
 
 _parquet: Any = pyarrow.parquet
 

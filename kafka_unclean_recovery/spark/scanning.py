@@ -10,12 +10,12 @@ from typing import Any
 
 import pyarrow
 
-from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.log_dir.pieces import PieceResult, scan_from_pieces, scan_piece
 from kafka_unclean_recovery.log_dir.replica_scan import Replica, unreadable
 from kafka_unclean_recovery.log_dir.scan_jobs import Job, Row, scan_job
 from kafka_unclean_recovery.log_dir.tree import Unreadable
 from kafka_unclean_recovery.log_dir.watching import Unmetered
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import ReplicaLog
 from kafka_unclean_recovery.spark.bundles import bundle_file, join_file
 from kafka_unclean_recovery.spark.job import Home, asked_there

@@ -9,10 +9,10 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.json_fields import Fields
-from kafka_unclean_recovery.json_text import Place, load_object
+from kafka_unclean_recovery.files.json_fields import Fields
+from kafka_unclean_recovery.files.json_text import Place, load_object
+from kafka_unclean_recovery.mechanisms import ScanMode
 
 FORMAT_VERSION = 1
 KIND = "spark-scan"

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow
 from pyspark.sql.types import StructType
 
-from kafka_unclean_recovery.choices import ScanMode
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import (
     EpochSpan,
     Finding,

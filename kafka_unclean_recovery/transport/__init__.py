@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.election_rules import Choice
 from kafka_unclean_recovery.model import (
     Broker,
     Outcome,
@@ -19,6 +18,7 @@ from kafka_unclean_recovery.model import (
     ReplicaLog,
     TopicPartition,
 )
+from kafka_unclean_recovery.planning.election_rules import Choice
 
 
 class ReplicaLogSource(Protocol):

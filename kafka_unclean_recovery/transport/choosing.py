@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kafka_unclean_recovery.choices import Dialect, ElectionMethod, Transport, Wishes
 from kafka_unclean_recovery.cluster.connection import Connection
 from kafka_unclean_recovery.cluster.controller_requests import offers_designated
 from kafka_unclean_recovery.cluster.errors import NoBrokerReachable
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.replica_log_info import speaks
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod, Transport, Wishes
 from kafka_unclean_recovery.messages.dialects import EMULATOR_FEATURE
 from kafka_unclean_recovery.model import Broker, PartitionState, ReplicaLog, TopicPartition
 from kafka_unclean_recovery.transport import Elector, ReplicaLogSource

@@ -14,9 +14,9 @@ from kafka_unclean_recovery.cluster.controller_requests import (
     elect_designated,
     left_out,
 )
-from kafka_unclean_recovery.election_rules import designated_choice
-from kafka_unclean_recovery.journal import JournalError
+from kafka_unclean_recovery.files.journal import JournalError
 from kafka_unclean_recovery.model import PartitionPlan
+from kafka_unclean_recovery.planning.election_rules import designated_choice
 from kafka_unclean_recovery.transport import Elections
 from kafka_unclean_recovery.transport.electing import (
     LOST,

@@ -17,15 +17,15 @@ from kafka_unclean_recovery.cluster.errors import ConnectionFailed, NoBrokerReac
 from kafka_unclean_recovery.cluster.quorum import Controller, Unsure
 from kafka_unclean_recovery.cluster.reading import Behind, Reader
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.election_rules import Choice, judge
-from kafka_unclean_recovery.journal import Journal, JournalError
+from kafka_unclean_recovery.files.journal import Journal, JournalError
 from kafka_unclean_recovery.model import (
     Outcome,
     OutcomeKind,
     PartitionPlan,
     TopicPartition,
 )
-from kafka_unclean_recovery.stopping import Stop
+from kafka_unclean_recovery.planning.election_rules import Choice, judge
+from kafka_unclean_recovery.shutdown import Stop
 from kafka_unclean_recovery.transport import Elections, ReplicaLogSource
 from kafka_unclean_recovery.transport.coming import Coming
 from kafka_unclean_recovery.transport.observe_again import Election, observe_again

@@ -16,7 +16,6 @@ from kafka_unclean_recovery.cluster.describe import Described
 from kafka_unclean_recovery.cluster.errors import ConnectionFailed
 from kafka_unclean_recovery.cluster.reading import Reader
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.election_rules import Choice, refuse_or_settle
 from kafka_unclean_recovery.model import (
     Cluster,
     Outcome,
@@ -26,6 +25,7 @@ from kafka_unclean_recovery.model import (
     ReplicaLog,
     TopicPartition,
 )
+from kafka_unclean_recovery.planning.election_rules import Choice, refuse_or_settle
 from kafka_unclean_recovery.transport import ReplicaLogSource
 
 _ANSWER_SECONDS = 5.0

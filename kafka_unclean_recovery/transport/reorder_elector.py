@@ -14,9 +14,9 @@ from typing import Any
 
 from kafka_unclean_recovery.cluster.controller_requests import UNCLEAN, elect_leaders, left_out
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.election_rules import controller_choice
-from kafka_unclean_recovery.journal import JournalError, Reordered
+from kafka_unclean_recovery.files.journal import JournalError, Reordered
 from kafka_unclean_recovery.model import Outcome, OutcomeKind, PartitionPlan, TopicPartition
+from kafka_unclean_recovery.planning.election_rules import controller_choice
 from kafka_unclean_recovery.transport import Elections
 from kafka_unclean_recovery.transport.electing import (
     LOST,

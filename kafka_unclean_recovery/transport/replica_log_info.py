@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.cluster.asking import NOT_ANSWERED
 from kafka_unclean_recovery.cluster.connection import Connection
 from kafka_unclean_recovery.cluster.error_codes import (
@@ -37,6 +36,7 @@ from kafka_unclean_recovery.cluster.replica_log_info import (
     unspoken,
 )
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.mechanisms import Dialect
 from kafka_unclean_recovery.model import Broker, PartitionState, ReplicaLog, TopicPartition
 from kafka_unclean_recovery.transport.lineage_probe import LineageProbe
 from kafka_unclean_recovery.transport.read_lineages import known_offset, read_lineages

@@ -16,7 +16,7 @@ from kafka_unclean_recovery.cluster.error_codes import NONE, error_name
 from kafka_unclean_recovery.cluster.errors import ConnectionFailed, NoBrokerReachable
 from kafka_unclean_recovery.cluster.quorum import Controller, Unsure
 from kafka_unclean_recovery.cluster.reading import Reader
-from kafka_unclean_recovery.journal import Journal, Reordered
+from kafka_unclean_recovery.files.journal import Journal, Reordered
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.transport.coming import Coming
 from kafka_unclean_recovery.transport.sending import Sent, noted, settle

@@ -14,7 +14,7 @@ from kafka_unclean_recovery.cluster.describe import RequestFailed
 from kafka_unclean_recovery.cluster.error_codes import UNSURE
 from kafka_unclean_recovery.cluster.quorum import Controller, Unsure
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.journal import Journal, JournalError
+from kafka_unclean_recovery.files.journal import Journal, JournalError
 from kafka_unclean_recovery.model import TopicPartition
 
 Answers = Mapping[TopicPartition, Answer]

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kafka_unclean_recovery.cluster.describe import Described, RequestFailed
-from kafka_unclean_recovery.election_rules import Choice
 from kafka_unclean_recovery.model import (
     Outcome,
     OutcomeKind,
@@ -15,11 +14,12 @@ from kafka_unclean_recovery.model import (
     PartitionState,
     TopicPartition,
 )
-from kafka_unclean_recovery.report_text import count_text
+from kafka_unclean_recovery.planning.election_rules import Choice
+from kafka_unclean_recovery.planning.waves import Pace, outdated, surprise, waves
 from kafka_unclean_recovery.transport import Elections, Elector
 from kafka_unclean_recovery.transport.coming import Coming
 from kafka_unclean_recovery.transport.electing import LOST, Means, all_failed
-from kafka_unclean_recovery.waves import Pace, outdated, surprise, waves
+from kafka_unclean_recovery.wording import count_text
 
 Led = dict[TopicPartition, PartitionState | None]
 """Partitions of the waves so far as they were seen with their leaders; None when not seen yet."""

@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kafka_unclean_recovery.choices import ScanMode
+from kafka_unclean_recovery.files.replica_info_file import replica_info_json
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import (
     EpochSpan,
     PartitionInfo,
@@ -16,7 +17,6 @@ from kafka_unclean_recovery.model import (
     ReplicaLog,
     Scanned,
 )
-from kafka_unclean_recovery.replica_info import replica_info_json
 from tests.log_dir.segments import checkpoint, v2
 
 SEGMENT = f"{0:020}.log"

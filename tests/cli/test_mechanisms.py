@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kafka_unclean_recovery.choices import Dialect, ElectionMethod, Transport, Wishes
 from kafka_unclean_recovery.cli.mechanisms import mechanism_flags, wishes_of
+from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod, Transport, Wishes
 
 
 def test_what_is_so_anyway_is_not_repeated_in_the_next_command() -> None:

@@ -13,11 +13,11 @@ from uuid import UUID
 import jsonschema
 import pytest
 
-from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.cli.salvaging import Options, run
+from kafka_unclean_recovery.files.replica_info_file import replica_info_json
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
-from kafka_unclean_recovery.replica_info import replica_info_json
+from kafka_unclean_recovery.mechanisms import ScanMode
 from tests.cli.test_salvage import SCHEMA, Done
 from tests.log_dir.replica_directories import text_of
 from tests.salvage.batches import numbered

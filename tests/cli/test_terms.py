@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from kafka_unclean_recovery.approval import Approval, approval_json
 from kafka_unclean_recovery.cli.approving import approve_plan
 from kafka_unclean_recovery.cli.exits import USAGE, Exit
 from kafka_unclean_recovery.cli.terms import read_terms, user_name
+from kafka_unclean_recovery.files.approval_file import Approval, approval_json
+from kafka_unclean_recovery.files.plan_file import plan_json
+from kafka_unclean_recovery.files.plan_reading import read_plan
 from kafka_unclean_recovery.model import Cluster
-from kafka_unclean_recovery.plan_file import plan_json
-from kafka_unclean_recovery.plan_reading import read_plan
 from tests.reports import plan
 
 PLAN = plan_json(Cluster("c-1", {}), [plan()], "2026-01-02T03:04:05+00:00")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from kafka_unclean_recovery.choices import ElectionMethod
 from kafka_unclean_recovery.cluster.configs import ConfigSource, ConfigValue
 from kafka_unclean_recovery.cluster.describe import Topic
 from kafka_unclean_recovery.cluster.log_dirs import LogDir
@@ -19,6 +18,7 @@ from kafka_unclean_recovery.doctor.facts import (
     Space,
     Spoken,
 )
+from kafka_unclean_recovery.mechanisms import ElectionMethod
 from kafka_unclean_recovery.model import Broker, Cluster, PartitionState, TopicPartition
 
 NOW = 1_700_000_000_000

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from kafka_unclean_recovery.choices import Dialect, ElectionMethod
 from kafka_unclean_recovery.cluster.configs import ConfigSource, ConfigValue
 from kafka_unclean_recovery.cluster.log_dirs import LogDir
 from kafka_unclean_recovery.doctor.check import Check, Status, worst
@@ -22,6 +21,7 @@ from kafka_unclean_recovery.doctor.facts import (
     Spoken,
 )
 from kafka_unclean_recovery.doctor.releases import known_bugs, release_of
+from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod
 from kafka_unclean_recovery.model import TopicPartition
 from tests.doctor.facts import (
     FINALIZED,

@@ -14,14 +14,14 @@ import pytest
 from kafka.protocol.admin.topics import AlterPartitionReassignmentsRequest
 from typer.testing import CliRunner
 
-from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.cli.unclean_recovery import app
 from kafka_unclean_recovery.cluster.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.emulator import Cluster, Options, Security
 from kafka_unclean_recovery.emulator.emulation import Settings
 from kafka_unclean_recovery.emulator.error_codes import UNKNOWN_TOPIC_OR_PARTITION
 from kafka_unclean_recovery.emulator.intercepts import Fail, NoAnswer, Seen
-from kafka_unclean_recovery.journal import Journal, state_directory
+from kafka_unclean_recovery.files.journal import Journal, state_directory
+from kafka_unclean_recovery.mechanisms import Dialect
 from tests.fidelity.wire import Wire
 from tests.messages.building import build
 

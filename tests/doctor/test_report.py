@@ -8,13 +8,13 @@ from pathlib import Path
 
 import jsonschema
 
-from kafka_unclean_recovery import json_text
 from kafka_unclean_recovery.doctor.check import Check, Status
 from kafka_unclean_recovery.doctor.diagnosis import Diagnosis, diagnose
 from kafka_unclean_recovery.doctor.report import render_json, render_text
+from kafka_unclean_recovery.files import json_text
 from tests.doctor.facts import HEALTHY, REFUSED
 
-SCHEMA = Path(json_text.__file__).parent / "schemas" / "doctor-1.schema.json"
+SCHEMA = Path(json_text.__file__).parents[1] / "schemas" / "doctor-1.schema.json"
 AT = "2026-01-01T00:00:00+00:00"
 
 

@@ -25,10 +25,10 @@ from kafka.protocol.consumer.fetch import FetchRequest
 from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 from kafka.protocol.producer.produce import ProduceRequest
 
-from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.apis.table import apis
 from kafka_unclean_recovery.emulator.controller.releases import KIP_966
+from kafka_unclean_recovery.mechanisms import Dialect
 from tests.emulator.fuzz_frames import Frame, frames
 from tests.fidelity.wire import Wire
 from tests.log_dir.segments import v2

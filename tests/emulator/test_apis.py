@@ -37,12 +37,12 @@ from kafka.protocol.metadata import (
 from kafka.protocol.producer.produce import ProduceRequest
 from kafka.protocol.producer.transaction import InitProducerIdRequest
 
-from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator import apis as apis_package
 from kafka_unclean_recovery.emulator.apis.table import apis
 from kafka_unclean_recovery.emulator.controller.releases import KAFKA_4_3_1, KIP_966
 from kafka_unclean_recovery.emulator.controller.topic_configs import TOPIC_CONFIGS
+from kafka_unclean_recovery.mechanisms import Dialect
 from kafka_unclean_recovery.messages.dialects import EMULATOR_FEATURE, REQUESTS
 from kafka_unclean_recovery.messages.elect_leaders import DESIGNATED, ElectLeadersRequest
 from tests.fidelity.wire import Wire

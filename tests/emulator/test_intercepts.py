@@ -11,7 +11,6 @@ import pytest
 from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 from kafka.protocol.producer.produce import ProduceRequest
 
-from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.cluster import frames
 from kafka_unclean_recovery.emulator import Cluster, Options, wire
 from kafka_unclean_recovery.emulator.apis.table import apis
@@ -19,6 +18,7 @@ from kafka_unclean_recovery.emulator.controller.releases import KIP_966
 from kafka_unclean_recovery.emulator.failure_answers import failed
 from kafka_unclean_recovery.emulator.intercepts import Close, Delay, Fail, NoAnswer, Seen
 from kafka_unclean_recovery.emulator.wire import response_class
+from kafka_unclean_recovery.mechanisms import Dialect
 from kafka_unclean_recovery.messages.elect_leaders import ElectLeadersRequest
 from tests.emulator.asking import address, ask
 from tests.fidelity.wire import Wire

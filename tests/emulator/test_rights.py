@@ -31,12 +31,12 @@ from kafka.protocol.metadata import FindCoordinatorRequest, MetadataRequest
 from kafka.protocol.producer.produce import ProduceRequest
 from kafka.protocol.producer.transaction import InitProducerIdRequest
 
-from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.emulator import Cluster, Security
 from kafka_unclean_recovery.emulator.apis.table import apis
 from kafka_unclean_recovery.emulator.controller.releases import KIP_966
 from kafka_unclean_recovery.emulator.security.authorizing import RULES
 from kafka_unclean_recovery.emulator.security.rights import Operation, Resource, Rights, parse_right
+from kafka_unclean_recovery.mechanisms import Dialect
 from kafka_unclean_recovery.messages.dialects import REQUESTS
 from kafka_unclean_recovery.messages.elect_leaders import ElectLeadersRequest
 from tests.emulator.secured import (

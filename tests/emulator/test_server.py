@@ -11,11 +11,11 @@ from contextlib import closing, suppress
 import pytest
 from kafka.protocol.metadata import ApiVersionsRequest
 
-from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.emulator import Cluster, core
 from kafka_unclean_recovery.emulator.apis.table import apis
 from kafka_unclean_recovery.emulator.broker import Process
 from kafka_unclean_recovery.emulator.controller.releases import KIP_966
+from kafka_unclean_recovery.mechanisms import Dialect
 from tests.fidelity.wire import Wire
 
 Address = tuple[str, int]

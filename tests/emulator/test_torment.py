@@ -22,7 +22,6 @@ from kafka.protocol.consumer.fetch import FetchRequest
 from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 from kafka.protocol.producer.produce import ProduceRequest
 
-from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.cluster.frames import encode_request
 from kafka_unclean_recovery.emulator import Cluster, Options, request_shape
 from kafka_unclean_recovery.emulator.apis.api import Context
@@ -30,6 +29,7 @@ from kafka_unclean_recovery.emulator.apis.table import apis
 from kafka_unclean_recovery.emulator.controller.releases import KIP_966
 from kafka_unclean_recovery.emulator.security.channel import Incoming
 from kafka_unclean_recovery.emulator.server import Listener
+from kafka_unclean_recovery.mechanisms import Dialect
 from tests.emulator import fuzz
 from tests.emulator.fuzz import check_sanity, held, torment, wait_until_nothing_leaked
 from tests.emulator.fuzz_frames import frames, valid

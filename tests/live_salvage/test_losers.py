@@ -8,7 +8,7 @@ import pytest
 
 from kafka_unclean_recovery.live_salvage.losers import Loser, losers_of, other_leader, unsaved
 from kafka_unclean_recovery.model import EpochSpan, PartitionPlan, PartitionState, ReplicaLog
-from kafka_unclean_recovery.plan import plan_partition
+from kafka_unclean_recovery.planning.plan import plan_partition
 
 STATE = PartitionState("orders", "id", 0, -1, 5, (1, 2, 3, 4), offline_replicas=(4,))
 

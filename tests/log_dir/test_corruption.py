@@ -23,14 +23,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tabulate import tabulate
 
-from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.replica_scan import Replica, scan_replica
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
 from kafka_unclean_recovery.log_dir.tree import Folder
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import NO_LEADER, PartitionState, ReplicaLog, TopicPartition
-from kafka_unclean_recovery.plan import plan_partition
-from kafka_unclean_recovery.trust import cross_check
+from kafka_unclean_recovery.planning.log_trust import cross_check
+from kafka_unclean_recovery.planning.plan import plan_partition
 from tests.log_dir import replica_directories as disks
 from tests.log_dir.mutations import (
     BASE_OFFSET,

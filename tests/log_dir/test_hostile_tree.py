@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from kafka_unclean_recovery.choices import ScanMode
+from kafka_unclean_recovery.files.replica_info_file import parse_replica_info, replica_info_json
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
-from kafka_unclean_recovery.replica_info import parse_replica_info, replica_info_json
+from kafka_unclean_recovery.mechanisms import ScanMode
 from tests.cli.disks import SEGMENT, log_directory
 from tests.cli.run import RECOVERY, command_line
 from tests.log_dir.segments import checkpoint, v2

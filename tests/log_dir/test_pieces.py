@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.log_dir import pieces, segment_reads
 from kafka_unclean_recovery.log_dir.batch_log import BatchLog, condensed
 from kafka_unclean_recovery.log_dir.batch_runs import Run
@@ -28,6 +27,7 @@ from kafka_unclean_recovery.log_dir.replica_files import replica_files
 from kafka_unclean_recovery.log_dir.replica_scan import Replica, scan_replica
 from kafka_unclean_recovery.log_dir.walk import Walk
 from kafka_unclean_recovery.log_dir.watching import Unmetered
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import ReplicaLog, TopicPartition
 from tests.log_dir import replica_directories as disks
 from tests.log_dir.memory_folder import MemoryFolder, Tree

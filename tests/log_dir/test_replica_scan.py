@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.replica_scan import Replica, scan_replica
 from kafka_unclean_recovery.log_dir.watching import Unmetered
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import EpochSpan, ReplicaLog, TopicPartition
 from tests.log_dir.segments import checkpoint, index, legacy, v2
 

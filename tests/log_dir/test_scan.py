@@ -19,13 +19,13 @@ from uuid import UUID
 
 import pytest
 
-from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir import scan_jobs
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
 from kafka_unclean_recovery.log_dir.scan_jobs import KILLED
 from kafka_unclean_recovery.log_dir.watching import Progress
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import ReplicaInfo, ReplicaLog, TopicPartition
 from tests.log_dir.segments import checkpoint, v2
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.files.replica_info_file import replica_info_json
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
 from kafka_unclean_recovery.log_dir.tree import Location
-from kafka_unclean_recovery.replica_info import replica_info_json
+from kafka_unclean_recovery.mechanisms import ScanMode
 from tests.log_dir import replica_directories as disks
 from tests.log_dir.memory_folder import MemoryLocation, tree_of
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.emulator import Cluster, Options, Settings
+from kafka_unclean_recovery.mechanisms import Dialect
 from tests.mission.cluster import EmulatedCluster
 from tests.real.cli import Cli, Mechanism
 from tests.real.cluster import KafkaCluster

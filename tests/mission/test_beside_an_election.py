@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from kafka_unclean_recovery import observation, witnessing
 from kafka_unclean_recovery.cluster.describe import RequestFailed
 from kafka_unclean_recovery.cluster.errors import ConnectionFailed, FailureKind, NoBrokerReachable
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.emulator import Cluster, Options, Settings
 from kafka_unclean_recovery.emulator.intercepts import Delay
+from kafka_unclean_recovery.recovery import group_offsets, observe
 from tests.cli.in_process import RECOVERY, Done, invoke
 from tests.real.watching import journal_lines, open_orders
 
@@ -66,7 +66,7 @@ def test_a_look_for_hidden_topics_that_fails_is_a_problem_and_ends_no_election(
             await asyncio.sleep(0.001)
         raise error
 
-    monkeypatch.setattr(observation, "hidden_topics", fails)
+    monkeypatch.setattr(observe, "hidden_topics", fails)
     # The controller takes its time, so that the look fails before the election.
     cluster.intercept("ElectLeaders", Delay(0.3))
     done = _elect(cluster, tmp_path)
@@ -89,7 +89,7 @@ def test_a_broker_whose_groups_nobody_can_read_ends_no_election(
     async def fails(*_: Any) -> None:
         raise ValueError("nobody thought of this")
 
-    monkeypatch.setattr(witnessing, "list_groups", fails)
+    monkeypatch.setattr(group_offsets, "list_groups", fails)
     done = _elect(cluster, tmp_path)
     assert done.code == 0, done.stderr
     report = json.loads(done.stdout)
@@ -106,7 +106,7 @@ def test_groups_are_asked_for_three_seconds_at_most(
         left.append(deadline.remaining())
         return []
 
-    monkeypatch.setattr(witnessing, "list_groups", hear)
+    monkeypatch.setattr(group_offsets, "list_groups", hear)
     assert _elect(cluster, tmp_path).code == 0
     assert len(left) == 2
     assert max(left) <= 3.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_unclean_recovery.choices import Dialect
+from kafka_unclean_recovery.mechanisms import Dialect
 from tests.mission.conftest import RPCS, Means
 from tests.real.faults import Trouble
 from tests.real.recipes import TOPIC

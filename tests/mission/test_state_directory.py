@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from kafka_unclean_recovery import journal
 from kafka_unclean_recovery.emulator import Cluster
-from kafka_unclean_recovery.journal import Journal, JournalError
-from kafka_unclean_recovery.private_files import why_not_ours
+from kafka_unclean_recovery.files import journal
+from kafka_unclean_recovery.files.journal import Journal, JournalError
+from kafka_unclean_recovery.files.private_files import why_not_ours
 from tests.cli.in_process import RECOVERY, Done, invoke
 
 NO_LOCKS = [errno.ENOLCK, errno.EOPNOTSUPP]

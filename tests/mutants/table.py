@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-_RULES = ("tests/test_plan.py", "tests/test_election_rules.py", "tests/test_loss_limits.py")
-_PURE = (*_RULES, "tests/test_waiting.py", "tests/test_disk_plan.py")
+_RULES = (
+    "tests/planning/test_plan.py",
+    "tests/planning/test_election_rules.py",
+    "tests/planning/test_loss_limits.py",
+)
+_PURE = (*_RULES, "tests/planning/test_broker_return.py", "tests/planning/test_offline_plan.py")
 _RUNS = (
     "tests/transport/test_designated_elector.py",
     "tests/transport/test_settling.py",
@@ -39,18 +43,24 @@ _JOURNAL_OF = "journal_of _incomplete _finish_others _same finish _settle _check
 _SESSION = frozenset((_JOURNAL_OF + " warn_of_unfinished own_state_directory _linked").split())
 
 HELD = {
-    "plan": Held(_PURE),
-    "reach": Held((*_PURE, "tests/test_replica_info.py")),
-    "lineage": Held(_PURE),
-    "election_rules": Held((*_RULES, "tests/test_waves.py"), (_HONEST, *_MISSION)),
-    "loss_limits": Held(("tests/test_loss_limits.py",), ("tests/mission/test_consent.py",)),
-    "waves": Held(("tests/test_waves.py",), (_HONEST,)),
-    "consent": Held(("tests/test_consent.py",), ("tests/mission/test_consent.py",)),
-    "journal": Held(
+    "planning/plan": Held(_PURE),
+    "planning/reach": Held((*_PURE, "tests/files/test_replica_info_file.py")),
+    "planning/lineage": Held(_PURE),
+    "planning/election_rules": Held(
+        (*_RULES, "tests/planning/test_waves.py"), (_HONEST, *_MISSION)
+    ),
+    "planning/loss_limits": Held(
+        ("tests/planning/test_loss_limits.py",), ("tests/mission/test_consent.py",)
+    ),
+    "planning/waves": Held(("tests/planning/test_waves.py",), (_HONEST,)),
+    "recovery/consent": Held(
+        ("tests/recovery/test_consent.py",), ("tests/mission/test_consent.py",)
+    ),
+    "files/journal": Held(
         (
-            "tests/test_journal.py",
+            "tests/files/test_journal.py",
             "tests/transport/test_settling.py",
-            "tests/test_hostile_files.py",
+            "tests/files/test_hostile_files.py",
         ),
         (_JOURNALED, "tests/mission/test_state_directory.py"),
     ),

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from kafka_unclean_recovery.choices import Wishes
-from kafka_unclean_recovery.evidence import note_decisions, note_verified
-from kafka_unclean_recovery.journal import Journal
+from kafka_unclean_recovery.files.journal import Journal
+from kafka_unclean_recovery.mechanisms import Wishes
 from kafka_unclean_recovery.model import (
     Broker,
     Cluster,
@@ -22,8 +21,9 @@ from kafka_unclean_recovery.model import (
     ReplicaLog,
     Report,
 )
-from kafka_unclean_recovery.observation import Observation, Wanted
-from kafka_unclean_recovery.plan import plan_partition
+from kafka_unclean_recovery.planning.plan import plan_partition
+from kafka_unclean_recovery.recovery.journal_evidence import note_decisions, note_verified
+from kafka_unclean_recovery.recovery.observe import Observation, Wanted
 
 CLUSTER = Cluster("cluster-1", {3: Broker(3, "b3", 9092), 4: Broker(4, "b4", 9092)}, (1,))
 WANTED = Wanted(None, ask_groups=True)

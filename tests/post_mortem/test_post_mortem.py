@@ -14,21 +14,21 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from kafka_unclean_recovery.choices import Wishes
-from kafka_unclean_recovery.disk_plan import plan_from_disks
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.evidence import note_decisions
-from kafka_unclean_recovery.journal import Journal, parse
+from kafka_unclean_recovery.files.journal import Journal, parse
+from kafka_unclean_recovery.mechanisms import Wishes
 from kafka_unclean_recovery.model import Commit, PartitionPlan, ReplicaInfo, TopicPartition
+from kafka_unclean_recovery.planning.offline_plan import plan_from_disks
 from kafka_unclean_recovery.post_mortem.document import render_json
 from kafka_unclean_recovery.post_mortem.markdown import render_markdown
 from kafka_unclean_recovery.post_mortem.page import render_page
 from kafka_unclean_recovery.post_mortem.reading import read_post_mortem
 from kafka_unclean_recovery.post_mortem.story import PostMortem, lossless
-from kafka_unclean_recovery.report import report_document
+from kafka_unclean_recovery.recovery.journal_evidence import note_decisions
+from kafka_unclean_recovery.report.document import report_document
 from tests.infos import any_infos
 from tests.post_mortem.journals import WANTED, harmless, planned, seen, write_journal
-from tests.test_loss_page import Page
+from tests.report.test_loss_page import Page
 
 SCHEMA = Draft202012Validator(
     json.loads(

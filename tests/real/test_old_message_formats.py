@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from kafka.record import default_records, legacy_records
 
-from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import EpochSpan, ReplicaLog
 from tests.real.tools import run_tool
 

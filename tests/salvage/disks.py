@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from uuid import UUID
 
+from kafka_unclean_recovery.files.plan_file import plan_json
 from kafka_unclean_recovery.model import (
     Cluster,
     EpochLineage,
@@ -15,8 +16,7 @@ from kafka_unclean_recovery.model import (
     ReplicaLog,
     Scanned,
 )
-from kafka_unclean_recovery.plan import plan_partition
-from kafka_unclean_recovery.plan_file import plan_json
+from kafka_unclean_recovery.planning.plan import plan_partition
 from tests.log_dir.replica_directories import text_of
 from tests.log_dir.segments import checkpoint
 

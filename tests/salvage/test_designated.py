@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import EpochSpan, Scanned, TopicPartition
 from kafka_unclean_recovery.salvage.designated import Designated, designated_leaders
 from tests.salvage.disks import TOPIC_ID, plan_text

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka_unclean_recovery.lineage import truncation_offset
 from kafka_unclean_recovery.model import EpochLineage, ReplicaLog
+from kafka_unclean_recovery.planning.lineage import truncation_offset
 from kafka_unclean_recovery.salvage.ranges import NO_EPOCH, lost_under
 from tests.salvage.histories import log, two_histories
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from kafka_unclean_recovery.choices import ScanMode
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import (
     EpochLineage,
     EpochSpan,
@@ -18,7 +18,7 @@ from kafka_unclean_recovery.model import (
     Severity,
     TopicPartition,
 )
-from kafka_unclean_recovery.trust import cross_check
+from kafka_unclean_recovery.planning.log_trust import cross_check
 
 BROKERS = tuple(range(1, 16))
 UNSCANNED = 15

@@ -9,10 +9,10 @@ from typing import Any
 
 import pyarrow.parquet
 
-from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
 from kafka_unclean_recovery.log_dir.tree import Location
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import PartitionInfo, ReplicaInfo, ReplicaLog, TopicPartition
 from kafka_unclean_recovery.spark.job import Asked
 from kafka_unclean_recovery.spark.places import address_of

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow.parquet
 
-from kafka_unclean_recovery.choices import ScanMode
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import ReplicaInfo
 from kafka_unclean_recovery.spark.summaries import (
     PARTITIONS as PARTITIONS_DIRECTORY,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_unclean_recovery.choices import ScanMode
+from kafka_unclean_recovery.mechanisms import ScanMode
 from tests.real.ports import PortLease, answers
 from tests.real.waiting import wait_until
 from tests.spark.cluster import SPARK_HOME, SparkCluster, daemon, environment, spark_cluster

@@ -16,10 +16,10 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import ReplicaLog
 from kafka_unclean_recovery.spark.data_source import FORMAT, KafkaLogDirs, register
 from kafka_unclean_recovery.spark.exploring import explored, jobs_to_read, rows_of

@@ -12,9 +12,6 @@ import pyarrow
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from kafka_unclean_recovery.disk_plan import plan_from_disks
-from kafka_unclean_recovery.disks import merge_infos
-from kafka_unclean_recovery.lineage import count_once, tail_of, truncation_offset
 from kafka_unclean_recovery.model import (
     Candidate,
     EpochLineage,
@@ -23,13 +20,16 @@ from kafka_unclean_recovery.model import (
     PartitionReport,
     ReplicaInfo,
 )
-from kafka_unclean_recovery.reach import kept_under
-from kafka_unclean_recovery.report_text import why_not
+from kafka_unclean_recovery.planning.lineage import count_once, tail_of, truncation_offset
+from kafka_unclean_recovery.planning.merged_scans import merge_infos
+from kafka_unclean_recovery.planning.offline_plan import plan_from_disks
+from kafka_unclean_recovery.planning.reach import kept_under
 from kafka_unclean_recovery.spark import lineages
 from kafka_unclean_recovery.spark.merging import Scans, read_merged, read_scans
 from kafka_unclean_recovery.spark.partition_plans import DELETED, WHY, plan_partitions
 from kafka_unclean_recovery.spark.plan import plan_replicas
 from kafka_unclean_recovery.spark.tables import REPLICAS
+from kafka_unclean_recovery.wording import why_not
 from tests.spark.random_partitions import random_info
 from tests.spark.summaries_of import write_summaries
 

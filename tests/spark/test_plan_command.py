@@ -17,14 +17,14 @@ from typer.testing import CliRunner
 from kafka_unclean_recovery.cli import spark_session
 from kafka_unclean_recovery.cli.spark_planning import Options, plan
 from kafka_unclean_recovery.cli.unclean_recovery import app
-from kafka_unclean_recovery.disk_plan import plan_from_disks
-from kafka_unclean_recovery.disks import merge_infos
+from kafka_unclean_recovery.files.plan_file import manual_recovery_json, parse_plan, plan_json
 from kafka_unclean_recovery.model import Cluster, PartitionReport, ReplicaInfo
-from kafka_unclean_recovery.plan_file import manual_recovery_json, parse_plan, plan_json
+from kafka_unclean_recovery.planning.merged_scans import merge_infos
+from kafka_unclean_recovery.planning.offline_plan import plan_from_disks
 from kafka_unclean_recovery.spark import plan_rows, planning
+from tests.report.test_loss_page import SCHEMA, Page
 from tests.spark.random_partitions import random_info
 from tests.spark.summaries_of import write_summaries
-from tests.test_loss_page import SCHEMA, Page
 
 
 def run(*arguments: object) -> tuple[int, str, str]:

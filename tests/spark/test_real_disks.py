@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from kafka_unclean_recovery.choices import ScanMode
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.spark.job import Home
 from kafka_unclean_recovery.spark.scan import scan
 from tests.real.disks_recipe import disks_at_rest

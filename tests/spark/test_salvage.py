@@ -12,10 +12,11 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from kafka_unclean_recovery.choices import ScanMode
+from kafka_unclean_recovery.files.plan_file import plan_json
 from kafka_unclean_recovery.log_dir import watching as local
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import (
     Cluster,
     EpochSpan,
@@ -23,8 +24,7 @@ from kafka_unclean_recovery.model import (
     PartitionState,
     ReplicaLog,
 )
-from kafka_unclean_recovery.plan import plan_partition
-from kafka_unclean_recovery.plan_file import plan_json
+from kafka_unclean_recovery.planning.plan import plan_partition
 from kafka_unclean_recovery.salvage.designated import (
     DesignatedLeaders,
     designated_json,

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.watching import Progress
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.spark import scan as bulk
 from kafka_unclean_recovery.spark.job import Home
 from kafka_unclean_recovery.spark.scan import scan

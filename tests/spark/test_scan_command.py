@@ -13,12 +13,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kafka_unclean_recovery import __version__
-from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.cli import spark_scan, spark_session
 from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.spark_scan import Options, scan
 from kafka_unclean_recovery.cli.spark_session import SparkWatch
 from kafka_unclean_recovery.log_dir.watching import Progress
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.spark.job import Home
 from kafka_unclean_recovery.spark.scan import scan as scan_in_session
 from tests.cli.run import RECOVERY, command_line, run

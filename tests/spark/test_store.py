@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from kafka_unclean_recovery.choices import ScanMode
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.spark.job import Asked, Home
 from kafka_unclean_recovery.spark.scan import scan
 from kafka_unclean_recovery.stores.location import StoreOptions, location_of

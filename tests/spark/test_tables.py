@@ -9,8 +9,8 @@ import pytest
 from jsonschema import validate
 
 import kafka_unclean_recovery
-from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import (
     EpochSpan,
     Finding,

@@ -15,11 +15,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.log_directory import LogDirectory
 from kafka_unclean_recovery.log_dir.properties_files import MetaProperties
 from kafka_unclean_recovery.log_dir.replica_scan import Replica
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.spark import bundles, new_files
 from kafka_unclean_recovery.spark.bundles import bundle_file, make_bundles

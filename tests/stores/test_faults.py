@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
 from kafka_unclean_recovery.log_dir.tree import Unreadable
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.stores.location import StoreLocation, StoreOptions, location_of
 from kafka_unclean_recovery.stores.store_folder import StoreFile
 from tests.log_dir import replica_directories as disks

@@ -14,9 +14,9 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.tree import Unreadable
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.stores.location import StoreLocation, StoreOptions, location_of
 from tests.stores.trees import rows, scanned, write_damaged
 

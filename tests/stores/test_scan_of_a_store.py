@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from pyarrow import fs
 
-from kafka_unclean_recovery.choices import ScanMode
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.replica_scan import Replica, scan_replica
 from kafka_unclean_recovery.log_dir.tree import Unreadable
 from kafka_unclean_recovery.log_dir.watching import Unmetered
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.stores.store_folder import StoreFolder
 from tests.log_dir import replica_directories as disks

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from kafka_unclean_recovery.choices import ScanMode
+from kafka_unclean_recovery.files.replica_info_file import replica_info_json
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
 from kafka_unclean_recovery.log_dir.tree import Location
-from kafka_unclean_recovery.replica_info import replica_info_json
+from kafka_unclean_recovery.mechanisms import ScanMode
 from tests.log_dir import replica_directories as disks
 from tests.log_dir.mutations import seeded
 from tests.log_dir.segments import checkpoint

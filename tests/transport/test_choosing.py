@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_unclean_recovery.choices import Dialect, ElectionMethod, Transport, Wishes
+from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod, Transport, Wishes
 from kafka_unclean_recovery.messages.dialects import EMULATOR_FEATURE
 from kafka_unclean_recovery.transport.choosing import (
     ChosenSource,

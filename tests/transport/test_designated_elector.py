@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 
-from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.cluster.quorum import Patience
-from kafka_unclean_recovery.election_rules import designate
-from kafka_unclean_recovery.journal import Journal, half_done
+from kafka_unclean_recovery.files.journal import Journal, half_done
+from kafka_unclean_recovery.mechanisms import Dialect
 from kafka_unclean_recovery.model import (
     Outcome,
     OutcomeKind,
@@ -22,8 +21,9 @@ from kafka_unclean_recovery.model import (
     PartitionState,
     ReplicaLog,
 )
-from kafka_unclean_recovery.plan import plan_partition
-from kafka_unclean_recovery.stopping import Stop
+from kafka_unclean_recovery.planning.election_rules import designate
+from kafka_unclean_recovery.planning.plan import plan_partition
+from kafka_unclean_recovery.shutdown import Stop
 from kafka_unclean_recovery.transport.designated_elector import DesignatedElector
 from kafka_unclean_recovery.transport.electing import Means
 from kafka_unclean_recovery.transport.replica_log_info import ReplicaLogInfoSource
@@ -158,7 +158,7 @@ def test_nothing_is_sent_that_the_journal_can_not_note(
             return write(descriptor, data)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("kafka_unclean_recovery.journal.os.write", fill)
+    monkeypatch.setattr("kafka_unclean_recovery.files.journal.os.write", fill)
     run = elect(scripted, [_plan(s) for s in scripted.states.values()])
     assert [line["event"] for line in run.lines] == ["elect"]
     assert not _elections(scripted)

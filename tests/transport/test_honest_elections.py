@@ -22,7 +22,7 @@ from kafka_unclean_recovery.cli import session
 from kafka_unclean_recovery.cluster.quorum import Patience
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.intercepts import Close, Fail, LeaveOut, Seen, Where
-from kafka_unclean_recovery.journal import Journal, half_done, parse, unfinished
+from kafka_unclean_recovery.files.journal import Journal, half_done, parse, unfinished
 from kafka_unclean_recovery.transport import coming
 from kafka_unclean_recovery.transport.reorder_elector import ReorderElector
 from tests.cli.in_process import ELECTION, RECOVERY, Done, invoke
@@ -327,7 +327,7 @@ def test_a_disk_that_fills_up_under_the_journal_never_hides_what_was_done(
     with outage() as cluster:
         sent = [watch(cluster, REORDER), watch(cluster, ELECT)]
         with monkeypatch.context() as full:
-            full.setattr("kafka_unclean_recovery.journal.os.write", fill)
+            full.setattr("kafka_unclean_recovery.files.journal.os.write", fill)
             done = recover(cluster)
         if written <= full_after:
             assert (done.code, leaders(cluster)) == (0, [BEST])
@@ -354,7 +354,7 @@ def test_resume_says_what_it_could_not_note_where_the_disk_is_full(
     with outage() as cluster:
         journal = _left_half_done(cluster)
         with monkeypatch.context() as filled:
-            filled.setattr("kafka_unclean_recovery.journal.os.write", full)
+            filled.setattr("kafka_unclean_recovery.files.journal.os.write", full)
             done = resume(cluster, journal)
         assert (done.code, orders(cluster)) == (1, {RESTORED}), done.stderr
         assert "No space left on device: not all that this run did is in the journal" in done.stderr

@@ -7,10 +7,10 @@ from itertools import count
 
 import pytest
 
-from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.cluster.asking import NOT_ANSWERED
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.mechanisms import Dialect
 from kafka_unclean_recovery.model import EpochSpan, PartitionState, ReplicaLog
 from kafka_unclean_recovery.transport import ReplicaLogSource
 from kafka_unclean_recovery.transport.list_offsets import ListOffsetsSource

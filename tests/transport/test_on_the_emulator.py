@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from confluent_kafka.admin import AdminClient
 
-from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.emulator import Cluster, Options
+from kafka_unclean_recovery.mechanisms import Dialect
 from tests.cli.run import ELECTION, RECOVERY, run
 from tests.real.metadata import QUIETLY, SILENT
 from tests.real.records import Settings, consume_all, create_topic, numbered, produce_many

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.cluster.asking import NOT_ANSWERED
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.mechanisms import Dialect
 from kafka_unclean_recovery.messages.dialects import REQUESTS
 from kafka_unclean_recovery.model import EpochSpan, PartitionState, ReplicaLog
 from kafka_unclean_recovery.transport.replica_log_info import ReplicaLogInfoSource

@@ -21,7 +21,7 @@ from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.quorum import Controller, Patience, Unsure
 from kafka_unclean_recovery.cluster.security import ClientConfig
 from kafka_unclean_recovery.emulator import Cluster, Options
-from kafka_unclean_recovery.journal import Journal, half_done, outstanding
+from kafka_unclean_recovery.files.journal import Journal, half_done, outstanding
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.transport.coming import Coming
 from tests.cluster.fake_node import in_loop
@@ -91,7 +91,9 @@ def test_the_age_of_the_last_request_counts_and_not_that_of_the_order(
         journal.note("sent", **sent)
         for shift in (-3600, 3600):
             wall = time.time_ns() + shift * 10**9
-            monkeypatch.setattr("kafka_unclean_recovery.journal.time.time_ns", lambda at=wall: at)
+            monkeypatch.setattr(
+                "kafka_unclean_recovery.files.journal.time.time_ns", lambda at=wall: at
+            )
             assert _settle(journal) == [("b2:9092", ago)]
             journal.lines.pop()  # the line that says that it is settled
 

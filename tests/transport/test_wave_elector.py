@@ -19,10 +19,10 @@ from kafka_unclean_recovery.model import (
     PartitionState,
     TopicPartition,
 )
+from kafka_unclean_recovery.planning.waves import Pace
 from kafka_unclean_recovery.transport import Elections
 from kafka_unclean_recovery.transport import coming as patience
 from kafka_unclean_recovery.transport.wave_elector import WaveElector
-from kafka_unclean_recovery.waves import Pace
 from tests.cluster.fake_node import in_loop
 from tests.reports import plan, state
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.controller.events import Errors
 from kafka_unclean_recovery.emulator.error_codes import (
@@ -18,6 +17,7 @@ from kafka_unclean_recovery.emulator.error_codes import (
     UNKNOWN_TOPIC_OR_PARTITION,
 )
 from kafka_unclean_recovery.emulator.request_limits import SERVED_AT_ONCE
+from kafka_unclean_recovery.mechanisms import Dialect
 from kafka_unclean_recovery.messages.dialects import REQUESTS
 
 _OF_DIALECT = {

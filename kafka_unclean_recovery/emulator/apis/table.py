@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from kafka_unclean_recovery.choices import Dialect
 from kafka_unclean_recovery.emulator.apis import (
     alter_configs,
     alter_partition_reassignments,
@@ -46,6 +45,7 @@ from kafka_unclean_recovery.emulator.apis import (
 )
 from kafka_unclean_recovery.emulator.apis.api import Api
 from kafka_unclean_recovery.emulator.controller.releases import Release
+from kafka_unclean_recovery.mechanisms import Dialect
 
 MODULES = (
     alter_configs,

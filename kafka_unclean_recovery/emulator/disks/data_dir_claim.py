@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from kafka_unclean_recovery.locking import lock
+from kafka_unclean_recovery.files.locking import lock
 
 _FILE = "control-socket"
 

@@ -1,0 +1,283 @@
+"""Plans as files: the KIP's, which a person may edit, and the rich one, which nobody may. Pure.
+
+The rich plan carries what each election rests on (its preconditions) and a digest over the whole,
+so that whoever applies it later knows that it is what was planned, and can observe it all again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.files.json_text import load_object
+from kafka_unclean_recovery.model import (
+    Candidate,
+    Cluster,
+    Finding,
+    GroupBeyond,
+    Loss,
+    PartitionPlan,
+    ReplicaLog,
+    Scanned,
+)
+
+FORMAT_VERSION = 1
+
+STOCK_SCRIPT_WARNING = (
+    "warning: kafka-leader-election.sh of today's Kafka accepts this file and ignores the "
+    "designated leaders in it, so it may elect a replica that loses more; "
+    "use kafka-elect-leaders --election-type designated"
+)
+"""For stderr, wherever the KIP's file is written."""
+
+UNKNOWN_LOSS = Loss(None, None)
+
+Json = dict[str, object]
+"""A JSON object under construction."""
+
+
+def manual_recovery_json(plans: Iterable[PartitionPlan]) -> str:
+    """The file of --manual-recovery-output-file (KIP-1275), by topic and partition, a line each.
+
+    Plans without a designated leader are left out.
+    """
+    lines = (
+        leader_line(plan.state.topic, plan.state.partition, plan.designated_leader)
+        for plan in _sorted(plans)
+        if plan.designated_leader is not None
+    )
+    return "".join(partitions_by_chunk({}, lines, dict))
+
+
+def leader_line(topic: str, partition: int, leader: int) -> str:
+    """A partition's entry in it."""
+    return json.dumps({"topic": topic, "partition": partition, "designatedLeader": leader})
+
+
+def plan_json(cluster: Cluster, plans: Iterable[PartitionPlan], created_at: str) -> str:
+    """The rich plan (schemas/plan-1.schema.json) with its digest.
+
+    `created_at` is a time in ISO 8601 with its offset from UTC.
+    """
+    return "".join(plan_chunks(cluster.cluster_id, map(plan_line, _sorted(plans)), created_at))
+
+
+def plan_chunks(
+    cluster_id: str, lines: Iterable[tuple[str, str]], created_at: str
+) -> Iterator[str]:
+    """The same, bit by bit; lines: of `plan_line`, by topic and partition, or many joined by
+    ",\n" and ",", so that they need not all exist at once."""
+    head: Json = {
+        "format_version": FORMAT_VERSION,
+        "kind": "plan",
+        "cluster_id": cluster_id,
+        "created_at": created_at,
+    }
+    # "partitions" comes last among the sorted keys.
+    hashed = hashlib.sha256(f'{canonical_json(head)[:-1]},"partitions":['.encode("ascii"))
+
+    def heard() -> Iterator[str]:
+        for place, (line, canonical) in enumerate(lines):
+            hashed.update(f"{',' if place else ''}{canonical}".encode("ascii"))
+            yield line
+        hashed.update(b"]}")
+
+    yield from partitions_by_chunk(head, heard(), lambda: {"digest": _digest(hashed)})
+
+
+def plan_line(plan: PartitionPlan) -> tuple[str, str]:
+    """A partition's entry in the rich plan: its line, and the canonical form that is hashed."""
+    row = plan_row(plan)
+    return json.dumps(row), canonical_json(row)
+
+
+def canonical_json(value: object) -> str:
+    """Keys sorted, no blanks, ASCII with \\u escapes."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def plan_digest(document: Mapping[str, object]) -> str:
+    """The text "sha256:" and the hex digest of `document` without its "digest".
+
+    Hashed is the canonical form.
+    """
+    rest = {key: value for key, value in document.items() if key != "digest"}
+    return _digest(hashlib.sha256(canonical_json(rest).encode("ascii")))
+
+
+def _digest(hashed: hashlib._Hash) -> str:
+    return f"sha256:{hashed.hexdigest()}"
+
+
+def parse_plan(text: str, source: str) -> Json:
+    """The document of a rich plan, its kind, version and digest checked.
+
+    Raises InputError, which names `source`.
+    """
+    document = load_object(text, source)
+    if document.get("kind") != "plan":
+        raise InputError(f'{source}: kind: is not "plan"; give a file of --plan-output-file')
+    version = document.get("format_version")
+    if version != FORMAT_VERSION or isinstance(version, bool):  # True == 1
+        raise InputError(
+            f"{source}: format_version: only {FORMAT_VERSION} is known here; "
+            "use the version of this tool that wrote the plan"
+        )
+    if document.get("digest") != _digest_of_read(document, source):
+        raise InputError(
+            f"{source}: digest: does not agree with the plan, which was changed after it was "
+            "written; make a new plan (to choose leaders by hand, --manual-recovery-output-file)"
+        )
+    return document
+
+
+def _digest_of_read(document: Json, source: str) -> str:
+    try:
+        return plan_digest(document)
+    except RecursionError:
+        raise InputError(f"{source}: nested too deeply to be a plan") from None
+
+
+def partitions_by_line(head: Json, rows: Iterable[Json], tail: Json) -> str:
+    """One JSON object: `head`, then "partitions" with a line for each row, then `tail`.
+
+    Quick to write and to grep; rows are taken one at a time, so that they need not all exist.
+    """
+    return "".join(partitions_by_chunk(head, map(json.dumps, rows), lambda: tail))
+
+
+def partitions_by_chunk(
+    head: Json, chunks: Iterable[str], tail: Callable[[], Json]
+) -> Iterator[str]:
+    """The same bit by bit; chunks: lines, or many joined by ",\n". `tail` is asked last."""
+    before = "".join(f"{json.dumps(key)}: {json.dumps(value)},\n" for key, value in head.items())
+    yield f'{{{before}"partitions": ['
+    end = "]"
+    for chunk in chunks:
+        yield f"\n{chunk}" if end == "]" else f",\n{chunk}"
+        end = "\n]"
+    after = "".join(f",\n{json.dumps(key)}: {json.dumps(value)}" for key, value in tail().items())
+    yield f"{end}{after}}}\n"
+
+
+def replica_log_json(log: ReplicaLog) -> Json:
+    """All of a ReplicaLog; offsets as in the model, null where unknown."""
+    epochs = None
+    if log.epochs is not None:
+        epochs = [
+            {"epoch": s.epoch, "start_offset": s.start_offset, "end_offset": s.end_offset}
+            for s in log.epochs
+        ]
+    return {
+        "broker": log.broker,
+        "live": log.live,
+        "last_written_leader_epoch": log.last_written_leader_epoch,
+        "log_start_offset": log.log_start_offset,
+        "high_watermark": log.high_watermark,
+        "log_end_offset": log.log_end_offset,
+        "epochs": epochs,
+        "source": log.source,
+        "problem": log.problem,
+        "suspect": log.suspect,
+        "certain_end_offset": log.certain_end_offset,
+        "scanned": None if log.scanned is None else _scanned_json(log.scanned),
+        "broker_epoch": log.broker_epoch,
+    }
+
+
+def _scanned_json(scanned: Scanned) -> Json:
+    return {
+        "mode": scanned.mode.value,
+        "directory": scanned.directory,
+        "topic_id": scanned.topic_id,
+        "directory_id": scanned.directory_id,
+        "recovery_point": scanned.recovery_point,
+        "size": scanned.size,
+        "record_count": scanned.record_count,
+        "damage": scanned.damage,
+        "stopped_clean": scanned.stopped_clean,
+    }
+
+
+def loss_json(loss: Loss) -> Json:
+    """Records; null where unknown."""
+    return {"certain": loss.certain, "possible": loss.possible, "at_least": loss.at_least}
+
+
+def finding_json(finding: Finding) -> Json:
+    return {
+        "code": finding.code,
+        "severity": finding.severity.value,
+        "message": finding.message,
+    }
+
+
+def candidate_json(candidate: Candidate) -> Json:
+    """What electing this replica would lose, and where it would truncate the others."""
+    divergences = [
+        {"broker": d.broker, "offset": d.offset, "records": d.records}
+        for d in candidate.divergences
+    ]
+    return {
+        "broker": candidate.log.broker,
+        "loss": loss_json(candidate.loss),
+        "divergences": divergences,
+    }
+
+
+def loss_under(plan: PartitionPlan | None, leader: int | None) -> Loss:
+    """What `leader` costs, unknown when it is not among the candidates.
+
+    Not always the loss of the best candidate: an operator may have designated another one.
+    """
+    ranking = plan.ranking if plan else ()
+    return next((c.loss for c in ranking if c.log.broker == leader), UNKNOWN_LOSS)
+
+
+def groups_under(plan: PartitionPlan | None, leader: int | None) -> tuple[GroupBeyond, ...]:
+    """Groups that have read more than `leader` holds; none where it is not among the candidates."""
+    ranking = plan.ranking if plan else ()
+    return next((c.groups for c in ranking if c.log.broker == leader), ())
+
+
+def plan_row(plan: PartitionPlan) -> Json:
+    """A partition's entry in the rich plan, as values."""
+    return {
+        "topic": plan.state.topic,
+        "partition": plan.state.partition,
+        "preconditions": _preconditions(plan),
+        "designated_leader": plan.designated_leader,
+        "order": list(plan.order),
+        "refusal": plan.refusal,
+        "loss": loss_json(loss_under(plan, plan.designated_leader)),
+        "findings": [finding_json(finding) for finding in plan.findings],
+        "ranking": [_ranked(candidate) for candidate in plan.ranking],
+        "replica_logs": [replica_log_json(log) for log in plan.replica_logs],
+    }
+
+
+def _preconditions(plan: PartitionPlan) -> Json:
+    state = plan.state
+    return {
+        "topic_id": state.topic_id,
+        "leader_epoch": state.leader_epoch,
+        "replicas": list(state.replicas),
+        "isr": list(state.isr),
+        "elr": list(state.elr),
+        "last_known_elr": list(state.last_known_elr),
+    }
+
+
+def _ranked(candidate: Candidate) -> Json:
+    log = candidate.log
+    return {
+        **candidate_json(candidate),
+        "last_written_leader_epoch": log.last_written_leader_epoch,
+        "log_end_offset": log.log_end_offset,
+    }
+
+
+def _sorted(plans: Iterable[PartitionPlan]) -> list[PartitionPlan]:
+    return sorted(plans, key=lambda plan: plan.state.topic_partition)

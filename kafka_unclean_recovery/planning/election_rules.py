@@ -1,0 +1,199 @@
+"""Whether an election may go ahead, whom the controller would elect, what came of it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from kafka_unclean_recovery.model import (
+    NO_LEADER,
+    Candidate,
+    Finding,
+    Loss,
+    Outcome,
+    OutcomeKind,
+    PartitionPlan,
+    PartitionState,
+    Severity,
+)
+from kafka_unclean_recovery.planning.broker_return import waiting_for
+from kafka_unclean_recovery.planning.findings import findings_of
+
+Choice = Callable[[PartitionState, Sequence[int]], int]
+"""Whom an election makes leader of an offline partition, when its replicas are to stand in an order
+that begins with the designated one. NO_LEADER when nobody can lead."""
+
+_BY_ITSELF = "came back by itself: its leader was in the ISR or ELR"
+_BY_LAST_KNOWN = "came back by itself: the controller elected the last known leader"
+
+
+def designated_choice(_: PartitionState, order: Sequence[int]) -> int:
+    """Whom a designated election makes leader (KIP-1275): whoever is named, or nobody."""
+    return order[0]
+
+
+def controller_choice(state: PartitionState, order: Sequence[int]) -> int:
+    """Whom ElectLeaders UNCLEAN elects on an offline partition whose replicas stand in `order`.
+
+    Kafka's PartitionChangeBuilder.electAnyLeader: the first live one in the ISR, or in the ELR
+    when the ISR is empty; else the last known leader if ISR and ELR are empty, it is the only one
+    recorded and lives; else the first live one. NO_LEADER when nothing lives.
+    """
+    live = [r for r in order if r in state.online_replicas]
+    clean = [r for r in live if r in (state.isr or state.elr)]
+    if clean:
+        return clean[0]
+    last_known = state.last_known_elr
+    if not state.isr and not state.elr and len(last_known) == 1 and last_known[0] in live:
+        return last_known[0]
+    return live[0] if live else NO_LEADER
+
+
+def refuse_or_settle(
+    plan: PartitionPlan, now: PartitionState | None, choose: Choice = controller_choice
+) -> Outcome | None:
+    """What ends this row before anything is sent; None when the election may go ahead.
+
+    `now` is the partition as just observed, None when it no longer exists. What the plan rests on
+    must still be so: offline, same topic id, leader epoch and replica set, no reassignment, the
+    designated leader a live and unfenced member, and the one that the election makes leader; and
+    no other replica has come back, which may hold more.
+    """
+    before = plan.state
+    if plan.refusal is not None:
+        return _refused(plan.refusal)
+    if plan.designated_leader is None:
+        return Outcome(OutcomeKind.NO_CANDIDATE, "no live replica whose log could be read")
+    if now is None:
+        return _refused("it no longer exists")
+    if now.topic_id != before.topic_id:
+        return _refused("its topic was deleted and created again")
+    if not now.offline:
+        return _online_before_election(plan, now)
+    if now.leader_epoch != before.leader_epoch:
+        return _refused(
+            f"its leader epoch moved from {before.leader_epoch} to {now.leader_epoch}; plan again"
+        )
+    if set(now.replicas) != set(before.replicas):
+        return _refused(
+            f"its replica set changed from {list(before.replicas)} to {list(now.replicas)}"
+        )
+    if now.reassigning:
+        return _refused("a reassignment has begun")
+    return _electable(plan.designated_leader, before, now, choose(now, plan.order))
+
+
+def _electable(
+    leader: int, before: PartitionState, now: PartitionState, choice: int
+) -> Outcome | None:
+    if leader not in now.replicas:
+        return _refused(f"broker {leader} is no replica (replicas are {list(now.replicas)})")
+    if leader not in now.online_replicas:
+        return _refused(f"broker {leader} is dead or fenced, or its log directory failed")
+    if choice in clean_leaders(now):
+        return None
+    if choice != leader:
+        return _refused(
+            f"the controller would elect broker {choice}, the last known leader, over any order"
+        )
+    back = [r for r in now.online_replicas if r not in before.online_replicas]
+    if back:
+        return _refused(f"broker {back[0]} has come back since, and may hold more; plan again")
+    return None
+
+
+def _online_before_election(plan: PartitionPlan, now: PartitionState) -> Outcome:
+    by_itself = _by_itself(now.leader, plan.state)
+    if by_itself is not None:
+        return Outcome(OutcomeKind.ALREADY_ONLINE, by_itself)
+    if now.leader == plan.designated_leader:
+        return Outcome(OutcomeKind.ALREADY_ONLINE, "somebody else elected the designated leader")
+    return _refused(f"somebody else elected broker {now.leader} meanwhile")
+
+
+def _refused(reason: str) -> Outcome:
+    return Outcome(OutcomeKind.REFUSED, reason)
+
+
+def _by_itself(leader: int, before: PartitionState) -> str | None:
+    """How the controller may have elected this leader on its own, once its broker was back.
+
+    An unclean start takes a broker out of the ELR, and it is elected all the same: as the last
+    known leader.
+    """
+    if leader in clean_leaders(before):
+        return _BY_ITSELF
+    return _BY_LAST_KNOWN if leader in before.last_known_elr else None
+
+
+def came_back_text(leader: int, before: PartitionState) -> str:
+    """How a partition that was offline as in `before` got this leader, without an election here."""
+    by_itself = _by_itself(leader, before)
+    return by_itself or f"somebody else elected broker {leader} meanwhile"
+
+
+def clean_leaders(state: PartitionState) -> tuple[int, ...]:
+    """Replicas whose election loses nothing committed (KIP-966): the ISR, or the ELR."""
+    return (*state.isr, *state.elr)
+
+
+def judge(
+    designated_leader: int, before: PartitionState, after: PartitionState | None, said: str | None
+) -> Outcome:
+    """What became of one election. `before` was observed just before it, `after` read back;
+    `said` is the error that Kafka gave for it, None for success."""
+    if after is None:
+        return Outcome(OutcomeKind.FAILED, "it was deleted during the election")
+    if after.offline:
+        return Outcome(OutcomeKind.FAILED, said or "Kafka reported success, yet it has no leader")
+    if after.leader == designated_leader:
+        return Outcome(OutcomeKind.ELECTED)
+    by_itself = _by_itself(after.leader, before)
+    if by_itself is not None:
+        return Outcome(OutcomeKind.ALREADY_ONLINE, by_itself)
+    return Outcome(
+        OutcomeKind.FAILED,
+        f"broker {after.leader} leads instead of the designated {designated_leader}",
+    )
+
+
+def designate(plan: PartitionPlan, leader: int) -> PartitionPlan:
+    """The plan with the leader that an operator chose; the order behind it stays the ranking. A
+    refusal that left the choice to a person is over with it; a reassignment is no such choice.
+
+    Raises ValueError when `leader` can't be elected: foreign, dead or fenced, adding, or silent.
+    """
+    state = plan.state
+    log = next((log for log in plan.replica_logs if log.broker == leader), None)
+    if log is None:
+        raise ValueError(f"broker {leader} is no replica (replicas are {list(state.replicas)})")
+    if leader not in state.online_replicas:
+        raise ValueError(f"broker {leader} is dead or fenced, or its log directory failed")
+    if leader in state.adding_replicas:
+        raise ValueError(f"broker {leader} is an adding replica of a reassignment")
+    if log.log_end_offset is None:
+        raise ValueError(f"broker {leader} gave no answer that counts ({log.problem})")
+    chosen = [c for c in plan.ranking if c.log.broker == leader]
+    others = [c for c in plan.ranking if c.log.broker != leader]
+    ranking = (*(chosen or [Candidate(log, Loss(None, None))]), *others)
+    order = (leader, *(r for r in plan.order if r != leader))
+    findings = plan.findings
+    if leader != plan.designated_leader:
+        findings = (_by_hand(plan, leader), *findings_of(state, plan.replica_logs, ranking))
+    return replace(
+        plan,
+        ranking=ranking,
+        designated_leader=leader,
+        order=order,
+        findings=findings,
+        refusal=plan.refusal if state.reassigning else None,
+        waiting=waiting_for(state, plan.replica_logs, ranking),
+    )
+
+
+def _by_hand(plan: PartitionPlan, leader: int) -> Finding:
+    best = f"broker {plan.ranking[0].log.broker}" if plan.ranking else "none"
+    message = f"broker {leader} was designated by hand; the replica that loses least is {best}"
+    if plan.refusal is not None and not plan.state.reassigning:
+        message = f"broker {leader} was designated by hand, since {plan.refusal}"
+    return Finding("designated_by_hand", Severity.NOTICE, message)

@@ -1,0 +1,208 @@
+"""Several scans as one, and the disks of the dead beside what live brokers answered. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.mechanisms import ScanMode
+from kafka_unclean_recovery.model import (
+    Finding,
+    PartitionInfo,
+    PartitionState,
+    ReplicaInfo,
+    ReplicaLog,
+    Severity,
+    TopicPartition,
+)
+from kafka_unclean_recovery.planning.log_trust import cross_check
+
+Named = tuple[str, ReplicaInfo]
+"""A scan, and what messages call it."""
+
+
+NOT_IN_NEWEST = "not_in_newest_metadata"
+"""Code of the finding on a partition that only an older metadata log has."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    name: str
+    info: ReplicaInfo
+    partitions: Mapping[TopicPartition, PartitionInfo]
+
+
+def merge_infos(infos: Sequence[Named]) -> ReplicaInfo:
+    """One or more scans as one: states of the newest metadata log, the latest scan of a replica.
+
+    `scanned_at` is that of the oldest: nothing here is older. Raises InputError for scans of
+    different clusters.
+    """
+    cluster_id = _one_cluster(infos)
+    newest_info = max((info for _, info in infos), key=metadata_age)
+    sources = [
+        _Source(name, info, {row.topic_partition: row for row in info.partitions})
+        for name, info in sorted(infos, key=lambda named: _time(named[1]))
+    ]
+    newest = next(source for source in sources if source.info is newest_info)
+    every = {tp for source in sources for tp in source.partitions}
+    return ReplicaInfo(
+        cluster_id=cluster_id,
+        scanned_at=sources[0].info.scanned_at,
+        brokers=tuple(sorted({b for source in sources for b in source.info.brokers})),
+        partitions=tuple(_merged(tp, sources, newest) for tp in sorted(every)),
+        metadata_epoch=newest_info.metadata_epoch,
+        metadata_end_offset=newest_info.metadata_end_offset,
+        problems=tuple(f"{name}: {p}" for name, info in infos for p in info.problems),
+        interrupted=any(info.interrupted for _, info in infos),
+    )
+
+
+def check_cluster(info: ReplicaInfo, cluster_id: str) -> None:
+    """Raises InputError for disks of another cluster than that of the brokers."""
+    if info.cluster_id not in (None, cluster_id):
+        raise InputError(
+            f"the disks are of cluster {info.cluster_id}, the brokers of cluster {cluster_id};"
+            " give disks of the cluster that is to be recovered"
+        )
+
+
+def add_disks(
+    replica_logs: Mapping[TopicPartition, Sequence[ReplicaLog]],
+    states: Mapping[TopicPartition, PartitionState],
+    cluster_id: str,
+    info: ReplicaInfo,
+) -> dict[TopicPartition, tuple[ReplicaLog, ...]]:
+    """`replica_logs` of a live cluster, with the disks of the replicas that are not live.
+
+    What a live broker says is never replaced, not even its silence. Raises InputError for disks of
+    another cluster.
+    """
+    check_cluster(info, cluster_id)
+    rows = {row.topic_partition: row for row in info.partitions}
+    return {
+        tp: _beside(logs, rows[tp], states.get(tp)) if tp in rows else tuple(logs)
+        for tp, logs in replica_logs.items()
+    }
+
+
+def _beside(
+    logs: Sequence[ReplicaLog], row: PartitionInfo, state: PartitionState | None
+) -> tuple[ReplicaLog, ...]:
+    disks = {log.broker: log for log in row.replica_logs}
+    return cross_check(
+        state,
+        [log if log.live else disks.get(log.broker, log) for log in logs],
+        compacted=row.compacted,
+        covered=disks,
+    )
+
+
+def _one_cluster(infos: Sequence[Named]) -> str | None:
+    known = [(name, info.cluster_id) for name, info in infos if info.cluster_id is not None]
+    for name, cluster_id in known[1:]:
+        first, its_id = known[0]
+        if cluster_id != its_id:
+            raise InputError(
+                f"{first} is of cluster {its_id}, {name} of cluster {cluster_id}; give the disks of"
+                " one cluster"
+            )
+    return known[0][1] if known else None
+
+
+def metadata_age(info: ReplicaInfo) -> tuple[int, int]:
+    """The greater, the newer; a scan without a metadata log has the least."""
+    if info.metadata_epoch is None or info.metadata_end_offset is None:
+        return -1, -1
+    return info.metadata_epoch, info.metadata_end_offset
+
+
+def _time(info: ReplicaInfo) -> datetime:
+    return datetime.fromisoformat(info.scanned_at)
+
+
+def _merged(
+    topic_partition: TopicPartition,
+    sources: Sequence[_Source],
+    newest: _Source,
+) -> PartitionInfo:
+    """sources: the oldest scan first."""
+    rows = [
+        (s.name, s.partitions[topic_partition]) for s in sources if topic_partition in s.partitions
+    ]
+    in_newest = newest.partitions.get(topic_partition)
+    state = in_newest.state if in_newest else None
+    logs: dict[int, tuple[str, ReplicaLog]] = {}
+    found = [finding for _, row in rows for finding in row.findings]
+    if state is None and any(row.state for _, row in rows):
+        found.append(not_in_newest(newest.name))
+    for name, row in rows:
+        for log in row.replica_logs:
+            before = logs.get(log.broker)
+            if before is not None and _differs(before[1], log):
+                found.append(_scanned_twice(before, (name, log)))
+            elif before is not None and _depth(before[1]) > _depth(log):
+                continue
+            logs[log.broker] = name, log
+    compacted = any(row.compacted for _, row in rows)
+    # Each scan has held its replicas against the metadata logs that it found itself.
+    checked = cross_check(
+        state,
+        [log for _, (_, log) in sorted(logs.items())],
+        compacted=compacted,
+        covered=(),
+    )
+    return PartitionInfo(topic_partition, state, checked, tuple(_once(found)), compacted)
+
+
+def _depth(log: ReplicaLog) -> int:
+    return list(ScanMode).index(log.scanned.mode) if log.scanned else -1
+
+
+def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
+    return iter(dict.fromkeys(findings))
+
+
+def not_in_newest(name: str) -> Finding:
+    return Finding(
+        NOT_IN_NEWEST,
+        Severity.UNKNOWN,
+        f"the newest metadata log, that of {name}, does not have this partition, an older one has:"
+        " it was deleted, or left out of that scan; if it is wanted, scan those disks for it",
+    )
+
+
+def _differs(before: ReplicaLog, after: ReplicaLog) -> bool:
+    return _seen(before) != _seen(after)
+
+
+def _seen(log: ReplicaLog) -> tuple[object, ...]:
+    """Where it was found and how far it goes, apart from how closely it was looked at."""
+    directory = log.scanned.directory if log.scanned else None
+    return (
+        directory,
+        log.last_written_leader_epoch,
+        log.log_start_offset,
+        log.log_end_offset,
+        log.epochs,
+        log.problem,
+        log.suspect,
+    )
+
+
+def _scanned_twice(before: tuple[str, ReplicaLog], after: tuple[str, ReplicaLog]) -> Finding:
+    return Finding(
+        "replica_scanned_twice",
+        Severity.UNKNOWN,
+        f"the disk of broker {after[1].broker} was scanned more than once: {_told(*before)},"
+        f" {_told(*after)}; the latter, scanned later, counts. If it is the wrong one, leave"
+        " it out",
+    )
+
+
+def _told(name: str, log: ReplicaLog) -> str:
+    where = log.scanned.directory if log.scanned else "an unknown directory"
+    end = "unknown" if log.log_end_offset is None else log.log_end_offset
+    return f"log end offset {end} in {where} ({name})"

@@ -1,0 +1,226 @@
+"""Which replica should lead, and what electing it loses. Pure: no clock, network or randomness.
+
+The ranking is one sort key (`_rank`), its criteria in order. What an operator should weigh is a
+Finding; the rules for those are in findings.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from kafka_unclean_recovery.model import (
+    Candidate,
+    Commit,
+    Divergence,
+    EpochLineage,
+    GroupBeyond,
+    Loss,
+    PartitionPlan,
+    PartitionState,
+    ReplicaLog,
+)
+from kafka_unclean_recovery.planning.broker_return import waiting_for
+from kafka_unclean_recovery.planning.committed_offsets import groups_beyond, weighs
+from kafka_unclean_recovery.planning.findings import findings_of
+from kafka_unclean_recovery.planning.lineage import count_once, tail_of
+from kafka_unclean_recovery.planning.reach import (
+    committed_beyond,
+    deleted_below,
+    ends_further,
+    forgotten,
+    kept_under,
+)
+
+_NEVER_WROTE = -1
+
+REASSIGNING = (
+    "a reassignment is in progress: an election would complete it, drop the removed replicas for"
+    " good and could elect an empty adding replica; cancel or finish it first"
+)
+_BY_HAND = "choose one by hand (kafka-elect-leaders --election-type designated)"
+ONLY_SUSPECTS = f"every replica that could lead is suspect: its log may be corrupt; {_BY_HAND}"
+HOLDS_RECORDS = (
+    "no replica that can be ranked holds a record, and broker {broker} does: its last written"
+    f" leader epoch is unknown; {_BY_HAND}"
+)
+ENDS_FURTHER = (
+    "the log of broker {broker} ends further than those whose last written leader epoch is known,"
+    " and its own is not known: which of them an earlier election gave up can't be told;"
+    f" {_BY_HAND}"
+)
+"""Refusals. All but REASSIGNING leave the choice to a person."""
+
+
+def plan_partition(
+    state: PartitionState, replica_logs: Iterable[ReplicaLog], commits: Sequence[Commit] = ()
+) -> PartitionPlan:
+    """Designate the leader of an offline partition from what its replicas hold.
+
+    commits: of groups, for this partition; they bound losses from below, and rank nothing.
+    Raises ValueError on input that contradicts itself: an online partition, a log of a broker that
+    hosts no replica, two logs of one broker.
+    """
+    logs = _checked(state, replica_logs)
+    ranked = _ranked(state, logs)
+    ranking = tuple(_candidate(state, log, logs, commits) for log in ranked)
+    refusal = _refusal(state, logs, ranking)
+    designated = ranking[0].log.broker if ranking and refusal is None else None
+    return PartitionPlan(
+        state=state,
+        replica_logs=logs,
+        ranking=ranking,
+        designated_leader=designated,
+        order=_order(state, ranking),
+        findings=findings_of(state, logs, ranking),
+        refusal=refusal,
+        waiting=waiting_for(state, logs, ranking),
+    )
+
+
+def _checked(state: PartitionState, replica_logs: Iterable[ReplicaLog]) -> tuple[ReplicaLog, ...]:
+    """The logs in assignment order, one for each replica; a replica nobody saw is said so."""
+    if not state.offline:
+        raise ValueError(f"{state.topic_partition} has a leader: nothing to plan")
+    by_broker: dict[int, ReplicaLog] = {}
+    for log in replica_logs:
+        if log.broker not in state.replicas:
+            raise ValueError(f"broker {log.broker} hosts no replica of {state.topic_partition}")
+        if log.broker in by_broker:
+            raise ValueError(f"two logs of broker {log.broker} for {state.topic_partition}")
+        by_broker[log.broker] = log
+    return tuple(by_broker.get(r) or _unseen(state, r) for r in state.replicas)
+
+
+def _unseen(state: PartitionState, broker: int) -> ReplicaLog:
+    live = broker in state.online_replicas
+    problem = "was not asked" if live else "broker is down, or its log directory failed"
+    return ReplicaLog(broker, live=live, problem=problem)
+
+
+def can_lead(state: PartitionState, log: ReplicaLog) -> bool:
+    """True for a replica that can be elected and whose place in the ranking is known.
+
+    An adding replica of a pending reassignment may be empty and still answer healthily, so it is
+    never one; neither is a log whose last written leader epoch is unknown, for it can't be ranked.
+    """
+    return (
+        log.live
+        and log.problem is None
+        and log.broker in state.online_replicas
+        and log.broker not in state.adding_replicas
+        and log.log_end_offset is not None
+        and (log.last_written_leader_epoch is not None or log.empty)
+    )
+
+
+def _ranked(state: PartitionState, logs: Sequence[ReplicaLog]) -> list[ReplicaLog]:
+    candidates = [log for log in logs if can_lead(state, log)]
+    return sorted(candidates, key=lambda log: _rank(state, log))
+
+
+def _rank(state: PartitionState, log: ReplicaLog) -> tuple[bool, int, int, bool, bool, int]:
+    """Best first: trusted before suspect, last written leader epoch, log end offset, ELR (or ISR)
+    member, last known ELR member, lowest broker id. A total order."""
+    assert log.log_end_offset is not None
+    epoch = log.last_written_leader_epoch
+    return (
+        log.suspect is not None,
+        -(_NEVER_WROTE if epoch is None else epoch),
+        -log.log_end_offset,
+        log.broker not in (*state.isr, *state.elr),
+        log.broker not in state.last_known_elr,
+        log.broker,
+    )
+
+
+def _candidate(
+    state: PartitionState,
+    leader: ReplicaLog,
+    logs: Sequence[ReplicaLog],
+    commits: Sequence[Commit],
+) -> Candidate:
+    """What every other replica would lose if `leader` led, and who tells of more.
+
+    Whoever is online will follow, and truncates: as long as one of those can't be compared, for
+    whatever reason, nothing is certain.
+    """
+    live_tails: list[EpochLineage] = []
+    dead_tails: list[EpochLineage] = []
+    divergences: list[Divergence] = []
+    certain_known = possible_known = leader.sure
+    for log in logs:
+        if log.broker == leader.broker:
+            continue
+        follows = log.live or log.broker in state.online_replicas
+        offset = kept_under(log, leader)
+        if offset is None or (forgotten(leader) and not log.empty):
+            answered = log.live and log.problem is None
+            certain_known &= not (answered or log.broker in state.online_replicas)
+            possible_known &= answered
+        if offset is None or log.epochs is None:
+            continue
+        tail = tail_of(log.epochs, offset)
+        (live_tails if follows else dead_tails).append(tail)
+        if tail and follows:
+            divergences.append(Divergence(log.broker, offset, count_once([tail])))
+    certain = count_once(live_tails)
+    possible = count_once([*live_tails, *dead_tails]) - certain
+    groups = groups_beyond(leader, commits)
+    loss = Loss(
+        certain if certain_known else None,
+        possible if possible_known else None,
+        at_least=_at_least(state, leader, logs, groups),
+    )
+    return Candidate(leader, loss, tuple(divergences), groups)
+
+
+def _at_least(
+    state: PartitionState,
+    leader: ReplicaLog,
+    logs: Sequence[ReplicaLog],
+    groups: Sequence[GroupBeyond],
+) -> int | None:
+    """What witnesses tell of, without what was deleted on purpose."""
+    deleted = deleted_below(logs)
+    weighed = [found for found in groups if weighs(found.commit, state.leader_epoch)]
+    told = [found.commit.offset - max(found.resume, deleted) for found in weighed]
+    told += [committed_beyond(log, leader, deleted) for log in logs]
+    return max(0, *told) or None
+
+
+def _order(state: PartitionState, ranking: Sequence[Candidate]) -> tuple[int, ...]:
+    """The whole replica set, best first, so that if the best is fenced at the last moment the
+    controller takes the second best; then other live replicas, then the dead."""
+    ranked = [candidate.log.broker for candidate in ranking]
+    live = [r for r in state.online_replicas if r not in ranked]
+    dead = [r for r in state.replicas if r not in ranked and r not in live]
+    return (*ranked, *live, *dead)
+
+
+def _refusal(
+    state: PartitionState, logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]
+) -> str | None:
+    if state.reassigning:
+        return REASSIGNING
+    if not ranking:
+        return None
+    best = ranking[0].log
+    if best.suspect is not None:
+        return ONLY_SUSPECTS
+    if best.empty and (fuller := _unranked_with_records(logs, ranking)):
+        return HOLDS_RECORDS.format(broker=fuller[0])
+    online = [log for log in logs if log.broker in state.online_replicas]
+    if further := [log.broker for log in online if ends_further(log, best)]:
+        return ENDS_FURTHER.format(broker=further[0])
+    return None
+
+
+def _unranked_with_records(logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]) -> list[int]:
+    """A broker that only told its log end has told that much."""
+    ranked = {candidate.log.broker for candidate in ranking}
+    unranked = [log for log in logs if log.live and log.broker not in ranked and not log.empty]
+    return [
+        log.broker
+        for log in unranked
+        if log.problem is None or (log.scanned is None and log.log_end_offset)
+    ]

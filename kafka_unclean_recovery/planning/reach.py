@@ -1,0 +1,92 @@
+"""How far logs reach beside each other, and what one keeps under another. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from kafka_unclean_recovery.model import Candidate, PartitionState, ReplicaLog
+from kafka_unclean_recovery.planning.lineage import count_once, tail_of, truncation_offset
+
+
+def written_epoch(log: ReplicaLog) -> int:
+    return -1 if log.last_written_leader_epoch is None else log.last_written_leader_epoch
+
+
+def reach(log: ReplicaLog) -> tuple[int, int]:
+    """What logs are ranked by; the greater is the better."""
+    return written_epoch(log), -1 if log.log_end_offset is None else log.log_end_offset
+
+
+def forgotten(log: ReplicaLog) -> bool:
+    """True of a log that retention or DeleteRecords emptied, once its broker has forgotten the
+    epochs with the records: whether an election gave it up can't be told."""
+    return log.empty and log.log_end_offset != 0 and log.last_written_leader_epoch is None
+
+
+def ends_further(log: ReplicaLog, leader: ReplicaLog) -> bool:
+    """True when `log` is longer than `leader`, and its place in a ranking is not known: it may be
+    the better one. Of a disk that can't be used nothing counts."""
+    if log.suspect is not None or (log.problem is not None and log.scanned is not None):
+        return False
+    if log.log_end_offset is None or leader.log_end_offset is None:
+        return False
+    unplaced = log.problem is not None or log.last_written_leader_epoch is None
+    return unplaced and log.log_end_offset > leader.log_end_offset
+
+
+def kept_under(log: ReplicaLog, leader: ReplicaLog) -> int | None:
+    """The exclusive end of what `log` keeps under `leader`; None where that is not for sure."""
+    if not log.sure or not leader.sure:
+        return None
+    if log.log_end_offset is None or leader.log_end_offset is None:
+        return None
+    if log.epochs is None or leader.epochs is None:
+        return None
+    return truncation_offset(log.epochs, log.log_end_offset, leader.epochs, leader.log_end_offset)
+
+
+def records_beyond(log: ReplicaLog, leader: ReplicaLog) -> int | None:
+    """What `log` would truncate under `leader`; None where that is not for sure."""
+    kept = kept_under(log, leader)
+    return None if kept is None else count_once([tail_of(log.epochs or (), kept)])
+
+
+def committed_beyond(log: ReplicaLog, leader: ReplicaLog, deleted: int) -> int:
+    """Records that `leader` lacks and that were committed, by the high watermark that `log` knew:
+    0 where it tells of none. deleted: offsets below it were deleted on purpose."""
+    end, known = leader.log_end_offset, log.high_watermark
+    if end is None or known is None or not log.sure or not leader.sure:
+        return 0
+    kept = kept_under(log, leader)
+    cut = kept is not None and log.log_end_offset is not None and kept < log.log_end_offset
+    return max(0, known - max(kept if cut and kept is not None else end, deleted))
+
+
+def deleted_below(logs: Iterable[ReplicaLog]) -> int:
+    """The highest log start: retention and DeleteRecords reach no further than to a high watermark,
+    so what lay below was committed, and is wanted no more."""
+    return max((log.log_start_offset or 0 for log in logs if log.sure), default=0)
+
+
+def chosen_by_hand(ranking: Sequence[Candidate]) -> bool:
+    """True when a trusted log reaches further than the one that stands first."""
+    trusted = [c.log for c in ranking[1:] if c.log.suspect is None]
+    return any(reach(log) > reach(ranking[0].log) for log in trusted)
+
+
+def truncated(logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]) -> dict[int, int]:
+    """Brokers that would truncate records, the dead when they come back: to the exclusive end of
+    what they keep."""
+    if not ranking:
+        return {}
+    leader = ranking[0].log
+    dead = {log.broker: kept_under(log, leader) for log in logs if not log.live}
+    ends = {log.broker: log.log_end_offset for log in logs}
+    return {
+        **{d.broker: d.offset for d in ranking[0].divergences},
+        **{b: end for b, end in dead.items() if end is not None and end < (ends[b] or 0)},
+    }
+
+
+def may_have_led(state: PartitionState) -> tuple[int, ...]:
+    return (*state.isr, *state.elr, *state.last_known_elr)

@@ -1,0 +1,101 @@
+"""What is shown before asking whether to elect, and what must be typed for a yes. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from kafka_unclean_recovery.files.plan_file import loss_under
+from kafka_unclean_recovery.model import (
+    Loss,
+    Outcome,
+    PartitionPlan,
+    Severity,
+    TopicPartition,
+)
+from kafka_unclean_recovery.planning.broker_return import by_broker, waiting_lines
+from kafka_unclean_recovery.wording import count_text, one_line, total_text, why_not
+
+CONSENT_LIMIT = 40
+"""Partitions shown before asking; more than a few screens are not read."""
+
+
+Notes = Mapping[TopicPartition, Sequence[str]]
+"""What else there is to say of a partition's election, line by line."""
+
+
+def loses_nothing(plan: PartitionPlan) -> bool:
+    """True when it is known that nothing is or may be lost, and all findings are notices."""
+    nothing = loss_under(plan, plan.designated_leader) == Loss(0, 0)
+    return nothing and all(f.severity is Severity.NOTICE for f in plan.findings)
+
+
+def warning(elections: Iterable[PartitionPlan]) -> str | None:
+    """Why a yes is too little for these elections; None when they lose nothing.
+
+    Unknown is never cheaper than certain: what may be lost deserves as much as what will be.
+    """
+    losing = [plan for plan in elections if not loses_nothing(plan)]
+    certain = sum(1 for p in losing if loss_under(p, p.designated_leader).certain)
+    unsure = len(losing) - certain
+    parts = [f"records are lost for certain in {count_text(certain, 'partition')}"] * bool(certain)
+    parts += [f"records may be lost in {count_text(unsure, 'partition')}"] * bool(unsure)
+    return ", ".join(parts) or None
+
+
+def as_settled(
+    plans: Iterable[PartitionPlan], settled: Mapping[TopicPartition, Outcome]
+) -> list[PartitionPlan]:
+    """The plans to show: what is settled before anything is elected designates nobody, and why."""
+    return [
+        replace(plan, designated_leader=None, refusal=settled[tp].reason or plan.refusal)
+        if (tp := plan.state.topic_partition) in settled
+        else plan
+        for plan in plans
+    ]
+
+
+def render_consent(
+    plans: Sequence[PartitionPlan], notes: Mapping[TopicPartition, Sequence[str]] = {}
+) -> str:
+    """What electing loses, for a person to decide: partition by partition, totals last.
+
+    Of more than 40 elections the worst 40 by certain loss are shown, unknown being the worst.
+    """
+    elections = [plan for plan in plans if plan.designated_leader is not None]
+    others = [plan for plan in plans if plan.designated_leader is None]
+    shown = elections
+    if len(elections) > CONSENT_LIMIT:
+        shown = sorted(elections, key=_worst_first)[:CONSENT_LIMIT]
+    lines = [line for plan in shown for line in _election_lines(plan, notes)]
+    if len(elections) > len(shown):
+        lines.append(
+            f"... and {count_text(len(elections) - len(shown), 'partition')} more, none worse (by"
+            " certain loss, unknown being the worst)"
+        )
+    lines += [f"{_name(plan)}: not elected: {why_not(plan)}" for plan in others[:CONSENT_LIMIT]]
+    if len(others) > CONSENT_LIMIT:
+        lines.append(f"... and {len(others) - CONSENT_LIMIT} more that are not elected")
+    losses = [loss_under(plan, plan.designated_leader) for plan in elections]
+    to_elect = count_text(len(elections), "partition")
+    lines += waiting_lines(by_broker(plans))
+    lines.append(f"total: {to_elect} to elect; {total_text(losses)}")
+    return "\n".join(lines) + "\n"
+
+
+def _election_lines(plan: PartitionPlan, notes: Notes) -> Iterator[str]:
+    loss = loss_under(plan, plan.designated_leader)
+    yield f"{_name(plan)}: elect broker {plan.designated_leader}; {total_text([loss])}"
+    for finding in plan.findings:
+        yield f"    {finding.code}: {one_line(finding.message)}"
+    for note in notes.get(plan.state.topic_partition, ()):
+        yield f"    {one_line(note)}"
+
+
+def _worst_first(plan: PartitionPlan) -> tuple[bool, int, str, int]:
+    certain = loss_under(plan, plan.designated_leader).certain
+    return certain is not None, -(certain or 0), plan.state.topic, plan.state.partition
+
+
+def _name(plan: PartitionPlan) -> str:
+    return str(plan.state.topic_partition)

@@ -1,0 +1,163 @@
+"""Consumer groups asked how far they have read, for what that tells of records that are gone.
+
+No recovery hangs on it: what does not answer, or with an error, makes a sentence.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from kafka_unclean_recovery.cluster.connection import Connection
+from kafka_unclean_recovery.cluster.describe import DESCRIBE, RequestFailed
+from kafka_unclean_recovery.cluster.error_codes import (
+    GROUP_AUTHORIZATION_FAILED,
+    NONE,
+    UNKNOWN_TOPIC_OR_PARTITION,
+    error_name,
+)
+from kafka_unclean_recovery.cluster.errors import ConnectionFailed, NoBrokerReachable
+from kafka_unclean_recovery.cluster.groups import (
+    OFFSETS_TOPIC,
+    Committed,
+    committed_to,
+    list_groups,
+    without_leader,
+)
+from kafka_unclean_recovery.cluster.reading import Reader
+from kafka_unclean_recovery.cluster.security import ClientConfig
+from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.model import Broker, Commit, PartitionState, TopicPartition
+from kafka_unclean_recovery.wording import count_text
+
+# So many at once, that decoding an answer holds up nobody who waits for another.
+_GROUPS_AT_ONCE = 25
+_FAILURES = (ConnectionFailed, NoBrokerReachable, RequestFailed)
+
+
+@dataclass(frozen=True, slots=True)
+class Witnesses:
+    """commits: of each partition that a group committed for. unknown: sentences."""
+
+    commits: Mapping[TopicPartition, tuple[Commit, ...]] = field(default_factory=dict)
+    unknown: tuple[str, ...] = ()
+
+
+NO_WITNESSES = Witnesses()
+
+
+@dataclass(slots=True)
+class _Heard:
+    """So far; a deadline ends it with what there is. errors: groups, by Kafka's code."""
+
+    commits: dict[TopicPartition, list[Commit]] = field(default_factory=dict)
+    errors: dict[int, list[str]] = field(default_factory=dict)
+    unknown: list[str] = field(default_factory=list)
+
+    def add(self, found: Committed) -> None:
+        for commit in found.commits:
+            self.commits.setdefault(commit.topic_partition, []).append(commit)
+        for group, code in found.errors.items():
+            self.errors.setdefault(code, []).append(group)
+
+
+async def ask_groups(
+    config: ClientConfig,
+    reader: Reader,
+    brokers: Iterable[Broker],
+    states: Iterable[PartitionState],
+    rights: frozenset[int],
+    deadline: Deadline,
+) -> Witnesses:
+    """What groups committed for these partitions. brokers: the live ones, each for the groups that
+    it coordinates; rights: the caller's on the cluster.
+
+    Over connections of its own: a broker answers one request of a connection after the other, and
+    a coordinator that hangs must not hold up what a recovery needs.
+    """
+    topics = {state.topic_id: state.topic for state in states}
+    heard = _Heard()
+    if DESCRIBE not in rights:
+        heard.unknown.append("groups may be left out: listing all needs DESCRIBE on the cluster")
+    asking = (_ask(config, broker, topics, heard, deadline) for broker in brokers)
+    answers = await asyncio.gather(
+        _ask_who_is_there(reader, heard, deadline), *asking, return_exceptions=True
+    )
+    for error in filter(None, answers):
+        heard.unknown.append(f"not all that groups committed is known: {error!r}")
+    for code, groups in sorted(heard.errors.items()):
+        heard.unknown.append(_refused(code, sorted(groups)))
+    return Witnesses(
+        {tp: tuple(found) for tp, found in heard.commits.items()}, tuple(heard.unknown)
+    )
+
+
+def not_asked_since(
+    witnesses: Witnesses,
+    asked: Mapping[TopicPartition, PartitionState],
+    now: Mapping[TopicPartition, PartitionState],
+) -> Witnesses:
+    """asked: the partitions without a leader when groups were asked. One that lost its leader since
+    may have been read in between."""
+    since = [
+        tp
+        for tp, state in now.items()
+        if state.offline and (tp not in asked or asked[tp].leader_epoch != state.leader_epoch)
+    ]
+    if not since:
+        return witnesses
+    sentence = (
+        f"what groups committed since is unknown of {count_text(len(since), 'partition')}, the"
+        f" first: {min(since)}: it lost its leader after they were asked"
+    )
+    return replace(witnesses, unknown=(*witnesses.unknown, sentence))
+
+
+async def _ask_who_is_there(reader: Reader, heard: _Heard, deadline: Deadline) -> None:
+    why = "no answer in time"
+    try:
+        async with asyncio.timeout(deadline.remaining()):
+            (topic,) = await reader.topics([OFFSETS_TOPIC])
+    except (TimeoutError, *_FAILURES) as error:
+        why = str(error) or why
+    else:
+        if topic.error in (NONE, UNKNOWN_TOPIC_OR_PARTITION):  # it is made with the first group
+            # The report may come when these have been elected.
+            if which := without_leader(OFFSETS_TOPIC, topic.partitions):
+                had = f"{which} had no leader when groups were asked"
+                heard.unknown.append(f"{had}: groups that are on them are unknown")
+            return
+        why = error_name(topic.error)
+    heard.unknown.append(f"whether all of {OFFSETS_TOPIC} has leaders is unknown: {why}")
+
+
+async def _ask(
+    config: ClientConfig,
+    broker: Broker,
+    topics: Mapping[str, str],
+    heard: _Heard,
+    deadline: Deadline,
+) -> None:
+    left: list[str] | None = None
+    try:
+        opened = await Connection.open(broker.host, broker.port, config, deadline)
+        async with opened as connection:
+            left = await list_groups(connection, deadline)
+            while left and not deadline.expired:
+                found = await committed_to(connection, left[:_GROUPS_AT_ONCE], topics, deadline)
+                left = left[_GROUPS_AT_ONCE:]
+                heard.add(found)
+    except _FAILURES as error:
+        why = str(error)
+    else:
+        why = "there was no time to ask" if left else ""
+    if why:
+        which = "groups" if left is None else count_text(len(left), "group")
+        heard.unknown.append(f"what {which} of broker {broker.id} committed is unknown: {why}")
+
+
+def _refused(code: int, groups: list[str]) -> str:
+    which = f"{count_text(len(groups), 'group')}, the first: {groups[0]}"
+    right = "; DESCRIBE on groups is needed" if code == GROUP_AUTHORIZATION_FAILED else ""
+    return f"what groups committed is unknown of {which}: {error_name(code)}{right}"

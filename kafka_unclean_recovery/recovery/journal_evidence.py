@@ -1,0 +1,106 @@
+"""What a run knew, decided and found in the end, as lines of its journal: for the post-mortem.
+
+Nothing that is done hangs on these lines; they are on the disk with the next line that is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kafka_unclean_recovery.aftercare.report import row_json
+from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
+from kafka_unclean_recovery.files.journal import Journal
+from kafka_unclean_recovery.files.plan_file import Json, groups_under, plan_row
+from kafka_unclean_recovery.mechanisms import Wishes
+from kafka_unclean_recovery.model import PartitionPlan, PartitionReport, Report
+from kafka_unclean_recovery.recovery.observe import Observation, Wanted
+from kafka_unclean_recovery.report.document import group_json, waiting_json
+
+
+def note_decisions(
+    journal: Journal,
+    wanted: Wanted,
+    wishes: Wishes,
+    seen: Observation,
+    plans: Iterable[PartitionPlan],
+) -> None:
+    """What was seen, and a line for each plan made of it."""
+    journal.note("observed", **_observed(wanted, wishes, seen))
+    for plan in plans:
+        journal.note("decision", **_decision(plan))
+
+
+def note_verified(journal: Journal, report: Report) -> None:
+    """What became of every partition of the run."""
+    journal.note(
+        "verified",
+        partitions=[_row(row) for row in report.partitions],
+        problems=list(report.problems),
+        interrupted=report.interrupted,
+    )
+
+
+def note_aftercare(journal: Journal, found: Aftercare) -> None:
+    """What is left; of partitions only those where something is."""
+    journal.note(
+        "aftercare",
+        cluster_id=found.cluster_id,
+        over=found.over,
+        unknown=list(found.unknown),
+        looked_at=len(found.partitions),
+        partitions=[_left(row) for row in found.partitions if not row.over],
+    )
+
+
+def _left(row: PartitionCare) -> Json:
+    """Without producers, of which there may be very many, and who knows which are affected."""
+    return {key: value for key, value in row_json(row).items() if key != "producers"}
+
+
+def _observed(wanted: Wanted, wishes: Wishes, seen: Observation) -> Json:
+    cluster = seen.cluster
+    return {
+        "brokers": [
+            {"id": id_, "host": broker.host, "port": broker.port}
+            for id_, broker in sorted(cluster.brokers.items())
+        ],
+        "fenced": list(cluster.fenced),
+        "silent_brokers": {str(id_): why for id_, why in sorted(seen.silent_brokers.items())},
+        "problems": list(seen.problems),
+        "groups_asked": wanted.ask_groups,
+        "unknown": list(seen.witnesses.unknown),
+        "transport": wishes.transport.value,
+        "election_method": wishes.election_method.value,
+        "dialect": None if wishes.dialect is None else wishes.dialect.value,
+        "partitions": len(seen.states),
+        "missing": [
+            {"topic": tp.topic, "partition": tp.partition, "reason": why}
+            for tp, why in sorted(seen.missing.items())
+        ],
+    }
+
+
+def _decision(plan: PartitionPlan) -> Json:
+    state = plan.state
+    return {
+        **plan_row(plan),
+        "leader": state.leader,
+        "offline_replicas": list(state.offline_replicas),
+        "adding_replicas": list(state.adding_replicas),
+        "removing_replicas": list(state.removing_replicas),
+        "waiting": list(map(waiting_json, plan.waiting)),
+        "groups_beyond": list(map(group_json, groups_under(plan, plan.designated_leader))),
+    }
+
+
+def _row(row: PartitionReport) -> Json:
+    state, outcome = row.state, row.outcome
+    return {
+        "topic": row.topic_partition.topic,
+        "partition": row.topic_partition.partition,
+        "outcome": None if outcome is None else outcome.kind.value,
+        "reason": None if outcome is None else outcome.reason,
+        "leader": None if state is None else state.leader,
+        "leader_epoch": None if state is None else state.leader_epoch,
+        "isr": None if state is None else list(state.isr),
+    }

@@ -1,0 +1,79 @@
+"""For whom a run waits, and what it says meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from kafka_unclean_recovery.model import PartitionState, TopicPartition
+from kafka_unclean_recovery.wording import count_text
+
+States = Mapping[TopicPartition, PartitionState]
+
+
+class Waits:
+    """wait_for: broker ids; wait_for_all: every replica of every offline partition. say: for
+    sentences that stay; none is said twice in a row."""
+
+    def __init__(
+        self, wait_for: Collection[int], wait_for_all: bool, say: Callable[[str], None]
+    ) -> None:
+        self._wait_for = wait_for
+        self._wait_for_all = wait_for_all
+        self._say = say
+        self._absent: list[int] = []
+        self._told: dict[int, str] = {}
+        self._advised_on: object = None
+
+    def absent(self, offline: States, live: Collection[int]) -> list[int]:
+        """Brokers waited for that are not live yet. One that hosts no replica of an offline
+        partition is not waited for."""
+        hosts = {replica for state in offline.values() for replica in state.replicas}
+        awaited = hosts if self._wait_for_all else hosts.intersection(self._wait_for)
+        for stranger in sorted(set(self._wait_for) - hosts - set(live)) if offline else ():
+            what = "hosts no replica of an offline partition, so it is not waited for"
+            self._tell(stranger, f"broker {stranger} {what}")
+        for back in (broker for broker in self._absent if broker in live):
+            self._tell(back, f"broker {back} is back")
+        self._absent = sorted(awaited.difference(live))
+        return self._absent
+
+    def tell_whom(self, seen: object, advise: Callable[[], Mapping[int, str]]) -> None:
+        """Who is waited for and why, when it is another reason than before. `seen`: what `advise`
+        goes by; it is asked again only when that has changed."""
+        if seen == self._advised_on:
+            return
+        self._advised_on = seen
+        brings = advise() if self._absent else {}
+        for broker in self._absent:
+            why = f": {brings[broker]}" if broker in brings else ""
+            self._tell(broker, f"waiting for broker {broker}{why}")
+
+    def tell_what_came_back(self, before: States, after: States) -> None:
+        """Partitions that were without a leader and have one."""
+        back = [
+            tp for tp, s in after.items() if not s.offline and tp in before and before[tp].offline
+        ]
+        left = sum(state.offline for state in after.values())
+        if back:
+            count = count_text(len(back), "partition")
+            have = "has" if len(back) == 1 else "have"
+            self._say(f"{count} {have} a leader again without an election here; {left} left")
+
+    def _tell(self, broker: int, sentence: str) -> None:
+        if self._told.get(broker) != sentence:
+            self._told[broker] = sentence
+            self._say(sentence)
+
+
+def waiting_text(no_answer: Sequence[int], absent: Sequence[int]) -> str:
+    """For a line of progress."""
+    parts = []
+    if no_answer:
+        parts.append(f"no answer yet from {_ids(no_answer)}")
+    if absent:
+        parts.append(f"{_ids(absent)} not live yet")
+    return "; ".join(parts)
+
+
+def _ids(brokers: Sequence[int]) -> str:
+    return f"broker{'s' if len(brokers) > 1 else ''} {', '.join(map(str, brokers))}"

@@ -1,0 +1,1 @@
+"""What a run found and did, as JSON, tables, pages and metrics."""

@@ -1,0 +1,208 @@
+"""What a run found and did: its JSON document and its summary. Pure.
+
+The JSON is schemas/report-1.schema.json. Unknown is null there, never 0.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from kafka_unclean_recovery.files.plan_file import (
+    Json,
+    candidate_json,
+    finding_json,
+    groups_under,
+    loss_json,
+    loss_under,
+    partitions_by_line,
+    replica_log_json,
+)
+from kafka_unclean_recovery.model import (
+    GroupBeyond,
+    Loss,
+    OutcomeKind,
+    PartitionReport,
+    PartitionState,
+    Report,
+    Waiting,
+)
+from kafka_unclean_recovery.planning.broker_return import BrokerWaiting, by_broker
+
+FORMAT_VERSION = 1
+
+
+def render_json(report: Report) -> str:
+    """The artefact of --format json: one object, a line for each partition."""
+    rows = (_row_json(row) for row in report.partitions)
+    return partitions_by_line(_head_json(report), rows, {"summary": _summary_json(report)})
+
+
+def report_document(report: Report) -> Json:
+    """The same object as values."""
+    rows = [_row_json(row) for row in report.partitions]
+    return {**_head_json(report), "partitions": rows, "summary": _summary_json(report)}
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Counts over a report. `losses` has one for each partition that was elected or, in a run
+    that elects nothing, would be; `waiting` is about those that are offline still."""
+
+    outcomes: Counter[OutcomeKind]
+    online: int
+    offline: int
+    missing: int
+    losses: tuple[Loss, ...]
+    waiting: tuple[BrokerWaiting, ...] = ()
+
+
+def summarize(report: Report) -> Summary:
+    states = [row.state for row in report.partitions]
+    offline = sum(1 for state in states if state is not None and state.offline)
+    missing = states.count(None)
+    return Summary(
+        outcomes=Counter(row.outcome.kind for row in report.partitions if row.outcome),
+        online=len(states) - offline - missing,
+        offline=offline,
+        missing=missing,
+        losses=tuple(_losses(report.partitions)),
+        waiting=by_broker(
+            row.plan for row in report.partitions if row.plan and row.state and row.state.offline
+        ),
+    )
+
+
+def elected_leader(row: PartitionReport) -> int | None:
+    """The broker whose election the totals count; None when nobody was elected.
+
+    A failed election may have ended with another leader than designated: then that one counts.
+    """
+    kind = row.outcome.kind if row.outcome else None
+    if kind is OutcomeKind.FAILED and row.state is not None and not row.state.offline:
+        return row.state.leader
+    if kind in (None, OutcomeKind.ELECTED):
+        return row.plan.designated_leader if row.plan else None
+    return None
+
+
+def _losses(rows: Sequence[PartitionReport]) -> Iterator[Loss]:
+    # A partition that is online or missing has an outcome in a run that elects nothing, too.
+    tried = any(row.outcome and row.plan for row in rows)
+    for row in rows:
+        leader = elected_leader(row)
+        if leader is not None and (row.outcome or not tried):
+            yield loss_under(row.plan, leader)
+
+
+def _sum(records: Iterable[int | None]) -> int | None:
+    known = 0
+    for count in records:
+        if count is None:
+            return None
+        known += count
+    return known
+
+
+def _head_json(report: Report) -> Json:
+    silent = {str(broker): reason for broker, reason in sorted(report.silent_brokers.items())}
+    return {
+        "format_version": FORMAT_VERSION,
+        "kind": "report",
+        "cluster_id": report.cluster.cluster_id,
+        "problems": list(report.problems),
+        "unknown": list(report.unknown),
+        "silent_brokers": silent,
+    }
+
+
+def _summary_json(report: Report) -> Json:
+    summary = summarize(report)
+    return {
+        "partitions": len(report.partitions),
+        "online": summary.online,
+        "offline": summary.offline,
+        "missing": summary.missing,
+        "outcomes": {kind.value: summary.outcomes[kind] for kind in OutcomeKind},
+        "certain_loss": _sum(loss.certain for loss in summary.losses),
+        "possible_loss": _sum(loss.possible for loss in summary.losses),
+        "waiting": [_together_json(waiting) for waiting in summary.waiting],
+        "interrupted": report.interrupted,
+    }
+
+
+def _row_json(row: PartitionReport) -> Json:
+    plan, outcome = row.plan, row.outcome
+    designated = plan.designated_leader if plan else None
+    return {
+        **_state_json(row),
+        "designated_leader": designated,
+        "outcome": outcome.kind.value if outcome else None,
+        "reason": outcome.reason if outcome else None,
+        "refusal": plan.refusal if plan else None,
+        "findings": [finding_json(finding) for finding in plan.findings] if plan else [],
+        "loss": loss_json(loss_under(plan, designated)),
+        "candidates": [candidate_json(candidate) for candidate in plan.ranking] if plan else [],
+        "waiting": [waiting_json(waiting) for waiting in plan.waiting] if plan else [],
+        "groups_beyond": [group_json(found) for found in groups_under(plan, designated)],
+        "planned_on": _planned_on_json(plan.state) if plan else None,
+        "replica_logs": [replica_log_json(log) for log in plan.replica_logs] if plan else [],
+    }
+
+
+def _state_json(row: PartitionReport) -> Json:
+    state = row.state
+    return {
+        "topic": row.topic_partition.topic,
+        "topic_id": state.topic_id if state else None,
+        "partition": row.topic_partition.partition,
+        "leader": state.leader if state else None,
+        "leader_epoch": state.leader_epoch if state else None,
+        "replicas": list(state.replicas) if state else None,
+        "isr": list(state.isr) if state else None,
+        "elr": list(state.elr) if state else None,
+        "last_known_elr": list(state.last_known_elr) if state else None,
+    }
+
+
+def waiting_json(waiting: Waiting) -> Json:
+    """What waiting for one broker would bring to one partition."""
+    return {
+        "broker": waiting.broker,
+        "effect": waiting.effect.value,
+        "records": waiting.records,
+        "why": waiting.why,
+        "evidence": [evidence.value for evidence in waiting.evidence],
+    }
+
+
+def _together_json(waiting: BrokerWaiting) -> Json:
+    return {
+        "broker": waiting.broker,
+        "lossless": waiting.lossless,
+        "better": waiting.better,
+        "better_by": waiting.better_by,
+        "no_better": waiting.no_better,
+        "unknown": waiting.unknown,
+    }
+
+
+def group_json(found: GroupBeyond) -> Json:
+    """A group that has read more than the designated leader holds."""
+    return {
+        "group": found.commit.group,
+        "committed_offset": found.commit.offset,
+        "committed_leader_epoch": found.commit.leader_epoch,
+        "resume_offset": found.resume,
+    }
+
+
+def _planned_on_json(state: PartitionState) -> Json:
+    """What an election overwrites, so that the report still tells it afterwards."""
+    return {
+        "leader_epoch": state.leader_epoch,
+        "isr": list(state.isr),
+        "elr": list(state.elr),
+        "last_known_elr": list(state.last_known_elr),
+    }

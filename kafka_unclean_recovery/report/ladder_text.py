@@ -1,0 +1,138 @@
+"""Ladders for a terminal: a bar of letters a replica. Pure.
+
+Nothing is told by colour alone: a letter is a leader epoch, and a small letter is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from string import ascii_uppercase
+from textwrap import fill
+
+from kafka_unclean_recovery.model import PartitionPlan, PartitionReport, Report
+from kafka_unclean_recovery.report.ladder import Ladder, Rung, ladder_of, rung_texts
+from kafka_unclean_recovery.report.table import render_around, why_no_logs
+from kafka_unclean_recovery.wording import (
+    ids_text,
+    loss_texts,
+    one_line,
+    why_not,
+)
+
+_INDENT = "  "
+_NAME_WIDTH = 14
+_LEAST_BAR = 20
+_NOTHING, _UNKNOWN, _OLDER, _LOST_OLDER, _HIGH_WATERMARK = ".", "?", "#", "~", "|"
+# (background, foreground) of xterm's 256 colours, as on the page.
+_COLOURS = ((25, 15), (214, 0), (36, 0), (175, 0), (74, 0), (166, 0), (142, 0), (141, 0))
+
+_EXPLAINED = (
+    "A bar is a replica; A is the newest leader epoch in the picture, B the one before. Small"
+    " letters are lost under the designated leader (*); | is the high watermark that the replica"
+    " knew, . holds nothing."
+)
+
+
+def render_ladders(report: Report, width: int, colour: bool) -> str:
+    """The artefact of --format ladder. width: of the terminal, in characters."""
+    bar = max(width - len(_INDENT) - _NAME_WIDTH, _LEAST_BAR)
+    drawn = ["\n".join(_partition(row, bar, colour)) for row in report.partitions]
+    explained = fill(_EXPLAINED, max(width, _LEAST_BAR))
+    return render_around("\n\n".join([explained, *drawn]) if drawn else "", report)
+
+
+def _partition(row: PartitionReport, bar: int, colour: bool) -> Iterator[str]:
+    plan, name = row.plan, one_line(str(row.topic_partition))
+    if plan is None or not plan.replica_logs:
+        yield f"{name}: {why_no_logs(row)}"
+        return
+    state, ladder = plan.state, ladder_of(plan)
+    known = (
+        f"leader epoch {state.leader_epoch}, ISR {ids_text(state.isr)}, ELR {ids_text(state.elr)}"
+    )
+    yield f"{name}: {known}; offsets {ladder.low} to {ladder.high} (exclusive)"
+    letters = _letters(ladder)
+    named = [f"{letter} epoch {epoch}" for epoch, letter in letters.items() if letter != _OLDER]
+    older = len(letters) - len(named)
+    yield _INDENT + ", ".join(
+        [*named, *([f"{_OLDER} {older} older epochs ({_LOST_OLDER} lost)"] if older else [])]
+    )
+    for rung in ladder.rungs:
+        yield from _rung(ladder, rung, plan, bar, colour)
+    yield _INDENT + _loss(plan)
+
+
+def _loss(plan: PartitionPlan) -> str:
+    leader = plan.designated_leader
+    if leader is None:
+        return f"no designated leader: {why_not(plan)}"
+    found = next(c.loss for c in plan.ranking if c.log.broker == leader)
+    certain, possible = loss_texts(found)
+    return f"designated leader {leader}: certain loss {certain}, possible loss {possible}"
+
+
+def _letters(ladder: Ladder) -> dict[int, str]:
+    return {
+        epoch: ascii_uppercase[place] if place < len(ascii_uppercase) else _OLDER
+        for place, epoch in enumerate(ladder.epochs)
+    }
+
+
+def _rung(ladder: Ladder, rung: Rung, plan: PartitionPlan, bar: int, colour: bool) -> Iterator[str]:
+    mark = "*" if rung.log.broker == plan.designated_leader else "" if rung.log.live else "down"
+    name = f"broker {rung.log.broker} {mark}".ljust(_NAME_WIDTH)
+    cells = draw(ladder, rung, bar)
+    yield _INDENT + name + (_coloured(cells) if colour else cells).rstrip()
+    yield _INDENT + " " * _NAME_WIDTH + "; ".join(rung_texts(rung))
+
+
+def draw(ladder: Ladder, rung: Rung, bar: int) -> str:
+    """`bar` characters. What is lost is seen, however little it is."""
+    letters, cells = _letters(ladder), [_NOTHING] * bar
+    for epoch, start, end in rung.spans:
+        letter = _UNKNOWN if epoch is None else letters[epoch]
+        _paint(cells, _cells(ladder, start, end, bar), letter)
+    lost: set[int] = set()
+    if rung.lost and rung.kept is not None:
+        for epoch, start, end in rung.spans:
+            if epoch is not None and end > rung.kept:
+                places = _cells(ladder, max(start, rung.kept), end, bar)
+                _paint(cells, places, _lost(letters[epoch]))
+                lost.update(places)
+    high_watermark = rung.log.high_watermark
+    if high_watermark is not None and ladder.low <= high_watermark <= ladder.high:
+        place = _cells(ladder, high_watermark, high_watermark, bar)[0]
+        if lost != {place}:
+            cells[place] = _HIGH_WATERMARK
+    return "".join(cells)
+
+
+def _lost(letter: str) -> str:
+    return _LOST_OLDER if letter == _OLDER else letter.lower()
+
+
+def _cells(ladder: Ladder, start: int, end: int, bar: int) -> range:
+    """Those that show any of [start, end); one at least."""
+    width = ladder.high - ladder.low
+    first = min((start - ladder.low) * bar // width, bar - 1)
+    last = -(-(end - ladder.low) * bar // width)
+    return range(first, max(min(last, bar), first + 1))
+
+
+def _paint(cells: list[str], places: range, letter: str) -> None:
+    for place in places:
+        cells[place] = letter
+
+
+def _coloured(cells: str) -> str:
+    return "".join(_colour(letter, "".join(run)) for letter, run in groupby(cells))
+
+
+def _colour(letter: str, run: str) -> str:
+    place = ascii_uppercase.find(letter.upper())
+    if place < 0:
+        return run
+    background, ink = _COLOURS[place % len(_COLOURS)]
+    struck = ";9" if letter.islower() else ""
+    return f"\x1b[48;5;{background};38;5;{ink}{struck}m{run}\x1b[0m"

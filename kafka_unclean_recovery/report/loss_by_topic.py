@@ -1,0 +1,157 @@
+"""What electing the designated leaders loses, by topic: as a table and as JSON. Pure.
+
+The JSON is schemas/loss-by-topic-1.schema.json. Unknown is null there, never 0.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kafka_unclean_recovery.files.plan_file import Json
+from kafka_unclean_recovery.report.table import page, table
+from kafka_unclean_recovery.wording import count_text, one_line
+
+FORMAT_VERSION = 1
+
+_COLUMNS = (
+    ("", "topic", "left"),
+    ("", "partitions", "right"),
+    ("designated", "leaders", "right"),
+    ("without", "one", "right"),
+    ("certain", "loss", "right"),
+    ("possible", "loss", "right"),
+    ("", "why without", "left"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordCount:
+    """A sum over partitions: of those where it is known, and how many there are where it is not."""
+
+    known: int = 0
+    unknown_partitions: int = 0
+
+    @property
+    def total(self) -> int | None:
+        return None if self.unknown_partitions else self.known
+
+
+@dataclass(frozen=True, slots=True)
+class TopicLoss:
+    """partitions: all but the deleted ones, which the newest metadata log does not have. without:
+    how many have no designated leader, by the reason's code. certain and possible: of the
+    partitions that have one."""
+
+    topic: str
+    partitions: int
+    designated: int
+    without: Mapping[str, int] = field(default_factory=dict)
+    certain: RecordCount = RecordCount()
+    possible: RecordCount = RecordCount()
+
+
+def total(losses: Sequence[TopicLoss]) -> TopicLoss:
+    """Of all topics, under no name."""
+    without: dict[str, int] = {}
+    for loss in losses:
+        for why, count in loss.without.items():
+            without[why] = without.get(why, 0) + count
+    return TopicLoss(
+        "",
+        sum(loss.partitions for loss in losses),
+        sum(loss.designated for loss in losses),
+        without,
+        _sum(loss.certain for loss in losses),
+        _sum(loss.possible for loss in losses),
+    )
+
+
+def _sum(counts: Iterable[RecordCount]) -> RecordCount:
+    found = list(counts)
+    return RecordCount(sum(c.known for c in found), sum(c.unknown_partitions for c in found))
+
+
+def render_loss_table(losses: Sequence[TopicLoss], problems: Sequence[str] = ()) -> str:
+    """The artefact of --format table; `losses` in the order of its rows."""
+    rows = [_cells(loss) for loss in losses]
+    told = "\n".join(f"problem: {one_line(problem)}" for problem in problems)
+    return page(table(_COLUMNS, rows), told, _summary(total(losses), len(losses)))
+
+
+def _cells(loss: TopicLoss) -> Sequence[str]:
+    return (
+        one_line(loss.topic),
+        str(loss.partitions),
+        str(loss.designated),
+        str(sum(loss.without.values())),
+        record_text(loss.certain),
+        record_text(loss.possible),
+        why_text(loss),
+    )
+
+
+def record_text(count: RecordCount) -> str:
+    """As "500 records", or "500 records, and unknown for 3 partitions"."""
+    known = count_text(count.known, "record")
+    if not count.unknown_partitions:
+        return known
+    unknown = f"unknown for {count_text(count.unknown_partitions, 'partition')}"
+    return f"{known}, and {unknown}" if count.known else unknown
+
+
+def why_text(loss: TopicLoss) -> str:
+    """As "2 only_suspects, 1 state_unknown"."""
+    return ", ".join(f"{count} {why}" for why, count in sorted(loss.without.items()))
+
+
+def _summary(loss: TopicLoss, topics: int) -> str:
+    without = loss.partitions - loss.designated
+    return (
+        f"{count_text(topics, 'topic')}, {count_text(loss.partitions, 'partition')}:"
+        f" {loss.designated} with a designated leader, {without} without;"
+        f" certain loss {record_text(loss.certain)}, possible loss {record_text(loss.possible)}"
+    )
+
+
+def render_loss_json(
+    losses: Sequence[TopicLoss], cluster_id: str | None, problems: Sequence[str] = ()
+) -> str:
+    """The artefact of --format json: one object, a line for each topic."""
+    head: Json = {
+        "format_version": FORMAT_VERSION,
+        "kind": "loss-by-topic",
+        "cluster_id": cluster_id,
+        "problems": list(problems),
+        "total": _counts_json(total(losses)),
+    }
+    return "".join(_lines(head, losses))
+
+
+def _lines(head: Json, losses: Iterable[TopicLoss]) -> Iterator[str]:
+    yield json.dumps(head, indent=1).removesuffix("\n}") + ',\n "topics": ['
+    between = ""
+    for loss in losses:
+        yield f"{between}\n  {json.dumps({'topic': loss.topic, **_counts_json(loss)})}"
+        between = ","
+    yield "\n ]\n}\n"
+
+
+def _counts_json(loss: TopicLoss) -> Json:
+    return {
+        "partitions": loss.partitions,
+        "designated": loss.designated,
+        "without": dict(sorted(loss.without.items())),
+        "certain": record_count_json(loss.certain),
+        "possible": record_count_json(loss.possible),
+    }
+
+
+def record_count_json(count: RecordCount) -> Json:
+    """records: null where the sum is not known."""
+    return {
+        "records": count.total,
+        "known_records": count.known,
+        "unknown_partitions": count.unknown_partitions,
+    }

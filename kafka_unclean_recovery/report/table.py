@@ -1,0 +1,282 @@
+"""A report as tables and lines for a terminal. Pure; unknown is "unknown", never 0."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from kafka_unclean_recovery.files.plan_file import loss_under
+from kafka_unclean_recovery.mechanisms import ScanMode
+from kafka_unclean_recovery.model import (
+    Candidate,
+    OutcomeKind,
+    PartitionPlan,
+    PartitionReport,
+    ReplicaLog,
+    Report,
+)
+from kafka_unclean_recovery.planning.broker_return import effect_text, waiting_lines
+from kafka_unclean_recovery.report.document import Summary, elected_leader, summarize
+from kafka_unclean_recovery.wording import (
+    INTERRUPTED,
+    count_text,
+    ids_text,
+    lineage_text,
+    loss_texts,
+    number_text,
+    one_line,
+    short_names,
+    total_text,
+    trust_text,
+    why_not,
+)
+
+# Columns of what somebody else named, however long.
+_NAMES = frozenset({"topic", "target", "group"})
+# A column: the two lines of its header, how it is aligned.
+_REPLICA_COLUMNS = (
+    ("", "topic", "left"),
+    ("", "partition", "right"),
+    ("leader", "epoch", "right"),
+    ("", "ISR", "left"),
+    ("", "ELR", "left"),
+    ("", "replica", "right"),
+    ("", "live", "left"),
+    ("last written", "leader epoch", "right"),
+    ("log", "start", "right"),
+    ("high", "watermark", "right"),
+    ("log end", "offset", "right"),
+    ("", "lineage", "left"),
+    ("certain", "loss", "right"),
+    ("possible", "loss", "right"),
+    ("", "", "left"),
+)
+_OUTCOME_COLUMNS = (
+    ("", "topic", "left"),
+    ("", "partition", "right"),
+    ("", "outcome", "left"),
+    ("", "leader", "right"),
+    ("leader", "epoch", "right"),
+    ("", "ISR", "left"),
+    ("certain", "loss", "right"),
+    ("possible", "loss", "right"),
+    ("", "reason", "left"),
+)
+
+
+def render_table(report: Report) -> str:
+    """The artefact of --format table: replicas, outcomes, findings, problems, totals."""
+    return render_around(_replica_table(report), report)
+
+
+def render_around(replicas: str, report: Report) -> str:
+    """The same with the replicas shown in another way."""
+    return page(
+        replicas,
+        _outcome_table(report),
+        _findings(report),
+        _problems(report),
+        _summary_text(report),
+    )
+
+
+def render_replicas(report: Report) -> str:
+    """Its part on replicas: what each holds and would lose, and what to weigh before electing."""
+    return page(_replica_table(report), _findings(report))
+
+
+def render_outcomes(report: Report) -> str:
+    """Its part on partitions: outcomes, problems, totals.
+
+    A partition that is not online has a line even when nothing was tried; in render_table its
+    replicas tell that.
+    """
+    untried = "\n".join(_untried_lines(report))
+    return page(_outcome_table(report), untried, _problems(report), _summary_text(report))
+
+
+def page(*parts: str) -> str:
+    """The parts that are not empty, with a blank line between them."""
+    return "\n\n".join(filter(None, parts)) + "\n" if any(parts) else ""
+
+
+def table(columns: Iterable[Sequence[str]], rows: list[Sequence[str]]) -> str:
+    """`columns` are (first header line, second header line, alignment); "" without rows.
+
+    Long names are shortened, and told in full below it.
+    """
+    from tabulate import tabulate  # not needed for --help and --format json
+
+    if not rows:
+        return ""
+    above, below, align = zip(*columns, strict=True)
+    named = [number for number, title in enumerate(below) if title in _NAMES]
+    short = short_names(row[number] for row in rows for number in named)
+    # The second line of the header goes as a row: tabulate's own multi-line mode is slow.
+    text = tabulate(
+        [below, *(_shortened(row, named, short) for row in rows)],
+        headers=above,
+        tablefmt="plain",
+        disable_numparse=True,
+        colalign=align,
+    )
+    return "\n".join([text, *(f"{shown} stands for {name}" for name, shown in short.items())])
+
+
+def _shortened(row: Sequence[str], named: Sequence[int], short: Mapping[str, str]) -> Sequence[str]:
+    if not short:
+        return row
+    return [short.get(cell, cell) if n in named else cell for n, cell in enumerate(row)]
+
+
+def _replica_table(report: Report) -> str:
+    cells = [cells for row in report.partitions for cells in _replica_cells(row)]
+    return table(_REPLICA_COLUMNS, cells)
+
+
+def _replica_cells(row: PartitionReport) -> Iterator[Sequence[str]]:
+    """One row a replica, the partition's own cells on the first of them only."""
+    plan = row.plan
+    first = _partition_cells(row)
+    if plan is None or not plan.replica_logs:
+        yield (*first, *[""] * 9, why_no_logs(row))
+        return
+    candidates = {candidate.log.broker: candidate for candidate in plan.ranking}
+    waited_for = plan.waiting if row.state is None or row.state.offline else ()
+    returns = {waiting.broker: effect_text(waiting) for waiting in waited_for}
+    for log in plan.replica_logs:
+        mark = "*" if log.broker == plan.designated_leader else ""
+        note = _note(mark, log, returns.get(log.broker))
+        yield (*first, *_log_cells(log), *_loss_cells(candidates.get(log.broker)), note)
+        first = ("",) * len(first)
+
+
+def _partition_cells(row: PartitionReport) -> tuple[str, ...]:
+    state = row.plan.state if row.plan else row.state
+    name = (row.topic_partition.topic, str(row.topic_partition.partition))
+    if state is None:
+        return (*name, "", "", "")
+    return (*name, str(state.leader_epoch), ids_text(state.isr), ids_text(state.elr))
+
+
+def why_no_logs(row: PartitionReport) -> str:
+    """Of a partition without a plan, or without replicas that were looked at."""
+    state = row.state
+    if state is None:
+        return f"! {_why_not_found(row)}"
+    return "! no replica was looked at" if state.offline else f"online, leader {state.leader}"
+
+
+def _why_not_found(row: PartitionReport) -> str:
+    reason = row.outcome.reason if row.outcome else None
+    return one_line(reason) if reason else "no such topic or partition"
+
+
+def _log_cells(log: ReplicaLog) -> tuple[str, ...]:
+    return (
+        str(log.broker),
+        "yes" if log.live else "no",
+        number_text(log.last_written_leader_epoch),
+        number_text(log.log_start_offset),
+        number_text(log.high_watermark),
+        number_text(log.log_end_offset),
+        lineage_text(log.epochs),
+    )
+
+
+def _loss_cells(candidate: Candidate | None) -> tuple[str, str]:
+    """A replica that can't be elected has no loss to tell."""
+    return ("-", "-") if candidate is None else loss_texts(candidate.loss)
+
+
+def _note(mark: str, log: ReplicaLog, if_it_returns: str | None) -> str:
+    """As "* disk, fast", "! broker is down; if it returns: lossless": where it is from, unless a
+    broker told, trust, and what waiting for it brings."""
+    disk = ""
+    if log.scanned is not None and log.problem is None:
+        fast = log.scanned.mode is ScanMode.FAST
+        disk = "disk, fast scan" if fast else "disk"
+    words = " ".join(word for word in (mark, disk, trust_text(log)) if word)
+    return words if if_it_returns is None else f"{words}; if it returns: {if_it_returns}"
+
+
+def _outcome_table(report: Report) -> str:
+    cells = [_outcome_cells(row) for row in report.partitions if row.outcome]
+    return table(_OUTCOME_COLUMNS, cells)
+
+
+def _outcome_cells(row: PartitionReport) -> Sequence[str]:
+    assert row.outcome is not None
+    state, elected = row.state, elected_leader(row)
+    losses = ("-", "-") if elected is None else loss_texts(loss_under(row.plan, elected))
+    leader = ("", "", "")
+    if state is not None:
+        who = "none" if state.offline else str(state.leader)
+        leader = (who, str(state.leader_epoch), ids_text(state.isr))
+    name = (row.topic_partition.topic, str(row.topic_partition.partition))
+    return (*name, row.outcome.kind.value, *leader, *losses, one_line(row.outcome.reason or ""))
+
+
+def _untried_lines(report: Report) -> Iterator[str]:
+    for row in report.partitions:
+        if row.outcome is not None:
+            continue
+        if row.state is None:
+            yield f"{row.topic_partition}: no such topic or partition"
+        elif row.state.offline:
+            yield f"{row.topic_partition}: offline; {_planned_text(row.plan)}"
+
+
+def _planned_text(plan: PartitionPlan | None) -> str:
+    if plan is None:
+        return "no replica was looked at"
+    leader = plan.designated_leader
+    if leader is None:
+        return f"no designated leader: {why_not(plan)}"
+    return f"designated leader {leader}, {total_text([loss_under(plan, leader)])}"
+
+
+def _findings(report: Report) -> str:
+    lines = []
+    for row in report.partitions:
+        name, plan = row.topic_partition, row.plan
+        if plan is None:
+            continue
+        if plan.designated_leader is None:
+            lines.append(f"{name} no_designated_leader: {why_not(plan)}")
+        lines += [f"{name} {found.code}: {one_line(found.message)}" for found in plan.findings]
+    return "\n".join(lines)
+
+
+def _problems(report: Report) -> str:
+    silent = sorted(report.silent_brokers.items())
+    lines = [f"broker {broker} did not answer: {one_line(reason)}" for broker, reason in silent]
+    lines += [f"problem: {one_line(problem)}" for problem in report.problems]
+    lines += [f"unknown: {one_line(sentence)}" for sentence in report.unknown]
+    return "\n".join(lines)
+
+
+def _summary_text(report: Report) -> str:
+    summary = summarize(report)
+    outcomes = [f"{n} {kind.value}" for kind in OutcomeKind if (n := summary.outcomes[kind])]
+    parts = [_states_text(report, summary)]
+    parts += [", ".join(outcomes)] if outcomes else []
+    parts += [total_text(summary.losses)] if summary.losses else []
+    parts += [_interrupted_text(report)] if report.interrupted else []
+    return "\n".join([*waiting_lines(summary.waiting), "; ".join(parts)])
+
+
+def _interrupted_text(report: Report) -> str:
+    outcomes = [row.outcome for row in report.partitions]
+    if outcomes and all(o is not None and o.reason not in INTERRUPTED for o in outcomes):
+        return "interrupted once all had been tried"
+    return "interrupted, so not all was tried"
+
+
+def _states_text(report: Report, summary: Summary) -> str:
+    partitions = len(report.partitions)
+    if not partitions:  # only a run on all offline partitions can end with none
+        shown = "no offline partitions found"
+        return f"{shown}, as far as the problems above let see" if report.problems else shown
+    missing = f", {summary.missing} not found" if summary.missing else ""
+    states = f"{summary.online} online, {summary.offline} offline{missing}"
+    return f"{count_text(partitions, 'partition')}: {states}"
