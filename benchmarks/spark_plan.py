@@ -24,9 +24,10 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from benchmarks.spark_summaries import COPIES, write_many
 from kafka_unclean_recovery.files.plan_file import partitions_by_chunk
-from kafka_unclean_recovery.spark import planning, summaries
-from kafka_unclean_recovery.spark.merging import read_scans
-from kafka_unclean_recovery.spark.plan import KEY
+from kafka_unclean_recovery.spark import summaries
+from kafka_unclean_recovery.spark.plan import planning
+from kafka_unclean_recovery.spark.plan.merging import read_scans
+from kafka_unclean_recovery.spark.plan.ranking import KEY
 from kafka_unclean_recovery.spark.session import session
 from kafka_unclean_recovery.spark.tables import REPLICAS, spark_schema
 from tests.real.cache import CACHE, quick_scratch

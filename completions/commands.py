@@ -13,7 +13,7 @@ from typing import Any
 import typer
 
 from kafka_unclean_recovery.cli import elect_leaders, unclean_recovery
-from kafka_unclean_recovery.emulator.commands import FORMS
+from kafka_unclean_recovery.emulator.control.commands import FORMS
 
 APPS = {
     unclean_recovery.NAME: unclean_recovery.app,

@@ -9,7 +9,7 @@ import sys
 
 from pyspark.sql import functions as f
 
-from kafka_unclean_recovery.spark.data_source import register
+from kafka_unclean_recovery.spark.notebook.data_source import register
 from kafka_unclean_recovery.spark.session import session
 
 

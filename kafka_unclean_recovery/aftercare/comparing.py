@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
 from kafka_unclean_recovery.aftercare.returning import returning
-from kafka_unclean_recovery.cluster.errors import ConnectionFailed
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import (
     Broker,

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging
-from kafka_unclean_recovery.cluster.error_codes import NONE, error_name
-from kafka_unclean_recovery.cluster.errors import ConnectionFailed
 from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.transactions import describe_producers, write_marker
+from kafka_unclean_recovery.cluster.requests.transactions import describe_producers, write_marker
+from kafka_unclean_recovery.cluster.wire.error_codes import NONE, error_name
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Broker, TopicPartition
 

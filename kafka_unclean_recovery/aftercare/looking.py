@@ -12,25 +12,24 @@ from dataclasses import dataclass, field, replace
 
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
 from kafka_unclean_recovery.aftercare.transactions import STATES_TOPIC, Unclean, hanging
-from kafka_unclean_recovery.cluster.describe import DESCRIBE, RequestFailed, Topic, not_told
-from kafka_unclean_recovery.cluster.error_codes import (
-    NONE,
-    UNKNOWN_TOPIC_OR_PARTITION,
-    error_name,
+from kafka_unclean_recovery.cluster.nodes import Nodes
+from kafka_unclean_recovery.cluster.reading import Reader
+from kafka_unclean_recovery.cluster.requests.describe import (
+    DESCRIBE,
+    RequestFailed,
+    Topic,
+    not_told,
 )
-from kafka_unclean_recovery.cluster.errors import ConnectionFailed
-from kafka_unclean_recovery.cluster.groups import (
+from kafka_unclean_recovery.cluster.requests.groups import (
     OFFSETS_TOPIC,
     committed,
     list_groups,
     without_leader,
 )
-from kafka_unclean_recovery.cluster.leader_epochs import Epoch, epoch_end_offsets
-from kafka_unclean_recovery.cluster.log_dirs import describe_log_dirs, topics_in
-from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.reading import Reader
-from kafka_unclean_recovery.cluster.replica_probe import EndOffset, end_offsets
-from kafka_unclean_recovery.cluster.transactions import (
+from kafka_unclean_recovery.cluster.requests.leader_epochs import Epoch, epoch_end_offsets
+from kafka_unclean_recovery.cluster.requests.log_dirs import describe_log_dirs, topics_in
+from kafka_unclean_recovery.cluster.requests.replica_probe import EndOffset, end_offsets
+from kafka_unclean_recovery.cluster.requests.transactions import (
     OpenTransaction,
     Producers,
     ProducerState,
@@ -38,6 +37,12 @@ from kafka_unclean_recovery.cluster.transactions import (
     describe_producers,
     told_transactions,
 )
+from kafka_unclean_recovery.cluster.wire.error_codes import (
+    NONE,
+    UNKNOWN_TOPIC_OR_PARTITION,
+    error_name,
+)
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Broker, Commit, GroupBeyond, PartitionState, TopicPartition
 from kafka_unclean_recovery.planning.committed_offsets import group_beyond

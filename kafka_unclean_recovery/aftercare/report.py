@@ -5,7 +5,7 @@ from __future__ import annotations
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
 from kafka_unclean_recovery.aftercare.returning import Returning
 from kafka_unclean_recovery.aftercare.transactions import Hanging
-from kafka_unclean_recovery.cluster.transactions import ProducerState
+from kafka_unclean_recovery.cluster.requests.transactions import ProducerState
 from kafka_unclean_recovery.files.plan_file import Json, partitions_by_line
 from kafka_unclean_recovery.model import GroupBeyond
 

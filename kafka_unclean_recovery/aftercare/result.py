@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kafka_unclean_recovery.aftercare.returning import Returning
 from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging
-from kafka_unclean_recovery.cluster.transactions import ProducerState
+from kafka_unclean_recovery.cluster.requests.transactions import ProducerState
 from kafka_unclean_recovery.model import GroupBeyond, PartitionState, TopicPartition
 
 

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kafka_unclean_recovery.cluster.transactions import OpenTransaction, ToldTransaction
+from kafka_unclean_recovery.cluster.requests.transactions import OpenTransaction, ToldTransaction
 
 CLOCKS_MS = 1000
 STATES_TOPIC = "__transaction_state"

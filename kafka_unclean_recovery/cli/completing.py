@@ -19,10 +19,10 @@ from typing import NoReturn
 
 from kafka_unclean_recovery.cli.complete import Kind
 from kafka_unclean_recovery.cli.environment import plain_variable
-from kafka_unclean_recovery.cluster.bootstrap import parse_bootstrap
+from kafka_unclean_recovery.cluster.config.security import load_client_config
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.reading import Reader
-from kafka_unclean_recovery.cluster.security import load_client_config
+from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
 
 _SECONDS = 1.0
 BOOTSTRAP = ("--bootstrap-server",)

@@ -15,14 +15,14 @@ from kafka_unclean_recovery.cli.mechanisms import wishes_of
 from kafka_unclean_recovery.cli.output import exit_code_of, print_report, say_failures, say_silent
 from kafka_unclean_recovery.cli.session import Session, journal_of, run
 from kafka_unclean_recovery.cli.terms import Terms, read_terms
-from kafka_unclean_recovery.cluster.controller_requests import (
+from kafka_unclean_recovery.cluster.requests.controller_requests import (
     PREFERRED,
     UNCLEAN,
     Answer,
     elect_leaders,
     left_out,
 )
-from kafka_unclean_recovery.cluster.error_codes import ELECTION_NOT_NEEDED, NONE, error_name
+from kafka_unclean_recovery.cluster.wire.error_codes import ELECTION_NOT_NEEDED, NONE, error_name
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.files.partitions_file import parse_elections

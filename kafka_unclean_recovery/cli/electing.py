@@ -21,7 +21,6 @@ from kafka_unclean_recovery.cli.output import (
 from kafka_unclean_recovery.cli.recover_options import Inputs
 from kafka_unclean_recovery.cli.session import Session
 from kafka_unclean_recovery.files.journal import Journal
-from kafka_unclean_recovery.live_salvage.clearing import Cleared
 from kafka_unclean_recovery.model import PartitionPlan
 from kafka_unclean_recovery.recovery.consent import as_settled
 from kafka_unclean_recovery.recovery.journal_evidence import note_decisions, note_verified
@@ -36,6 +35,7 @@ from kafka_unclean_recovery.recovery.phases import (
     waiting_brings,
     with_disks,
 )
+from kafka_unclean_recovery.salvage.live.clearing import Cleared
 from kafka_unclean_recovery.shutdown import Interrupted
 from kafka_unclean_recovery.transport import Elections
 

@@ -15,17 +15,17 @@ from pathlib import Path
 from kafka_unclean_recovery.cli.console import Console, read_input
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, USAGE, Exit, usage
 from kafka_unclean_recovery.emulator.cluster import Cluster
-from kafka_unclean_recovery.emulator.commands import (
+from kafka_unclean_recovery.emulator.control.commands import (
     BadCommand,
     Command,
     NotDone,
     parse_line,
     parse_scenario,
 )
-from kafka_unclean_recovery.emulator.control_socket import serving
+from kafka_unclean_recovery.emulator.control.control_socket import serving
+from kafka_unclean_recovery.emulator.control.executing import execute, run
 from kafka_unclean_recovery.emulator.disks.data_dir_claim import claimed, tell_socket
 from kafka_unclean_recovery.emulator.emulation import Settings
-from kafka_unclean_recovery.emulator.executing import execute, run
 from kafka_unclean_recovery.emulator.options import Options as ClusterOptions
 from kafka_unclean_recovery.mechanisms import Dialect
 from kafka_unclean_recovery.signals import StopRequest, taken

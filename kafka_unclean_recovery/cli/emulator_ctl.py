@@ -9,14 +9,14 @@ from pathlib import Path
 
 from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, USAGE, Exit, usage
-from kafka_unclean_recovery.emulator.commands import (
+from kafka_unclean_recovery.emulator.control.commands import (
     BadCommand,
     Command,
     NotDone,
     grammar,
     parse_words,
 )
-from kafka_unclean_recovery.emulator.control_socket import ask
+from kafka_unclean_recovery.emulator.control.control_socket import ask
 from kafka_unclean_recovery.emulator.disks.data_dir_claim import socket_of
 
 _NAME = "kafka-unclean-recovery emulator ctl"

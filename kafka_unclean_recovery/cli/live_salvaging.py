@@ -15,19 +15,19 @@ from kafka_unclean_recovery.cli.salvaging import parquet_records
 from kafka_unclean_recovery.cli.session import Session
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.journal import Journal
-from kafka_unclean_recovery.live_salvage.clearing import Cleared, Saved, cleared, tail_text
-from kafka_unclean_recovery.live_salvage.losers import (
-    Loser,
-    Losers,
-    losers_of,
-)
-from kafka_unclean_recovery.live_salvage.saving import TailSaver
 from kafka_unclean_recovery.log_dir.watching import Progress, Stopped
 from kafka_unclean_recovery.model import Cluster, PartitionPlan, TopicPartition
 from kafka_unclean_recovery.recovery.consent import Notes
 from kafka_unclean_recovery.recovery.observe import Wanted
 from kafka_unclean_recovery.recovery.phases import Plans, plan_recovery
 from kafka_unclean_recovery.salvage.designated import Designated, DesignatedLeaders
+from kafka_unclean_recovery.salvage.live.clearing import Cleared, Saved, cleared, tail_text
+from kafka_unclean_recovery.salvage.live.losers import (
+    Loser,
+    Losers,
+    losers_of,
+)
+from kafka_unclean_recovery.salvage.live.saving import TailSaver
 from kafka_unclean_recovery.salvage.manifest import Manifest, manifest_json
 from kafka_unclean_recovery.salvage.output_directory import new_directory, write_manifest
 from kafka_unclean_recovery.salvage.replica import OpenRecords, Output

@@ -14,20 +14,24 @@ from kafka_unclean_recovery.cli.console import Console, check_outside_log_direct
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, UNREACHABLE, USAGE, Exit, usage
 from kafka_unclean_recovery.cli.scan_watch import Signals
 from kafka_unclean_recovery.cli.selection import Selection, selection
-from kafka_unclean_recovery.cluster.bootstrap import Address, connect_any, parse_bootstrap
-from kafka_unclean_recovery.cluster.errors import ConfigError, ConnectionFailed, NoBrokerReachable
-from kafka_unclean_recovery.cluster.security import ClientConfig
+from kafka_unclean_recovery.cluster.config.security import ClientConfig
+from kafka_unclean_recovery.cluster.wire.bootstrap import Address, connect_any, parse_bootstrap
+from kafka_unclean_recovery.cluster.wire.errors import (
+    ConfigError,
+    ConnectionFailed,
+    NoBrokerReachable,
+)
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.model import INTERNAL_TOPICS
-from kafka_unclean_recovery.replay.checkpoint import open_checkpoint, read_checkpoint
-from kafka_unclean_recovery.replay.client_settings import load_settings
-from kafka_unclean_recovery.replay.producing import Client, NotReached, ProducingFailed
-from kafka_unclean_recovery.replay.report import render_json
-from kafka_unclean_recovery.replay.run import Known, Work, replay
-from kafka_unclean_recovery.replay.saved import Saved, read_saved
-from kafka_unclean_recovery.replay.table import refusals, render_replay
-from kafka_unclean_recovery.replay.target import target_name
+from kafka_unclean_recovery.salvage.replay.checkpoint import open_checkpoint, read_checkpoint
+from kafka_unclean_recovery.salvage.replay.client_settings import load_settings
+from kafka_unclean_recovery.salvage.replay.producing import Client, NotReached, ProducingFailed
+from kafka_unclean_recovery.salvage.replay.report import render_json
+from kafka_unclean_recovery.salvage.replay.run import Known, Work, replay
+from kafka_unclean_recovery.salvage.replay.saved import Saved, read_saved
+from kafka_unclean_recovery.salvage.replay.table import refusals, render_replay
+from kafka_unclean_recovery.salvage.replay.target import target_name
 
 NAME = "kafka-unclean-recovery"
 _ASK = "no marker here says how it ended: find that out, or give --include-open"

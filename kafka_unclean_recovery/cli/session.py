@@ -16,18 +16,18 @@ from kafka_unclean_recovery.boot_clock import boot_time
 from kafka_unclean_recovery.cli import standard_streams
 from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.exits import NOT_ALL, UNREACHABLE, USAGE, Exit, usage
-from kafka_unclean_recovery.cluster.bootstrap import parse_bootstrap
-from kafka_unclean_recovery.cluster.describe import RequestFailed
-from kafka_unclean_recovery.cluster.errors import (
+from kafka_unclean_recovery.cluster.config.security import load_client_config
+from kafka_unclean_recovery.cluster.nodes import Nodes
+from kafka_unclean_recovery.cluster.quorum import Controller, Patience, Unsure
+from kafka_unclean_recovery.cluster.reading import Reader
+from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
+from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
+from kafka_unclean_recovery.cluster.wire.errors import (
     ClustersMixed,
     ConfigError,
     ConnectionFailed,
     NoBrokerReachable,
 )
-from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.quorum import Controller, Patience, Unsure
-from kafka_unclean_recovery.cluster.reading import Reader
-from kafka_unclean_recovery.cluster.security import load_client_config
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.files.journal import (
     Journal,

@@ -32,8 +32,8 @@ from kafka_unclean_recovery.report.loss_by_topic import (
 from kafka_unclean_recovery.report.loss_page import render_loss_page
 
 if TYPE_CHECKING:
-    from kafka_unclean_recovery.spark.merging import Scans
-    from kafka_unclean_recovery.spark.planning import Counted, Summary
+    from kafka_unclean_recovery.spark.plan.merging import Scans
+    from kafka_unclean_recovery.spark.plan.planning import Counted, Summary
 
 NAME = "kafka-unclean-recovery"
 HTML = "--html"
@@ -122,7 +122,7 @@ def _check_outputs(options: Options) -> None:
 
 
 def _read(options: Options) -> Scans:
-    from kafka_unclean_recovery.spark.merging import read_scans
+    from kafka_unclean_recovery.spark.plan.merging import read_scans
 
     absolute = [directory.absolute() for directory in options.summaries]
     if twice := next((d for d in absolute if absolute.count(d) > 1), None):
@@ -151,7 +151,7 @@ def _work(
     watch: SparkWatch,
 ) -> _Found:
     """All that needs Spark. Raises Exit(2)."""
-    from kafka_unclean_recovery.spark import planning
+    from kafka_unclean_recovery.spark.plan import planning
 
     console.progress("planning")
     planned = planning.plan(spark, scans, excluded)

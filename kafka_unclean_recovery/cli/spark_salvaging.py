@@ -21,7 +21,7 @@ from kafka_unclean_recovery.log_dir.watching import Stopped
 from kafka_unclean_recovery.salvage.designated import DesignatedLeaders
 
 if TYPE_CHECKING:
-    from kafka_unclean_recovery.spark.salvage import Totals
+    from kafka_unclean_recovery.spark.salvage.run import Totals
 
 NAME = "kafka-unclean-recovery"
 
@@ -84,8 +84,8 @@ def _spark_salvage(console: Console, options: Options) -> int:
 
 def _run(options: Options, leaders: DesignatedLeaders, watch: SparkWatch) -> Totals:
     from kafka_unclean_recovery.salvage.output_directory import new_directory
-    from kafka_unclean_recovery.spark.merging import read_scans
-    from kafka_unclean_recovery.spark.salvage import How, read_tables, salvage
+    from kafka_unclean_recovery.spark.plan.merging import read_scans
+    from kafka_unclean_recovery.spark.salvage.run import How, read_tables, salvage
 
     scans = read_scans(options.summaries)
     _check_cluster(scans.merged.cluster_id, leaders.cluster_id)

@@ -25,9 +25,9 @@ from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.wording import count_text
 
 if TYPE_CHECKING:
-    from kafka_unclean_recovery.spark.gathering import Doubts
-    from kafka_unclean_recovery.spark.job import Asked
-    from kafka_unclean_recovery.spark.scan import Scanned
+    from kafka_unclean_recovery.spark.scan.gathering import Doubts
+    from kafka_unclean_recovery.spark.scan.job import Asked
+    from kafka_unclean_recovery.spark.scan.run import Scanned
 
 NAME = "kafka-unclean-recovery"
 
@@ -67,9 +67,9 @@ def _scan(console: Console, options: Options) -> int:
     _check_output(home)
     again = "what is done is kept, and the same command goes on from there"
     watch = SparkWatch(console, again)
-    from kafka_unclean_recovery.spark.job import Home
     from kafka_unclean_recovery.spark.running import JobFailed
-    from kafka_unclean_recovery.spark.scan import replicas_missing, scan
+    from kafka_unclean_recovery.spark.scan.job import Home
+    from kafka_unclean_recovery.spark.scan.run import replicas_missing, scan
     from kafka_unclean_recovery.spark.summaries import SCAN
 
     try:
@@ -97,9 +97,9 @@ def _scan(console: Console, options: Options) -> int:
 
 
 def _asked(options: Options, chosen: Selection) -> Asked:
-    from kafka_unclean_recovery.spark.job import Asked
     from kafka_unclean_recovery.spark.places import address_of, location_of
-    from kafka_unclean_recovery.spark.roots_table import roots_of
+    from kafka_unclean_recovery.spark.scan.job import Asked
+    from kafka_unclean_recovery.spark.scan.roots_table import roots_of
 
     roots = list(options.roots)
     try:

@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
 
-from kafka_unclean_recovery.cluster.bootstrap import connect_any
-from kafka_unclean_recovery.cluster.connection import Connection
-from kafka_unclean_recovery.cluster.describe import RequestFailed, describe_cluster
-from kafka_unclean_recovery.cluster.dial import address_text
-from kafka_unclean_recovery.cluster.errors import (
+from kafka_unclean_recovery.cluster.config.security import ClientConfig
+from kafka_unclean_recovery.cluster.requests.describe import RequestFailed, describe_cluster
+from kafka_unclean_recovery.cluster.wire.bootstrap import connect_any
+from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.cluster.wire.dial import address_text
+from kafka_unclean_recovery.cluster.wire.errors import (
     ClustersMixed,
     ConnectionFailed,
     FailureKind,
@@ -27,8 +28,7 @@ from kafka_unclean_recovery.cluster.errors import (
     NoControllerReachable,
     most_telling,
 )
-from kafka_unclean_recovery.cluster.race import Attempt, first_success
-from kafka_unclean_recovery.cluster.security import ClientConfig
+from kafka_unclean_recovery.cluster.wire.race import Attempt, first_success
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Broker, Cluster
 

@@ -15,13 +15,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from kafka_unclean_recovery.cluster.connection import Connection
-from kafka_unclean_recovery.cluster.describe import RequestFailed
-from kafka_unclean_recovery.cluster.error_codes import UNSURE
-from kafka_unclean_recovery.cluster.errors import ConnectionFailed, FailureKind, NoBrokerReachable
-from kafka_unclean_recovery.cluster.knocking import Knocked, knock
 from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.quorum_state import led_quorum
+from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
+from kafka_unclean_recovery.cluster.requests.quorum_state import led_quorum
+from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.cluster.wire.error_codes import UNSURE
+from kafka_unclean_recovery.cluster.wire.errors import (
+    ConnectionFailed,
+    FailureKind,
+    NoBrokerReachable,
+)
+from kafka_unclean_recovery.cluster.wire.knocking import Knocked, knock
 from kafka_unclean_recovery.deadline import Clock, Deadline
 
 T = TypeVar("T")

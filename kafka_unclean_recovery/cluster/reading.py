@@ -15,9 +15,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Generic, TypeVar
 
-from kafka_unclean_recovery.cluster.bootstrap import parse_bootstrap
-from kafka_unclean_recovery.cluster.connection import Connection
-from kafka_unclean_recovery.cluster.describe import (
+from kafka_unclean_recovery.cluster.nodes import Nodes
+from kafka_unclean_recovery.cluster.requests.describe import (
     Described,
     Reassignment,
     RequestFailed,
@@ -29,15 +28,16 @@ from kafka_unclean_recovery.cluster.describe import (
     not_told,
     with_reassignment,
 )
-from kafka_unclean_recovery.cluster.dial import address_text
-from kafka_unclean_recovery.cluster.error_codes import UNAUTHORIZED
-from kafka_unclean_recovery.cluster.errors import (
+from kafka_unclean_recovery.cluster.requests.quorum_state import Quorum, led_quorum
+from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
+from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.cluster.wire.dial import address_text
+from kafka_unclean_recovery.cluster.wire.error_codes import UNAUTHORIZED
+from kafka_unclean_recovery.cluster.wire.errors import (
     ConnectionFailed,
     NoBrokerReachable,
     NoControllerReachable,
 )
-from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.quorum_state import Quorum, led_quorum
 from kafka_unclean_recovery.deadline import Clock, Deadline
 from kafka_unclean_recovery.model import Cluster, PartitionState, TopicPartition
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from kafka_unclean_recovery.cluster.quorum_state import Fetcher, Quorum
-from kafka_unclean_recovery.cluster.replica_log_info import key_of
+from kafka_unclean_recovery.cluster.requests.quorum_state import Fetcher, Quorum
+from kafka_unclean_recovery.cluster.requests.replica_log_info import key_of
 from kafka_unclean_recovery.doctor import words
 from kafka_unclean_recovery.doctor.check import Check, Status
 from kafka_unclean_recovery.doctor.facts import Facts, Spoken

@@ -14,36 +14,40 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Generic, TypeVar
 
-from kafka_unclean_recovery.cluster.asking import Portion
-from kafka_unclean_recovery.cluster.bootstrap import Address
-from kafka_unclean_recovery.cluster.configs import ConfigValue, topic_configs
-from kafka_unclean_recovery.cluster.connection import Connection
-from kafka_unclean_recovery.cluster.describe import (
+from kafka_unclean_recovery.cluster.config.security import ClientConfig
+from kafka_unclean_recovery.cluster.nodes import Nodes
+from kafka_unclean_recovery.cluster.reading import Reader
+from kafka_unclean_recovery.cluster.requests.asking import Portion
+from kafka_unclean_recovery.cluster.requests.configs import ConfigValue, topic_configs
+from kafka_unclean_recovery.cluster.requests.describe import (
     RequestFailed,
     Topic,
     describe_cluster,
     describe_topics,
     list_reassignments,
 )
-from kafka_unclean_recovery.cluster.dial import address_text
-from kafka_unclean_recovery.cluster.error_codes import NONE, NOT_CONTROLLER, UNAUTHORIZED
-from kafka_unclean_recovery.cluster.errors import ConnectionFailed, FailureKind, NoBrokerReachable
-from kafka_unclean_recovery.cluster.log_dirs import describe_log_dirs, topics_in
-from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.quorum_state import describe_quorum
-from kafka_unclean_recovery.cluster.race import Attempt, first_success
-from kafka_unclean_recovery.cluster.reading import Reader
-from kafka_unclean_recovery.cluster.replica_log_info import (
+from kafka_unclean_recovery.cluster.requests.log_dirs import describe_log_dirs, topics_in
+from kafka_unclean_recovery.cluster.requests.quorum_state import describe_quorum
+from kafka_unclean_recovery.cluster.requests.replica_log_info import (
     LIMIT,
     id_partition,
     replica_log_info,
     speaks,
     unspoken,
 )
-from kafka_unclean_recovery.cluster.replica_probe import NO_EPOCH, end_offsets, epoch_ends
-from kafka_unclean_recovery.cluster.security import ClientConfig
-from kafka_unclean_recovery.cluster.tried_rights import try_electing, try_reordering
-from kafka_unclean_recovery.cluster.versions import missing_requests, tells_fenced
+from kafka_unclean_recovery.cluster.requests.replica_probe import NO_EPOCH, end_offsets, epoch_ends
+from kafka_unclean_recovery.cluster.requests.tried_rights import try_electing, try_reordering
+from kafka_unclean_recovery.cluster.wire.bootstrap import Address
+from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.cluster.wire.dial import address_text
+from kafka_unclean_recovery.cluster.wire.error_codes import NONE, NOT_CONTROLLER, UNAUTHORIZED
+from kafka_unclean_recovery.cluster.wire.errors import (
+    ConnectionFailed,
+    FailureKind,
+    NoBrokerReachable,
+)
+from kafka_unclean_recovery.cluster.wire.race import Attempt, first_success
+from kafka_unclean_recovery.cluster.wire.versions import missing_requests, tells_fenced
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.doctor.facts import (
     Answer,

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from kafka_unclean_recovery.cluster.configs import ConfigValue
-from kafka_unclean_recovery.cluster.describe import Reassignment, Topic
-from kafka_unclean_recovery.cluster.log_dirs import LogDir
-from kafka_unclean_recovery.cluster.quorum_state import Quorum
+from kafka_unclean_recovery.cluster.requests.configs import ConfigValue
+from kafka_unclean_recovery.cluster.requests.describe import Reassignment, Topic
+from kafka_unclean_recovery.cluster.requests.log_dirs import LogDir
+from kafka_unclean_recovery.cluster.requests.quorum_state import Quorum
 from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod
 from kafka_unclean_recovery.model import Cluster, PartitionState, TopicPartition
 

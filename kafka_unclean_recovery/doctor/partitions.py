@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from kafka_unclean_recovery.cluster.configs import ConfigSource
-from kafka_unclean_recovery.cluster.describe import not_told
-from kafka_unclean_recovery.cluster.error_codes import NONE, error_name
+from kafka_unclean_recovery.cluster.requests.configs import ConfigSource
+from kafka_unclean_recovery.cluster.requests.describe import not_told
+from kafka_unclean_recovery.cluster.wire.error_codes import NONE, error_name
 from kafka_unclean_recovery.doctor import words
 from kafka_unclean_recovery.doctor.check import Check, Status
 from kafka_unclean_recovery.doctor.facts import Facts

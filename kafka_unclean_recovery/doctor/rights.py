@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from kafka_unclean_recovery.cluster.error_codes import TOPIC_AUTHORIZATION_FAILED, UNAUTHORIZED
-from kafka_unclean_recovery.cluster.log_dirs import topics_in
+from kafka_unclean_recovery.cluster.requests.log_dirs import topics_in
+from kafka_unclean_recovery.cluster.wire.error_codes import TOPIC_AUTHORIZATION_FAILED, UNAUTHORIZED
 from kafka_unclean_recovery.doctor import words
 from kafka_unclean_recovery.doctor.check import Check, Status
 from kafka_unclean_recovery.doctor.facts import Answer, Facts

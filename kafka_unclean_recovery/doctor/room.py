@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from kafka_unclean_recovery.cluster.error_codes import NONE, error_name
+from kafka_unclean_recovery.cluster.wire.error_codes import NONE, error_name
 from kafka_unclean_recovery.doctor import words
 from kafka_unclean_recovery.doctor.check import Check, Status
 from kafka_unclean_recovery.doctor.facts import Facts, Space

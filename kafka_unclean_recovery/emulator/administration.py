@@ -11,7 +11,6 @@ from typing import Any
 
 from kafka.record.default_records import DefaultRecordBatchBuilder
 
-from kafka_unclean_recovery.emulator import wire
 from kafka_unclean_recovery.emulator.apis import (
     create_topics,
     delete_topics,
@@ -23,6 +22,7 @@ from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.apis.describe_configs import BROKER, TOPIC
 from kafka_unclean_recovery.emulator.controller.events import ElectionType
 from kafka_unclean_recovery.emulator.error_names import error_name
+from kafka_unclean_recovery.emulator.listener import wire
 from kafka_unclean_recovery.messages.elect_leaders import DESIGNATED
 
 _ON_THE_WIRE = {

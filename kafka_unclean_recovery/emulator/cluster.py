@@ -10,20 +10,20 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from kafka_unclean_recovery.emulator import administration
-from kafka_unclean_recovery.emulator.controller.events import ElectionType
-from kafka_unclean_recovery.emulator.core import Core
-from kafka_unclean_recovery.emulator.disks.damage import Damage, Damaged
-from kafka_unclean_recovery.emulator.emulation import Emulation
-from kafka_unclean_recovery.emulator.faults import STOPPED, Drop
-from kafka_unclean_recovery.emulator.intercepts import Action, Decide, Interception
-from kafka_unclean_recovery.emulator.metrics import Metrics, metrics
-from kafka_unclean_recovery.emulator.options import Options
-from kafka_unclean_recovery.emulator.status import (
+from kafka_unclean_recovery.emulator.control.metrics import Metrics, metrics
+from kafka_unclean_recovery.emulator.control.status import (
     PartitionStatus,
     Status,
     partition_status,
     status,
 )
+from kafka_unclean_recovery.emulator.controller.events import ElectionType
+from kafka_unclean_recovery.emulator.core import Core
+from kafka_unclean_recovery.emulator.disks.damage import Damage, Damaged
+from kafka_unclean_recovery.emulator.emulation import Emulation
+from kafka_unclean_recovery.emulator.faults import STOPPED, Drop
+from kafka_unclean_recovery.emulator.listener.intercepts import Action, Decide, Interception
+from kafka_unclean_recovery.emulator.options import Options
 
 T = TypeVar("T")
 

@@ -16,7 +16,10 @@ from kafka_unclean_recovery.emulator.controller import events as ev
 from kafka_unclean_recovery.emulator.controller.configs import config_problem, valid_cluster_config
 from kafka_unclean_recovery.emulator.controller.state import DEFAULTS, MIN_INSYNC_REPLICAS
 from kafka_unclean_recovery.emulator.error_codes import INVALID_CONFIG, INVALID_REQUEST, NONE
-from kafka_unclean_recovery.emulator.request_limits import PARTITION_LIMIT, is_partition_limit
+from kafka_unclean_recovery.emulator.listener.request_limits import (
+    PARTITION_LIMIT,
+    is_partition_limit,
+)
 
 Changes = Mapping[str, str | None]
 """By key; None removes it."""

@@ -10,19 +10,19 @@ from pathlib import Path
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context
 from kafka_unclean_recovery.emulator.apis.table import apis
-from kafka_unclean_recovery.emulator.broker import Broker, Process
-from kafka_unclean_recovery.emulator.control import Control
+from kafka_unclean_recovery.emulator.broker.broker import Broker, Process
+from kafka_unclean_recovery.emulator.control.running import Control
 from kafka_unclean_recovery.emulator.controller.releases import RELEASES
 from kafka_unclean_recovery.emulator.controller.state import ControllerFault
 from kafka_unclean_recovery.emulator.disks.damage import Damage, Damaged, corrupt
 from kafka_unclean_recovery.emulator.disks.data_directory import open_cluster
 from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.emulator.faults import CLIENTS, Drop, link
-from kafka_unclean_recovery.emulator.intercepts import Interceptions
 from kafka_unclean_recovery.emulator.links import Links
+from kafka_unclean_recovery.emulator.listener.intercepts import Interceptions
+from kafka_unclean_recovery.emulator.listener.server import Listener
 from kafka_unclean_recovery.emulator.options import Options
 from kafka_unclean_recovery.emulator.security.entrance import Entrance
-from kafka_unclean_recovery.emulator.server import Listener
 
 HOST = "127.0.0.1"
 # So many ticks a session, as a broker sends heartbeats.

@@ -12,7 +12,12 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import count
 
-from kafka_unclean_recovery.emulator.broker import Broker, Process
+from kafka_unclean_recovery.emulator.broker.broker import Broker, Process
+from kafka_unclean_recovery.emulator.broker.groups import Group
+from kafka_unclean_recovery.emulator.broker.metadata_publisher import MetadataPublisher
+from kafka_unclean_recovery.emulator.broker.recoveries import Recoveries
+from kafka_unclean_recovery.emulator.broker.replica import lagging
+from kafka_unclean_recovery.emulator.broker.replica_fetchers import Later, ReplicaFetchers
 from kafka_unclean_recovery.emulator.controller import events as ev
 from kafka_unclean_recovery.emulator.controller import records as rec
 from kafka_unclean_recovery.emulator.controller.machine import handle
@@ -26,11 +31,6 @@ from kafka_unclean_recovery.emulator.disks.metadata_log import MetadataLog
 from kafka_unclean_recovery.emulator.disks.metadata_replicas import MetadataReplicas
 from kafka_unclean_recovery.emulator.election_counts import ElectionCounts
 from kafka_unclean_recovery.emulator.faults import STOPPED, Faults
-from kafka_unclean_recovery.emulator.groups import Group
-from kafka_unclean_recovery.emulator.metadata_publisher import MetadataPublisher
-from kafka_unclean_recovery.emulator.recoveries import Recoveries
-from kafka_unclean_recovery.emulator.replica import lagging
-from kafka_unclean_recovery.emulator.replica_fetchers import Later, ReplicaFetchers
 
 # ProducerIdsBlock.PRODUCER_ID_BLOCK_SIZE
 _PRODUCER_ID_BLOCK = 1000

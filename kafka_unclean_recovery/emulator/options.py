@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kafka_unclean_recovery.emulator.emulation import Settings
+from kafka_unclean_recovery.emulator.listener.server import MAX_IDLE_SECONDS
 from kafka_unclean_recovery.emulator.security.settings import Security
-from kafka_unclean_recovery.emulator.server import MAX_IDLE_SECONDS
 from kafka_unclean_recovery.mechanisms import Dialect
 
 _DEFAULT_SETTINGS = Settings()

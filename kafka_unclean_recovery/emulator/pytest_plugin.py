@@ -40,8 +40,8 @@ def kafka_cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
     """A running kafka_unclean_recovery.emulator.Cluster, four brokers if its marker says nothing
     else."""
     from kafka_unclean_recovery.emulator import Cluster
-    from kafka_unclean_recovery.emulator.commands import BadCommand
-    from kafka_unclean_recovery.emulator.executing import run
+    from kafka_unclean_recovery.emulator.control.commands import BadCommand
+    from kafka_unclean_recovery.emulator.control.executing import run
 
     wanted = _wanted(request)
     scenario = wanted.pop("scenario", None)
@@ -74,7 +74,7 @@ def _options(wanted: dict[str, Any]) -> Options:
 
 
 def _commands(scenario: str | Path | None) -> Iterator[Any]:
-    from kafka_unclean_recovery.emulator.commands import parse_scenario
+    from kafka_unclean_recovery.emulator.control.commands import parse_scenario
 
     if isinstance(scenario, Path):
         return parse_scenario(scenario.read_text(), str(scenario))

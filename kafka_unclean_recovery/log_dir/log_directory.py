@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from kafka_unclean_recovery.log_dir import checkpoints
-from kafka_unclean_recovery.log_dir.clean_shutdown import CLEAN_SHUTDOWN
 from kafka_unclean_recovery.log_dir.directory_names import (
     PartitionDirectory,
     parse_partition_directory,
 )
 from kafka_unclean_recovery.log_dir.errors import BadFormat
-from kafka_unclean_recovery.log_dir.properties_files import (
+from kafka_unclean_recovery.log_dir.small_files import checkpoints
+from kafka_unclean_recovery.log_dir.small_files.clean_shutdown import CLEAN_SHUTDOWN
+from kafka_unclean_recovery.log_dir.small_files.properties_files import (
     META_PROPERTIES,
     MetaProperties,
     parse_meta_properties,

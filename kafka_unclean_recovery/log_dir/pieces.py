@@ -14,9 +14,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice, pairwise
 
-from kafka_unclean_recovery.log_dir.batch_log import BatchLog, condensed
-from kafka_unclean_recovery.log_dir.batch_runs import Run
-from kafka_unclean_recovery.log_dir.batches import Reason
 from kafka_unclean_recovery.log_dir.replica_files import (
     Segment,
     recovered_from,
@@ -24,9 +21,12 @@ from kafka_unclean_recovery.log_dir.replica_files import (
     with_swaps,
 )
 from kafka_unclean_recovery.log_dir.replica_scan import Replica, scan_by
-from kafka_unclean_recovery.log_dir.segment_reads import SegmentReads, ended
+from kafka_unclean_recovery.log_dir.segments.batch_log import BatchLog, condensed
+from kafka_unclean_recovery.log_dir.segments.batch_runs import Run
+from kafka_unclean_recovery.log_dir.segments.batches import Reason
+from kafka_unclean_recovery.log_dir.segments.segment_reads import SegmentReads, ended
+from kafka_unclean_recovery.log_dir.segments.walk import End, Walk
 from kafka_unclean_recovery.log_dir.tree import Folder, Unreadable
-from kafka_unclean_recovery.log_dir.walk import End, Walk
 from kafka_unclean_recovery.log_dir.watching import Meter
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import ReplicaLog

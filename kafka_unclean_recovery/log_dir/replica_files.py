@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from kafka_unclean_recovery.log_dir.checkpoints import LEADER_EPOCHS
 from kafka_unclean_recovery.log_dir.directory_names import (
     FileKind,
     FileState,
     parse_partition_file,
 )
-from kafka_unclean_recovery.log_dir.properties_files import PARTITION_METADATA
+from kafka_unclean_recovery.log_dir.small_files.checkpoints import LEADER_EPOCHS
+from kafka_unclean_recovery.log_dir.small_files.properties_files import PARTITION_METADATA
 from kafka_unclean_recovery.log_dir.tree import Folder, Unreadable, printable
 
 

@@ -14,20 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from kafka_unclean_recovery.log_dir.batch_log import (
-    BatchLog,
-    Doubt,
-    first_contradiction,
-    first_fall,
-    spans_within,
-)
-from kafka_unclean_recovery.log_dir.batches import Reason
-from kafka_unclean_recovery.log_dir.checkpoints import LEADER_EPOCHS, parse_leader_epochs
 from kafka_unclean_recovery.log_dir.errors import BadFormat
-from kafka_unclean_recovery.log_dir.properties_files import (
-    PARTITION_METADATA,
-    parse_partition_metadata,
-)
 from kafka_unclean_recovery.log_dir.replica_files import (
     ReplicaFiles,
     Segment,
@@ -35,9 +22,25 @@ from kafka_unclean_recovery.log_dir.replica_files import (
     replica_files,
     with_swaps,
 )
-from kafka_unclean_recovery.log_dir.segment_reads import SegmentReads
+from kafka_unclean_recovery.log_dir.segments.batch_log import (
+    BatchLog,
+    Doubt,
+    first_contradiction,
+    first_fall,
+    spans_within,
+)
+from kafka_unclean_recovery.log_dir.segments.batches import Reason
+from kafka_unclean_recovery.log_dir.segments.segment_reads import SegmentReads
+from kafka_unclean_recovery.log_dir.segments.walk import End
+from kafka_unclean_recovery.log_dir.small_files.checkpoints import (
+    LEADER_EPOCHS,
+    parse_leader_epochs,
+)
+from kafka_unclean_recovery.log_dir.small_files.properties_files import (
+    PARTITION_METADATA,
+    parse_partition_metadata,
+)
 from kafka_unclean_recovery.log_dir.tree import Folder, Unreadable
-from kafka_unclean_recovery.log_dir.walk import End
 from kafka_unclean_recovery.log_dir.watching import Meter
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import EpochLineage, ReplicaLog, Scanned, TopicPartition

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.log_dir.cluster_metadata_image import MetadataImage
 from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
 from kafka_unclean_recovery.log_dir.log_directory import LogDirectory, read_log_directory
-from kafka_unclean_recovery.log_dir.newest_metadata import (
+from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
+from kafka_unclean_recovery.log_dir.metadata.newest import (
     CLUSTER_METADATA,
     compacted_topics,
     newest_metadata,

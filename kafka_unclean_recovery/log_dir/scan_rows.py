@@ -7,11 +7,11 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
-from kafka_unclean_recovery.log_dir.cluster_metadata_image import MetadataImage, partition_states
 from kafka_unclean_recovery.log_dir.directory_names import (
     DirectoryKind,
     parse_partition_directory,
 )
+from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage, partition_states
 from kafka_unclean_recovery.log_dir.replica_scan import SOURCE, Replica
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import (

@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from kafka_unclean_recovery.log_dir import checkpoints
 from kafka_unclean_recovery.log_dir.directory_names import segment_base_offset
+from kafka_unclean_recovery.log_dir.small_files import checkpoints
 
 META_PROPERTIES = "meta.properties"
 # The largest file that is ever read whole: a checkpoint of some hundred thousand partitions.

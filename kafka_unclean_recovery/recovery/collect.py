@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from tenacity import AsyncRetrying, retry_if_exception, wait_exponential
 
-from kafka_unclean_recovery.cluster.errors import ConnectionFailed
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Broker, PartitionState, ReplicaLog, TopicPartition
 from kafka_unclean_recovery.transport import ReplicaLogSource

@@ -9,24 +9,24 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from kafka_unclean_recovery.cluster.connection import Connection
-from kafka_unclean_recovery.cluster.describe import DESCRIBE, RequestFailed
-from kafka_unclean_recovery.cluster.error_codes import (
-    GROUP_AUTHORIZATION_FAILED,
-    NONE,
-    UNKNOWN_TOPIC_OR_PARTITION,
-    error_name,
-)
-from kafka_unclean_recovery.cluster.errors import ConnectionFailed, NoBrokerReachable
-from kafka_unclean_recovery.cluster.groups import (
+from kafka_unclean_recovery.cluster.config.security import ClientConfig
+from kafka_unclean_recovery.cluster.reading import Reader
+from kafka_unclean_recovery.cluster.requests.describe import DESCRIBE, RequestFailed
+from kafka_unclean_recovery.cluster.requests.groups import (
     OFFSETS_TOPIC,
     Committed,
     committed_to,
     list_groups,
     without_leader,
 )
-from kafka_unclean_recovery.cluster.reading import Reader
-from kafka_unclean_recovery.cluster.security import ClientConfig
+from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.cluster.wire.error_codes import (
+    GROUP_AUTHORIZATION_FAILED,
+    NONE,
+    UNKNOWN_TOPIC_OR_PARTITION,
+    error_name,
+)
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, NoBrokerReachable
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Broker, Commit, PartitionState, TopicPartition
 from kafka_unclean_recovery.wording import count_text

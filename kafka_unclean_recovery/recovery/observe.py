@@ -13,7 +13,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from kafka_unclean_recovery.cluster.describe import (
+from kafka_unclean_recovery.cluster.nodes import Nodes
+from kafka_unclean_recovery.cluster.reading import Behind, Reader
+from kafka_unclean_recovery.cluster.requests.describe import (
     ALTER,
     READ,
     Reassignment,
@@ -22,19 +24,17 @@ from kafka_unclean_recovery.cluster.describe import (
     not_told,
     with_reassignment,
 )
-from kafka_unclean_recovery.cluster.error_codes import (
+from kafka_unclean_recovery.cluster.wire.error_codes import (
     NONE,
     TOPIC_AUTHORIZATION_FAILED,
     UNKNOWN_TOPIC_OR_PARTITION,
     error_name,
 )
-from kafka_unclean_recovery.cluster.errors import (
+from kafka_unclean_recovery.cluster.wire.errors import (
     ConnectionFailed,
     NoBrokerReachable,
     NoControllerReachable,
 )
-from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.reading import Behind, Reader
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import (
     Cluster,

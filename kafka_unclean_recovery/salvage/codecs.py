@@ -12,8 +12,8 @@ import zlib
 from collections.abc import Iterator
 from typing import Any
 
-from kafka_unclean_recovery.log_dir.batches import CODECS
 from kafka_unclean_recovery.log_dir.errors import BadFormat
+from kafka_unclean_recovery.log_dir.segments.batches import CODECS
 
 _STEP = 1 << 20
 _GZIP = 16 + zlib.MAX_WBITS

@@ -14,14 +14,14 @@ from typing import Any
 from kafka.errors import CorruptRecordError
 from kafka.record import default_records, legacy_records
 
-from kafka_unclean_recovery.log_dir.batches import (
+from kafka_unclean_recovery.log_dir.errors import BadFormat, excerpt
+from kafka_unclean_recovery.log_dir.segments.batches import (
     CODEC_MASK,
     LEGACY,
     OVERHEAD,
     V2,
     BatchHeader,
 )
-from kafka_unclean_recovery.log_dir.errors import BadFormat, excerpt
 from kafka_unclean_recovery.salvage.codecs import decompress
 
 LARGEST_BATCH = 256 << 20

@@ -12,7 +12,7 @@ from kafka_unclean_recovery.files.private_files import make_private_directory
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 from kafka_unclean_recovery.log_dir.replica_files import replica_files, with_swaps
 from kafka_unclean_recovery.log_dir.replica_scan import Replica, scan_replica
-from kafka_unclean_recovery.log_dir.segment_reads import SegmentReads
+from kafka_unclean_recovery.log_dir.segments.segment_reads import SegmentReads
 from kafka_unclean_recovery.log_dir.tree import Folder, Unreadable
 from kafka_unclean_recovery.log_dir.watching import Meter
 from kafka_unclean_recovery.mechanisms import ScanMode

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
-from kafka_unclean_recovery.log_dir.batches import V2, BatchHeader, Reason, parse_header
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 from kafka_unclean_recovery.log_dir.replica_files import Segment
-from kafka_unclean_recovery.log_dir.segment_reads import SegmentReads
-from kafka_unclean_recovery.log_dir.walk import End, ReadAt, Walk
+from kafka_unclean_recovery.log_dir.segments.batches import V2, BatchHeader, Reason, parse_header
+from kafka_unclean_recovery.log_dir.segments.segment_reads import SegmentReads
+from kafka_unclean_recovery.log_dir.segments.walk import End, ReadAt, Walk
 from kafka_unclean_recovery.model import EpochLineage, EpochSpan
 
 

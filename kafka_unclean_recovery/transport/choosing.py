@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kafka_unclean_recovery.cluster.connection import Connection
-from kafka_unclean_recovery.cluster.controller_requests import offers_designated
-from kafka_unclean_recovery.cluster.errors import NoBrokerReachable
 from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.replica_log_info import speaks
+from kafka_unclean_recovery.cluster.requests.controller_requests import offers_designated
+from kafka_unclean_recovery.cluster.requests.replica_log_info import speaks
+from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.cluster.wire.errors import NoBrokerReachable
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod, Transport, Wishes
 from kafka_unclean_recovery.messages.dialects import EMULATOR_FEATURE

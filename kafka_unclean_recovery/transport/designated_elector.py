@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kafka_unclean_recovery.cluster.controller_requests import (
+from kafka_unclean_recovery.cluster.requests.controller_requests import (
     DESIGNATED_LIMIT,
     elect_designated,
     left_out,

@@ -1,7 +1,7 @@
 """Which epoch to ask a replica for next, until its whole lineage is known. No I/O.
 
 A replica answers an epoch e with {its largest epoch <= e, where that ends} (see
-cluster/replica_probe.py), which leaves three things to find out by asking:
+cluster/requests/replica_probe.py), which leaves three things to find out by asking:
 
 1. The newest epoch: a newer one is refused (OFFSET_OUT_OF_RANGE; brokers that are not Apache's
    answer that no epoch, -1, ends at the log end). The first guess is the
@@ -21,8 +21,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kafka_unclean_recovery.cluster.error_codes import NONE, OFFSET_OUT_OF_RANGE, error_name
-from kafka_unclean_recovery.cluster.replica_probe import NO_EPOCH, EpochEnd
+from kafka_unclean_recovery.cluster.requests.replica_probe import NO_EPOCH, EpochEnd
+from kafka_unclean_recovery.cluster.wire.error_codes import NONE, OFFSET_OUT_OF_RANGE, error_name
 from kafka_unclean_recovery.model import EpochLineage, EpochSpan
 
 

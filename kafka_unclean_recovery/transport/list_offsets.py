@@ -1,4 +1,4 @@
-"""Replica logs from the brokers of today, by ListOffsets and Fetch (cluster/replica_probe.py).
+"""Replica logs from the brokers of today, by ListOffsets and Fetch (requests/replica_probe.py).
 
 Partitions go in batches of at most 1000, side by side over one connection.
 """
@@ -9,14 +9,14 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from kafka_unclean_recovery.cluster.asking import NOT_ANSWERED
-from kafka_unclean_recovery.cluster.connection import Connection
-from kafka_unclean_recovery.cluster.error_codes import NONE, PASSING, error_name
 from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.replica_probe import (
+from kafka_unclean_recovery.cluster.requests.asking import NOT_ANSWERED
+from kafka_unclean_recovery.cluster.requests.replica_probe import (
     EndOffset,
     end_offsets,
 )
+from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.cluster.wire.error_codes import NONE, PASSING, error_name
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Broker, PartitionState, ReplicaLog, TopicPartition
 from kafka_unclean_recovery.transport.lineage_probe import LineageProbe

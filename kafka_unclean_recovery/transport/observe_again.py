@@ -12,9 +12,9 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kafka_unclean_recovery.cluster.describe import Described
-from kafka_unclean_recovery.cluster.errors import ConnectionFailed
 from kafka_unclean_recovery.cluster.reading import Reader
+from kafka_unclean_recovery.cluster.requests.describe import Described
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import (
     Cluster,

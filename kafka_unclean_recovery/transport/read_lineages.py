@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kafka_unclean_recovery.cluster.asking import Portion
-from kafka_unclean_recovery.cluster.connection import Connection
-from kafka_unclean_recovery.cluster.error_codes import NONE, error_name
-from kafka_unclean_recovery.cluster.replica_probe import epoch_ends, watermarks
+from kafka_unclean_recovery.cluster.requests.asking import Portion
+from kafka_unclean_recovery.cluster.requests.replica_probe import epoch_ends, watermarks
+from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.cluster.wire.error_codes import NONE, error_name
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.transport.lineage_probe import LineageProbe

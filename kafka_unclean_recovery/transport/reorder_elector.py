@@ -12,7 +12,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kafka_unclean_recovery.cluster.controller_requests import UNCLEAN, elect_leaders, left_out
+from kafka_unclean_recovery.cluster.requests.controller_requests import (
+    UNCLEAN,
+    elect_leaders,
+    left_out,
+)
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.files.journal import JournalError, Reordered
 from kafka_unclean_recovery.model import Outcome, OutcomeKind, PartitionPlan, TopicPartition

@@ -14,18 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from kafka_unclean_recovery.cluster.asking import NOT_ANSWERED
-from kafka_unclean_recovery.cluster.connection import Connection
-from kafka_unclean_recovery.cluster.error_codes import (
-    NONE,
-    PASSING,
-    TOPIC_AUTHORIZATION_FAILED,
-    error_name,
-    is_assigned,
-)
-from kafka_unclean_recovery.cluster.errors import ConnectionFailed, FailureKind
 from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.replica_log_info import (
+from kafka_unclean_recovery.cluster.requests.asking import NOT_ANSWERED
+from kafka_unclean_recovery.cluster.requests.replica_log_info import (
     LIMIT,
     IdPartition,
     LogInfo,
@@ -35,6 +26,15 @@ from kafka_unclean_recovery.cluster.replica_log_info import (
     speaks,
     unspoken,
 )
+from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.cluster.wire.error_codes import (
+    NONE,
+    PASSING,
+    TOPIC_AUTHORIZATION_FAILED,
+    error_name,
+    is_assigned,
+)
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.mechanisms import Dialect
 from kafka_unclean_recovery.model import Broker, PartitionState, ReplicaLog, TopicPartition

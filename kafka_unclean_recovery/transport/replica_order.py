@@ -10,12 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kafka_unclean_recovery.cluster.controller_requests import Answer, alter_replica_order, left_out
-from kafka_unclean_recovery.cluster.describe import Described, RequestFailed
-from kafka_unclean_recovery.cluster.error_codes import NONE, error_name
-from kafka_unclean_recovery.cluster.errors import ConnectionFailed, NoBrokerReachable
 from kafka_unclean_recovery.cluster.quorum import Controller, Unsure
 from kafka_unclean_recovery.cluster.reading import Reader
+from kafka_unclean_recovery.cluster.requests.controller_requests import (
+    Answer,
+    alter_replica_order,
+    left_out,
+)
+from kafka_unclean_recovery.cluster.requests.describe import Described, RequestFailed
+from kafka_unclean_recovery.cluster.wire.error_codes import NONE, error_name
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, NoBrokerReachable
 from kafka_unclean_recovery.files.journal import Journal, Reordered
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.transport.coming import Coming

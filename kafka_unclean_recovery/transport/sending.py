@@ -8,11 +8,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from kafka_unclean_recovery.boot_clock import boot_time
-from kafka_unclean_recovery.cluster.connection import Connection
-from kafka_unclean_recovery.cluster.controller_requests import Answer
-from kafka_unclean_recovery.cluster.describe import RequestFailed
-from kafka_unclean_recovery.cluster.error_codes import UNSURE
 from kafka_unclean_recovery.cluster.quorum import Controller, Unsure
+from kafka_unclean_recovery.cluster.requests.controller_requests import Answer
+from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
+from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.cluster.wire.error_codes import UNSURE
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.files.journal import Journal, JournalError
 from kafka_unclean_recovery.model import TopicPartition

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kafka_unclean_recovery.cluster.describe import Described, RequestFailed
+from kafka_unclean_recovery.cluster.requests.describe import Described, RequestFailed
 from kafka_unclean_recovery.model import (
     Outcome,
     OutcomeKind,

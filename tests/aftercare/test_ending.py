@@ -13,8 +13,8 @@ from kafka_unclean_recovery.aftercare import ending
 from kafka_unclean_recovery.aftercare.ending import end_transactions
 from kafka_unclean_recovery.aftercare.looking import still_open
 from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging, Verdict
-from kafka_unclean_recovery.cluster.errors import ConnectionFailed, FailureKind
-from kafka_unclean_recovery.cluster.transactions import OpenTransaction, Producers
+from kafka_unclean_recovery.cluster.requests.transactions import OpenTransaction, Producers
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
 from kafka_unclean_recovery.model import Broker, TopicPartition
 
 WHERE = TopicPartition("orders", 0)

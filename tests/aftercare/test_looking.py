@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from kafka_unclean_recovery.emulator import Cluster
-from kafka_unclean_recovery.emulator.intercepts import Close, Fail
+from kafka_unclean_recovery.emulator.listener.intercepts import Close, Fail
 from tests.cli.run import RECOVERY, command_line, run
 from tests.post_mortem.journals import harmless, planned, write_journal
 

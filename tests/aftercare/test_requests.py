@@ -11,15 +11,20 @@ import pytest
 from confluent_kafka import Consumer
 from confluent_kafka import TopicPartition as Position
 
-from kafka_unclean_recovery.cluster.bootstrap import connect_any, parse_bootstrap
-from kafka_unclean_recovery.cluster.connection import Connection
-from kafka_unclean_recovery.cluster.describe import RequestFailed
-from kafka_unclean_recovery.cluster.groups import Committed, committed, committed_to, list_groups
-from kafka_unclean_recovery.cluster.leader_epochs import EpochEnds, epoch_end_offsets
-from kafka_unclean_recovery.cluster.security import load_client_config
+from kafka_unclean_recovery.cluster.config.security import load_client_config
+from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
+from kafka_unclean_recovery.cluster.requests.groups import (
+    Committed,
+    committed,
+    committed_to,
+    list_groups,
+)
+from kafka_unclean_recovery.cluster.requests.leader_epochs import EpochEnds, epoch_end_offsets
+from kafka_unclean_recovery.cluster.wire.bootstrap import connect_any, parse_bootstrap
+from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.emulator import Cluster, Options
-from kafka_unclean_recovery.emulator.intercepts import Fail
+from kafka_unclean_recovery.emulator.listener.intercepts import Fail
 from kafka_unclean_recovery.model import Commit, TopicPartition
 from tests.real.metadata import QUIETLY, SILENT
 

@@ -16,7 +16,7 @@ from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
 from kafka_unclean_recovery.aftercare.returning import Returning
 from kafka_unclean_recovery.aftercare.table import render_aftercare
 from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging, Verdict
-from kafka_unclean_recovery.cluster.transactions import (
+from kafka_unclean_recovery.cluster.requests.transactions import (
     OpenTransaction,
     ProducerState,
     ToldTransaction,

@@ -13,7 +13,7 @@ from kafka_unclean_recovery.aftercare.transactions import (
     hanging,
     states_partition,
 )
-from kafka_unclean_recovery.cluster.transactions import OpenTransaction, ToldTransaction
+from kafka_unclean_recovery.cluster.requests.transactions import OpenTransaction, ToldTransaction
 from kafka_unclean_recovery.model import TopicPartition
 
 CLEAN = Unclean()

@@ -9,7 +9,7 @@ import pytest
 
 from kafka_unclean_recovery.aftercare.result import Aftercare
 from kafka_unclean_recovery.aftercare.watching import watch
-from kafka_unclean_recovery.cluster.errors import ConnectionFailed, FailureKind
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
 from kafka_unclean_recovery.deadline import Deadline
 
 OVER = Aftercare("c", (), ())

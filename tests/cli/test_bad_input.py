@@ -17,14 +17,14 @@ from pathlib import Path
 import pytest
 
 from kafka_unclean_recovery.emulator import Cluster, Options
-from kafka_unclean_recovery.emulator.intercepts import Delay, Interception
+from kafka_unclean_recovery.emulator.listener.intercepts import Delay, Interception
 from kafka_unclean_recovery.files.approval_file import Approval, approval_json
 from tests import transcript
 from tests.cli.disks import info, log_directory, partition, replica_log, write_info
 from tests.cli.in_process import APPS, invoke
-from tests.replay.saved import salvaged
 from tests.salvage.batches import numbered
 from tests.salvage.disks import plan_text
+from tests.salvage.replay.saved import salvaged
 
 FOLDER = "bad_input"
 CHANGING = (

@@ -20,8 +20,8 @@ from typer.testing import CliRunner
 
 from kafka_unclean_recovery.cli.emulator import Release
 from kafka_unclean_recovery.cli.unclean_recovery import app
-from kafka_unclean_recovery.emulator.commands import BadCommand, NotDone
-from kafka_unclean_recovery.emulator.control_socket import ask, serving
+from kafka_unclean_recovery.emulator.control.commands import BadCommand, NotDone
+from kafka_unclean_recovery.emulator.control.control_socket import ask, serving
 from kafka_unclean_recovery.emulator.controller.releases import RELEASES
 from tests.cli.run import RECOVERY, command_line, run
 from tests.fidelity.wire import Wire

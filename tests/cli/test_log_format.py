@@ -18,7 +18,7 @@ from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.environment import PREFIX
 from kafka_unclean_recovery.cli.log_format import LogFormat, write_log_as
 from kafka_unclean_recovery.emulator import Cluster, Options
-from kafka_unclean_recovery.emulator.intercepts import Delay
+from kafka_unclean_recovery.emulator.listener.intercepts import Delay
 from tests.cli.disks import log_directory
 from tests.cli.in_process import ELECTION, RECOVERY, invoke
 from tests.cli.run import NOWHERE, command_line

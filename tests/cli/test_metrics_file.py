@@ -12,7 +12,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from kafka_unclean_recovery.emulator import Cluster, Options
-from kafka_unclean_recovery.emulator.intercepts import Delay
+from kafka_unclean_recovery.emulator.listener.intercepts import Delay
 from tests.cli.disks import log_directory
 from tests.cli.in_process import ELECTION, RECOVERY, Done, invoke
 from tests.cli.run import RECOVERY as MODULE

@@ -18,8 +18,8 @@ from kafka_unclean_recovery.emulator import Cluster
 from tests.cli.run import RECOVERY
 from tests.cluster.certificates import authority, issue
 from tests.emulator.secured import Papers, Way, cluster, make_outage
-from tests.replay.saved import salvaged
 from tests.salvage.batches import numbered
+from tests.salvage.replay.saved import salvaged
 
 USER, PASSWORD = "sre", "Sesame-of-the-user"
 WRONG, PHRASE = "Sesame-that-is-wrong", "Sesame-of-the-key"
@@ -185,7 +185,7 @@ def test_a_crash_and_the_process_table_show_nothing(home: Home) -> None:
     """It fails in the middle of a login; and it is looked at while it hangs there."""
     config = home.config({})
     crash = (
-        "from kafka_unclean_recovery.cluster import connection, sasl\n"
+        "from kafka_unclean_recovery.cluster.wire import connection, sasl\n"
         "async def crash(ask, credentials, address, deadline):\n"
         "    raise RuntimeError(f'forced: {credentials!r} {ask!r}')\n"
         "connection.log_in = crash\n"

@@ -12,7 +12,7 @@ from confluent_kafka import Consumer
 from confluent_kafka import TopicPartition as Position
 
 from kafka_unclean_recovery.emulator import Cluster, Options
-from kafka_unclean_recovery.emulator.intercepts import Action, Fail, NoAnswer
+from kafka_unclean_recovery.emulator.listener.intercepts import Action, Fail, NoAnswer
 from tests.real.cli import Cli, Finished
 from tests.real.metadata import QUIETLY, SILENT
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from kafka_unclean_recovery.cluster.asking import Answer, Portion, until_answered
-from kafka_unclean_recovery.cluster.errors import ConnectionFailed, FailureKind
+from kafka_unclean_recovery.cluster.requests.asking import Answer, Portion, until_answered
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import TopicPartition
 from tests.cluster.fake_node import ample, in_loop

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from kafka_unclean_recovery.cluster import connection, dial
-from kafka_unclean_recovery.cluster.bootstrap import connect_any, parse_bootstrap
-from kafka_unclean_recovery.cluster.connection import Connection
-from kafka_unclean_recovery.cluster.errors import (
+from kafka_unclean_recovery.cluster.config.security import ClientConfig
+from kafka_unclean_recovery.cluster.wire import connection, dial
+from kafka_unclean_recovery.cluster.wire.bootstrap import connect_any, parse_bootstrap
+from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.cluster.wire.errors import (
     ConfigError,
     ConnectionFailed,
     FailureKind,
     NoBrokerReachable,
 )
-from kafka_unclean_recovery.cluster.race import first_success
-from kafka_unclean_recovery.cluster.security import ClientConfig
+from kafka_unclean_recovery.cluster.wire.race import first_success
 from kafka_unclean_recovery.deadline import Deadline
 
 from .fake_node import Behaviour, Kafka, ample, hanging_up, in_loop, listening, silent, soon

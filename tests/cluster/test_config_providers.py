@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from kafka_unclean_recovery.cluster.config_providers import resolve
-from kafka_unclean_recovery.cluster.errors import ConfigError
-from kafka_unclean_recovery.cluster.security import SaslCredentials, load_client_config
+from kafka_unclean_recovery.cluster.config.config_providers import resolve
+from kafka_unclean_recovery.cluster.config.security import SaslCredentials, load_client_config
+from kafka_unclean_recovery.cluster.wire.errors import ConfigError
 
 PACKAGE = "org.apache.kafka.common.config.provider."
 DECLARED = {

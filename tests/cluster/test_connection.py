@@ -9,9 +9,9 @@ import pytest
 from kafka.protocol.admin.cluster import DescribeClusterRequest
 from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 
-from kafka_unclean_recovery.cluster.connection import Connection
-from kafka_unclean_recovery.cluster.errors import ConnectionFailed, FailureKind
-from kafka_unclean_recovery.cluster.security import ClientConfig
+from kafka_unclean_recovery.cluster.config.security import ClientConfig
+from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
 from kafka_unclean_recovery.deadline import Deadline
 
 from .fake_node import (

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from kafka_unclean_recovery.cluster.errors import (
+from kafka_unclean_recovery.cluster.wire.errors import (
     ConnectionFailed,
     FailureKind,
     NoBrokerReachable,

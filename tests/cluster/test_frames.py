@@ -16,7 +16,7 @@ from kafka.protocol.metadata import (
 )
 from kafka.protocol.sasl import SaslHandshakeResponse
 
-from kafka_unclean_recovery.cluster import frames
+from kafka_unclean_recovery.cluster.wire import frames
 
 
 def test_the_response_class_stands_beside_the_request(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from kafka_unclean_recovery.cluster.errors import ConfigError
-from kafka_unclean_recovery.cluster.named_files import read_text
-from kafka_unclean_recovery.cluster.security import load_client_config
+from kafka_unclean_recovery.cluster.config.named_files import read_text
+from kafka_unclean_recovery.cluster.config.security import load_client_config
+from kafka_unclean_recovery.cluster.wire.errors import ConfigError
 
 
 def test_a_pipe_that_nobody_writes_or_closes_is_given_up(tmp_path: Path) -> None:

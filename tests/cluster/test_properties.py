@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_unclean_recovery.cluster.errors import ConfigError
-from kafka_unclean_recovery.cluster.properties import parse_properties
+from kafka_unclean_recovery.cluster.config.properties import parse_properties
+from kafka_unclean_recovery.cluster.wire.errors import ConfigError
 
 
 @pytest.mark.parametrize(

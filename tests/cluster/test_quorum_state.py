@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kafka_unclean_recovery.cluster.quorum_state import Quorum, _quorum
+from kafka_unclean_recovery.cluster.requests.quorum_state import Quorum, _quorum
 
 NOW = 1_700_000_000_000
 LEADER, FOLLOWER, BROKER = 100, 101, 3

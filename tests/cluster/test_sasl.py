@@ -7,9 +7,9 @@ import pytest
 from kafka.protocol.metadata import MetadataRequest
 from kafka.protocol.sasl import SaslAuthenticateResponse, SaslHandshakeResponse
 
-from kafka_unclean_recovery.cluster.connection import Connection
-from kafka_unclean_recovery.cluster.errors import ConnectionFailed, FailureKind
-from kafka_unclean_recovery.cluster.security import ClientConfig, SaslCredentials
+from kafka_unclean_recovery.cluster.config.security import ClientConfig, SaslCredentials
+from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
 
 from .fake_node import Kafka, Received, ample, in_loop, listening, metadata, soon
 from .scram_server import ScramServer

@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.serialization import PrivateFormat
 
-from kafka_unclean_recovery.cluster.errors import ConfigError
-from kafka_unclean_recovery.cluster.pem import pem_blocks
-from kafka_unclean_recovery.cluster.properties import parse_properties
-from kafka_unclean_recovery.cluster.security import (
+from kafka_unclean_recovery.cluster.config.pem import pem_blocks
+from kafka_unclean_recovery.cluster.config.properties import parse_properties
+from kafka_unclean_recovery.cluster.config.security import (
     ClientConfig,
     SaslCredentials,
     client_config,
     load_client_config,
 )
+from kafka_unclean_recovery.cluster.wire.errors import ConfigError
 
 from .certificates import authority, issue
 

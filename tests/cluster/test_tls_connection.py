@@ -5,9 +5,9 @@ import ssl
 
 import pytest
 
-from kafka_unclean_recovery.cluster.connection import Connection
-from kafka_unclean_recovery.cluster.errors import ConnectionFailed, FailureKind
-from kafka_unclean_recovery.cluster.security import ClientConfig, client_config
+from kafka_unclean_recovery.cluster.config.security import ClientConfig, client_config
+from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
 
 from .certificates import Identity, authority, issue, server_context
 from .fake_node import (

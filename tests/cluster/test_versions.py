@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from kafka_unclean_recovery.cluster.connection import Connection
-from kafka_unclean_recovery.cluster.security import ClientConfig
-from kafka_unclean_recovery.cluster.versions import missing_requests, tells_fenced
+from kafka_unclean_recovery.cluster.config.security import ClientConfig
+from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.cluster.wire.versions import missing_requests, tells_fenced
 
 from .fake_node import VERSIONS, Kafka, ample, in_loop, listening
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from kafka_unclean_recovery.cluster.configs import ConfigSource, ConfigValue
-from kafka_unclean_recovery.cluster.describe import Topic
-from kafka_unclean_recovery.cluster.log_dirs import LogDir
-from kafka_unclean_recovery.cluster.quorum_state import Fetcher, Quorum
+from kafka_unclean_recovery.cluster.requests.configs import ConfigSource, ConfigValue
+from kafka_unclean_recovery.cluster.requests.describe import Topic
+from kafka_unclean_recovery.cluster.requests.log_dirs import LogDir
+from kafka_unclean_recovery.cluster.requests.quorum_state import Fetcher, Quorum
 from kafka_unclean_recovery.doctor.facts import (
     Answer,
     BrokerSeen,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from kafka_unclean_recovery.cluster.configs import ConfigSource, ConfigValue
-from kafka_unclean_recovery.cluster.log_dirs import LogDir
+from kafka_unclean_recovery.cluster.requests.configs import ConfigSource, ConfigValue
+from kafka_unclean_recovery.cluster.requests.log_dirs import LogDir
 from kafka_unclean_recovery.doctor.check import Check, Status, worst
 from kafka_unclean_recovery.doctor.diagnosis import diagnose
 from kafka_unclean_recovery.doctor.facts import (

@@ -15,11 +15,11 @@ from kafka.protocol.admin.topics import AlterPartitionReassignmentsRequest
 from typer.testing import CliRunner
 
 from kafka_unclean_recovery.cli.unclean_recovery import app
-from kafka_unclean_recovery.cluster.bootstrap import parse_bootstrap
+from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.emulator import Cluster, Options, Security
 from kafka_unclean_recovery.emulator.emulation import Settings
 from kafka_unclean_recovery.emulator.error_codes import UNKNOWN_TOPIC_OR_PARTITION
-from kafka_unclean_recovery.emulator.intercepts import Fail, NoAnswer, Seen
+from kafka_unclean_recovery.emulator.listener.intercepts import Fail, NoAnswer, Seen
 from kafka_unclean_recovery.files.journal import Journal, state_directory
 from kafka_unclean_recovery.mechanisms import Dialect
 from tests.fidelity.wire import Wire

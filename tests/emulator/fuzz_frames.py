@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from kafka_unclean_recovery.cluster.frames import encode_request
+from kafka_unclean_recovery.cluster.wire.frames import encode_request
 from kafka_unclean_recovery.emulator.apis.api import Api
 from tests.log_dir.segments import legacy, v2
 from tests.messages.building import build

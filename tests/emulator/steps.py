@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from uuid import UUID
 
-from kafka_unclean_recovery.emulator.broker import Broker
+from kafka_unclean_recovery.emulator.broker.broker import Broker
+from kafka_unclean_recovery.emulator.broker.replica import Replica
 from kafka_unclean_recovery.emulator.controller import events as ev
 from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
 from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
 from kafka_unclean_recovery.emulator.disks.data_directory import open_cluster
 from kafka_unclean_recovery.emulator.emulation import Emulation, Settings
-from kafka_unclean_recovery.emulator.replica import Replica
 from tests.log_dir.segments import v2
 
 TOPIC = "orders"

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from kafka_unclean_recovery.emulator import Cluster, Options
-from kafka_unclean_recovery.emulator.command_values import error_code
-from kafka_unclean_recovery.emulator.commands import (
+from kafka_unclean_recovery.emulator.control.command_values import error_code
+from kafka_unclean_recovery.emulator.control.commands import (
     FORMS,
     BadCommand,
     Command,
@@ -18,11 +18,11 @@ from kafka_unclean_recovery.emulator.commands import (
     parse_scenario,
     usage,
 )
+from kafka_unclean_recovery.emulator.control.executing import commands_done, execute, run
 from kafka_unclean_recovery.emulator.controller.events import ElectionType
 from kafka_unclean_recovery.emulator.disks.damage import Damage
-from kafka_unclean_recovery.emulator.executing import commands_done, execute, run
 from kafka_unclean_recovery.emulator.faults import CLIENTS, CONTROLLER, STOPPED, Drop
-from kafka_unclean_recovery.emulator.intercepts import Where
+from kafka_unclean_recovery.emulator.listener.intercepts import Where
 
 # What other means give: the life of the context manager, and looking by Python.
 NOT_COMMANDS = {

@@ -8,7 +8,10 @@ import pytest
 
 from kafka_unclean_recovery.emulator.controller import events as ev
 from kafka_unclean_recovery.emulator.faults import Drop, link
-from kafka_unclean_recovery.log_dir.checkpoints import parse_leader_epochs, parse_offsets
+from kafka_unclean_recovery.log_dir.small_files.checkpoints import (
+    parse_leader_epochs,
+    parse_offsets,
+)
 from kafka_unclean_recovery.model import TopicPartition
 from tests.emulator.steps import (
     KEY,

@@ -15,9 +15,9 @@ from kafka.protocol.admin.topics import CreateTopicsRequest
 from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 
 from kafka_unclean_recovery.emulator import Cluster
+from kafka_unclean_recovery.emulator.control.status import render
 from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.emulator.faults import CLIENTS, CONTROLLER, STOPPED, Drop, link
-from kafka_unclean_recovery.emulator.status import render
 from tests.emulator.asking import address, ask
 from tests.emulator.steps import create, opened, partition, replica, write
 
@@ -144,7 +144,7 @@ def test_a_request_for_the_controller_is_carried_out_when_it_is_reached_again(
 def test_while_the_controller_hangs_nobody_is_fenced_and_nothing_is_carried_out(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = "kafka_unclean_recovery.emulator.carrying_out.FORWARDING_SECONDS"
+    place = "kafka_unclean_recovery.emulator.listener.carrying_out.FORWARDING_SECONDS"
     monkeypatch.setattr(place, 0.1)
     cluster.pause_controller()
     topics = {"topics": [{"name": "more", "num_partitions": 1, "replication_factor": 1}]}

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_unclean_recovery.emulator.error_codes import (
-    ILLEGAL_GENERATION,
-    INCONSISTENT_GROUP_PROTOCOL,
-    NONE,
-    REBALANCE_IN_PROGRESS,
-    UNKNOWN_MEMBER_ID,
-)
-from kafka_unclean_recovery.emulator.groups import (
+from kafka_unclean_recovery.emulator.broker.groups import (
     NO_GENERATION,
     Group,
     GroupState,
@@ -23,6 +16,13 @@ from kafka_unclean_recovery.emulator.groups import (
     refusal,
     sync,
     tick,
+)
+from kafka_unclean_recovery.emulator.error_codes import (
+    ILLEGAL_GENERATION,
+    INCONSISTENT_GROUP_PROTOCOL,
+    NONE,
+    REBALANCE_IN_PROGRESS,
+    UNKNOWN_MEMBER_ID,
 )
 
 SESSION, REBALANCE = 10.0, 60.0

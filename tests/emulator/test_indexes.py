@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from kafka_unclean_recovery.emulator.broker.log import Batch
 from kafka_unclean_recovery.emulator.disks.indexes import NOTHING_INDEXED, final_time, index
 from kafka_unclean_recovery.emulator.emulation import Emulation
-from kafka_unclean_recovery.emulator.log import Batch
-from kafka_unclean_recovery.log_dir.index import entries, last_entries
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
+from kafka_unclean_recovery.log_dir.segments.index import entries, last_entries
 from kafka_unclean_recovery.mechanisms import ScanMode
 from tests.emulator.steps import KEY, TOPIC, create, lose, opened, partition, replica
 from tests.log_dir.segments import v2

@@ -18,13 +18,14 @@ from kafka.protocol.consumer.offsets import ListOffsetsRequest
 from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 from kafka.protocol.producer.produce import ProduceRequest
 
-from kafka_unclean_recovery.cluster import frames
-from kafka_unclean_recovery.emulator import Cluster, Options, wire
-from kafka_unclean_recovery.emulator.commands import BadCommand, parse_line
-from kafka_unclean_recovery.emulator.entries import joined, only, without
-from kafka_unclean_recovery.emulator.executing import execute
+from kafka_unclean_recovery.cluster.wire import frames
+from kafka_unclean_recovery.emulator import Cluster, Options
+from kafka_unclean_recovery.emulator.control.commands import BadCommand, parse_line
+from kafka_unclean_recovery.emulator.control.executing import execute
 from kafka_unclean_recovery.emulator.faults import STOPPED
-from kafka_unclean_recovery.emulator.intercepts import (
+from kafka_unclean_recovery.emulator.listener import wire
+from kafka_unclean_recovery.emulator.listener.entries import joined, only, without
+from kafka_unclean_recovery.emulator.listener.intercepts import (
     Delay,
     Fail,
     LeaveOut,

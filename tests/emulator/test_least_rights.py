@@ -15,9 +15,9 @@ from kafka_unclean_recovery.cli import elect_leaders, unclean_recovery
 from kafka_unclean_recovery.emulator import Cluster, Options, Security
 from tests.emulator.secured import Done
 from tests.least_rights import EMULATED, ROWS, Row, check_table, prove
-from tests.live_salvage.tails import LOSERS, TOPIC, WINNER, make_tails
-from tests.replay.saved import salvaged
 from tests.salvage.batches import numbered
+from tests.salvage.live.tails import LOSERS, TOPIC, WINNER, make_tails
+from tests.salvage.replay.saved import salvaged
 
 APPS = {
     "kafka-unclean-recovery": unclean_recovery.app,

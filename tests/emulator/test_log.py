@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from kafka_unclean_recovery.emulator.log import (
+from kafka_unclean_recovery.emulator.broker.log import (
     EpochEnd,
     Log,
     assigned,

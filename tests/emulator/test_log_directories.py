@@ -9,7 +9,7 @@ from kafka.protocol.admin.cluster import AlterReplicaLogDirsRequest
 
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.apis.table import apis
-from kafka_unclean_recovery.emulator.broker import Process
+from kafka_unclean_recovery.emulator.broker.broker import Process
 from kafka_unclean_recovery.emulator.controller import events as ev
 from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
 from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition

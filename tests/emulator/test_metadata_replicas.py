@@ -11,6 +11,7 @@ from uuid import UUID
 
 import pytest
 
+from kafka_unclean_recovery.emulator.broker.log import sound_batches
 from kafka_unclean_recovery.emulator.controller import events as ev
 from kafka_unclean_recovery.emulator.controller import records as rec
 from kafka_unclean_recovery.emulator.controller.machine import handle
@@ -26,13 +27,12 @@ from kafka_unclean_recovery.emulator.disks.metadata_records import (
 )
 from kafka_unclean_recovery.emulator.disks.metadata_replicas import MetadataReplicas, first_offset
 from kafka_unclean_recovery.emulator.emulation import Emulation
-from kafka_unclean_recovery.emulator.log import sound_batches
-from kafka_unclean_recovery.log_dir.cluster_metadata import ClusterMetadata, read_metadata
-from kafka_unclean_recovery.log_dir.cluster_metadata_batches import MetadataFile
-from kafka_unclean_recovery.log_dir.cluster_metadata_image import MetadataImage
-from kafka_unclean_recovery.log_dir.cluster_metadata_records import MetadataRecord, decode_record
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
-from kafka_unclean_recovery.log_dir.newest_metadata import newest_metadata
+from kafka_unclean_recovery.log_dir.metadata.batches import MetadataFile
+from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import ClusterMetadata, read_metadata
+from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
+from kafka_unclean_recovery.log_dir.metadata.newest import newest_metadata
+from kafka_unclean_recovery.log_dir.metadata.records import MetadataRecord, decode_record
 from tests.emulator.steps import TOPIC, create, elect_unclean, lose, opened, partition, write
 from tests.fidelity.generating import Generator
 from tests.fidelity.our_side import OurSide

@@ -6,16 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from kafka_unclean_recovery.emulator import Cluster
-from kafka_unclean_recovery.emulator.controller import events as ev
-from kafka_unclean_recovery.emulator.controller.recovery import Strategy
-from kafka_unclean_recovery.emulator.emulation import Emulation
-from kafka_unclean_recovery.emulator.metrics import (
+from kafka_unclean_recovery.emulator.control.metrics import (
     BrokerMetrics,
     ControllerMetrics,
     Metrics,
     metrics,
     prometheus_text,
 )
+from kafka_unclean_recovery.emulator.controller import events as ev
+from kafka_unclean_recovery.emulator.controller.recovery import Strategy
+from kafka_unclean_recovery.emulator.emulation import Emulation
 from tests.emulator.steps import TOPIC, create, elect_unclean, lose, opened, restart
 from tests.emulator.test_recoveries import outage
 

@@ -20,15 +20,15 @@ from kafka.protocol.admin.topics import AlterPartitionReassignmentsRequest, Dele
 from kafka.protocol.consumer.offsets import OffsetForLeaderEpochRequest
 from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 
-from kafka_unclean_recovery.cluster.frames import encode_request
+from kafka_unclean_recovery.cluster.wire.frames import encode_request
 from kafka_unclean_recovery.emulator import Cluster, Options, Settings
 from kafka_unclean_recovery.emulator.apis import describe_quorum
 from kafka_unclean_recovery.emulator.apis.api import Context
-from kafka_unclean_recovery.emulator.broker import Broker
+from kafka_unclean_recovery.emulator.broker.broker import Broker
 from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.emulator.faults import CONTROLLER, Drop, link
-from kafka_unclean_recovery.emulator.intercepts import Interceptions
-from kafka_unclean_recovery.log_dir.batches import parse_header
+from kafka_unclean_recovery.emulator.listener.intercepts import Interceptions
+from kafka_unclean_recovery.log_dir.segments.batches import parse_header
 from kafka_unclean_recovery.mechanisms import Dialect
 from kafka_unclean_recovery.messages.dialects import REQUESTS
 from kafka_unclean_recovery.messages.elect_leaders import ElectLeadersRequest

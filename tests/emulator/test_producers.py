@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from kafka_unclean_recovery.emulator.broker.log import Batch, Log
+from kafka_unclean_recovery.emulator.broker.producers import Producers, Verdict, verdict
 from kafka_unclean_recovery.emulator.error_codes import (
     INVALID_PRODUCER_EPOCH,
     INVALID_RECORD,
     NONE,
     OUT_OF_ORDER_SEQUENCE_NUMBER,
 )
-from kafka_unclean_recovery.emulator.log import Batch, Log
-from kafka_unclean_recovery.emulator.producers import Producers, Verdict, verdict
 
 LAST_SEQUENCE = 2**31 - 1
 

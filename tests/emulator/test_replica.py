@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
-from kafka_unclean_recovery.emulator.log import Log, batches_in
-from kafka_unclean_recovery.emulator.replica import (
+from kafka_unclean_recovery.emulator.broker.log import Log, batches_in
+from kafka_unclean_recovery.emulator.broker.replica import (
     Replica,
     committed_end,
     follow_metadata,
@@ -16,6 +15,7 @@ from kafka_unclean_recovery.emulator.replica import (
     lagging,
     note_fetch,
 )
+from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
 from tests.emulator.steps import KEY, TOPIC
 from tests.log_dir.segments import v2
 

@@ -20,7 +20,7 @@ from kafka_unclean_recovery.emulator.error_codes import (
     REQUEST_LIMIT_REACHED,
     UNKNOWN_TOPIC_OR_PARTITION,
 )
-from kafka_unclean_recovery.emulator.request_limits import PARTITION_LIMIT, partition_limit
+from kafka_unclean_recovery.emulator.listener.request_limits import PARTITION_LIMIT, partition_limit
 from kafka_unclean_recovery.messages.elect_leaders import DESIGNATED, ElectLeadersRequest
 from tests.fidelity.wire import Wire
 from tests.messages.building import build

@@ -25,9 +25,9 @@ from kafka.protocol.consumer.group import (
 )
 from kafka.protocol.consumer.offsets import OffsetForLeaderEpochRequest
 
-from kafka_unclean_recovery.emulator import wire
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
-from kafka_unclean_recovery.emulator.intercepts import Interceptions
+from kafka_unclean_recovery.emulator.listener import wire
+from kafka_unclean_recovery.emulator.listener.intercepts import Interceptions
 from kafka_unclean_recovery.emulator.security import authorizing
 from kafka_unclean_recovery.emulator.security.rights import Rights, parse_right
 from tests.messages.building import build

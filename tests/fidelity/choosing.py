@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from random import Random
 
-from kafka_unclean_recovery.log_dir.cluster_metadata_image import (
+from kafka_unclean_recovery.log_dir.metadata.image import (
     BrokerRegistration,
     MetadataImage,
     PartitionRegistration,

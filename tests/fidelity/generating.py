@@ -12,7 +12,7 @@ from random import Random
 
 from kafka_unclean_recovery.emulator.controller import events as ev
 from kafka_unclean_recovery.emulator.controller.state import MIN_INSYNC_REPLICAS
-from kafka_unclean_recovery.log_dir.cluster_metadata_image import TOPIC_RESOURCE, MetadataImage
+from kafka_unclean_recovery.log_dir.metadata.image import TOPIC_RESOURCE, MetadataImage
 from tests.fidelity import random_brokers, random_partitions, random_topics
 from tests.fidelity.choosing import places
 

@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 from typing import Self
 
-from kafka_unclean_recovery.log_dir.cluster_metadata_batches import MetadataFile, read_batches
-from kafka_unclean_recovery.log_dir.cluster_metadata_image import MetadataImage
-from kafka_unclean_recovery.log_dir.cluster_metadata_records import (
+from kafka_unclean_recovery.log_dir.metadata.batches import MetadataFile, read_batches
+from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
+from kafka_unclean_recovery.log_dir.metadata.records import (
     decode_control_record,
     decode_record,
 )

@@ -8,7 +8,7 @@ from kafka_unclean_recovery.emulator.controller import events as ev
 from kafka_unclean_recovery.emulator.controller.machine import step
 from kafka_unclean_recovery.emulator.controller.releases import RELEASES
 from kafka_unclean_recovery.emulator.controller.state import ControllerFault, State
-from kafka_unclean_recovery.log_dir.cluster_metadata_image import BROKER_RESOURCE, MetadataImage
+from kafka_unclean_recovery.log_dir.metadata.image import BROKER_RESOURCE, MetadataImage
 from tests.fidelity.states import FAILED, ClusterState, broker_view, partition_view
 
 

@@ -8,7 +8,7 @@ from random import Random
 
 from kafka_unclean_recovery.emulator.controller import events as ev
 from kafka_unclean_recovery.emulator.controller.state import UNASSIGNED
-from kafka_unclean_recovery.log_dir.cluster_metadata_image import MetadataImage
+from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
 from tests.fidelity.choosing import (
     BROKERS,
     NO_TOPIC,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from random import Random
 
 from kafka_unclean_recovery.emulator.controller import events as ev
-from kafka_unclean_recovery.log_dir.cluster_metadata_image import (
+from kafka_unclean_recovery.log_dir.metadata.image import (
     MetadataImage,
     PartitionRegistration,
 )

@@ -11,7 +11,7 @@ from kafka_unclean_recovery.emulator.controller.state import (
     MIN_INSYNC_REPLICAS,
     UNCLEAN_LEADER_ELECTION_ENABLE,
 )
-from kafka_unclean_recovery.log_dir.cluster_metadata_image import MetadataImage
+from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
 from tests.fidelity.choosing import BROKERS, NO_TOPIC, STRANGER, any_topic
 
 MOST_TOPICS = 6

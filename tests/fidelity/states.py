@@ -9,7 +9,7 @@ from uuid import UUID
 
 from kafka_unclean_recovery.emulator.controller import events as ev
 from kafka_unclean_recovery.emulator.controller.state import ELR_VERSION
-from kafka_unclean_recovery.log_dir.cluster_metadata_image import MetadataImage
+from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
 
 FAILED = ev.Response(ev.Errors.UNKNOWN_SERVER_ERROR)
 """The answer of a controller that met with a bug of its own; what it says then does not count."""

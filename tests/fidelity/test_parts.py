@@ -12,7 +12,7 @@ import pytest
 from kafka_unclean_recovery.emulator.controller import events as ev
 from kafka_unclean_recovery.emulator.controller.state import ELR_VERSION
 from kafka_unclean_recovery.emulator.controller.state import MIN_INSYNC_REPLICAS as MIN_ISR
-from kafka_unclean_recovery.log_dir.cluster_metadata_image import (
+from kafka_unclean_recovery.log_dir.metadata.image import (
     BrokerRegistration,
     MetadataImage,
     PartitionRegistration,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from typing import Any, Self
 
-from kafka_unclean_recovery.cluster import frames
+from kafka_unclean_recovery.cluster.wire import frames
 
 TIMEOUT = 60.0
 _CHUNK = 64 << 10

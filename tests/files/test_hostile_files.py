@@ -16,13 +16,13 @@ from kafka_unclean_recovery.files.journal import JournalError, elected, parse, u
 from kafka_unclean_recovery.files.partitions_file import parse_elections, parse_partitions
 from kafka_unclean_recovery.files.plan_file import plan_digest
 from kafka_unclean_recovery.files.replica_info_file import parse_replica_info, replica_info_json
-from kafka_unclean_recovery.replay.checkpoint import read_checkpoint
-from kafka_unclean_recovery.replay.saved import read_saved
 from kafka_unclean_recovery.salvage.designated import designated_leaders
+from kafka_unclean_recovery.salvage.replay.checkpoint import read_checkpoint
+from kafka_unclean_recovery.salvage.replay.saved import read_saved
 from tests.cli.disks import info, partition, replica_log
-from tests.replay.saved import salvaged
 from tests.salvage.batches import numbered
 from tests.salvage.disks import plan_text
+from tests.salvage.replay.saved import salvaged
 
 NAME = "file.json"
 DEEP = json.loads("[" * 400 + "]" * 400)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from crc32c import crc32c
 
-from kafka_unclean_recovery.log_dir.cluster_metadata_batches import MetadataFile
+from kafka_unclean_recovery.log_dir.metadata.batches import MetadataFile
 
 TOPIC_ID = uuid.UUID(int=1000)
 INCARNATION = uuid.UUID(int=2000)

@@ -14,14 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kafka.record import memory_records
 
-from kafka_unclean_recovery.log_dir.batches import (
+from kafka_unclean_recovery.log_dir.errors import BadFormat
+from kafka_unclean_recovery.log_dir.segments.batches import (
     BatchHeader,
     Buffer,
     Reason,
     check_crc,
     parse_header,
 )
-from kafka_unclean_recovery.log_dir.errors import BadFormat
 from tests.log_dir.segments import legacy, outcome, v2
 
 # The first batch of a topic of each codec, and a partition with a committed, an aborted and an

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_unclean_recovery.log_dir.checkpoints import (
+from kafka_unclean_recovery.log_dir.errors import BadFormat
+from kafka_unclean_recovery.log_dir.small_files.checkpoints import (
     HIGH_WATERMARKS,
     parse_leader_epochs,
     parse_offsets,
 )
-from kafka_unclean_recovery.log_dir.errors import BadFormat
 from kafka_unclean_recovery.model import TopicPartition
 from tests.log_dir.segments import checkpoint, outcome
 

@@ -8,8 +8,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kafka_unclean_recovery.log_dir.clean_shutdown import CleanShutdown, parse_clean_shutdown
 from kafka_unclean_recovery.log_dir.errors import BadFormat
+from kafka_unclean_recovery.log_dir.small_files.clean_shutdown import (
+    CleanShutdown,
+    parse_clean_shutdown,
+)
 from tests.log_dir.segments import outcome
 
 

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka_unclean_recovery.log_dir.cluster_metadata import (
+from kafka_unclean_recovery.log_dir.errors import BadFormat
+from kafka_unclean_recovery.log_dir.metadata.batches import MetadataFile
+from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import (
     ClusterMetadata,
     SnapshotId,
     is_metadata_file,
     read_metadata,
 )
-from kafka_unclean_recovery.log_dir.cluster_metadata_batches import MetadataFile
-from kafka_unclean_recovery.log_dir.errors import BadFormat
 from kafka_unclean_recovery.log_dir.tree import Unreadable
 from tests.log_dir import cluster_metadata_encoder as enc
 from tests.log_dir.cluster_metadata_encoder import EPOCH, NO_OP, TOPIC_ID, batch, log, snapshot

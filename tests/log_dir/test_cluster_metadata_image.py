@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_unclean_recovery.log_dir.cluster_metadata_image import (
+from kafka_unclean_recovery.log_dir.metadata.image import (
     BROKER_RESOURCE,
     TOPIC_RESOURCE,
     MetadataImage,
@@ -17,7 +17,7 @@ from kafka_unclean_recovery.log_dir.cluster_metadata_image import (
     partition_epochs,
     partition_states,
 )
-from kafka_unclean_recovery.log_dir.cluster_metadata_records import (
+from kafka_unclean_recovery.log_dir.metadata.records import (
     decode_control_record,
     decode_record,
 )

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_unclean_recovery.log_dir.cluster_metadata_records import (
+from kafka_unclean_recovery.log_dir.errors import BadFormat
+from kafka_unclean_recovery.log_dir.metadata.records import (
     KNOWN_VERSIONS,
     ControlRecord,
     MetadataRecord,
@@ -20,7 +21,6 @@ from kafka_unclean_recovery.log_dir.cluster_metadata_records import (
     decode_control_record,
     decode_record,
 )
-from kafka_unclean_recovery.log_dir.errors import BadFormat
 from tests.log_dir import cluster_metadata_encoder as enc
 from tests.log_dir.cluster_metadata_json import as_dumped
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_unclean_recovery.log_dir.errors import BadFormat
-from kafka_unclean_recovery.log_dir.index import entries, entries_from, last_entries
+from kafka_unclean_recovery.log_dir.segments.index import entries, entries_from, last_entries
 from tests.log_dir.segments import index, outcome, reader
 
 RISING = st.lists(st.integers(1, 2**31 - 1), unique=True, max_size=40).map(sorted)

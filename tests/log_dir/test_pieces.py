@@ -13,9 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka_unclean_recovery.log_dir import pieces, segment_reads
-from kafka_unclean_recovery.log_dir.batch_log import BatchLog, condensed
-from kafka_unclean_recovery.log_dir.batch_runs import Run
+from kafka_unclean_recovery.log_dir import pieces
 from kafka_unclean_recovery.log_dir.pieces import (
     Piece,
     PieceResult,
@@ -25,7 +23,10 @@ from kafka_unclean_recovery.log_dir.pieces import (
 )
 from kafka_unclean_recovery.log_dir.replica_files import replica_files
 from kafka_unclean_recovery.log_dir.replica_scan import Replica, scan_replica
-from kafka_unclean_recovery.log_dir.walk import Walk
+from kafka_unclean_recovery.log_dir.segments import segment_reads
+from kafka_unclean_recovery.log_dir.segments.batch_log import BatchLog, condensed
+from kafka_unclean_recovery.log_dir.segments.batch_runs import Run
+from kafka_unclean_recovery.log_dir.segments.walk import Walk
 from kafka_unclean_recovery.log_dir.watching import Unmetered
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import ReplicaLog, TopicPartition

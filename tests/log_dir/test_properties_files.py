@@ -12,8 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kafka_unclean_recovery.log_dir.errors import BadFormat
-from kafka_unclean_recovery.log_dir.java_properties import parse_properties
-from kafka_unclean_recovery.log_dir.properties_files import (
+from kafka_unclean_recovery.log_dir.small_files.java_properties import parse_properties
+from kafka_unclean_recovery.log_dir.small_files.properties_files import (
     MetaProperties,
     parse_meta_properties,
     parse_partition_metadata,

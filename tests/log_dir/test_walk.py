@@ -11,9 +11,9 @@ from crc32c import crc32c
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_unclean_recovery.log_dir.batch_runs import Batch, compact, take, take_runs
-from kafka_unclean_recovery.log_dir.batches import Reason, parse_header
-from kafka_unclean_recovery.log_dir.walk import CHUNK, End, Walk
+from kafka_unclean_recovery.log_dir.segments.batch_runs import Batch, compact, take, take_runs
+from kafka_unclean_recovery.log_dir.segments.batches import Reason, parse_header
+from kafka_unclean_recovery.log_dir.segments.walk import CHUNK, End, Walk
 from tests.log_dir.segments import legacy, reader, v2
 
 CHUNKS = (1, 7, 61, 64, 100, 150, 1000, CHUNK)

@@ -10,7 +10,7 @@ from kafka.protocol.admin.topics import ElectLeadersRequest as TheirElectLeaders
 from kafka.protocol.admin.topics import ElectLeadersResponse as TheirElectLeadersResponse
 
 from kafka_unclean_recovery import messages
-from kafka_unclean_recovery.cluster.frames import response_class
+from kafka_unclean_recovery.cluster.wire.frames import response_class
 from kafka_unclean_recovery.messages import controller, elect_leaders, get_replica_log_info
 from tests.messages.building import build, plain
 from tests.messages.vectors import VECTORS, Vector

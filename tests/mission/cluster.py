@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Self, cast
 
 from kafka_unclean_recovery.emulator import Cluster, Options
-from kafka_unclean_recovery.emulator.broker import Broker, Process
+from kafka_unclean_recovery.emulator.broker.broker import Broker, Process
 from tests.mission import scripts
 from tests.real.cluster import KafkaCluster
 from tests.real.metadata import ClusterView, PartitionView, broker_view

@@ -10,11 +10,15 @@ from typing import Any
 
 import pytest
 
-from kafka_unclean_recovery.cluster.describe import RequestFailed
-from kafka_unclean_recovery.cluster.errors import ConnectionFailed, FailureKind, NoBrokerReachable
+from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
+from kafka_unclean_recovery.cluster.wire.errors import (
+    ConnectionFailed,
+    FailureKind,
+    NoBrokerReachable,
+)
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.emulator import Cluster, Options, Settings
-from kafka_unclean_recovery.emulator.intercepts import Delay
+from kafka_unclean_recovery.emulator.listener.intercepts import Delay
 from kafka_unclean_recovery.recovery import group_offsets, observe
 from tests.cli.in_process import RECOVERY, Done, invoke
 from tests.real.watching import journal_lines, open_orders

@@ -9,7 +9,7 @@ from typing import cast
 
 import pytest
 
-from kafka_unclean_recovery.emulator.intercepts import Fail
+from kafka_unclean_recovery.emulator.listener.intercepts import Fail
 from tests.mission.cluster import EmulatedCluster
 from tests.real.cli import ELECTION
 from tests.real.faults import ON_3, Trouble

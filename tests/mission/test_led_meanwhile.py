@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from kafka_unclean_recovery.emulator import Cluster, Settings
-from kafka_unclean_recovery.emulator.intercepts import Seen
+from kafka_unclean_recovery.emulator.listener.intercepts import Seen
 from tests.mission.conftest import PROBES, Means
 from tests.real.waiting import wait_until
 from tests.real.watching import TIMEOUT, Commands

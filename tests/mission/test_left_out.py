@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from kafka_unclean_recovery.emulator.intercepts import LeaveOut, Throttle
+from kafka_unclean_recovery.emulator.listener.intercepts import LeaveOut, Throttle
 from tests.mission.cluster import EmulatedCluster
 from tests.real.faults import Trouble
 from tests.real.recipes import TOPIC

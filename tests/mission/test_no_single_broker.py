@@ -12,7 +12,7 @@ import pytest
 
 from kafka_unclean_recovery.emulator import Cluster, Options, Settings
 from kafka_unclean_recovery.emulator.faults import CONTROLLER
-from kafka_unclean_recovery.emulator.intercepts import Action, Fail, NoAnswer, Seen
+from kafka_unclean_recovery.emulator.listener.intercepts import Action, Fail, NoAnswer, Seen
 from tests.cli.run import ELECTION, RECOVERY, run
 
 TOPIC = "orders"

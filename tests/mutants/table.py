@@ -77,8 +77,8 @@ HELD = {
     "transport/list_offsets": Held(_PROBES, _MISSION),
     "transport/read_lineages": Held(_PROBES, _MISSION),
     "cluster/quorum": Held(_RUNS, (_HONEST, _NO_BROKER)),
-    "cluster/asking": Held(("tests/cluster/test_asking.py", *_PROBES)),
-    "cluster/controller_requests": Held(_RUNS, (_HONEST, *_MISSION)),
+    "cluster/requests/asking": Held(("tests/cluster/test_asking.py", *_PROBES)),
+    "cluster/requests/controller_requests": Held(_RUNS, (_HONEST, *_MISSION)),
     "cli/session": Held(
         ("tests/transport/test_settling.py",),
         (_JOURNALED, "tests/mission/test_state_directory.py", _NO_BROKER),

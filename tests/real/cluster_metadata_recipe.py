@@ -17,14 +17,14 @@ from typing import Any, TypeVar
 
 from confluent_kafka import Producer
 
-from kafka_unclean_recovery.cluster.connection import Connection
-from kafka_unclean_recovery.cluster.controller_requests import alter_replica_order
-from kafka_unclean_recovery.cluster.describe import (
+from kafka_unclean_recovery.cluster.config.security import ClientConfig
+from kafka_unclean_recovery.cluster.requests.controller_requests import alter_replica_order
+from kafka_unclean_recovery.cluster.requests.describe import (
     describe_topics,
     list_reassignments,
     with_reassignment,
 )
-from kafka_unclean_recovery.cluster.security import ClientConfig
+from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import PartitionState, TopicPartition
 from tests.real.archive import pack, suffix, unpack

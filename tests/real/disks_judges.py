@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
-from kafka_unclean_recovery.cluster.describe import describe_topics
+from kafka_unclean_recovery.cluster.config.security import ClientConfig
 from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.security import ClientConfig
+from kafka_unclean_recovery.cluster.requests.describe import describe_topics
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Broker, ReplicaLog, TopicPartition
 from kafka_unclean_recovery.transport.list_offsets import ListOffsetsSource

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kafka_unclean_recovery.log_dir.cluster_metadata_batches import MetadataFile, read_batches
-from kafka_unclean_recovery.log_dir.cluster_metadata_records import (
+from kafka_unclean_recovery.log_dir.metadata.batches import MetadataFile, read_batches
+from kafka_unclean_recovery.log_dir.metadata.records import (
     UnknownRecord,
     decode_control_record,
     decode_record,

@@ -8,15 +8,15 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TypeVar
 
-from kafka_unclean_recovery.cluster.connection import Connection
-from kafka_unclean_recovery.cluster.controller_requests import alter_replica_order
-from kafka_unclean_recovery.cluster.describe import (
+from kafka_unclean_recovery.cluster.config.security import ClientConfig
+from kafka_unclean_recovery.cluster.requests.controller_requests import alter_replica_order
+from kafka_unclean_recovery.cluster.requests.describe import (
     RequestFailed,
     describe_partitions,
 )
-from kafka_unclean_recovery.cluster.errors import ConnectionFailed
-from kafka_unclean_recovery.cluster.quorum_state import led_quorum
-from kafka_unclean_recovery.cluster.security import ClientConfig
+from kafka_unclean_recovery.cluster.requests.quorum_state import led_quorum
+from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import PartitionState, TopicPartition
 from tests.real import recipes

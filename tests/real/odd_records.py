@@ -9,8 +9,8 @@ from pathlib import Path
 from confluent_kafka import KafkaError, Message, Producer
 
 from tests.real.metadata import QUIETLY, SILENT
-from tests.replay.saved import salvaged
 from tests.salvage.batches import Fields, batch, numbered
+from tests.salvage.replay.saved import salvaged
 
 TIMEOUT = 60.0
 DAY_MS = 86_400_000

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from kafka_unclean_recovery.log_dir.cluster_metadata import (
+from kafka_unclean_recovery.log_dir.metadata.batches import MetadataFile, read_batches
+from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import (
     ClusterMetadata,
     is_metadata_file,
     read_metadata,
 )
-from kafka_unclean_recovery.log_dir.cluster_metadata_batches import MetadataFile, read_batches
-from kafka_unclean_recovery.log_dir.cluster_metadata_image import (
+from kafka_unclean_recovery.log_dir.metadata.image import (
     MetadataImage,
     partition_epochs,
     partition_states,

@@ -11,17 +11,17 @@ import pytest
 from confluent_kafka import Consumer, Producer
 from confluent_kafka import TopicPartition as Position
 
-from kafka_unclean_recovery.cluster.connection import Connection
-from kafka_unclean_recovery.cluster.describe import RequestFailed
-from kafka_unclean_recovery.cluster.error_codes import (
+from kafka_unclean_recovery.cluster.config.security import load_client_config
+from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
+from kafka_unclean_recovery.cluster.requests.open_transactions import open_transactions
+from kafka_unclean_recovery.cluster.requests.replica_fetch import Fetched, fetch_records
+from kafka_unclean_recovery.cluster.requests.transactions import OpenTransaction, write_marker
+from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.cluster.wire.error_codes import (
     NONE,
     TOPIC_AUTHORIZATION_FAILED,
     error_name,
 )
-from kafka_unclean_recovery.cluster.open_transactions import open_transactions
-from kafka_unclean_recovery.cluster.replica_fetch import Fetched, fetch_records
-from kafka_unclean_recovery.cluster.security import load_client_config
-from kafka_unclean_recovery.cluster.transactions import OpenTransaction, write_marker
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import TopicPartition
 from tests.least_rights import CARING, ENDING, REAL, Row, prove

@@ -15,8 +15,8 @@ from tests.real.identity_provider import IdentityProvider
 from tests.real.recipes import TOPIC
 from tests.real.sharing import SharedClusters
 from tests.real.watching import Commands, outcomes
-from tests.replay.saved import salvaged
 from tests.salvage.batches import numbered
+from tests.salvage.replay.saved import salvaged
 
 SECRET = "client-sesame"
 LOOK = ("--all-offline-partitions", "--show-replica-info", "--format", "json")

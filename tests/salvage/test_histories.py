@@ -12,8 +12,8 @@ import pyarrow.parquet
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka_unclean_recovery.log_dir.batches import parse_header
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
+from kafka_unclean_recovery.log_dir.segments.batches import parse_header
 from kafka_unclean_recovery.log_dir.watching import Unwatched
 from kafka_unclean_recovery.model import EpochSpan, ReplicaLog, TopicPartition
 from kafka_unclean_recovery.salvage.designated import designated_leaders

@@ -14,8 +14,8 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka_unclean_recovery.log_dir.batches import parse_header
 from kafka_unclean_recovery.log_dir.errors import BadFormat
+from kafka_unclean_recovery.log_dir.segments.batches import parse_header
 from kafka_unclean_recovery.salvage.codecs import decompress
 from kafka_unclean_recovery.salvage.records import Record, TimestampType, decode
 from tests.log_dir.segments import legacy, v2

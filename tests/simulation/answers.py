@@ -9,10 +9,10 @@ from random import Random
 from typing import Any
 from unittest.mock import patch
 
-from kafka_unclean_recovery.emulator import carrying_out, server
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
-from kafka_unclean_recovery.emulator.carrying_out import HangUp, Silence
-from kafka_unclean_recovery.emulator.failure_answers import failed
+from kafka_unclean_recovery.emulator.listener import carrying_out, server
+from kafka_unclean_recovery.emulator.listener.carrying_out import HangUp, Silence
+from kafka_unclean_recovery.emulator.listener.failure_answers import failed
 
 Meddle = Callable[[Context, Api, Any, Callable[[], Awaitable[Fields | None]]], Awaitable[Any]]
 """Gets the request and what would answer it."""

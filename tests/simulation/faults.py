@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kafka_unclean_recovery.emulator import administration
-from kafka_unclean_recovery.emulator.broker import Process as BrokerProcess
+from kafka_unclean_recovery.emulator.broker.broker import Process as BrokerProcess
 from kafka_unclean_recovery.emulator.controller.events import ElectionType
 from kafka_unclean_recovery.emulator.controller.state import ControllerFault
 from kafka_unclean_recovery.emulator.core import Core

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kafka_unclean_recovery.emulator.broker import Process
+from kafka_unclean_recovery.emulator.broker.broker import Process
+from kafka_unclean_recovery.emulator.broker.log import Log
 from kafka_unclean_recovery.emulator.controller import events as ev
 from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
 from kafka_unclean_recovery.emulator.emulation import Emulation
-from kafka_unclean_recovery.emulator.log import Log
 from tests.simulation.clock import CLOCK
 from tests.simulation.outage import NOBODY, Partition, leaders
 

@@ -14,8 +14,8 @@ from kafka_unclean_recovery.log_dir.scan import scan_log_directories
 from kafka_unclean_recovery.log_dir.tree import Location
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import PartitionInfo, ReplicaInfo, ReplicaLog, TopicPartition
-from kafka_unclean_recovery.spark.job import Asked
 from kafka_unclean_recovery.spark.places import address_of
+from kafka_unclean_recovery.spark.scan.job import Asked
 from kafka_unclean_recovery.spark.summaries import PARTITIONS, REPLICAS, read_head
 from kafka_unclean_recovery.spark.tables import partition_info, replica_log
 

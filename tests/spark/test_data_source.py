@@ -21,8 +21,8 @@ from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import ReplicaLog
-from kafka_unclean_recovery.spark.data_source import FORMAT, KafkaLogDirs, register
-from kafka_unclean_recovery.spark.exploring import explored, jobs_to_read, rows_of
+from kafka_unclean_recovery.spark.notebook.data_source import FORMAT, KafkaLogDirs, register
+from kafka_unclean_recovery.spark.notebook.exploring import explored, jobs_to_read, rows_of
 from kafka_unclean_recovery.spark.tables import REPLICAS, replica_log
 from kafka_unclean_recovery.stores.location import StoreOptions
 from tests.log_dir import replica_directories as disks
@@ -146,7 +146,7 @@ def test_executors_of_another_python_on_this_machine_get_the_package(
     driver = tmp_path / "driver.py"
     driver.write_text(
         "from pyspark.sql import SparkSession\n"
-        "from kafka_unclean_recovery.spark.data_source import register\n"
+        "from kafka_unclean_recovery.spark.notebook.data_source import register\n"
         "spark = SparkSession.builder.master('local[1]').getOrCreate()\n"
         "register(spark)\n"
         f"frame = spark.read.format('kafka_log_dirs').load({str(tree)!r})\n"

@@ -24,10 +24,10 @@ from kafka_unclean_recovery.planning.lineage import count_once, tail_of, truncat
 from kafka_unclean_recovery.planning.merged_scans import merge_infos
 from kafka_unclean_recovery.planning.offline_plan import plan_from_disks
 from kafka_unclean_recovery.planning.reach import kept_under
-from kafka_unclean_recovery.spark import lineages
-from kafka_unclean_recovery.spark.merging import Scans, read_merged, read_scans
-from kafka_unclean_recovery.spark.partition_plans import DELETED, WHY, plan_partitions
-from kafka_unclean_recovery.spark.plan import plan_replicas
+from kafka_unclean_recovery.spark.plan import lineages
+from kafka_unclean_recovery.spark.plan.merging import Scans, read_merged, read_scans
+from kafka_unclean_recovery.spark.plan.partition_plans import DELETED, WHY, plan_partitions
+from kafka_unclean_recovery.spark.plan.ranking import plan_replicas
 from kafka_unclean_recovery.spark.tables import REPLICAS
 from kafka_unclean_recovery.wording import why_not
 from tests.spark.random_partitions import random_info

@@ -21,7 +21,7 @@ from kafka_unclean_recovery.files.plan_file import manual_recovery_json, parse_p
 from kafka_unclean_recovery.model import Cluster, PartitionReport, ReplicaInfo
 from kafka_unclean_recovery.planning.merged_scans import merge_infos
 from kafka_unclean_recovery.planning.offline_plan import plan_from_disks
-from kafka_unclean_recovery.spark import plan_rows, planning
+from kafka_unclean_recovery.spark.plan import plan_rows, planning
 from tests.report.test_loss_page import SCHEMA, Page
 from tests.spark.random_partitions import random_info
 from tests.spark.summaries_of import write_summaries

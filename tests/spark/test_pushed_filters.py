@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pyspark.sql import datasource as spark_filters
 
-from kafka_unclean_recovery.spark.pushed_filters import criterion, holds
+from kafka_unclean_recovery.spark.notebook.pushed_filters import criterion, holds
 
 REPLICAS: list[dict[str, str | int]] = [
     {"topic": topic, "partition": partition, "broker": broker}

@@ -8,8 +8,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kafka_unclean_recovery.mechanisms import ScanMode
-from kafka_unclean_recovery.spark.job import Home
-from kafka_unclean_recovery.spark.scan import scan
+from kafka_unclean_recovery.spark.scan.job import Home
+from kafka_unclean_recovery.spark.scan.run import scan
 from tests.real.disks_recipe import disks_at_rest
 from tests.spark.scans import asked, in_one_process, info_in
 

@@ -11,9 +11,9 @@ from pyspark.sql import SparkSession
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.watching import Progress
 from kafka_unclean_recovery.mechanisms import ScanMode
-from kafka_unclean_recovery.spark import scan as bulk
-from kafka_unclean_recovery.spark.job import Home
-from kafka_unclean_recovery.spark.scan import scan
+from kafka_unclean_recovery.spark.scan import run as bulk
+from kafka_unclean_recovery.spark.scan.job import Home
+from kafka_unclean_recovery.spark.scan.run import scan
 from tests.log_dir.test_scan import log_directory
 from tests.private import open_to_others
 from tests.spark.odd_disks import FUTURE, TWICE, odd_disks, outage

@@ -8,8 +8,8 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from kafka_unclean_recovery.mechanisms import ScanMode
-from kafka_unclean_recovery.spark.job import Asked, Home
-from kafka_unclean_recovery.spark.scan import scan
+from kafka_unclean_recovery.spark.scan.job import Asked, Home
+from kafka_unclean_recovery.spark.scan.run import scan
 from kafka_unclean_recovery.stores.location import StoreOptions, location_of
 from tests.spark.scans import in_one_process, info_in
 from tests.stores.conftest import REGION

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
 from kafka_unclean_recovery.mechanisms import ScanMode
-from kafka_unclean_recovery.spark.data_source import FORMAT, register
+from kafka_unclean_recovery.spark.notebook.data_source import FORMAT, register
 from kafka_unclean_recovery.spark.tables import replica_log
 from tests.log_dir import replica_directories as disks
 from tests.stores.conftest import KEY_ID, REGION, SECRET, Upload, bucket, options, upload

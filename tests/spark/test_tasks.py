@@ -17,33 +17,34 @@ from hypothesis import strategies as st
 
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.log_directory import LogDirectory
-from kafka_unclean_recovery.log_dir.properties_files import MetaProperties
 from kafka_unclean_recovery.log_dir.replica_scan import Replica
+from kafka_unclean_recovery.log_dir.small_files.properties_files import MetaProperties
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import TopicPartition
-from kafka_unclean_recovery.spark import bundles, new_files
-from kafka_unclean_recovery.spark.bundles import bundle_file, make_bundles
-from kafka_unclean_recovery.spark.choosing import chosen_of
-from kafka_unclean_recovery.spark.gathering import Summary, summary_of
-from kafka_unclean_recovery.spark.job import Home, abandon, asked_there, begun
-from kafka_unclean_recovery.spark.listing import (
+from kafka_unclean_recovery.spark import new_files
+from kafka_unclean_recovery.spark.new_files import read_rows, whole_rows, write_rows, write_text
+from kafka_unclean_recovery.spark.places import address_of, location_of
+from kafka_unclean_recovery.spark.scan import bundles
+from kafka_unclean_recovery.spark.scan.bundles import bundle_file, make_bundles
+from kafka_unclean_recovery.spark.scan.choosing import chosen_of
+from kafka_unclean_recovery.spark.scan.gathering import Summary, summary_of
+from kafka_unclean_recovery.spark.scan.job import Home, abandon, asked_there, begun
+from kafka_unclean_recovery.spark.scan.listing import (
     Listed,
     ListedRoot,
     Unread,
     list_roots,
     listed_roots,
 )
-from kafka_unclean_recovery.spark.metadata import newest_of
-from kafka_unclean_recovery.spark.new_files import read_rows, whole_rows, write_rows, write_text
-from kafka_unclean_recovery.spark.places import address_of, location_of
-from kafka_unclean_recovery.spark.roots_table import roots_of
-from kafka_unclean_recovery.spark.scanning import (
+from kafka_unclean_recovery.spark.scan.metadata import newest_of
+from kafka_unclean_recovery.spark.scan.roots_table import roots_of
+from kafka_unclean_recovery.spark.scan.scanning import (
     done_directory,
     done_file,
     join_pieces,
     scan_bundles,
 )
-from kafka_unclean_recovery.spark.work_items import REPLICA_COST, Measured, bundled, packed
+from kafka_unclean_recovery.spark.scan.work_items import REPLICA_COST, Measured, bundled, packed
 from tests.log_dir import replica_directories as disks
 from tests.log_dir.test_scan import log_directory
 from tests.spark.scans import asked

@@ -22,10 +22,10 @@ from kafka.protocol.admin.topics import (
 from kafka.protocol.consumer.fetch import FetchRequest, FetchResponse
 from kafka.protocol.consumer.offsets import ListOffsetsRequest, ListOffsetsResponse
 
+from kafka_unclean_recovery.cluster.config.security import ClientConfig
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.quorum import Controller, Patience
 from kafka_unclean_recovery.cluster.reading import Reader
-from kafka_unclean_recovery.cluster.security import ClientConfig
 from kafka_unclean_recovery.mechanisms import Dialect
 from kafka_unclean_recovery.messages import elect_leaders, get_replica_log_info
 from kafka_unclean_recovery.messages.dialects import REQUESTS

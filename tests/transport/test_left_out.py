@@ -7,8 +7,8 @@ from itertools import count
 
 import pytest
 
-from kafka_unclean_recovery.cluster.asking import NOT_ANSWERED
 from kafka_unclean_recovery.cluster.nodes import Nodes
+from kafka_unclean_recovery.cluster.requests.asking import NOT_ANSWERED
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.mechanisms import Dialect
 from kafka_unclean_recovery.model import EpochSpan, PartitionState, ReplicaLog

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_unclean_recovery.cluster.error_codes import OFFSET_OUT_OF_RANGE
-from kafka_unclean_recovery.cluster.replica_probe import NO_EPOCH, EpochEnd
+from kafka_unclean_recovery.cluster.requests.replica_probe import NO_EPOCH, EpochEnd
+from kafka_unclean_recovery.cluster.wire.error_codes import OFFSET_OUT_OF_RANGE
 from kafka_unclean_recovery.model import EpochLineage, EpochSpan
 from kafka_unclean_recovery.transport.lineage_probe import LineageProbe
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from kafka_unclean_recovery.cluster.asking import NOT_ANSWERED
+from kafka_unclean_recovery.cluster.requests.asking import NOT_ANSWERED
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.mechanisms import Dialect
 from kafka_unclean_recovery.messages.dialects import REQUESTS

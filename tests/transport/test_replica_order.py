@@ -9,9 +9,9 @@ from typing import Any, cast
 
 import pytest
 
-from kafka_unclean_recovery.cluster.controller_requests import Answer
-from kafka_unclean_recovery.cluster.describe import Described
-from kafka_unclean_recovery.cluster.error_codes import REQUEST_TIMED_OUT
+from kafka_unclean_recovery.cluster.requests.controller_requests import Answer
+from kafka_unclean_recovery.cluster.requests.describe import Described
+from kafka_unclean_recovery.cluster.wire.error_codes import REQUEST_TIMED_OUT
 from kafka_unclean_recovery.files.journal import Reordered
 from kafka_unclean_recovery.model import PartitionState, TopicPartition
 from kafka_unclean_recovery.transport import coming

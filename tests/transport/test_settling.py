@@ -13,13 +13,13 @@ import pytest
 from kafka_unclean_recovery import boot_clock
 from kafka_unclean_recovery.cli import session
 from kafka_unclean_recovery.cluster import quorum
-from kafka_unclean_recovery.cluster.controller_requests import alter_replica_order
-from kafka_unclean_recovery.cluster.describe import RequestFailed
-from kafka_unclean_recovery.cluster.errors import ConnectionFailed, FailureKind
-from kafka_unclean_recovery.cluster.knocking import Knocked
+from kafka_unclean_recovery.cluster.config.security import ClientConfig
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.quorum import Controller, Patience, Unsure
-from kafka_unclean_recovery.cluster.security import ClientConfig
+from kafka_unclean_recovery.cluster.requests.controller_requests import alter_replica_order
+from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
+from kafka_unclean_recovery.cluster.wire.knocking import Knocked
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.files.journal import Journal, half_done, outstanding
 from kafka_unclean_recovery.model import TopicPartition

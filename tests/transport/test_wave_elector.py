@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import pytest
 
-from kafka_unclean_recovery.cluster.describe import Described
-from kafka_unclean_recovery.cluster.errors import ConnectionFailed, FailureKind
+from kafka_unclean_recovery.cluster.requests.describe import Described
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
 from kafka_unclean_recovery.model import (
     NO_LEADER,
     Outcome,

@@ -7,7 +7,7 @@ from typing import Any
 from kafka.protocol.admin.groups import DeleteGroupsRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
-from kafka_unclean_recovery.emulator.coordination import known_group, refusal_here
+from kafka_unclean_recovery.emulator.broker.coordination import known_group, refusal_here
 from kafka_unclean_recovery.emulator.error_codes import GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP, NONE
 
 

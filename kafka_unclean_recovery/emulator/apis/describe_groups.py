@@ -7,9 +7,9 @@ from typing import Any
 from kafka.protocol.admin.groups import DescribeGroupsRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
-from kafka_unclean_recovery.emulator.coordination import known_group, refusal_here
+from kafka_unclean_recovery.emulator.broker.coordination import known_group, refusal_here
+from kafka_unclean_recovery.emulator.broker.groups import Group, GroupState
 from kafka_unclean_recovery.emulator.error_codes import GROUP_ID_NOT_FOUND, NONE
-from kafka_unclean_recovery.emulator.groups import Group, GroupState
 from kafka_unclean_recovery.emulator.security import rights
 
 _DEAD = "Dead"

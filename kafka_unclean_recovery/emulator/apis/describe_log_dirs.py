@@ -10,10 +10,10 @@ from typing import Any
 from kafka.protocol.admin.cluster import DescribeLogDirsRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
-from kafka_unclean_recovery.emulator.broker import Broker
+from kafka_unclean_recovery.emulator.broker.broker import Broker
+from kafka_unclean_recovery.emulator.broker.replica import Replica
 from kafka_unclean_recovery.emulator.disks.log_directories import LogDirectory
 from kafka_unclean_recovery.emulator.error_codes import KAFKA_STORAGE_ERROR
-from kafka_unclean_recovery.emulator.replica import Replica
 
 
 async def answer(context: Context, request: Any) -> Fields:

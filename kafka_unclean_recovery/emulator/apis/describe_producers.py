@@ -10,13 +10,13 @@ from typing import Any
 from kafka.protocol.admin.transactions import DescribeProducersRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
+from kafka_unclean_recovery.emulator.broker.producers import last_sequence
+from kafka_unclean_recovery.emulator.broker.replica import Replica
 from kafka_unclean_recovery.emulator.error_codes import (
     NONE,
     NOT_LEADER_OR_FOLLOWER,
     UNKNOWN_TOPIC_OR_PARTITION,
 )
-from kafka_unclean_recovery.emulator.producers import last_sequence
-from kafka_unclean_recovery.emulator.replica import Replica
 
 _NO_COORDINATOR, _NO_TRANSACTION = -1, -1
 

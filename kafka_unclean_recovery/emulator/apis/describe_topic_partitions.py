@@ -13,8 +13,8 @@ from kafka_unclean_recovery.emulator.error_codes import (
     INVALID_REQUEST,
     UNKNOWN_TOPIC_OR_PARTITION,
 )
+from kafka_unclean_recovery.emulator.listener.request_limits import partition_limit
 from kafka_unclean_recovery.emulator.partition_metadata import partition_fields
-from kafka_unclean_recovery.emulator.request_limits import partition_limit
 from kafka_unclean_recovery.emulator.security import rights
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from kafka.protocol.admin.transactions import DescribeTransactionsRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
-from kafka_unclean_recovery.emulator.coordination import coordinator_of
+from kafka_unclean_recovery.emulator.broker.coordination import coordinator_of
 from kafka_unclean_recovery.emulator.error_codes import (
     NOT_COORDINATOR,
     TRANSACTIONAL_ID_NOT_FOUND,

@@ -13,13 +13,13 @@ from typing import Any
 from kafka.protocol.consumer.fetch import FetchRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
+from kafka_unclean_recovery.emulator.broker.log import NO_EPOCH
+from kafka_unclean_recovery.emulator.broker.replica import Replica, epoch_error, read
 from kafka_unclean_recovery.emulator.error_codes import (
     NOT_LEADER_OR_FOLLOWER,
     UNKNOWN_TOPIC_ID,
     UNKNOWN_TOPIC_OR_PARTITION,
 )
-from kafka_unclean_recovery.emulator.log import NO_EPOCH
-from kafka_unclean_recovery.emulator.replica import Replica, epoch_error, read
 
 _FUTURE_LOCAL_REPLICA = -3
 _CONSUMER = -1

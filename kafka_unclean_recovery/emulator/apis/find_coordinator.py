@@ -11,7 +11,7 @@ from typing import Any
 from kafka.protocol.metadata.find_coordinator import FindCoordinatorRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
-from kafka_unclean_recovery.emulator.coordination import coordinator_of
+from kafka_unclean_recovery.emulator.broker.coordination import coordinator_of
 from kafka_unclean_recovery.emulator.error_codes import COORDINATOR_NOT_AVAILABLE, NONE
 
 _GROUP, _TRANSACTION = 0, 1

@@ -16,7 +16,7 @@ from kafka_unclean_recovery.emulator.error_codes import (
     UNKNOWN_TOPIC_ID,
     UNKNOWN_TOPIC_OR_PARTITION,
 )
-from kafka_unclean_recovery.emulator.request_limits import SERVED_AT_ONCE
+from kafka_unclean_recovery.emulator.listener.request_limits import SERVED_AT_ONCE
 from kafka_unclean_recovery.mechanisms import Dialect
 from kafka_unclean_recovery.messages.dialects import REQUESTS
 

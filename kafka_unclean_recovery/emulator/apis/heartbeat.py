@@ -8,8 +8,8 @@ from typing import Any
 from kafka.protocol.consumer.group import HeartbeatRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
-from kafka_unclean_recovery.emulator.coordination import group_of, refusal_here
-from kafka_unclean_recovery.emulator.groups import heartbeat, refusal
+from kafka_unclean_recovery.emulator.broker.coordination import group_of, refusal_here
+from kafka_unclean_recovery.emulator.broker.groups import heartbeat, refusal
 
 
 async def answer(context: Context, request: Any) -> Fields:

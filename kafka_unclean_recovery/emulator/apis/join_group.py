@@ -9,15 +9,15 @@ from uuid import uuid4
 from kafka.protocol.consumer.group import JoinGroupRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
-from kafka_unclean_recovery.emulator.coordination import group_of, refusal_here, wait_while
-from kafka_unclean_recovery.emulator.error_codes import MEMBER_ID_REQUIRED, NONE, UNKNOWN_MEMBER_ID
-from kafka_unclean_recovery.emulator.groups import (
+from kafka_unclean_recovery.emulator.broker.coordination import group_of, refusal_here, wait_while
+from kafka_unclean_recovery.emulator.broker.groups import (
     Group,
     GroupState,
     Subscription,
     await_join,
     join,
 )
+from kafka_unclean_recovery.emulator.error_codes import MEMBER_ID_REQUIRED, NONE, UNKNOWN_MEMBER_ID
 
 
 async def answer(context: Context, request: Any) -> Fields:

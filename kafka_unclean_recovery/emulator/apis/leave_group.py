@@ -8,9 +8,9 @@ from typing import Any
 from kafka.protocol.consumer.group import LeaveGroupRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
-from kafka_unclean_recovery.emulator.coordination import group_of, refusal_here
+from kafka_unclean_recovery.emulator.broker.coordination import group_of, refusal_here
+from kafka_unclean_recovery.emulator.broker.groups import leave
 from kafka_unclean_recovery.emulator.error_codes import NONE
-from kafka_unclean_recovery.emulator.groups import leave
 
 
 async def answer(context: Context, request: Any) -> Fields:

@@ -11,6 +11,8 @@ from typing import Any
 from kafka.protocol.consumer.offsets import ListOffsetsRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
+from kafka_unclean_recovery.emulator.broker.record_times import first_since, latest
+from kafka_unclean_recovery.emulator.broker.replica import Replica, epoch_error
 from kafka_unclean_recovery.emulator.error_codes import (
     LEADER_NOT_AVAILABLE,
     NOT_LEADER_OR_FOLLOWER,
@@ -18,8 +20,6 @@ from kafka_unclean_recovery.emulator.error_codes import (
     UNKNOWN_TOPIC_OR_PARTITION,
     UNSUPPORTED_VERSION,
 )
-from kafka_unclean_recovery.emulator.record_times import first_since, latest
-from kafka_unclean_recovery.emulator.replica import Replica, epoch_error
 
 _DEBUGGING_REPLICA = -2
 _LATEST, _EARLIEST, _MAX_TIMESTAMP, _EARLIEST_LOCAL, _LATEST_TIERED = -1, -2, -3, -4, -5

@@ -10,10 +10,10 @@ from typing import Any
 from kafka.protocol.consumer.group import OffsetFetchRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
+from kafka_unclean_recovery.emulator.broker.coordination import known_group, refusal_here
+from kafka_unclean_recovery.emulator.broker.groups import Committed
 from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
-from kafka_unclean_recovery.emulator.coordination import known_group, refusal_here
 from kafka_unclean_recovery.emulator.error_codes import NONE, UNKNOWN_TOPIC_ID
-from kafka_unclean_recovery.emulator.groups import Committed
 
 _NOTHING = Committed(-1, -1, "")
 Offsets = dict[TopicIdPartition, Committed]

@@ -11,11 +11,11 @@ from typing import Any
 from kafka.protocol.consumer.offsets import OffsetForLeaderEpochRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
+from kafka_unclean_recovery.emulator.broker.replica import epoch_error
 from kafka_unclean_recovery.emulator.error_codes import (
     NOT_LEADER_OR_FOLLOWER,
     UNKNOWN_TOPIC_OR_PARTITION,
 )
-from kafka_unclean_recovery.emulator.replica import epoch_error
 
 
 async def answer(context: Context, request: Any) -> Fields:

@@ -12,6 +12,10 @@ from typing import Any
 from kafka.protocol.producer.produce import ProduceRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
+from kafka_unclean_recovery.emulator.broker.log import batches_in
+from kafka_unclean_recovery.emulator.broker.producers import verdict
+from kafka_unclean_recovery.emulator.broker.replica import Replica, below_min_isr
+from kafka_unclean_recovery.emulator.broker.replica_fetchers import configured_min_isr
 from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
 from kafka_unclean_recovery.emulator.controller.state import Topic
 from kafka_unclean_recovery.emulator.controller.topic_configs import TOPIC_CONFIGS
@@ -28,10 +32,6 @@ from kafka_unclean_recovery.emulator.error_codes import (
     UNKNOWN_TOPIC_ID,
     UNKNOWN_TOPIC_OR_PARTITION,
 )
-from kafka_unclean_recovery.emulator.log import batches_in
-from kafka_unclean_recovery.emulator.producers import verdict
-from kafka_unclean_recovery.emulator.replica import Replica, below_min_isr
-from kafka_unclean_recovery.emulator.replica_fetchers import configured_min_isr
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 
 _ALL = -1

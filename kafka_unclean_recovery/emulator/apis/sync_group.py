@@ -8,9 +8,9 @@ from typing import Any
 from kafka.protocol.consumer.group import SyncGroupRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
-from kafka_unclean_recovery.emulator.coordination import group_of, refusal_here, wait_while
+from kafka_unclean_recovery.emulator.broker.coordination import group_of, refusal_here, wait_while
+from kafka_unclean_recovery.emulator.broker.groups import GroupState, refusal, sync
 from kafka_unclean_recovery.emulator.error_codes import NONE, REBALANCE_IN_PROGRESS
-from kafka_unclean_recovery.emulator.groups import GroupState, refusal, sync
 
 
 async def answer(context: Context, request: Any) -> Fields:

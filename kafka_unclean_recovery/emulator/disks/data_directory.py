@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from uuid import uuid4
 
-from kafka_unclean_recovery.emulator.broker import Broker
+from kafka_unclean_recovery.emulator.broker.broker import Broker
 from kafka_unclean_recovery.emulator.controller import events as ev
 from kafka_unclean_recovery.emulator.controller.records import BrokerContact
 from kafka_unclean_recovery.emulator.controller.releases import RELEASES

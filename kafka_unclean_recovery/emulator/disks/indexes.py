@@ -15,7 +15,7 @@ import struct
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from kafka_unclean_recovery.emulator.log import Batch
+from kafka_unclean_recovery.emulator.broker.log import Batch
 
 INTERVAL_BYTES = 4096
 """index.interval.bytes"""

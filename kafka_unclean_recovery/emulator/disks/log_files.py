@@ -11,17 +11,20 @@ from typing import Literal
 from uuid import UUID, uuid4
 
 from kafka_unclean_recovery.emulator.disks.indexes import Entries
-from kafka_unclean_recovery.log_dir.checkpoints import (
+from kafka_unclean_recovery.log_dir.directory_names import CLUSTER_METADATA_TOPIC
+from kafka_unclean_recovery.log_dir.errors import BadFormat
+from kafka_unclean_recovery.log_dir.small_files.checkpoints import (
     HIGH_WATERMARKS,
     LEADER_EPOCHS,
     LOG_STARTS,
     RECOVERY_POINTS,
     parse_offsets,
 )
-from kafka_unclean_recovery.log_dir.clean_shutdown import CLEAN_SHUTDOWN, parse_clean_shutdown
-from kafka_unclean_recovery.log_dir.directory_names import CLUSTER_METADATA_TOPIC
-from kafka_unclean_recovery.log_dir.errors import BadFormat
-from kafka_unclean_recovery.log_dir.properties_files import (
+from kafka_unclean_recovery.log_dir.small_files.clean_shutdown import (
+    CLEAN_SHUTDOWN,
+    parse_clean_shutdown,
+)
+from kafka_unclean_recovery.log_dir.small_files.properties_files import (
     META_PROPERTIES,
     PARTITION_METADATA,
     MetaProperties,

@@ -6,6 +6,7 @@ import os
 from itertools import pairwise
 from pathlib import Path
 
+from kafka_unclean_recovery.emulator.broker.log import Batch, Log, sound_batches
 from kafka_unclean_recovery.emulator.disks import log_files as files
 from kafka_unclean_recovery.emulator.disks.indexes import (
     NOTHING_INDEXED,
@@ -14,9 +15,11 @@ from kafka_unclean_recovery.emulator.disks.indexes import (
     final_time,
     index,
 )
-from kafka_unclean_recovery.emulator.log import Batch, Log, sound_batches
-from kafka_unclean_recovery.log_dir.checkpoints import LEADER_EPOCHS, parse_leader_epochs
 from kafka_unclean_recovery.log_dir.errors import BadFormat
+from kafka_unclean_recovery.log_dir.small_files.checkpoints import (
+    LEADER_EPOCHS,
+    parse_leader_epochs,
+)
 
 
 def load_replica(directory: Path, *, recover: bool) -> tuple[Log, Indexed]:

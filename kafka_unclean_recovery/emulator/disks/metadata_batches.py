@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from crc32c import crc32c
 
 from kafka_unclean_recovery.emulator.disks.metadata_records import unsigned_varint
-from kafka_unclean_recovery.log_dir.batches import CONTROL
+from kafka_unclean_recovery.log_dir.segments.batches import CONTROL
 
 # KafkaRaftClient.MAX_BATCH_SIZE_BYTES is 8 MiB; a batch here ends at the first record beyond this.
 _BATCH_BYTES = 1 << 20

@@ -15,8 +15,8 @@ from uuid import UUID
 from kafka_unclean_recovery.emulator.controller import records as rec
 from kafka_unclean_recovery.emulator.controller.records import Record
 from kafka_unclean_recovery.emulator.controller.releases import Release
-from kafka_unclean_recovery.log_dir import cluster_metadata_records as keys
-from kafka_unclean_recovery.log_dir.cluster_metadata_image import BROKER_RESOURCE, TOPIC_RESOURCE
+from kafka_unclean_recovery.log_dir.metadata import records as keys
+from kafka_unclean_recovery.log_dir.metadata.image import BROKER_RESOURCE, TOPIC_RESOURCE
 
 METADATA_VERSION = "metadata.version"
 ELR_VERSION = "eligible.leader.replicas.version"

@@ -16,7 +16,7 @@ from kafka_unclean_recovery.emulator.error_codes import (
     TOPIC_AUTHORIZATION_FAILED,
     TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
 )
-from kafka_unclean_recovery.emulator.failure_answers import failed
+from kafka_unclean_recovery.emulator.listener.failure_answers import failed
 from kafka_unclean_recovery.emulator.security.asked import (
     Asked,
     Named,

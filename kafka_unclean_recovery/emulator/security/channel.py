@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from kafka_unclean_recovery.emulator import wire
+from kafka_unclean_recovery.emulator.listener import wire
 
 T = TypeVar("T")
 

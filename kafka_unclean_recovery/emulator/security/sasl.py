@@ -14,12 +14,12 @@ from typing import Any, Protocol
 from kafka.protocol.metadata import ApiVersionsRequest
 from kafka.protocol.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
 
-from kafka_unclean_recovery.emulator import wire
 from kafka_unclean_recovery.emulator.error_codes import (
     NONE,
     SASL_AUTHENTICATION_FAILED,
     UNSUPPORTED_SASL_MECHANISM,
 )
+from kafka_unclean_recovery.emulator.listener import wire
 from kafka_unclean_recovery.emulator.security import scram
 from kafka_unclean_recovery.emulator.security.channel import Channel, read_frame
 from kafka_unclean_recovery.emulator.security.settings import Security

@@ -1,0 +1,1 @@
+"""What a Kafka client file says, read into values."""

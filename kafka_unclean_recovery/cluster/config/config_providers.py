@@ -1,0 +1,130 @@
+"""Values that a client file takes from elsewhere, as ${file:/path:key}, ${env:NAME} or
+${directory:/path:name}; KIP-297, KIP-421, KIP-887.
+
+As in Kafka only what `config.providers` declares is looked up, and ${...} of anything else is a
+value like any other. Where Kafka would leave a variable standing whose value is not found, so that
+the login fails with it, there is an error here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from kafka_unclean_recovery.cluster.config.named_files import read_text
+from kafka_unclean_recovery.cluster.config.properties import parse_properties
+from kafka_unclean_recovery.cluster.wire.errors import ConfigError
+
+PROVIDERS = "config.providers"
+_PACKAGE = "org.apache.kafka.common.config.provider."
+_FILE, _ENVIRONMENT, _DIRECTORY = (
+    f"{_PACKAGE}{name}ConfigProvider" for name in ("File", "EnvVar", "Directory")
+)
+# ConfigTransformer.DEFAULT_PATTERN
+_VARIABLE = re.compile(r"\$\{([^}]*?):(?:([^}]*?):)?([^}]*?)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Variable:
+    """${provider:path:wanted}, in the value of `key`."""
+
+    provider: str
+    path: str
+    wanted: str
+    source: str
+    key: str
+
+    @property
+    def place(self) -> str:
+        return f"{self.key}: ${{{self.provider}:...}}"
+
+    def error(self, problem: str) -> ConfigError:
+        return ConfigError(f"{self.source}: {self.place} {problem}")
+
+    def read(self, path: str) -> str:
+        return read_text(path, self.place, self.source, "utf-8")
+
+
+def declares_providers(key: str) -> bool:
+    return key == PROVIDERS or key.startswith(f"{PROVIDERS}.")
+
+
+def resolve(
+    properties: Mapping[str, str], source: str, environment: Mapping[str, str]
+) -> dict[str, str]:
+    """The properties with every variable of a declared provider replaced. Raises ConfigError.
+
+    What is found is not looked through for more variables.
+    """
+    declared = {name.strip() for name in properties.get(PROVIDERS, "").split(",")}
+
+    def resolved(key: str, value: str) -> str:
+        def found(match: re.Match[str]) -> str:
+            provider, path, wanted = match.groups(default="")
+            if provider not in declared:
+                return match.group()
+            variable = _Variable(provider, path, wanted, source, key)
+            return _look_up(variable, properties, environment)
+
+        return value if declares_providers(key) else _VARIABLE.sub(found, value)
+
+    return {key: resolved(key, value) for key, value in properties.items()}
+
+
+def _look_up(
+    variable: _Variable, properties: Mapping[str, str], environment: Mapping[str, str]
+) -> str:
+    provider = f"{PROVIDERS}.{variable.provider}"
+    kind = properties.get(f"{provider}.class", "").strip()
+    if kind == _ENVIRONMENT:
+        pattern = properties.get(f"{provider}.param.allowlist.pattern", "")
+        return _of_environment(variable, environment, pattern)
+    if kind not in (_FILE, _DIRECTORY):
+        raise variable.error(
+            f"can't be looked up: set {provider}.class to one of {_FILE}, {_ENVIRONMENT}, "
+            f"{_DIRECTORY}"
+        )
+    _check_allowed(variable, properties.get(f"{provider}.param.allowed.paths", ""))
+    return _of_file(variable) if kind == _FILE else _of_directory(variable)
+
+
+def _of_environment(variable: _Variable, environment: Mapping[str, str], pattern: str) -> str:
+    name = variable.wanted
+    if variable.path:
+        raise variable.error("has a path, and variables of the environment have none")
+    try:
+        allowed = re.fullmatch(pattern or ".*", name)
+    except re.error:
+        raise variable.error("has an allowlist.pattern that is no regular expression") from None
+    if not allowed:
+        raise variable.error(f"asks for {name}, which allowlist.pattern does not let in")
+    if name not in environment:
+        raise variable.error(f"asks for {name}, which is not in the environment: export it")
+    return environment[name]
+
+
+def _check_allowed(variable: _Variable, allowed: str) -> None:
+    if not variable.path:
+        raise variable.error("has no path: write the provider, the path and the key")
+    if not allowed:
+        return
+    asked = Path(variable.path).resolve()
+    parents = (Path(each.strip()).resolve() for each in allowed.split(","))
+    if not any(map(asked.is_relative_to, parents)):
+        raise variable.error(f"asks for {variable.path}, which lies outside of allowed.paths")
+
+
+def _of_file(variable: _Variable) -> str:
+    values = parse_properties(variable.read(variable.path), variable.path)
+    if variable.wanted not in values:
+        raise variable.error(f"asks for {variable.wanted!r}, which {variable.path} does not have")
+    return values[variable.wanted]
+
+
+def _of_directory(variable: _Variable) -> str:
+    """All of the file, its last line end too, as in Kafka."""
+    if variable.wanted in ("", ".", "..") or "/" in variable.wanted:
+        raise variable.error(f"names no file in {variable.path}")
+    return variable.read(str(Path(variable.path, variable.wanted)))

@@ -1,0 +1,90 @@
+"""Asking again for what an answer left out.
+
+A broker whose quota is used up answers a Fetch without partitions and says for how long it reads
+nothing more from that connection (KIP-219; kafka.server.KafkaApis.handleFetchRequest). It weighs
+what it would have sent, so an answer as large as before may never fit: each time that nothing came
+fewer are asked for at once, and no more than that from then on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
+from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.model import TopicPartition
+
+NOT_ANSWERED = (
+    "the broker left it out of its answers until time was up, as it does where a client quota"
+    " (consumer_byte_rate, request_percentage) is used up"
+)
+
+# Each request adds to the quota that is used up, and Kafka forgets in about ten seconds.
+_FIRST_PAUSE, _LONGER_BY, _LONGEST_PAUSE = 0.1, 3, 12.0
+# Of the time there is. A few that are never answered must leave some to those that are, for what
+# is to be asked of them next; and if none is, then for saying so.
+_SHARES = 0.9, 0.5
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[T]):
+    """What one answer holds. throttled_seconds: how long the broker will not read the next
+    request."""
+
+    found: Mapping[TopicPartition, T]
+    throttled_seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class Portion:
+    """How many partitions a broker is asked for at once: all, until it holds answers back."""
+
+    most: int = sys.maxsize
+
+    def came(self, asked: int, told: int) -> None:
+        if told == 0:
+            self.most = max(1, asked // 2)
+
+
+Ask = Callable[[Sequence[TopicPartition], Deadline], Awaitable[Answer[T]]]
+"""One request for so many partitions. Raises ConnectionFailed."""
+
+
+async def until_answered(
+    wanted: Sequence[TopicPartition], ask: Ask[T], deadline: Deadline, portion: Portion
+) -> dict[TopicPartition, T]:
+    """What is answered of each partition; what no answer had in most of the time is missing.
+    Raises ConnectionFailed."""
+    found: dict[TopicPartition, T] = {}
+    left = list(wanted)
+    for_all, for_the_rest = (deadline.within(deadline.remaining() * s) for s in _SHARES)
+    patience, pause = deadline, _FIRST_PAUSE
+    while left:
+        batch = sorted(left[: portion.most])
+        try:
+            answer = await ask(batch, patience)
+        except ConnectionFailed as error:
+            if patience is deadline or error.kind is not FailureKind.TIMED_OUT:
+                raise
+            break
+        told = {tp: answer.found[tp] for tp in batch if tp in answer.found}
+        found |= told
+        portion.came(len(batch), len(told))
+        # One that is never answered must not keep the others from being asked for.
+        left = [*left[len(batch) :], *(tp for tp in batch if tp not in told)]
+        patience = for_the_rest if found else for_all
+        if told:
+            pause = _FIRST_PAUSE
+        if len(told) < len(batch):
+            for_now = max(answer.throttled_seconds, pause)
+            if for_now >= patience.remaining():
+                break
+            await asyncio.sleep(for_now)
+            pause = min(pause * _LONGER_BY, _LONGEST_PAUSE)
+    return found

@@ -1,0 +1,163 @@
+"""The requests that change who leads: a new order of a replica set, and an election, by the
+controller's choice or of a designated leader.
+
+Any broker forwards them to the active controller. Both are harmless to repeat, and neither is
+certainly undone by an error or a silence: see `UNSURE` in error_codes.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from kafka.protocol.admin.topics import (
+    AlterPartitionReassignmentsRequest,
+    ElectLeadersRequest,
+)
+
+from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
+from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.messages import elect_leaders as with_designated
+from kafka_unclean_recovery.model import TopicPartition
+
+# org.apache.kafka.common.ElectionType
+PREFERRED = 0
+UNCLEAN = 1
+
+DESIGNATED_LIMIT = 1000
+"""Partitions of one designated election; what lies beyond is not served."""
+_DESIGNATED_VERSION = 3
+
+# What brokers are told; they ignore it while the quorum is lost and answer after 60 s.
+_TIMEOUT_MS = 60_000
+_UNKNOWN_SERVER_ERROR = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Kafka's error code for one partition, 0 for success, and its words if any. left_out: there
+    was none."""
+
+    error: int
+    message: str | None = None
+    left_out: bool = False
+
+
+def left_out(asked: Iterable[TopicPartition]) -> dict[TopicPartition, Answer]:
+    """In the place of answers that are missing: what was not answered is no success."""
+    missing = Answer(_UNKNOWN_SERVER_ERROR, "the controller left it out of its answer", True)
+    return dict.fromkeys(asked, missing)
+
+
+async def alter_replica_order(
+    connection: Connection,
+    orders: Mapping[TopicPartition, Sequence[int]],
+    deadline: Deadline,
+) -> dict[TopicPartition, Answer]:
+    """AlterPartitionReassignments with replica sets as they are, in another order.
+
+    With nothing to add or remove the controller only rewrites the order: no data moves. Needs
+    ALTER on the cluster. Raises RequestFailed when the whole request is refused.
+    """
+    request = AlterPartitionReassignmentsRequest
+    topic_class = request.ReassignableTopic
+    version = connection.version_for(request)
+    message = request(
+        version=version,
+        timeout_ms=_TIMEOUT_MS,
+        topics=[
+            topic_class(
+                name=topic,
+                partitions=[
+                    topic_class.ReassignablePartition(
+                        partition_index=tp.partition, replicas=list(orders[tp])
+                    )
+                    for tp in of_topic
+                ],
+            )
+            for topic, of_topic in groupby(sorted(orders), key=lambda tp: tp.topic)
+        ],
+    )
+    answer = await connection.request(message, deadline, version=version)
+    if answer.error_code:
+        raise RequestFailed("AlterPartitionReassignments", answer.error_code, answer.error_message)
+    return {
+        TopicPartition(topic.name, p.partition_index): Answer(p.error_code, p.error_message)
+        for topic in answer.responses
+        for p in topic.partitions
+    }
+
+
+async def elect_leaders(
+    connection: Connection,
+    election_type: int,
+    wanted: Sequence[TopicPartition] | None,
+    deadline: Deadline,
+) -> dict[TopicPartition, Answer]:
+    """ElectLeaders, at most version 2. `election_type` is PREFERRED or UNCLEAN; `wanted` None
+    means every partition.
+
+    Success does not say who was elected. Needs ALTER on the cluster. Raises RequestFailed when the
+    whole request is refused.
+    """
+    request = ElectLeadersRequest
+    version = connection.version_for(request, at_most=2)
+    topics = None
+    if wanted is not None:
+        topics = [
+            request.TopicPartitions(topic=topic, partitions=[tp.partition for tp in of_topic])
+            for topic, of_topic in groupby(sorted(wanted), key=lambda tp: tp.topic)
+        ]
+    message = request(
+        version=version,
+        election_type=election_type,
+        topic_partitions=topics,
+        timeout_ms=_TIMEOUT_MS,
+    )
+    return _elected(await connection.request(message, deadline, version=version))
+
+
+def offers_designated(connection: Connection) -> bool:
+    """True when the node advertises the version of ElectLeaders that names the leaders."""
+    return connection.version_for(with_designated.ElectLeadersRequest) == _DESIGNATED_VERSION
+
+
+async def elect_designated(
+    connection: Connection, leaders: Mapping[TopicPartition, int], deadline: Deadline
+) -> dict[TopicPartition, Answer]:
+    """ElectLeaders version 3: of at most DESIGNATED_LIMIT partitions, the named leader or nobody.
+
+    No released Kafka speaks it; it is sent only where it is advertised. What is over the node's
+    limit is missing in the answer. Needs CLUSTER_ACTION on the cluster. Raises RequestFailed when
+    the whole request is refused.
+    """
+    request: Any = with_designated.ElectLeadersRequest
+    by_topic = groupby(sorted(leaders), key=lambda tp: tp.topic)
+    message = request(
+        version=_DESIGNATED_VERSION,
+        election_type=with_designated.DESIGNATED,
+        topic_partitions=[
+            request.TopicPartitions(
+                version=_DESIGNATED_VERSION,
+                topic=topic,
+                partitions=[tp.partition for tp in tps],
+                designated_leaders=[leaders[tp] for tp in tps],
+            )
+            for topic, tps in ((topic, list(of_topic)) for topic, of_topic in by_topic)
+        ],
+        timeout_ms=_TIMEOUT_MS,
+    )
+    return _elected(await connection.request(message, deadline, version=_DESIGNATED_VERSION))
+
+
+def _elected(answer: Any) -> dict[TopicPartition, Answer]:
+    if answer.error_code:
+        raise RequestFailed("ElectLeaders", answer.error_code)
+    return {
+        TopicPartition(result.topic, p.partition_id): Answer(p.error_code, p.error_message)
+        for result in answer.replica_election_results
+        for p in result.partition_result
+    }

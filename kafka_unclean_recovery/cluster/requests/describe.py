@@ -1,0 +1,337 @@
+"""What the brokers say of the cluster: brokers, partitions, reassignments, rights.
+
+Each function sends one kind of request over one connection and returns values of the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from kafka.protocol.admin.cluster import DescribeClusterRequest
+from kafka.protocol.admin.topics import (
+    DescribeTopicPartitionsRequest,
+    ListPartitionReassignmentsRequest,
+)
+from kafka.protocol.metadata.metadata import MetadataRequest
+
+from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.cluster.wire.error_codes import (
+    LEADER_NOT_AVAILABLE,
+    NONE,
+    REPLICA_NOT_AVAILABLE,
+    UNKNOWN_TOPIC_OR_PARTITION,
+    error_name,
+)
+from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.model import Broker, Cluster, PartitionState, TopicPartition
+
+# org.apache.kafka.common.acl.AclOperation
+READ = 3
+ALTER = 7
+DESCRIBE = 8
+_OPERATIONS_UNKNOWN = -(2**31)
+
+_BROKERS = 1
+# Kafka's default and maximum (max.request.partition.size.limit).
+_PAGE = 2000
+_DETAIL_LIMIT = 200
+# Errors of a partition that is described all the same.
+_TOLD = frozenset({NONE, LEADER_NOT_AVAILABLE, REPLICA_NOT_AVAILABLE})
+_LEFT_OUT = "it is missing in the answer"
+
+
+class RequestFailed(Exception):
+    """A broker answered a whole request with an error; `code` is Kafka's."""
+
+    def __init__(self, what: str, code: int, detail: str | None = None) -> None:
+        said = f" ({_last_sentence(detail)})" if detail else ""
+        super().__init__(f"{what}: {error_name(code)}{said}")
+        self.code = code
+
+
+def _last_sentence(detail: str) -> str:
+    """Forwarded refusals are a Java toString of kilobytes; what follows it is the point."""
+    if len(detail) <= _DETAIL_LIMIT:
+        return detail
+    return detail.rpartition(")")[2].strip() or detail[-_DETAIL_LIMIT:]
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A topic as described: its partitions, or the error that stands in their place. untold: of
+    partitions of which it could not be told who leads them, Kafka's error."""
+
+    name: str
+    topic_id: str
+    error: int
+    authorized_operations: frozenset[int]
+    partitions: tuple[PartitionState, ...]
+    untold: Mapping[int, int] = field(default_factory=dict)
+
+    @property
+    def told(self) -> Iterator[PartitionState]:
+        """The partitions of which it was told who leads them."""
+        return (state for state in self.partitions if state.partition not in self.untold)
+
+
+def not_told(topics: Iterable[Topic]) -> dict[str, str]:
+    """The error of each topic, or partition, that could not be described; those that are gone do
+    not count."""
+    found = {}
+    for topic in topics:
+        errors = {f"{topic.name}-{number}": error for number, error in topic.untold.items()}
+        for name, error in {topic.name: topic.error, **errors}.items():
+            if error not in (NONE, UNKNOWN_TOPIC_OR_PARTITION):
+                found[name] = error_name(error)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """Partitions as one broker describes them. gone: those of which it says that they do not exist
+    (UNKNOWN_TOPIC_OR_PARTITION); untold: why others could not be described; topic_ids: of all
+    topics that were described."""
+
+    states: Mapping[TopicPartition, PartitionState]
+    gone: frozenset[TopicPartition] = frozenset()
+    untold: Mapping[TopicPartition, str] = field(default_factory=dict)
+    topic_ids: Mapping[str, str] = field(default_factory=dict)
+
+
+def operations(bits: int | set[int] | None) -> frozenset[int]:
+    """AclOperation codes of an authorized-operations bit field; empty when unknown.
+
+    kafka-python decodes the field of some messages to a set and leaves that of others a number.
+    """
+    if not isinstance(bits, int):
+        return frozenset(bits or ())
+    if bits == _OPERATIONS_UNKNOWN:
+        return frozenset()
+    return frozenset(code for code in range(32) if bits >> code & 1)
+
+
+async def describe_cluster(
+    connection: Connection, deadline: Deadline
+) -> tuple[Cluster, frozenset[int]]:
+    """The live brokers and the caller's rights on the cluster (AclOperation codes)."""
+    version = connection.version_for(DescribeClusterRequest)
+    # The codec drops what a lower version lacks, which is right here: 1 can't tell the fenced.
+    request = DescribeClusterRequest(
+        version=version,
+        include_cluster_authorized_operations=True,
+        endpoint_type=_BROKERS,
+        include_fenced_brokers=True,
+    )
+    answer = await connection.request(request, deadline, version=version)
+    if answer.error_code != NONE:
+        raise RequestFailed("DescribeCluster", answer.error_code, answer.error_message)
+    brokers = [
+        Broker(b.broker_id, b.host, b.port, bool(getattr(b, "is_fenced", False)))
+        for b in answer.brokers
+    ]
+    cluster = Cluster(
+        answer.cluster_id,
+        {b.id: b for b in brokers if not b.fenced},
+        tuple(sorted(b.id for b in brokers if b.fenced)),
+    )
+    return cluster, operations(answer.authorized_operations)
+
+
+async def describe_topics(
+    connection: Connection, topics: Sequence[str] | None, deadline: Deadline
+) -> list[Topic]:
+    """The named topics, or all that the caller may see, with every partition."""
+    if connection.version_for(DescribeTopicPartitionsRequest) is None:
+        return await _describe_topics_by_metadata(connection, topics, deadline)
+    pages = [page async for page in _pages(connection, topics or [], None, _PAGE, deadline)]
+    return _joined(topic for page in pages for topic in page)
+
+
+async def describe_partitions(
+    connection: Connection, wanted: Sequence[TopicPartition], deadline: Deadline
+) -> Described:
+    """The wanted partitions, `wanted` in order of topic and partition.
+
+    Pages start at the first wanted partition and end with the last, so that a batch out of a
+    huge topic does not cost the whole topic.
+    """
+    if not wanted:
+        return Described({})
+    names = sorted({tp.topic for tp in wanted})
+    if connection.version_for(DescribeTopicPartitionsRequest) is None:
+        topics = await _describe_topics_by_metadata(connection, names, deadline)
+        return _described(wanted, topics)
+    found: list[Topic] = []
+    async for page in _pages(connection, names, wanted[0], _page_of(wanted), deadline):
+        found.extend(page)
+        if _reaches(page, wanted[-1]):
+            break
+    return _described(wanted, found)
+
+
+def _page_of(wanted: Sequence[TopicPartition]) -> int:
+    """Few partitions that lie far apart are no reason for many pages."""
+    first, last = wanted[0], wanted[-1]
+    return min(_PAGE, last.partition - first.partition + 1) if first.topic == last.topic else _PAGE
+
+
+def _reaches(page: Sequence[Topic], last: TopicPartition) -> bool:
+    newest = page[-1].partitions[-1:] if page else ()
+    return bool(newest) and newest[0].topic_partition >= last
+
+
+def _described(wanted: Iterable[TopicPartition], topics: Iterable[Topic]) -> Described:
+    told = {topic.name: topic for topic in _joined(topics)}
+    every = {p.topic_partition: p for topic in told.values() for p in topic.partitions}
+    states: dict[TopicPartition, PartitionState] = {}
+    errors: dict[TopicPartition, int | None] = {}
+    for tp in wanted:
+        error = _error_of(tp, told.get(tp.topic), tp in every)
+        if error == NONE:
+            states[tp] = every[tp]
+        else:
+            errors[tp] = error
+    gone = frozenset(tp for tp, error in errors.items() if error == UNKNOWN_TOPIC_OR_PARTITION)
+    untold = {
+        tp: _LEFT_OUT if error is None else error_name(error)
+        for tp, error in errors.items()
+        if tp not in gone
+    }
+    ids = {name: topic.topic_id for name, topic in told.items() if topic.error == NONE}
+    return Described(states, gone, untold, ids)
+
+
+def _error_of(wanted: TopicPartition, topic: Topic | None, there: bool) -> int | None:
+    """Why it is not described; None when the answer does not have it."""
+    if topic is None:
+        return None
+    if topic.error != NONE or there:
+        return topic.error or topic.untold.get(wanted.partition, NONE)
+    # Others of its topic are there, and its number is none of theirs.
+    return UNKNOWN_TOPIC_OR_PARTITION if topic.partitions else None
+
+
+async def _pages(
+    connection: Connection,
+    topics: Sequence[str],
+    start: TopicPartition | None,
+    limit: int,
+    deadline: Deadline,
+) -> AsyncIterator[list[Topic]]:
+    """DescribeTopicPartitions (KIP-966), page by page along its cursor."""
+    request = DescribeTopicPartitionsRequest
+    cursor = (
+        request.Cursor(topic_name=start.topic, partition_index=start.partition) if start else None
+    )
+    while True:
+        message = request(
+            version=0,
+            topics=[request.TopicRequest(name=name) for name in topics],
+            response_partition_limit=limit,
+            cursor=cursor,
+        )
+        answer = await connection.request(message, deadline, version=0)
+        yield [_topic(topic) for topic in answer.topics]
+        next_cursor = answer.next_cursor
+        if next_cursor is None:
+            return
+        cursor = request.Cursor(
+            topic_name=next_cursor.topic_name, partition_index=next_cursor.partition_index
+        )
+
+
+def _topic(topic: Any) -> Topic:
+    topic_id = str(topic.topic_id)
+    return Topic(
+        topic.name,
+        topic_id,
+        topic.error_code,
+        operations(_topic_operations(topic)),
+        tuple(_partition(topic.name, topic_id, p) for p in topic.partitions),
+        {p.partition_index: p.error_code for p in topic.partitions if p.error_code not in _TOLD},
+    )
+
+
+def _topic_operations(topic: Any) -> int | set[int] | None:
+    """The same field has one name in Metadata and another in DescribeTopicPartitions."""
+    if hasattr(topic, "topic_authorized_operations"):
+        bits: int = topic.topic_authorized_operations
+        return bits
+    as_set: set[int] | None = topic.authorized_operations
+    return as_set
+
+
+def _partition(topic: str, topic_id: str, p: Any) -> PartitionState:
+    return PartitionState(
+        topic=topic,
+        topic_id=topic_id,
+        partition=p.partition_index,
+        leader=p.leader_id,
+        leader_epoch=p.leader_epoch,
+        replicas=tuple(p.replica_nodes),
+        isr=tuple(p.isr_nodes),
+        elr=tuple(getattr(p, "eligible_leader_replicas", None) or ()),
+        last_known_elr=tuple(getattr(p, "last_known_elr", None) or ()),
+        offline_replicas=tuple(p.offline_replicas),
+    )
+
+
+def _joined(topics: Iterable[Topic]) -> list[Topic]:
+    """A topic that a page boundary cut in two comes back as one."""
+    whole: dict[str, Topic] = {}
+    for topic in topics:
+        before = whole.get(topic.name)
+        partitions = (*before.partitions, *topic.partitions) if before else topic.partitions
+        untold = {**before.untold, **topic.untold} if before else topic.untold
+        whole[topic.name] = replace(topic, partitions=partitions, untold=untold)
+    return list(whole.values())
+
+
+async def _describe_topics_by_metadata(
+    connection: Connection, topics: Sequence[str] | None, deadline: Deadline
+) -> list[Topic]:
+    """For brokers before 3.7, which lack DescribeTopicPartitions: no ELR there."""
+    request = MetadataRequest
+    version = connection.version_for(request, at_most=12)
+    message = request(
+        version=version,
+        topics=None if topics is None else [request.MetadataRequestTopic(name=n) for n in topics],
+        allow_auto_topic_creation=False,
+        include_topic_authorized_operations=True,
+    )
+    answer = await connection.request(message, deadline, version=version)
+    return [_topic(topic) for topic in answer.topics]
+
+
+Reassignment = tuple[tuple[int, ...], tuple[int, ...]]
+"""(adding replicas, removing replicas)"""
+
+
+async def list_reassignments(
+    connection: Connection, deadline: Deadline, timeout_ms: int = 60_000
+) -> Mapping[TopicPartition, Reassignment]:
+    """Every reassignment in progress, as some controller has them: an answer does not prove that
+    the quorum has a leader (quorum_state.py). Raises RequestFailed."""
+    message = ListPartitionReassignmentsRequest(version=0, timeout_ms=timeout_ms, topics=None)
+    answer = await connection.request(message, deadline, version=0)
+    if answer.error_code != NONE:
+        raise RequestFailed("ListPartitionReassignments", answer.error_code, answer.error_message)
+    return {
+        TopicPartition(topic.name, p.partition_index): (
+            tuple(p.adding_replicas),
+            tuple(p.removing_replicas),
+        )
+        for topic in answer.topics
+        for p in topic.partitions
+    }
+
+
+def with_reassignment(
+    state: PartitionState, reassignments: Mapping[TopicPartition, Reassignment]
+) -> PartitionState:
+    found = reassignments.get(state.topic_partition)
+    if found is None:
+        return state
+    return replace(state, adding_replicas=found[0], removing_replicas=found[1])

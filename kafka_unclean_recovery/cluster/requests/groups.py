@@ -1,0 +1,138 @@
+"""Consumer groups as their coordinators have them: ListGroups and OffsetFetch.
+
+A group whose partition of __consumer_offsets has no leader is left out in silence, and so is one
+that the caller may not describe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kafka.protocol.admin.groups import ListGroupsRequest
+from kafka.protocol.consumer.group import OffsetFetchRequest
+
+from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
+from kafka_unclean_recovery.cluster.requests.replica_probe import by_topic
+from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.cluster.wire.error_codes import NONE
+from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.model import Commit, PartitionState, TopicPartition
+
+OFFSETS_TOPIC = "__consumer_offsets"
+_MANY_GROUPS, _BY_TOPIC_ID = 8, 10
+_NO_COMMIT = -1
+
+
+def without_leader(topic: str, partitions: Sequence[PartitionState]) -> str | None:
+    """As "2 of 3 partitions of ...", None when all have one. Coordinators that are not there leave
+    out in silence what they have."""
+    offline = sum(p.offline for p in partitions)
+    return f"{offline} of {len(partitions)} partitions of {topic}" if offline else None
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """errors: Kafka's code, by the group that it is of."""
+
+    commits: tuple[Commit, ...]
+    errors: Mapping[str, int]
+
+
+async def list_groups(connection: Connection, deadline: Deadline) -> list[str]:
+    """The groups that one broker coordinates. Raises RequestFailed."""
+    version = connection.version_for(ListGroupsRequest)
+    answer = await connection.request(ListGroupsRequest(version=version), deadline, version=version)
+    if answer.error_code != NONE:
+        raise RequestFailed("ListGroups", answer.error_code)
+    return sorted(group.group_id for group in answer.groups)
+
+
+async def committed(
+    connection: Connection,
+    groups: Sequence[str],
+    wanted: Sequence[TopicPartition],
+    deadline: Deadline,
+) -> Committed:
+    """What groups committed for these partitions. `wanted` is sorted by topic."""
+    version = connection.version_for(OffsetFetchRequest, at_most=_BY_TOPIC_ID - 1)
+    topics = [
+        {"name": name, "partition_indexes": [tp.partition for tp in of_topic]}
+        for name, of_topic in by_topic(wanted)
+    ]
+    names = {tp.topic: tp.topic for tp in wanted}
+    requests = _requests(groups, topics, version)
+    return await _fetch(connection, requests, names, version, deadline)
+
+
+async def committed_to(
+    connection: Connection, groups: Sequence[str], topics: Mapping[str, str], deadline: Deadline
+) -> Committed:
+    """What groups committed for any partition of these topics; the answer has nothing of what a
+    group did not read. topics: names by topic id: where brokers tell ids (4.1 and newer), commits
+    for an earlier topic of the same name are left out."""
+    version = connection.version_for(OffsetFetchRequest)
+    by_id = version is not None and version >= _BY_TOPIC_ID
+    names = topics if by_id else {name: name for name in topics.values()}
+    requests = _requests(groups, None, version)
+    return await _fetch(connection, requests, names, version, deadline)
+
+
+async def _fetch(
+    connection: Connection,
+    requests: Iterable[Any],
+    names: Mapping[str, str],
+    version: int | None,
+    deadline: Deadline,
+) -> Committed:
+    """names: of the topics that are wanted, by what the answer calls them."""
+    commits: list[Commit] = []
+    errors: dict[str, int] = {}
+    for message in requests:
+        answer = await connection.request(message, deadline, version=version)
+        for group, told in _by_group(answer, message, version):
+            error = getattr(told, "error_code", NONE)
+            if error != NONE:
+                errors[group] = error
+            commits += _commits(group, told.topics, names, errors)
+    return Committed(tuple(commits), errors)
+
+
+def _requests(
+    groups: Sequence[str], topics: list[dict[str, Any]] | None, version: int | None
+) -> Iterable[Any]:
+    """One for all groups where brokers take that (3.0 and newer), else one for each. topics: None
+    for all that they read."""
+    request: Any = OffsetFetchRequest
+    if version is not None and version < _MANY_GROUPS:
+        named = _topics(request.OffsetFetchRequestTopic, topics)
+        return [request(version=version, group_id=group, topics=named) for group in groups]
+    of_group = request.OffsetFetchRequestGroup
+    named = _topics(of_group.OffsetFetchRequestTopics, topics)
+    every = [of_group(group_id=group, topics=named) for group in groups]
+    return [request(version=version, groups=every)] if every else []
+
+
+def _topics(topic: Any, topics: list[dict[str, Any]] | None) -> list[Any] | None:
+    return None if topics is None else [topic(**fields) for fields in topics]
+
+
+def _by_group(answer: Any, message: Any, version: int | None) -> Iterable[tuple[str, Any]]:
+    if version is not None and version < _MANY_GROUPS:
+        return [(message.group_id, answer)]
+    return [(told.group_id, told) for told in answer.groups]
+
+
+def _commits(
+    group: str, topics: Any, names: Mapping[str, str], errors: dict[str, int]
+) -> Iterable[Commit]:
+    for topic in topics or ():
+        name = names.get(str(getattr(topic, "name", None) or topic.topic_id))
+        for p in topic.partitions if name is not None else ():
+            if p.error_code != NONE:
+                errors[group] = p.error_code
+            elif name is not None and p.committed_offset != _NO_COMMIT:
+                epoch = getattr(p, "committed_leader_epoch", -1)
+                tp = TopicPartition(name, p.partition_index)
+                yield Commit(group, tp, p.committed_offset, epoch if epoch >= 0 else None)

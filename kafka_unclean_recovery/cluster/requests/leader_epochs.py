@@ -1,0 +1,78 @@
+"""OffsetForLeaderEpoch: where a leader epoch ends in the leader's log (KIP-101, KIP-320)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from kafka.protocol.consumer.offsets import OffsetForLeaderEpochRequest
+
+from kafka_unclean_recovery.cluster.requests.replica_probe import by_topic
+from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.cluster.wire.error_codes import NONE
+from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.model import TopicPartition
+
+_CONSUMER = -1
+_UNKNOWN = -1
+
+Epoch = tuple[TopicPartition, int]
+
+
+@dataclass(frozen=True, slots=True)
+class EpochEnds:
+    """found: the end offset (exclusive) of the largest epoch up to each wanted one, where the
+    leader knows one. errors: Kafka's codes of partitions that were not told of."""
+
+    found: Mapping[Epoch, int]
+    errors: Mapping[TopicPartition, int]
+
+
+async def epoch_end_offsets(
+    connection: Connection, wanted: Iterable[Epoch], deadline: Deadline
+) -> EpochEnds:
+    """Needs DESCRIBE on the topics."""
+    left = sorted(set(wanted))
+    found: dict[Epoch, int] = {}
+    errors: dict[TopicPartition, int] = {}
+    while left:  # a request has one epoch for a partition
+        round_ = dict(left)
+        left = [(tp, epoch) for tp, epoch in left if round_[tp] != epoch]
+        told = await _ask(connection, round_, deadline)
+        found |= told.found
+        errors |= told.errors
+    return EpochEnds(found, errors)
+
+
+async def _ask(
+    connection: Connection, wanted: Mapping[TopicPartition, int], deadline: Deadline
+) -> EpochEnds:
+    request = OffsetForLeaderEpochRequest
+    topic_class = request.OffsetForLeaderTopic
+    partition_class = topic_class.OffsetForLeaderPartition
+    version = connection.version_for(request)
+    message = request(
+        version=version,
+        replica_id=_CONSUMER,
+        topics=[
+            topic_class(
+                topic=topic,
+                partitions=[
+                    partition_class(partition=tp.partition, leader_epoch=wanted[tp])
+                    for tp in of_topic
+                ],
+            )
+            for topic, of_topic in by_topic(wanted)
+        ],
+    )
+    answer = await connection.request(message, deadline, version=version)
+    found: dict[Epoch, int] = {}
+    errors: dict[TopicPartition, int] = {}
+    for topic in answer.topics:
+        for p in topic.partitions:
+            tp = TopicPartition(topic.topic, p.partition)
+            if p.error_code != NONE:
+                errors[tp] = p.error_code
+            elif p.end_offset != _UNKNOWN:
+                found[tp, wanted[tp]] = p.end_offset
+    return EpochEnds(found, errors)

@@ -1,0 +1,68 @@
+"""What one broker says of its log directories (DescribeLogDirs, KIP-113 and KIP-827)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kafka.protocol.admin.cluster import DescribeLogDirsRequest
+
+from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
+from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.cluster.wire.error_codes import NONE
+from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.model import TopicPartition
+
+_METADATA_TOPIC = "__cluster_metadata"
+_HIGHEST_VERSION = 4
+_UNKNOWN_BYTES = -1
+
+
+@dataclass(frozen=True, slots=True)
+class LogDir:
+    """One log directory: error is Kafka's code, 0 while it works. usable_bytes and total_bytes are
+    of its volume, None where they are not told (before 3.3). sizes: bytes of each replica in it."""
+
+    path: str
+    error: int
+    usable_bytes: int | None
+    total_bytes: int | None
+    sizes: Mapping[TopicPartition, int]
+
+
+async def describe_log_dirs(connection: Connection, deadline: Deadline) -> tuple[LogDir, ...]:
+    """Those of the broker that is asked, with topics that the caller may not describe too.
+
+    Needs DESCRIBE on the cluster. Raises RequestFailed.
+    """
+    version = connection.version_for(DescribeLogDirsRequest, at_most=_HIGHEST_VERSION)
+    answer = await connection.request(
+        DescribeLogDirsRequest(version=version, topics=None), deadline, version=version
+    )
+    code = getattr(answer, "error_code", NONE)
+    if code != NONE:
+        raise RequestFailed("DescribeLogDirs", code)
+    return tuple(
+        LogDir(
+            directory.log_dir,
+            directory.error_code,
+            _known(getattr(directory, "usable_bytes", _UNKNOWN_BYTES)),
+            _known(getattr(directory, "total_bytes", _UNKNOWN_BYTES)),
+            {
+                TopicPartition(topic.name, p.partition_index): p.partition_size
+                for topic in directory.topics
+                for p in topic.partitions
+            },
+        )
+        for directory in answer.results
+    )
+
+
+def topics_in(directories: tuple[LogDir, ...]) -> frozenset[str]:
+    """Names of the topics with a replica there."""
+    names = {tp.topic for directory in directories for tp in directory.sizes}
+    return frozenset(names - {_METADATA_TOPIC})
+
+
+def _known(size: int | None) -> int | None:
+    return None if size is None or size < 0 else size

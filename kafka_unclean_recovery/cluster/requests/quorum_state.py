@@ -1,0 +1,150 @@
+"""Whether the controllers can commit anything at all, and who of them and of the brokers follows.
+
+Only DescribeQuorum tells. ListPartitionReassignments does not: a controller that has lost its
+quorum goes on answering it from memory, without an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kafka.protocol.admin.cluster import DescribeQuorumRequest
+
+from kafka_unclean_recovery.cluster.requests.describe import RequestFailed, list_reassignments
+from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.cluster.wire.error_codes import NONE, NOT_LEADER_OR_FOLLOWER, UNSURE
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
+from kafka_unclean_recovery.deadline import Deadline
+
+_TOPIC = "__cluster_metadata"
+# A voter that follows fetches every half second; a leader resigns after 3 s without a majority.
+_FRESH_MS = 3_000
+_LEADERLESS = UNSURE | {NOT_LEADER_OR_FOLLOWER}
+_NOT_TOLD = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Fetcher:
+    """A node that reads the metadata log. fetched_ms: when it last did, by the active controller's
+    clock, ms since the Unix epoch; None when it never did, or the controller does not tell.
+    log_end_offset: exclusive, how far it has got; None where that is not told."""
+
+    id: int
+    fetched_ms: int | None
+    log_end_offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Quorum:
+    """As the active controller describes it (LeaderState). high_watermark is exclusive, negative
+    while it is not known. tells_times: false of Kafka before 3.3, and of controllers of others that
+    don't tell when they last wrote themselves. Observers are mostly brokers."""
+
+    leader: int
+    high_watermark: int
+    voters: tuple[Fetcher, ...]
+    observers: tuple[Fetcher, ...]
+    tells_times: bool
+
+    @property
+    def now_ms(self) -> int | None:
+        """The active controller's clock as it answered: its own fetch counts as just now."""
+        return next((voter.fetched_ms for voter in self.voters if voter.id == self.leader), None)
+
+    def silent_ms(self, fetcher: Fetcher) -> int | None:
+        """How long ago it last fetched; None where that is not known."""
+        times = [voter.fetched_ms for voter in self.voters if voter.fetched_ms is not None]
+        if fetcher.fetched_ms is None or not times:
+            return None
+        return max(0, max(times) - fetcher.fetched_ms)
+
+    def follows(self, fetcher: Fetcher) -> bool:
+        """True when it fetched just now."""
+        silent = self.silent_ms(fetcher)
+        return silent is not None and silent <= _FRESH_MS
+
+    @property
+    def tells_ends(self) -> bool:
+        """True when it tells how far the brokers have got."""
+        every = (*self.observers, *self.voters)
+        told = {f.id for f in every if f.log_end_offset is not None} - {self.leader}
+        return self.high_watermark >= 0 and bool(told)
+
+    def log_end_offset(self, broker: int) -> int | None:
+        """How far a broker has got, where that is told; a controller in its process counts too."""
+        every = (*self.observers, *self.voters)
+        ends = [f.log_end_offset for f in every if f.id == broker]
+        return max((end for end in ends if end is not None), default=None)
+
+    @property
+    def up(self) -> bool:
+        """True when a majority of the voters follows."""
+        if self.high_watermark < 0:
+            return False
+        if not self.tells_times:
+            return True
+        return 2 * sum(map(self.follows, self.voters)) > len(self.voters)
+
+
+async def describe_quorum(connection: Connection, deadline: Deadline) -> Quorum | None:
+    """None while no controller leads. Needs DESCRIBE on the cluster. Raises RequestFailed."""
+    request = DescribeQuorumRequest
+    version = connection.version_for(request)
+    topic = request.TopicData
+    message = request(
+        version=version,
+        topics=[topic(topic_name=_TOPIC, partitions=[topic.PartitionData(partition_index=0)])],
+    )
+    answer = await connection.request(message, deadline, version=version)
+    found = [p for t in answer.topics for p in t.partitions]
+    codes = [answer.error_code, *(p.error_code for p in found)]
+    failed = [code for code in codes if code != NONE]
+    if failed and failed[0] not in _LEADERLESS:
+        raise RequestFailed("DescribeQuorum", failed[0], getattr(answer, "error_message", None))
+    return None if failed or not found else _quorum(found[0])
+
+
+async def led_quorum(connection: Connection, deadline: Deadline) -> Quorum | None:
+    """The quorum, once an active controller answers that a majority of the voters follows it; None
+    without KRaft, where the one controller answers or nobody does.
+
+    A broker may as well keep silent while there is none. Needs DESCRIBE on the cluster, which
+    ALTER implies. Raises RequestFailed, and ConnectionFailed where the broker knows of none.
+    """
+    if connection.version_for(DescribeQuorumRequest) is None:
+        await list_reassignments(connection, deadline)
+        return None
+    quorum = await describe_quorum(connection, deadline)
+    if quorum is None or not quorum.up:
+        sentence = "the controller quorum has no leader that a majority follows, as it is told here"
+        raise ConnectionFailed(FailureKind.NO_CONTROLLER, connection.address, sentence)
+    return quorum
+
+
+def _quorum(partition: Any) -> Quorum:
+    voters = _fetchers(partition.current_voters)
+    leader = next((voter for voter in voters if voter.id == partition.leader_id), None)
+    return Quorum(
+        partition.leader_id,
+        partition.high_watermark,
+        voters,
+        _fetchers(partition.observers),
+        partition.version > 0 and leader is not None and leader.fetched_ms is not None,
+    )
+
+
+def _fetchers(nodes: Sequence[Any]) -> tuple[Fetcher, ...]:
+    return tuple(
+        Fetcher(
+            node.replica_id,
+            _told(getattr(node, "last_fetch_timestamp", _NOT_TOLD)),
+            _told(node.log_end_offset),
+        )
+        for node in nodes
+    )
+
+
+def _told(number: int) -> int | None:
+    return None if number == _NOT_TOLD else number

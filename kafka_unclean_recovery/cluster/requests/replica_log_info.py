@@ -1,0 +1,144 @@
+"""GetReplicaLogInfo (KIP-966, KIP-1275), in any of its dialects, as one function.
+
+No released Kafka speaks it. What the dialects say differently is the same here: a value that a
+dialect lacks is None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+from uuid import UUID
+
+from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.mechanisms import Dialect
+from kafka_unclean_recovery.messages.dialects import REQUESTS
+from kafka_unclean_recovery.model import PartitionState
+
+LIMIT = 1000
+"""Partitions of one request; what lies beyond is not served."""
+
+_VERSION = 0
+_NOTHING = -1
+# UnregisterController, which came with the new meaning of 93.
+_AFTER_REVERTED = 94
+
+IdPartition = tuple[str, int]
+"""(topic id, partition)"""
+
+
+@dataclass(frozen=True, slots=True)
+class LogInfo:
+    """One replica. With an error (Kafka's code, 0 for none) the other numbers say nothing.
+
+    current_leader_epoch: the partition's as this broker has it from its metadata, which no record
+    need have been written in. last_written_leader_epoch: of the last record; None where the
+    dialect does not tell, or there is none. log_end_offset is exclusive.
+    """
+
+    error: int
+    message: str | None
+    last_written_leader_epoch: int | None
+    current_leader_epoch: int
+    log_end_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class LogInfos:
+    """One answer. broker_epoch: of the process that gave it, None when it has none."""
+
+    broker_epoch: int | None
+    logs: Mapping[IdPartition, LogInfo]
+
+
+def speaks(connection: Connection, dialect: Dialect) -> bool:
+    """True when the node advertises the dialect's key, whatever it means by it. False of key 93 on
+    a node that has 94 too: that is Kafka 4.4, where 93 is another request."""
+    if dialect is Dialect.REVERTED and _AFTER_REVERTED in connection.versions:
+        return False
+    return connection.version_for(REQUESTS[dialect]) == _VERSION
+
+
+def unspoken(connection: Connection, dialect: Dialect) -> str:
+    """What a node does not speak, and what there is to say of the key that it may mean it by."""
+    what = f"GetReplicaLogInfo ({dialect})"
+    if REQUESTS[Dialect.REVERTED].API_KEY not in connection.versions:
+        return what
+    if dialect is Dialect.REVERTED:
+        return f"{what}: it announces key 94, and so its 93 is another request of Kafka's"
+    return (
+        f"{what}, key {key_of(dialect)}: it announces 93, which is another request since Kafka 4.4,"
+        f" or {Dialect.REVERTED}; for a 93 that names the broker there is no dialect here"
+    )
+
+
+def key_of(dialect: Dialect) -> int:
+    """That of the request which is sent."""
+    key: int = REQUESTS[dialect].API_KEY
+    return key
+
+
+def id_partition(state: PartitionState) -> IdPartition | None:
+    """How the request names a partition; None for a topic without an id (Kafka before 2.8)."""
+    try:
+        topic_id = UUID(state.topic_id)
+    except ValueError:
+        return None
+    return (str(topic_id), state.partition) if topic_id.int else None
+
+
+async def replica_log_info(
+    connection: Connection,
+    dialect: Dialect,
+    broker: int,
+    wanted: Sequence[IdPartition],
+    deadline: Deadline,
+) -> LogInfos:
+    """Of at most LIMIT partitions; those the broker leaves out are missing.
+
+    Needs CLUSTER_ACTION, or DESCRIBE on the topics. Raises ConnectionFailed.
+    """
+    message = _request(dialect, broker, wanted)
+    answer = await connection.request(message, deadline, version=_VERSION)
+    return LogInfos(
+        # Kafka's begin above 0: a broker that answers that, or -1, does not tell it.
+        _known(answer.broker_epoch or _NOTHING),
+        {
+            (str(topic.topic_id), p.partition): _log_info(p)
+            for topic in answer.topic_partition_log_info_list
+            for p in topic.partition_log_info
+        },
+    )
+
+
+def _request(dialect: Dialect, broker: int, wanted: Sequence[IdPartition]) -> Any:
+    request = REQUESTS[dialect]
+    names_the_broker = {"broker_id": broker} if dialect is Dialect.KIP_966 else {}
+    return request(
+        version=_VERSION,
+        topic_partitions=[
+            request.TopicPartitions(
+                version=_VERSION, topic_id=UUID(topic_id), partitions=[p for _, p in of_topic]
+            )
+            for topic_id, of_topic in groupby(sorted(wanted), key=lambda name: name[0])
+        ],
+        **names_the_broker,
+    )
+
+
+def _log_info(p: Any) -> LogInfo:
+    current = getattr(p, "current_leader_epoch", None)
+    return LogInfo(
+        error=p.error_code,
+        message=getattr(p, "error_message", None) or None,
+        last_written_leader_epoch=_known(getattr(p, "last_written_leader_epoch", None)),
+        current_leader_epoch=p.partition_leader_epoch if current is None else current,
+        log_end_offset=p.log_end_offset,
+    )
+
+
+def _known(number: int | None) -> int | None:
+    return None if number is None or number <= _NOTHING else number

@@ -1,0 +1,203 @@
+"""Seeing the replicas of a leaderless partition on the brokers of today: two requests as functions.
+
+Both go to one broker that hosts the replicas, and neither moves records:
+
+* ListOffsets with the debugging replica id (-2) answers the log end offset of a follower, past the
+  high watermark too (kafka.server.ReplicaManager.fetchOffset).
+* Fetch version 12 with the future-local-replica id (-3) and a last fetched epoch e, far past the
+  end, answers the largest epoch <= e that the replica knows and where that ends: a line of its
+  leader-epoch-checkpoint (kafka.cluster.Partition.readRecords). Its header holds the high
+  watermark and the log start offset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from kafka.protocol.consumer.fetch import FetchRequest
+from kafka.protocol.consumer.offsets import ListOffsetsRequest
+
+from kafka_unclean_recovery.cluster.requests.asking import Answer, Portion, until_answered
+from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.model import TopicPartition
+
+_DEBUGGING_REPLICA = -2
+FUTURE_LOCAL_REPLICA = -3
+_LATEST = -1
+_FAR_PAST_THE_END = 2**62
+# From 13 on topics are named by id, and from 15 the replica id sits in ReplicaState.
+FETCH_VERSION = 12
+NO_EPOCH = -1
+
+
+@dataclass(frozen=True, slots=True)
+class EndOffset:
+    """Log end offset (exclusive) of one replica, or Kafka's error code."""
+
+    error: int
+    log_end_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class EpochEnd:
+    """What a replica says of one epoch. With an error the other fields say nothing.
+
+    epoch: the largest epoch <= the one asked for that the replica knows, or the one asked for when
+    it knows only newer ones; NO_EPOCH when the answer names none. end_offset is exclusive.
+    """
+
+    error: int
+    epoch: int
+    end_offset: int
+    high_watermark: int
+    log_start_offset: int
+
+
+async def end_offsets(
+    connection: Connection, wanted: Sequence[TopicPartition], deadline: Deadline
+) -> Mapping[TopicPartition, EndOffset]:
+    """Needs DESCRIBE on the topics. `wanted` is sorted by topic; what is not answered in time is
+    missing. Raises ConnectionFailed."""
+
+    async def ask(batch: Sequence[TopicPartition], deadline: Deadline) -> Answer[EndOffset]:
+        return await _list_offsets(connection, batch, deadline)
+
+    return await until_answered(wanted, ask, deadline, Portion())
+
+
+async def epoch_ends(
+    connection: Connection,
+    wanted: Mapping[TopicPartition, int],
+    deadline: Deadline,
+    portion: Portion,
+) -> Mapping[TopicPartition, EpochEnd]:
+    """Where the replica's epochs up to the wanted one end; needs READ on the topics.
+
+    `wanted` is sorted by topic. With NO_EPOCH the answer is an error past the end, as no epoch is
+    compared; `watermarks` asks for the header alone. What is not answered in time is missing.
+    Raises ConnectionFailed.
+    """
+    fetch = {tp: (_FAR_PAST_THE_END, epoch) for tp, epoch in wanted.items()}
+    return await _fetch_all(connection, fetch, deadline, portion)
+
+
+async def watermarks(
+    connection: Connection,
+    log_end_offsets: Mapping[TopicPartition, int],
+    deadline: Deadline,
+    portion: Portion,
+) -> Mapping[TopicPartition, EpochEnd]:
+    """High watermark and log start offset of replicas that know no epoch, read at their end. What
+    is not answered in time is missing. Raises ConnectionFailed."""
+    fetch = {tp: (end, NO_EPOCH) for tp, end in log_end_offsets.items()}
+    return await _fetch_all(connection, fetch, deadline, portion)
+
+
+async def _fetch_all(
+    connection: Connection,
+    wanted: Mapping[TopicPartition, tuple[int, int]],
+    deadline: Deadline,
+    portion: Portion,
+) -> Mapping[TopicPartition, EpochEnd]:
+    async def ask(batch: Sequence[TopicPartition], deadline: Deadline) -> Answer[EpochEnd]:
+        return await _fetch(connection, {tp: wanted[tp] for tp in batch}, deadline)
+
+    return await until_answered(list(wanted), ask, deadline, portion)
+
+
+async def _list_offsets(
+    connection: Connection, wanted: Sequence[TopicPartition], deadline: Deadline
+) -> Answer[EndOffset]:
+    request = ListOffsetsRequest
+    version = connection.version_for(request, at_most=7)
+    topic_class = request.ListOffsetsTopic
+    partition_class = topic_class.ListOffsetsPartition
+    message = request(
+        version=version,
+        replica_id=_DEBUGGING_REPLICA,
+        isolation_level=0,
+        topics=[
+            topic_class(
+                version=version,
+                name=topic,
+                partitions=[
+                    partition_class(
+                        version=version, partition_index=tp.partition, timestamp=_LATEST
+                    )
+                    for tp in of_topic
+                ],
+            )
+            for topic, of_topic in by_topic(wanted)
+        ],
+    )
+    answer = await connection.request(message, deadline, version=version)
+    found = {
+        TopicPartition(topic.name, p.partition_index): EndOffset(p.error_code, p.offset)
+        for topic in answer.topics
+        for p in topic.partitions
+    }
+    return Answer(found, _throttled(answer))
+
+
+async def _fetch(
+    connection: Connection, wanted: Mapping[TopicPartition, tuple[int, int]], deadline: Deadline
+) -> Answer[EpochEnd]:
+    request = FetchRequest
+    topic_class = request.FetchTopic
+    partition_class = topic_class.FetchPartition
+    message = request(
+        version=FETCH_VERSION,
+        replica_id=FUTURE_LOCAL_REPLICA,
+        max_wait_ms=0,
+        min_bytes=0,
+        max_bytes=1,
+        isolation_level=0,
+        topics=[
+            topic_class(
+                version=FETCH_VERSION,
+                topic=topic,
+                partitions=[
+                    partition_class(
+                        version=FETCH_VERSION,
+                        partition=tp.partition,
+                        fetch_offset=wanted[tp][0],
+                        last_fetched_epoch=wanted[tp][1],
+                        partition_max_bytes=1,
+                    )
+                    for tp in of_topic
+                ],
+            )
+            for topic, of_topic in by_topic(wanted)
+        ],
+        forgotten_topics_data=[],
+        rack_id="",
+    )
+    answer = await connection.request(message, deadline, version=FETCH_VERSION)
+    if answer.error_code and not answer.responses:
+        refused = EpochEnd(answer.error_code, NO_EPOCH, -1, -1, -1)
+        return Answer(dict.fromkeys(wanted, refused), _throttled(answer))
+    found = {
+        TopicPartition(topic.topic, p.partition_index): EpochEnd(
+            p.error_code or answer.error_code,
+            p.diverging_epoch.epoch if p.diverging_epoch else NO_EPOCH,
+            p.diverging_epoch.end_offset if p.diverging_epoch else NO_EPOCH,
+            p.high_watermark,
+            p.log_start_offset,
+        )
+        for topic in answer.responses
+        for p in topic.partitions
+    }
+    return Answer(found, _throttled(answer))
+
+
+def _throttled(answer: Any) -> float:
+    """Seconds; the first versions do not tell."""
+    return max(0, getattr(answer, "throttle_time_ms", None) or 0) / 1000
+
+
+def by_topic(wanted: Iterable[TopicPartition]) -> Iterable[tuple[str, list[TopicPartition]]]:
+    return ((topic, list(tps)) for topic, tps in groupby(wanted, key=lambda tp: tp.topic))

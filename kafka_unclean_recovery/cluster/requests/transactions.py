@@ -1,0 +1,217 @@
+"""Transactions as partitions and as their coordinators have them, and markers that end them.
+
+DescribeProducers, ListTransactions and DescribeTransactions are KIP-664; they need READ on the
+topic and DESCRIBE on the transactional id (without it a transaction is left out in silence).
+WriteTxnMarkers is what coordinators send to leaders (KIP-98); it needs ALTER on the cluster
+(KIP-1037), before that CLUSTER_ACTION.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kafka.protocol.admin.transactions import (
+    DescribeProducersRequest,
+    DescribeTransactionsRequest,
+    ListTransactionsRequest,
+)
+from kafka.protocol.producer.transaction import WriteTxnMarkersRequest
+
+from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
+from kafka_unclean_recovery.cluster.requests.replica_probe import by_topic
+from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.cluster.wire.error_codes import NONE, UNKNOWN_TOPIC_OR_PARTITION
+from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.model import TopicPartition
+
+_TRANSACTIONAL_ID_NOT_FOUND = 105
+# The highest that says nothing of transaction versions: legacy markers, which every broker takes.
+_WRITE_MARKERS_VERSION = 1
+_NO_OFFSET = -1
+TRANSACTION_VERSION = "transaction.version"
+_ENDS_BUMP_EPOCHS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTransaction:
+    """What one replica holds of a transaction without its end.
+
+    start_offset: of its first record, inclusive. last_timestamp_ms: of the producer's newest batch
+    there, by the producer's clock unless the topic stamps; None where there is none.
+    coordinator_epoch: of the last marker of this producer, -1 where there was none.
+    """
+
+    topic_partition: TopicPartition
+    producer_id: int
+    producer_epoch: int
+    coordinator_epoch: int
+    start_offset: int
+    last_timestamp_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProducerState:
+    """A producer with an id as one replica has it; org.apache.kafka.clients.admin.ProducerState.
+
+    last_sequence: of its newest record there, None where only markers are left. last_timestamp_ms:
+    as of OpenTransaction. transactional: else idempotent alone, for what a transactional producer
+    writes is in a transaction, or was until its marker.
+    """
+
+    producer_id: int
+    producer_epoch: int
+    last_sequence: int | None
+    last_timestamp_ms: int | None
+    transactional: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Producers:
+    """The open transactions of one partition and all its producers, by id, or Kafka's
+    error code."""
+
+    error: int
+    open: tuple[OpenTransaction, ...] = ()
+    states: tuple[ProducerState, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToldTransaction:
+    """The newest transaction of a transactional id, as its coordinator has it.
+
+    state: org.apache.kafka.coordinator.transaction.TransactionState. start_time_ms: by the
+    coordinator's clock; None before the first transaction. partitions: those that are in it, or
+    still lack its marker. ends_bump_epochs: whether its coordinator says that transaction.version 2
+    is finalized, with which the end of each transaction raises the producer's epoch (KIP-890).
+    """
+
+    transactional_id: str
+    producer_id: int
+    producer_epoch: int
+    state: str
+    start_time_ms: int | None
+    partitions: frozenset[TopicPartition] = frozenset()
+    ends_bump_epochs: bool = False
+
+
+async def describe_producers(
+    connection: Connection, wanted: Sequence[TopicPartition], deadline: Deadline
+) -> Mapping[TopicPartition, Producers]:
+    """Of the replicas of one broker, leader or not. `wanted` is sorted by topic."""
+    request = DescribeProducersRequest
+    message = request(
+        version=0,
+        topics=[
+            request.TopicRequest(name=name, partition_indexes=[tp.partition for tp in of_topic])
+            for name, of_topic in by_topic(wanted)
+        ],
+    )
+    answer = await connection.request(message, deadline, version=0)
+    found = {}
+    for topic in answer.topics:
+        for p in topic.partitions:
+            tp = TopicPartition(topic.name, p.partition_index)
+            every = tuple(
+                OpenTransaction(
+                    tp,
+                    producer.producer_id,
+                    producer.producer_epoch,
+                    producer.coordinator_epoch,
+                    producer.current_txn_start_offset,
+                    producer.last_timestamp if producer.last_timestamp >= 0 else None,
+                )
+                for producer in p.active_producers
+                if producer.current_txn_start_offset != _NO_OFFSET
+            )
+            states = sorted(map(_producer_state, p.active_producers), key=_producer_id)
+            found[tp] = Producers(p.error_code, every, tuple(states))
+    return found
+
+
+def _producer_id(state: ProducerState) -> int:
+    return state.producer_id
+
+
+def _producer_state(producer: Any) -> ProducerState:
+    return ProducerState(
+        producer.producer_id,
+        producer.producer_epoch,
+        producer.last_sequence if producer.last_sequence >= 0 else None,
+        producer.last_timestamp if producer.last_timestamp >= 0 else None,
+        producer.coordinator_epoch >= 0 or producer.current_txn_start_offset != _NO_OFFSET,
+    )
+
+
+async def told_transactions(
+    connection: Connection, producer_ids: Collection[int], deadline: Deadline
+) -> list[ToldTransaction]:
+    """The newest transactions of these producer ids that one broker coordinates.
+
+    Raises RequestFailed.
+    """
+    if not producer_ids:  # an empty filter would be none
+        return []
+    listing = ListTransactionsRequest(
+        version=0, state_filters=[], producer_id_filters=sorted(producer_ids)
+    )
+    listed = await connection.request(listing, deadline, version=0)
+    if listed.error_code != NONE:
+        raise RequestFailed("ListTransactions", listed.error_code)
+    names = sorted({each.transactional_id for each in listed.transaction_states})
+    if not names:
+        return []
+    describing = DescribeTransactionsRequest(version=0, transactional_ids=names)
+    answer = await connection.request(describing, deadline, version=0)
+    version = connection.finalized_features.get(TRANSACTION_VERSION, 0)
+    found = []
+    for told in answer.transaction_states:
+        if told.error_code == _TRANSACTIONAL_ID_NOT_FOUND:
+            continue  # it expired between the two
+        if told.error_code != NONE:
+            what = f"DescribeTransactions of {told.transactional_id!r}"
+            raise RequestFailed(what, told.error_code)
+        partitions = {TopicPartition(t.topic, n) for t in told.topics for n in t.partitions}
+        found.append(
+            ToldTransaction(
+                told.transactional_id,
+                told.producer_id,
+                told.producer_epoch,
+                told.transaction_state,
+                told.transaction_start_time_ms if told.transaction_start_time_ms >= 0 else None,
+                frozenset(partitions),
+                version >= _ENDS_BUMP_EPOCHS,
+            )
+        )
+    return found
+
+
+async def write_marker(
+    connection: Connection, transaction: OpenTransaction, commit: bool, deadline: Deadline
+) -> int:
+    """End a transaction on one partition, through its leader; Kafka's error code.
+
+    The marker ends whatever is open of this producer there.
+    """
+    request = WriteTxnMarkersRequest
+    where = transaction.topic_partition
+    marker = request.WritableTxnMarker
+    topic = marker.WritableTxnMarkerTopic(name=where.topic, partition_indexes=[where.partition])
+    message = request(
+        version=_WRITE_MARKERS_VERSION,
+        markers=[
+            marker(
+                producer_id=transaction.producer_id,
+                producer_epoch=transaction.producer_epoch,
+                transaction_result=commit,
+                topics=[topic],
+                coordinator_epoch=max(transaction.coordinator_epoch, 0),
+            )
+        ],
+    )
+    answer = await connection.request(message, deadline, version=_WRITE_MARKERS_VERSION)
+    codes: list[int] = [
+        p.error_code for m in answer.markers for t in m.topics for p in t.partitions
+    ]
+    return codes[0] if codes else UNKNOWN_TOPIC_OR_PARTITION

@@ -1,0 +1,1 @@
+"""One bounded connection to one node: to open it, to log in, to ask."""

@@ -1,0 +1,260 @@
+"""One connection to one node."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import math
+import re
+import time
+from collections.abc import Iterable, Mapping
+from functools import partial
+from types import TracebackType
+from typing import Any, Self
+
+from kafka.protocol.metadata import ApiVersionsRequest
+
+from kafka_unclean_recovery import __version__
+from kafka_unclean_recovery.cluster.config.security import ClientConfig
+from kafka_unclean_recovery.cluster.wire import failures, frames
+from kafka_unclean_recovery.cluster.wire.dial import (
+    Endpoint,
+    Stream,
+    address_text,
+    bounded,
+    connect,
+    open_stream,
+    resolve,
+)
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind, most_telling
+from kafka_unclean_recovery.cluster.wire.race import first_success
+from kafka_unclean_recovery.cluster.wire.sasl import log_in
+from kafka_unclean_recovery.deadline import Deadline
+
+_UNSUPPORTED_VERSION_ERROR = 35
+_API_VERSIONS_VERSION = 3
+_MAX_CORRELATION_ID = 2**31
+# Kafka's own clients log in again between 85 and 95 % of it (KIP-368); a busy machine is late.
+_SESSION_USED_UP = 0.7
+
+# KIP-511 lets a node refuse any other character.
+_SOFTWARE_VERSION = re.sub(r"[^a-zA-Z0-9.-]", "-", __version__)
+
+
+class Connection:
+    """One TCP or TLS connection to one node, logged in; every wait ends at its Deadline.
+
+    `versions` maps each api key the node advertises to its (lowest, highest) version; `features`
+    maps what it says to support to the highest level; `finalized_features` is what the cluster has
+    settled on, as this node knows it. Requests may be sent concurrently. One that runs out of
+    time leaves the connection open: its late answer is thrown away, and those behind it wait no
+    less.
+    """
+
+    def __init__(self, stream: Stream, address: str, config: ClientConfig) -> None:
+        self.address = address
+        self.versions: Mapping[int, tuple[int, int]] = {}
+        self.features: Mapping[str, int] = {}
+        self.finalized_features: Mapping[str, int] = {}
+        self._config = config
+        self._reader, self._writer = stream
+        self._correlation_ids = itertools.count(1)
+        self._in_flight: dict[int, asyncio.Future[bytes]] = {}
+        self._answered = False
+        self._waited_for_since = time.monotonic()
+        self._failure: ConnectionFailed | None = None
+        self._session_ends = Deadline(math.inf)
+        self._reading = asyncio.create_task(self._read_answers())
+
+    @classmethod
+    async def open(
+        cls, host: str, port: int, config: ClientConfig, deadline: Deadline
+    ) -> Connection:
+        """Connect, shake hands over TLS, learn the versions, log in; raises ConnectionFailed.
+
+        Where the host has several addresses they are tried side by side.
+        """
+        endpoints = await resolve(host, port, deadline)
+        result = await first_success(
+            [
+                partial(_open_endpoint, endpoint, host, port, config, deadline)
+                for endpoint in endpoints
+            ]
+        )
+        if isinstance(result, Connection):
+            return result
+        raise most_telling(result)
+
+    @property
+    def closed(self) -> bool:
+        """True once no request should be sent any more, whoever ended the connection."""
+        return self._failure is not None or self._session_ends.expired
+
+    @property
+    def silent_for(self) -> float:
+        """Seconds since the node last answered while somebody waits for it, 0 while nobody does."""
+        waiting = any(not answer.done() for answer in self._in_flight.values())
+        return time.monotonic() - self._waited_for_since if waiting else 0.0
+
+    def _let_in_for(self, seconds: float | None) -> None:
+        # A node hangs up on what is sent after that, and then whether it was done is not known.
+        if seconds is not None:
+            self._session_ends = Deadline.after(seconds * _SESSION_USED_UP)
+
+    def version_for(self, message_class: Any, at_most: int | None = None) -> int | None:
+        """The highest version that the node and kafka-python's request class both speak."""
+        if message_class.API_KEY not in self.versions:
+            return None
+        node_low, node_high = self.versions[message_class.API_KEY]
+        our_low, our_high = message_class.valid_versions
+        high = min(node_high, our_high if at_most is None else min(our_high, at_most))
+        return high if high >= max(node_low, our_low) else None
+
+    async def request(self, request: Any, deadline: Deadline, version: int | None = None) -> Any:
+        """The decoded answer to a kafka-python request message; raises ConnectionFailed.
+
+        Without `version` it goes at the highest that both sides speak, whatever version the
+        message carries. The codec drops fields which that version lacks without a word: pass
+        the version where a field matters. What the node does not advertise is not sent.
+        """
+        return await self._ask(request, self._usable_version(request, version), deadline)
+
+    async def close(self) -> None:
+        """Drop the connection at once; never raises, and waits for nothing on the network."""
+        self._end(failures.disconnected(self.address, "the connection was closed on our side"))
+        await asyncio.wait([self._reading])
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def _learn_versions(self, deadline: Deadline) -> None:
+        answer = await self._ask(_api_versions_request(), _API_VERSIONS_VERSION, deadline)
+        if answer.error_code == _UNSUPPORTED_VERSION_ERROR:
+            fallback = min(_ranges(answer.api_keys).get(frames.API_VERSIONS_KEY, (0, 0))[1], 2)
+            answer = await self._ask(_api_versions_request(), fallback, deadline)
+        if answer.error_code:
+            sentence = f"it refused ApiVersions with error {answer.error_code}"
+            raise self._end(failures.bad_answer(self.address, sentence))
+        self.versions = _ranges(answer.api_keys)
+        supported = getattr(answer, "supported_features", None) or ()
+        self.features = {feature.name: feature.max_version for feature in supported}
+        finalized = getattr(answer, "finalized_features", None) or ()
+        self.finalized_features = {f.name: f.max_version_level for f in finalized}
+
+    def _usable_version(self, request: Any, version: int | None) -> int:
+        usable = self.version_for(type(request), version)
+        if usable is not None and version in (None, usable):
+            return usable
+        raise _unsupported(request, version, self.versions, self.address)
+
+    async def _ask(self, request: Any, version: int, deadline: Deadline) -> Any:
+        doing = f"waiting for the answer to {request.name.removesuffix('Request')}"
+        frame = await self._exchange(request, version, deadline, doing)
+        try:
+            return frames.decode_answer(request, version, frame)
+        except frames.DECODE_ERRORS as error:
+            sentence = f"{request.name} v{version} got an answer that can't be read: is this Kafka?"
+            raise self._end(failures.bad_answer(self.address, sentence)) from error
+
+    async def _exchange(self, request: Any, version: int, deadline: Deadline, doing: str) -> bytes:
+        if self._failure is not None:
+            raise self._failure.again()
+        if deadline.expired:
+            raise failures.timed_out(self.address, f"{doing} (nothing was sent)")
+        correlation_id = next(self._correlation_ids) % _MAX_CORRELATION_ID
+        answer = asyncio.get_running_loop().create_future()
+        if not self.silent_for:
+            self._waited_for_since = time.monotonic()
+        self._writer.write(
+            frames.encode_request(request, version, correlation_id, self._config.client_id)
+        )
+        self._in_flight[correlation_id] = answer
+        async with bounded(deadline, self.address, doing):
+            frame: bytes = await answer
+        return frame
+
+    async def _read_answers(self) -> None:
+        try:
+            while True:
+                length = frames.frame_length(await self._reader.readexactly(4))
+                self._deliver(await self._reader.readexactly(length))
+        except (OSError, EOFError) as error:
+            tls = self._config.ssl_context is not None
+            self._end(failures.lost(self.address, error, tls, self._answered))
+        except ValueError as error:
+            self._end(self._not_kafka(str(error)))
+
+    def _deliver(self, frame: bytes) -> None:
+        answer = self._in_flight.pop(frames.correlation_id_of(frame), None)
+        if answer is None:
+            raise ValueError("it answered a request that was never sent")
+        self._answered = True
+        self._waited_for_since = time.monotonic()
+        if not answer.done():  # else its deadline has passed
+            answer.set_result(frame)
+
+    def _not_kafka(self, sentence: str) -> ConnectionFailed:
+        kind = FailureKind.BAD_ANSWER if self._answered else FailureKind.WRONG_PROTOCOL
+        return ConnectionFailed(kind, self.address, sentence)
+
+    def _end(self, failure: ConnectionFailed) -> ConnectionFailed:
+        """Close with this reason, unless there is one already; gives `failure` to raise."""
+        if self._failure is None:
+            self._failure = failure
+            # A TLS close would wait for the peer's close_notify, so it is cut off.
+            self._writer.transport.abort()
+            self._reading.cancel()
+            self._fail_in_flight(failure)
+        return failure
+
+    def _fail_in_flight(self, failure: ConnectionFailed) -> None:
+        for answer in self._in_flight.values():
+            if not answer.done():
+                answer.set_exception(failure.again())
+        self._in_flight.clear()
+
+
+async def _open_endpoint(
+    endpoint: Endpoint, host: str, port: int, config: ClientConfig, deadline: Deadline
+) -> Connection:
+    address = address_text(host, port)
+    sock = await connect(endpoint, address, deadline)
+    stream = await open_stream(sock, host, address, config.ssl_context, deadline)
+    connection = Connection(stream, address, config)
+    try:
+        await connection._learn_versions(deadline)
+        if config.sasl is not None:
+            ask = partial(connection.request, deadline=deadline)
+            connection._let_in_for(await log_in(ask, config.sasl, address, deadline))
+    except BaseException:
+        await connection.close()
+        raise
+    return connection
+
+
+def _api_versions_request() -> ApiVersionsRequest:
+    return ApiVersionsRequest(
+        client_software_name="kafka-unclean-recovery", client_software_version=_SOFTWARE_VERSION
+    )
+
+
+def _ranges(api_keys: Iterable[Any]) -> dict[int, tuple[int, int]]:
+    return {api.api_key: (api.min_version, api.max_version) for api in api_keys}
+
+
+def _unsupported(
+    request: Any, version: int | None, versions: Mapping[int, tuple[int, int]], address: str
+) -> ConnectionFailed:
+    wanted = request.name if version is None else f"{request.name} v{version}"
+    spoken = versions.get(request.API_KEY)
+    offer = f"versions {spoken[0]} to {spoken[1]} of it" if spoken else "nothing of it"
+    sentence = f"the node does not speak {wanted} (it advertises {offer}); nothing was sent"
+    return ConnectionFailed(FailureKind.UNSUPPORTED_VERSION, address, sentence)

@@ -1,0 +1,119 @@
+"""Names to addresses, addresses to TCP connections, TCP to TLS; every wait bounded."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import ssl
+import threading
+from collections.abc import AsyncIterator
+from typing import Any, NamedTuple
+
+from kafka_unclean_recovery.cluster.wire import failures
+from kafka_unclean_recovery.deadline import Deadline
+
+READ_AHEAD_BYTES = 1024 * 1024
+
+Stream = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+class Endpoint(NamedTuple):
+    """One address that a host name stands for."""
+
+    family: int
+    sockaddr: tuple[Any, ...]
+
+
+def address_text(host: str, port: int) -> str:
+    """ "host:port", with brackets around an IPv6 address."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+@contextlib.asynccontextmanager
+async def bounded(deadline: Deadline, address: str, doing: str) -> AsyncIterator[None]:
+    """Raise ConnectionFailed(TIMED_OUT) when the deadline passes inside."""
+    try:
+        async with asyncio.timeout(deadline.remaining()):
+            yield
+    except TimeoutError:
+        raise failures.timed_out(address, doing) from None
+
+
+async def resolve(host: str, port: int, deadline: Deadline) -> list[Endpoint]:
+    """Every address of a host, in the resolver's order; raises ConnectionFailed."""
+    address = address_text(host, port)
+    async with bounded(deadline, address, "resolving the host name"):
+        try:
+            return await _look_up(host, port)
+        except (OSError, ValueError) as error:
+            raise failures.unresolved(address, error) from error
+
+
+async def connect(endpoint: Endpoint, address: str, deadline: Deadline) -> socket.socket:
+    """A connected TCP socket; raises ConnectionFailed."""
+    try:
+        # Named, or asyncio takes it for something else and leaves small requests to be held back.
+        sock = socket.socket(endpoint.family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    except OSError as error:
+        raise failures.unreachable(address, error) from error
+    try:
+        sock.setblocking(False)
+        async with bounded(deadline, address, "connecting"):
+            await asyncio.get_running_loop().sock_connect(sock, endpoint.sockaddr)
+    except OSError as error:
+        sock.close()
+        raise failures.unreachable(address, error) from error
+    except BaseException:
+        sock.close()
+        raise
+    return sock
+
+
+async def open_stream(
+    sock: socket.socket, host: str, address: str, tls: ssl.SSLContext | None, deadline: Deadline
+) -> Stream:
+    """Reader and writer on a connected socket, behind a TLS handshake if `tls` is given."""
+    # asyncio's own limit of 60 s would look like a peer that hung up.
+    patience = deadline.remaining() + 1 if tls else None
+    async with bounded(deadline, address, "shaking hands over TLS"):
+        try:
+            return await asyncio.open_connection(
+                sock=sock,
+                ssl=tls,
+                server_hostname=host if tls else None,
+                ssl_handshake_timeout=patience,
+                limit=READ_AHEAD_BYTES,
+            )
+        except OSError as error:
+            raise failures.tls_failed(address, error) from error
+
+
+async def _look_up(host: str, port: int) -> list[Endpoint]:
+    # A thread of our own: asyncio would wait at exit for a resolver that hangs.
+    loop = asyncio.get_running_loop()
+    found: asyncio.Future[list[Endpoint]] = loop.create_future()
+    threading.Thread(target=_look_up_in_thread, args=(host, port, found), daemon=True).start()
+    return await found
+
+
+def _look_up_in_thread(host: str, port: int, found: asyncio.Future[list[Endpoint]]) -> None:
+    result: list[Endpoint] | OSError | ValueError
+    try:
+        infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        result = list(dict.fromkeys(Endpoint(info[0], info[4]) for info in infos))
+    except (OSError, ValueError) as error:
+        result = error
+    with contextlib.suppress(RuntimeError):  # nobody waits any more: the loop is closed
+        found.get_loop().call_soon_threadsafe(_settle, found, result)
+
+
+def _settle(
+    found: asyncio.Future[list[Endpoint]], result: list[Endpoint] | OSError | ValueError
+) -> None:
+    if found.done():
+        return
+    if isinstance(result, list):
+        found.set_result(result)
+    else:
+        found.set_exception(result)

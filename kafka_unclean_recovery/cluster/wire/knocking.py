@@ -1,0 +1,47 @@
+"""Whether the process at an address runs, is dead, or may be paused."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from enum import StrEnum
+
+from kafka_unclean_recovery.cluster.config.security import ClientConfig
+from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
+from kafka_unclean_recovery.deadline import Deadline
+
+_SECONDS = 5.0
+
+
+class Knocked(StrEnum):
+    """RUNS: it answers, be it with a refusal. DEAD: nobody listens there. SILENT: the connection is
+    taken, by the process or by its machine alone, and nothing comes. UNREACHABLE: not even that."""
+
+    RUNS = "runs"
+    DEAD = "dead"
+    SILENT = "silent"
+    UNREACHABLE = "unreachable"
+
+
+async def knock(address: str, config: ClientConfig, deadline: Deadline) -> Knocked:
+    """`address` is "host:port", with brackets around an IPv6 address."""
+    host, _, port = address.rpartition(":")
+    host = host.strip("[]")
+    within = deadline.within(_SECONDS)
+    try:
+        async with asyncio.timeout(within.remaining()):
+            _, writer = await asyncio.open_connection(host, int(port))
+    except ConnectionRefusedError:
+        return Knocked.DEAD
+    except (OSError, TimeoutError):
+        return Knocked.UNREACHABLE
+    writer.close()
+    with contextlib.suppress(OSError):
+        await writer.wait_closed()
+    try:
+        connection = await Connection.open(host, int(port), config, deadline.within(_SECONDS))
+    except ConnectionFailed as error:
+        return Knocked.SILENT if error.kind is FailureKind.TIMED_OUT else Knocked.RUNS
+    await connection.close()
+    return Knocked.RUNS

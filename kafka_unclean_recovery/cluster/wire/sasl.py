@@ -1,0 +1,167 @@
+"""Log in to a node: SaslHandshake, then as many SaslAuthenticate as the mechanism wants."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from kafka.net.sasl.plain import SaslMechanismPlain
+from kafka.net.sasl.scram import SaslMechanismScram
+from kafka.protocol.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
+
+from kafka_unclean_recovery.cluster.config.oauth_settings import OAuthBearer
+from kafka_unclean_recovery.cluster.config.security import SaslCredentials
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
+from kafka_unclean_recovery.deadline import Deadline
+
+
+class Ask(Protocol):
+    """Send a request, at its highest version unless one is given, and give its answer."""
+
+    async def __call__(self, request: Any, /, *, version: int | None = None) -> Any: ...
+
+
+UNSUPPORTED_SASL_MECHANISM = 33
+ILLEGAL_SASL_STATE = 34
+SASL_AUTHENTICATION_FAILED = 58
+
+# With handshake version 0 the tokens would follow bare, without SaslAuthenticate: before Kafka 1.0.
+_HANDSHAKE_VERSION = 1
+
+# org.apache.kafka.common.security.scram.internals.ScramMechanism
+_LEAST_ITERATIONS = 4096
+_TOO_CHEAP = (
+    f"it asks for a SCRAM proof of fewer than {_LEAST_ITERATIONS} iterations, which Kafka's clients"
+    " refuse, as from such a proof the password can be guessed; none was sent: is this the cluster"
+    " you mean?"
+)
+
+
+async def log_in(
+    ask: Ask, credentials: SaslCredentials | OAuthBearer, address: str, deadline: Deadline
+) -> float | None:
+    """For how many seconds the node lets us in, None for as long as we like (KIP-368).
+
+    Raises ConnectionFailed when the node refuses, or can't prove itself (SCRAM).
+    """
+    handshake = SaslHandshakeRequest(mechanism=credentials.mechanism)
+    answer = await ask(handshake, version=_HANDSHAKE_VERSION)
+    if answer.error_code:
+        raise _refused_handshake(answer, credentials, address)
+    if isinstance(credentials, OAuthBearer):
+        last = await _bear_token(ask, credentials, address, deadline)
+    else:
+        last = await _exchange_tokens(ask, _mechanism(credentials), credentials, address)
+    milliseconds = getattr(last, "session_lifetime_ms", None)
+    return milliseconds / 1000 if milliseconds else None
+
+
+async def _bear_token(ask: Ask, bearer: OAuthBearer, address: str, deadline: Deadline) -> Any:
+    """RFC 7628, 3.1 and 3.2.3: the node's refusal comes first as an answer to be acknowledged."""
+    token = await bearer.tokens.token(address, deadline)
+    pairs = {"auth": f"Bearer {token.value}", **bearer.extensions}
+    message = "n,,\x01" + "".join(f"{key}={value}\x01" for key, value in pairs.items()) + "\x01"
+    answer = await ask(SaslAuthenticateRequest(auth_bytes=message.encode()))
+    if not answer.error_code and answer.auth_bytes:
+        answer = await ask(SaslAuthenticateRequest(auth_bytes=b"\x01"))
+        if not answer.error_code:
+            raise _refused("it neither took the token nor refused it: is this Kafka?", address)
+    if answer.error_code:
+        bearer.tokens.forget(token)
+        raise _refused_login(answer, bearer, address)
+    return answer
+
+
+async def _exchange_tokens(
+    ask: Ask, mechanism: Any, credentials: SaslCredentials, address: str
+) -> Any:
+    answer = None
+    while not mechanism.is_done():
+        answer = await ask(SaslAuthenticateRequest(auth_bytes=mechanism.auth_bytes()))
+        if answer.error_code:
+            raise _refused_login(answer, credentials, address)
+        token = bytes(answer.auth_bytes or b"")
+        try:
+            if _too_cheap(mechanism, token):
+                raise _refused(_TOO_CHEAP, address)
+            mechanism.receive(token)
+        except (ValueError, KeyError):
+            # Its text is not passed on: it quotes what was exchanged.
+            raise _unproven(credentials, address) from None
+    if not mechanism.is_authenticated():
+        raise _unproven(credentials, address)
+    return answer
+
+
+def _mechanism(credentials: SaslCredentials) -> Any:
+    scram = credentials.mechanism.startswith("SCRAM-")
+    mechanism: Any = SaslMechanismScram if scram else SaslMechanismPlain
+    return mechanism(
+        sasl_mechanism=credentials.mechanism,
+        sasl_plain_username=_scram_name(credentials.username) if scram else credentials.username,
+        sasl_plain_password=credentials.password,
+    )
+
+
+def _too_cheap(mechanism: Any, token: bytes) -> bool:
+    """True of a server-first message (RFC 5802) after which our proof would be guessed too soon.
+
+    Raises ValueError and KeyError, as the mechanism does.
+    """
+    if not isinstance(mechanism, SaslMechanismScram) or b",i=" not in token:
+        return False
+    # As kafka-python reads it: of an attribute that is there twice the later counts.
+    attributes = dict(pair.split("=", 1) for pair in token.decode().split(","))
+    return int(attributes["i"]) < _LEAST_ITERATIONS
+
+
+def _scram_name(username: str) -> str:
+    # RFC 5802, 5.1 "saslname". Like Kafka's own client, no SASLprep.
+    return username.replace("=", "=3D").replace(",", "=2C")
+
+
+def _refused_handshake(
+    answer: Any, credentials: SaslCredentials | OAuthBearer, address: str
+) -> ConnectionFailed:
+    if answer.error_code == UNSUPPORTED_SASL_MECHANISM:
+        enabled = ", ".join(answer.mechanisms or ()) or "none"
+        sentence = (
+            f"the listener does not enable {credentials.mechanism}: set sasl.mechanism to one it "
+            f"enables ({enabled})"
+        )
+        return ConnectionFailed(FailureKind.MECHANISM_NOT_ENABLED, address, sentence)
+    if answer.error_code == ILLEGAL_SASL_STATE:
+        sentence = (
+            "the listener does not use SASL: set security.protocol to PLAINTEXT or SSL, or "
+            "connect to its SASL port"
+        )
+        return ConnectionFailed(FailureKind.WRONG_PROTOCOL, address, sentence)
+    return _refused(f"it refused the SASL handshake (error {answer.error_code})", address)
+
+
+def _refused_login(
+    answer: Any, credentials: SaslCredentials | OAuthBearer, address: str
+) -> ConnectionFailed:
+    said = answer.error_message or f"error {answer.error_code}"
+    if isinstance(credentials, OAuthBearer):
+        return _refused(
+            f"it refused our token ({said}): check its issuer, audience, scope and times against "
+            "what the listener expects",
+            address,
+        )
+    return _refused(
+        f"it refused the login of {credentials.username!r} by {credentials.mechanism} ({said}): "
+        "check the user name and password in sasl.jaas.config",
+        address,
+    )
+
+
+def _unproven(credentials: SaslCredentials, address: str) -> ConnectionFailed:
+    return _refused(
+        f"it could not prove that it knows the password of {credentials.username!r} "
+        f"({credentials.mechanism}): is this the cluster you mean?",
+        address,
+    )
+
+
+def _refused(sentence: str, address: str) -> ConnectionFailed:
+    return ConnectionFailed(FailureKind.AUTHENTICATION_FAILED, address, sentence)

@@ -1,0 +1,44 @@
+"""Which of the requests that a recovery needs a node does not speak."""
+
+from __future__ import annotations
+
+from kafka.protocol.admin.cluster import DescribeClusterRequest
+from kafka.protocol.admin.topics import (
+    AlterPartitionReassignmentsRequest,
+    ElectLeadersRequest,
+    ListPartitionReassignmentsRequest,
+)
+from kafka.protocol.consumer.fetch import FetchRequest
+from kafka.protocol.consumer.offsets import ListOffsetsRequest
+
+from kafka_unclean_recovery.cluster.wire.connection import Connection
+
+# The versions that the requests of this package are sent at.
+_NEEDED = (
+    (DescribeClusterRequest, None, None),
+    (ListOffsetsRequest, None, 7),
+    (FetchRequest, 12, 12),
+    (ListPartitionReassignmentsRequest, 0, 0),
+    (AlterPartitionReassignmentsRequest, None, None),
+    (ElectLeadersRequest, 1, 2),
+)
+_TELLS_FENCED = 2
+
+
+def missing_requests(connection: Connection) -> tuple[str, ...]:
+    """Their names, as "Fetch v12"; none of Kafka 2.8 and newer."""
+    return tuple(
+        request.name.removesuffix("Request") + (f" v{lowest}" if lowest is not None else "")
+        for request, lowest, highest in _NEEDED
+        if not _spoken(connection.version_for(request, highest), lowest)
+    )
+
+
+def tells_fenced(connection: Connection) -> bool:
+    """True when DescribeCluster lists fenced brokers (KIP-1073, Kafka 4.1)."""
+    version = connection.version_for(DescribeClusterRequest)
+    return version is not None and version >= _TELLS_FENCED
+
+
+def _spoken(version: int | None, lowest: int | None) -> bool:
+    return version is not None and (lowest is None or version >= lowest)

@@ -1,0 +1,1 @@
+"""A broker of the emulation: replicas and their logs, replication, producers, groups."""

@@ -1,0 +1,95 @@
+"""What the controller has decided, as brokers take it: their partitions, and what settles next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from kafka_unclean_recovery.emulator.broker.broker import Broker
+from kafka_unclean_recovery.emulator.controller import records as rec
+from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
+from kafka_unclean_recovery.emulator.controller.records import Record, TopicIdPartition
+from kafka_unclean_recovery.emulator.controller.replay import replay
+from kafka_unclean_recovery.emulator.controller.state import State
+from kafka_unclean_recovery.emulator.election_counts import ElectionCounts
+
+
+@dataclass(slots=True)
+class MetadataPublisher:
+    """Kafka's BrokerMetadataPublisher, of all brokers at once.
+
+    `stale`: the metadata that brokers go by while nothing new reaches them. `now`: in seconds.
+
+    `unsettled`: partitions whose followers may have something to fetch, in order. `elsewhere`: the
+    directories of replicas that the controller thinks in another, by broker and partition.
+    """
+
+    state: State
+    brokers: Mapping[int, Broker]
+    stale: Mapping[int, State]
+    now: Callable[[], float]
+    elections: ElectionCounts
+    unsettled: dict[TopicIdPartition, None] = field(default_factory=dict)
+    elsewhere: dict[tuple[int, TopicIdPartition], UUID] = field(default_factory=dict)
+
+    def publish(self, record: Record) -> None:
+        if isinstance(record, rec.RemoveTopicRecord):
+            self._remove(self.state.topics[record.topic_id].partitions, record)
+        elif isinstance(record, rec.PartitionChangeRecord):
+            self.elections.count(self.state.partition(record.key), record)
+        replay(self.state, record)
+        if isinstance(record, rec.PartitionRecord | rec.PartitionChangeRecord):
+            for broker in self.brokers.values():
+                self._tell(broker, record.key)
+            self.unsettled[record.key] = None
+        elif isinstance(record, rec.BrokerRegistrationChangeRecord):
+            # Who is unfenced may join ISRs.
+            self.unsettled |= dict.fromkeys(self.brokers[record.broker].replicas)
+        elif isinstance(record, rec.ConfigRecord):
+            # min.insync.replicas bounds the high watermark.
+            self.unsettled |= dict.fromkeys(self.partitions(record.topic))
+
+    def _remove(self, partitions: Iterable[int], record: rec.RemoveTopicRecord) -> None:
+        keys = [TopicIdPartition(record.topic_id, number) for number in partitions]
+        for broker in self.brokers.values():
+            if broker.running and broker.id not in self.stale:
+                broker.forget(keys)
+
+    def partitions(self, topic: str | None) -> list[TopicIdPartition]:
+        return [
+            TopicIdPartition(found.topic_id, number)
+            for found in self.state.topics.values()
+            if topic in (None, found.name)
+            for number in found.partitions
+        ]
+
+    def _tell(self, broker: Broker, key: TopicIdPartition) -> None:
+        topic = self.state.topics[key.topic_id]
+        partition = topic.partitions[key.partition]
+        if not broker.running or broker.id in self.stale:
+            return
+        if broker.id in partition.replicas or key in broker.replicas:
+            broker.take(key, topic.name, partition, self.now())
+            self._compare_directory(broker, key, partition)
+
+    def _compare_directory(
+        self, broker: Broker, key: TopicIdPartition, partition: PartitionRegistration
+    ) -> None:
+        """A replica that is elsewhere than the controller thinks is told (AssignmentsManager)."""
+        replica = broker.replicas.get(key)
+        if replica is None:
+            return
+        found = broker.log_directory_of(replica).id
+        if (
+            found is not None
+            and found != partition.directories[partition.replicas.index(broker.id)]
+        ):
+            self.elsewhere[broker.id, key] = found
+
+    def catch_up(self, broker: Broker) -> None:
+        """It applies all that it has missed."""
+        broker.forget([key for key in broker.replicas if key.topic_id not in self.state.topics])
+        for key in self.partitions(None):
+            self._tell(broker, key)
+        self.unsettled |= dict.fromkeys(broker.replicas)

@@ -1,0 +1,99 @@
+"""Idempotent producers: a batch that is sent twice is written once, and none is left out (KIP-98).
+
+Source: org.apache.kafka.storage.internals.log.ProducerStateManager and ProducerAppendInfo. Kafka
+keeps this in snapshots beside the log; here it is read from the log's own batches.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from kafka_unclean_recovery.emulator.broker.log import Batch, Log
+from kafka_unclean_recovery.emulator.error_codes import (
+    INVALID_PRODUCER_EPOCH,
+    INVALID_RECORD,
+    NONE,
+    OUT_OF_ORDER_SEQUENCE_NUMBER,
+)
+
+NO_PRODUCER = -1
+# So many of its last batches may a producer send again.
+_REMEMBERED = 5
+_SEQUENCES = 2**31
+
+
+@dataclass(slots=True)
+class Producers:
+    """The last batches of each producer in one log, up to where it was read last."""
+
+    _latest: dict[int, deque[Batch]] = field(default_factory=dict)
+    _read: int = 0
+    _last_read: Batch | None = None
+
+    def batches(self, log: Log, producer_id: int) -> deque[Batch]:
+        """The oldest first."""
+        self._read_on(log)
+        return self._latest.get(producer_id, deque())
+
+    def newest(self, log: Log) -> list[Batch]:
+        """Of each producer the last."""
+        self._read_on(log)
+        return [known[-1] for known in self._latest.values()]
+
+    def _read_on(self, log: Log) -> None:
+        if self._truncated(log):
+            self._latest, self._read = {}, 0
+        for batch in log.batches[self._read :]:
+            if batch.producer_id != NO_PRODUCER:
+                known = self._latest.setdefault(batch.producer_id, deque(maxlen=_REMEMBERED))
+                known.append(batch)
+        self._read = len(log.batches)
+        self._last_read = log.batches[-1] if log.batches else None
+
+    def _truncated(self, log: Log) -> bool:
+        """What was read is not all there any more, though other batches may have come since."""
+        return self._read > 0 and (
+            self._read > len(log.batches) or log.batches[self._read - 1] is not self._last_read
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Of a batch: the one that it repeats, or an error, or neither: then it is to be written."""
+
+    repeats: Batch | None = None
+    error: int = NONE
+
+
+def verdict(producers: Producers, log: Log, batches: list[Batch]) -> Verdict:
+    """On what one request has for a partition."""
+    new = batches[0]
+    if new.producer_id == NO_PRODUCER:
+        return Verdict()
+    if new.base_sequence < 0 or len(batches) > 1:
+        return Verdict(error=INVALID_RECORD)
+    known = producers.batches(log, new.producer_id)
+    for old in known:
+        if _sequences(old) == _sequences(new) and old.producer_epoch == new.producer_epoch:
+            return Verdict(repeats=old)
+    return Verdict(error=_error(known[-1], new) if known else NONE)
+
+
+def _error(last: Batch, new: Batch) -> int:
+    if new.producer_epoch < last.producer_epoch:
+        return INVALID_PRODUCER_EPOCH
+    begins = new.producer_epoch > last.producer_epoch
+    expected = 0 if begins else (_sequences(last)[1] + 1) % _SEQUENCES
+    return NONE if new.base_sequence == expected else OUT_OF_ORDER_SEQUENCE_NUMBER
+
+
+def last_sequence(batch: Batch) -> int:
+    """Inclusive."""
+    return _sequences(batch)[1]
+
+
+def _sequences(batch: Batch) -> tuple[int, int]:
+    """First and last, inclusive."""
+    records = batch.last_offset - batch.base_offset
+    return batch.base_sequence, (batch.base_sequence + records) % _SEQUENCES

@@ -1,0 +1,77 @@
+"""The unclean recovery manager's requests, as brokers answer them, and its clock (KIP-966).
+
+Whoever runs answers GetReplicaLogInfo at once, with what its log holds; one that is paused, or that
+the controller can't reach, answers when that is over. Times are in seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from kafka_unclean_recovery.emulator.broker.broker import Broker
+from kafka_unclean_recovery.emulator.controller import events as ev
+from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
+from kafka_unclean_recovery.emulator.controller.recovery import Recovery, Strategy
+from kafka_unclean_recovery.emulator.controller.state import State
+from kafka_unclean_recovery.emulator.controller.unclean_recovery import to_be_asked
+
+Commit = Callable[[ev.Event], ev.AnyResponse]
+_Begun = tuple[TopicIdPartition, Strategy, bool]
+
+
+@dataclass(slots=True)
+class Recoveries:
+    """`since`: when a tick first saw each recovery that goes on."""
+
+    state: State
+    brokers: Mapping[int, Broker]
+    commit: Commit
+    reaches_controller: Callable[[int], bool]
+    since: dict[_Begun, float] = field(default_factory=dict)
+
+    def go_on(self) -> None:
+        """What follows from the last event: recoveries that begin and end, answers, elections."""
+        if not (self.state.recovers_uncleanly or self.state.recoveries):
+            return
+        answered = 1
+        while answered:
+            self.commit(ev.ReviewRecoveries())
+            answered = sum(self._answer(key, broker) for key, broker in list(self._asked()))
+        # One that begins anew, or by another strategy, has its whole time again.
+        going_on = {_begun(key, recovery) for key, recovery in self.state.recoveries.items()}
+        self.since = {begun: seen for begun, seen in self.since.items() if begun in going_on}
+
+    def tick(self, now: float) -> None:
+        """Recoveries that have lasted for unclean.recovery.timeout.ms."""
+        limit = self.state.recovery_timeout_ms / 1000
+        for key, recovery in list(self.state.recoveries.items()):
+            since = self.since.setdefault(_begun(key, recovery), now)
+            if not recovery.timed_out and now - since >= limit:
+                self.commit(ev.RecoveryTimeout(key.topic_id, key.partition))
+
+    def _asked(self) -> Iterator[tuple[TopicIdPartition, Broker]]:
+        for key in self.state.recoveries:
+            for id_ in to_be_asked(self.state, key):
+                broker = self.brokers[id_]
+                reached = broker.running and self.reaches_controller(id_)
+                if reached and key in broker.replicas:
+                    yield key, broker
+
+    def _answer(self, key: TopicIdPartition, broker: Broker) -> bool:
+        """Whether it was taken."""
+        replica = broker.replicas[key]
+        info = ev.ReplicaLogInfo(
+            broker=broker.id,
+            broker_epoch=broker.epoch,
+            topic_id=key.topic_id,
+            partition=key.partition,
+            current_leader_epoch=replica.leader_epoch,
+            last_written_leader_epoch=replica.log.last_written_epoch,
+            log_end_offset=replica.log.end_offset,
+        )
+        return not self.commit(info).error
+
+
+def _begun(key: TopicIdPartition, recovery: Recovery) -> _Begun:
+    return key, recovery.strategy, recovery.requested

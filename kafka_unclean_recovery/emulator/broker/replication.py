@@ -1,0 +1,77 @@
+"""One fetch of a follower from its leader, in process: request, answer, what each makes of it.
+
+Source: kafka.server.AbstractFetcherThread (truncation on the answer's diverging epoch, offsets out
+of range) and kafka.cluster.Partition (updateFollowerFetchState).
+"""
+
+from __future__ import annotations
+
+from kafka_unclean_recovery.emulator.broker.broker import Broker
+from kafka_unclean_recovery.emulator.broker.log import truncation_point
+from kafka_unclean_recovery.emulator.broker.replica import (
+    Reading,
+    Replica,
+    committed_end,
+    in_sync,
+    note_fetch,
+    read,
+)
+from kafka_unclean_recovery.log_dir.errors import BadFormat
+
+# replica.fetch.max.bytes
+_MAX_BYTES = 1 << 20
+
+
+def fetch_once(
+    leader: Broker, replica: Replica, follower: Broker, now: float, lag: int = 0
+) -> bool:
+    """`replica` is the leader's. Whether anything is new on either side. A follower with a lag
+    leaves so many records at the end, at least, where they are."""
+    copy = follower.replicas[replica.key]
+    log, known = copy.log, replica.followers[follower.id]
+    before = (known.end_offset, log.end_offset, log.epochs[-1:], copy.high_watermark)
+    offset = log.end_offset
+    end = replica.log.end_offset - lag
+    reading = read(replica, offset, log.latest_epoch, end, _MAX_BYTES)
+    if not reading.error and reading.diverging is None:
+        note_fetch(replica, follower.id, offset, now)
+        known.broker_epoch = follower.epoch
+    _take(follower, copy, leader, replica, reading)
+    return before != (known.end_offset, log.end_offset, log.epochs[-1:], copy.high_watermark)
+
+
+def _take(
+    follower: Broker, copy: Replica, leader: Broker, replica: Replica, reading: Reading
+) -> None:
+    if reading.diverging is not None:
+        follower.truncate(copy, truncation_point(copy.log, reading.diverging))
+    elif reading.error:
+        # Out of range: longer than the leader's log, or of epochs that the leader never heard of.
+        follower.truncate(copy, min(copy.log.end_offset, replica.log.end_offset))
+    else:
+        records = leader.records(replica, reading)
+        if records and not _appended(follower, copy, records):
+            return
+        copy.high_watermark = max(
+            copy.high_watermark, min(replica.high_watermark, copy.log.end_offset)
+        )
+
+
+def _appended(follower: Broker, copy: Replica, records: bytes) -> bool:
+    """A follower that is sent damaged records takes none, and asks for them again and again."""
+    try:
+        follower.append(copy, records)
+    except BadFormat:
+        return False
+    return True
+
+
+def joining(replica: Replica, follower: int) -> bool:
+    """Whether the leader proposes an ISR with this one in it."""
+    return follower not in replica.isr and in_sync(replica, follower)
+
+
+def advance(replica: Replica, min_isr: int) -> bool:
+    """Raise the leader's high watermark as far as may be. Whether it rose."""
+    before, replica.high_watermark = replica.high_watermark, committed_end(replica, min_isr)
+    return replica.high_watermark > before

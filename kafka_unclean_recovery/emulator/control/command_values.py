@@ -1,0 +1,146 @@
+"""The words of commands, each as a value. Every function raises ValueError with what it takes."""
+
+from __future__ import annotations
+
+import re
+
+from kafka_unclean_recovery.emulator.controller.events import ElectionType
+from kafka_unclean_recovery.emulator.controller.records import NO_LEADER
+from kafka_unclean_recovery.emulator.disks.damage import Damage
+from kafka_unclean_recovery.emulator.error_names import ERROR_CODES
+from kafka_unclean_recovery.emulator.faults import CLIENTS, CONTROLLER, STOPPED, Drop
+from kafka_unclean_recovery.emulator.listener.intercepts import Where
+
+# As Kafka has them (Topic.LEGAL_CHARS); no longer than a directory name allows.
+_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+_LARGEST = 1 << 31
+
+
+def text(word: str) -> str:
+    return word
+
+
+def topic(word: str) -> str:
+    if not _TOPIC.fullmatch(word) or word in (".", ".."):
+        raise ValueError(f"{word!r} is no name of a topic: letters, digits, '.', '_' and '-'")
+    return word
+
+
+def partition(word: str) -> tuple[str, int]:
+    name, dash, digits = word.rpartition("-")
+    if not dash or not digits.isdecimal():
+        raise ValueError(f"{word!r} is no partition: TOPIC-NUMBER, as in orders-0")
+    return topic(name), whole(digits)
+
+
+def whole(word: str) -> int:
+    if not (word.isascii() and word.isdecimal()) or int(word) >= _LARGEST:
+        raise ValueError(f"{word!r} is no whole number")
+    return int(word)
+
+
+def one_or_more(word: str) -> int:
+    if (found := whole(word)) < 1:
+        raise ValueError(f"{word!r} is not 1 or more")
+    return found
+
+
+def broker(word: str) -> int:
+    if not word.isdecimal() or whole(word) < 1:
+        raise ValueError(f"{word!r} is no broker: they are numbered from 1")
+    return int(word)
+
+
+def process(word: str) -> int:
+    """What can be paused."""
+    return CONTROLLER if word == "controller" else broker(word)
+
+
+def link_end(word: str) -> int:
+    named = {"controller": CONTROLLER, "clients": CLIENTS}
+    if word not in named and not word.isdecimal():
+        raise ValueError(f"{word!r} is no end of a link: a broker's number, controller or clients")
+    return named[word] if word in named else broker(word)
+
+
+def brokers(word: str) -> tuple[int, ...]:
+    """With commas between; nothing is none."""
+    return tuple(broker(each) for each in word.split(",")) if word else ()
+
+
+def leader(word: str) -> int:
+    return NO_LEADER if word == "none" else broker(word)
+
+
+def assignment(word: str) -> list[tuple[int, ...]]:
+    """As kafka-topics --replica-assignment: 1:2:4,2:4:1."""
+    return [tuple(map(broker, replicas.split(":"))) for replicas in word.split(",")]
+
+
+def seconds(word: str) -> float:
+    """Of milliseconds."""
+    return whole(word) / 1000
+
+
+def seconds_or_all(word: str) -> float | None:
+    return STOPPED if word == "all" else seconds(word)
+
+
+def lag(word: str) -> int | None:
+    return STOPPED if word == "all" else whole(word)
+
+
+def drop(word: str) -> Drop:
+    return Drop(_one_of(word, [each.value for each in Drop]))
+
+
+def damage(word: str) -> Damage:
+    return Damage(_one_of(word, [each.value for each in Damage]))
+
+
+def acks(word: str) -> str:
+    return _one_of(word, ["all", "1", "0"])
+
+
+def election_type(word: str) -> ElectionType:
+    return ElectionType(_one_of(word, [each.value for each in ElectionType]))
+
+
+def carried_out(word: str) -> bool:
+    """Whether it happens after the request was carried out."""
+    return _one_of(word, ["before", "after"]) == "after"
+
+
+def entries(word: str) -> frozenset[str]:
+    """By their names, with commas between."""
+    if not all(names := word.split(",")):
+        raise ValueError("names of entries are wanted, as in orders-0,payments")
+    return frozenset(names)
+
+
+def entries_or_all(word: str) -> frozenset[str] | None:
+    return None if word == "all" else entries(word)
+
+
+def where(word: str) -> Where:
+    return Where(_one_of(word, [each.value for each in Where]))
+
+
+def error_code(word: str) -> int:
+    """By its number, or by its name in Kafka's class Errors if it is answered somewhere here."""
+    negative, digits = word.startswith("-"), word.removeprefix("-")
+    if digits.isdecimal() and (code := whole(digits)) < 1 << 15:
+        return -code if negative else code
+    if word not in ERROR_CODES:
+        raise ValueError(f"{word!r} is no error known here; give its number, as in 6")
+    return ERROR_CODES[word]
+
+
+def output_format(word: str) -> str:
+    return _one_of(word, ["text", "json"])
+
+
+def _one_of(word: str, allowed: list[str]) -> str:
+    if word not in allowed:
+        raise ValueError(f"{word!r} is none of {', '.join(allowed)}")
+    return word

@@ -1,0 +1,1 @@
+"""Where clients come in: frames, intercepted or handed to the API that they are for."""

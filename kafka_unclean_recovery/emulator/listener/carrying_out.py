@@ -1,0 +1,168 @@
+"""A request on its way to its API: what intercepts it, and whether the controller is reached."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from kafka.protocol.consumer.fetch import FetchRequest
+
+from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
+from kafka_unclean_recovery.emulator.error_codes import REQUEST_TIMED_OUT
+from kafka_unclean_recovery.emulator.listener.entries import (
+    has_any,
+    joined,
+    left_out,
+    only,
+    without,
+)
+from kafka_unclean_recovery.emulator.listener.failure_answers import failed, with_errors
+from kafka_unclean_recovery.emulator.listener.intercepts import (
+    Close,
+    Delay,
+    Fail,
+    LeaveOut,
+    NoAnswer,
+    Rewrite,
+    Seen,
+    Throttle,
+    Where,
+)
+from kafka_unclean_recovery.emulator.listener.wire import build, response_class
+from kafka_unclean_recovery.emulator.security import authorizing
+
+FORWARDED = frozenset(
+    {
+        *(19, 20, 37),  # CreateTopics, DeleteTopics, CreatePartitions
+        *(30, 31),  # CreateAcls, DeleteAcls
+        *(33, 44),  # AlterConfigs, IncrementalAlterConfigs
+        *(43, 45, 46),  # ElectLeaders, AlterPartitionReassignments, ListPartitionReassignments
+        *(51, 55),  # AlterUserScramCredentials, DescribeQuorum
+        *(57, 64),  # UpdateFeatures, UnregisterBroker
+    }
+)
+"""Keys of requests that brokers pass on to the controller (KIP-590)."""
+
+FORWARDING_SECONDS = 60.0
+"""A broker gives up what it can't pass on with REQUEST_TIMED_OUT after that, whatever time-out the
+request names; what reaches the controller before is carried out, be its sender gone or not."""
+
+
+class HangUp(Exception):
+    """The connection is to be closed without an answer."""
+
+
+class Silence(Exception):
+    """Nothing more is to be said on this connection."""
+
+
+async def carry_out(context: Context, api: Api, request: Any) -> Fields | None:
+    """The answer, None where none is wanted. Raises HangUp and Silence."""
+    key = int(api.request.API_KEY)
+    seen = Seen(api.name, key, request.version, context.broker.id, request)
+    action = context.interceptions.take(seen)
+    if action is None:
+        return await _answer(context, api, request)
+    match action:
+        case Fail():
+            return await _failed(context, api, request, action)
+        case LeaveOut() | Rewrite():
+            return await _changed(context, api, request, action)
+        case Throttle(seconds):
+            return await _throttled(context, api, request, seconds)
+        case Delay(seconds, carried_out):
+            return await _late(context, api, request, seconds, carried_out)
+        case NoAnswer(carried_out) | Close(carried_out):
+            if carried_out:
+                await _answer(context, api, request)
+    raise HangUp if isinstance(action, Close) else Silence
+
+
+async def _failed(context: Context, api: Api, request: Any, how: Fail) -> Fields | None:
+    if getattr(request, "acks", None) == 0:
+        raise HangUp  # As Kafka tells a producer that wants no answer.
+    if how.of is None:
+        return failed(api.request, request, how.error, how.where)
+    return await _partly_failed(context, api, request, how.error, how.of)
+
+
+async def _partly_failed(
+    context: Context, api: Api, request: Any, error: int, of: Collection[str]
+) -> Fields | None:
+    """The entries that are called so fail, the others are carried out."""
+    called = partial(_called, context)
+    asked = request.to_dict(json=False)
+    rest, refused = without(asked, of, called), only(asked, of, called)
+    if has_any(refused) and not has_any(rest):
+        # Nothing named would be all.
+        return failed(api.request, request, error, Where.ENTRIES)
+    answer = await _answer(context, api, build(api.request, request.version, rest))
+    if answer is None:
+        return None
+    errors = failed(api.request, build(api.request, request.version, refused), error, Where.ENTRIES)
+    of_all = with_errors(response_class(api.request), only(answer, of, called), error)
+    return joined(joined(without(answer, of, called), of_all, called), errors, called)
+
+
+async def _changed(
+    context: Context, api: Api, request: Any, how: LeaveOut | Rewrite
+) -> Fields | None:
+    answer = await _answer(context, api, request)
+    if answer is None:
+        return None
+    if isinstance(how, Rewrite):
+        return how.change(answer)
+    return left_out(answer, how.of, partial(_called, context))
+
+
+def _called(context: Context, value: Any) -> str:
+    """As entries.Called."""
+    known = context.topic(None, value) if isinstance(value, UUID) else None
+    return str(value) if known is None else known.name
+
+
+async def _throttled(context: Context, api: Api, request: Any, seconds: float) -> Fields | None:
+    """ClientQuotaManager: a fetch gets nothing (FetchContext.getThrottledResponse), what else was
+    asked for is done; the channel is muted, and the client told for how long."""
+    told = {"throttle_time_ms": round(seconds * 1000)}
+    if api.request is FetchRequest:
+        answer: Fields | None = {"responses": []}
+    else:
+        answer = await _answer(context, api, request)
+    context.muted.until = Deadline.after(seconds)
+    if answer is None or "throttle_time_ms" not in response_class(api.request).fields:
+        return answer
+    return answer | told
+
+
+async def _late(
+    context: Context, api: Api, request: Any, seconds: float, carried_out: bool
+) -> Fields | None:
+    if not carried_out:
+        await asyncio.sleep(seconds)
+        return await _answer(context, api, request)
+    answer = await _answer(context, api, request)
+    await asyncio.sleep(seconds)
+    return answer
+
+
+async def _answer(context: Context, api: Api, request: Any) -> Fields | None:
+    if api.request.API_KEY in FORWARDED and not await _controller_reached(context):
+        return failed(api.request, request, REQUEST_TIMED_OUT)
+    return await authorizing.answer(api, context, request)
+
+
+async def _controller_reached(context: Context) -> bool:
+    faults, broker = context.emulation.faults, context.broker.id
+    deadline = Deadline.after(FORWARDING_SECONDS)
+    while not faults.reaches_controller(broker):
+        if deadline.expired:
+            return False
+        await context.moved(deadline.remaining())
+    if seconds := faults.controller_delay(broker):
+        await asyncio.sleep(seconds)
+    return True

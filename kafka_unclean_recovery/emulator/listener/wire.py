@@ -1,0 +1,98 @@
+"""Frames to requests and answers to frames, on kafka-python's codec. No I/O."""
+
+from __future__ import annotations
+
+import struct
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_unclean_recovery.emulator.listener import request_shape
+
+API_VERSIONS_KEY = 18
+# socket.request.max.bytes
+MAX_FRAME_BYTES = 100 << 20
+LEAST_FRAME_BYTES = 8
+LENGTH_BYTES = 4
+_LENGTH = struct.Struct(">i")
+_HEADER = struct.Struct(">hhi")
+
+DECODE_ERRORS = (
+    struct.error,
+    IndexError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    OverflowError,
+    MemoryError,
+    AssertionError,
+)
+"""What kafka-python's decoders raise on bytes that are no such request."""
+
+
+class NotAsked(Exception):
+    """Bytes that are no request which is answered here."""
+
+
+def frame_length(prefix: bytes, most: int = MAX_FRAME_BYTES, least: int = LEAST_FRAME_BYTES) -> int:
+    """Of what follows its first four bytes. Raises NotAsked."""
+    length: int = _LENGTH.unpack(prefix)[0]
+    if not least <= length <= most:
+        raise NotAsked(f"a frame of {length} bytes")
+    return length
+
+
+def framed(content: bytes) -> bytes:
+    return _LENGTH.pack(len(content)) + content
+
+
+def header_of(frame: bytes) -> tuple[int, int, int]:
+    """(api key, version, correlation id), where every version of every request has them."""
+    key, version, correlation_id = _HEADER.unpack_from(frame)
+    return key, version, correlation_id
+
+
+def decoded(request_class: Any, version: int, frame: bytes) -> Any:
+    """Raises NotAsked."""
+    try:
+        request_shape.check(request_class, version, frame)
+        return request_class.decode(frame, version=version, header=True)
+    except DECODE_ERRORS as error:
+        key = request_class.API_KEY
+        raise NotAsked(f"{error!r} in version {version} of api key {key}") from error
+
+
+def encode(
+    request_class: Any, version: int, correlation_id: int, values: Mapping[str, Any]
+) -> bytes:
+    """The framed answer. `values` are its fields, those of structs nested alike; what is not named
+    has its default, and what the version lacks is left out."""
+    response = build(response_class(request_class), version, values)
+    response.with_header(correlation_id)
+    return bytes(response.encode(header=True, framed=True))
+
+
+def response_class(request_class: Any) -> Any:
+    """What stands beside it in its module."""
+    name = request_class.__name__.removesuffix("Request") + "Response"
+    return getattr(sys.modules[request_class.__module__], name)
+
+
+def build(container: Any, version: int, values: Mapping[str, Any]) -> Any:
+    fields = container.fields
+    built = {
+        name: _value(fields[name], version, value)
+        for name, value in values.items()
+        if fields[name].for_version_q(version)
+    }
+    return container(version=version, **built)
+
+
+def _value(field: Any, version: int, value: Any) -> Any:
+    if value is None:
+        return None
+    if field.is_struct_array():
+        return [build(field.data_class, version, each) for each in value]
+    if field.is_struct():
+        return build(field.data_class, version, value)
+    return list(value) if isinstance(value, tuple) else value

@@ -1,0 +1,274 @@
+"""The state of a cluster out of one node's `__cluster_metadata-0`: a snapshot, then the log.
+
+    <offset, 20 digits>-<epoch, 10 digits>.checkpoint   a snapshot of all before `offset`: batches
+        as in the log, but offsets count from 0; the first record is a SnapshotHeader, and the last
+        a SnapshotFooter, without which it was not finished
+    <base offset, 20 digits>.log                        a segment; every offset is there
+
+Everything else there (.part, .deleted, indexes, quorum-state, leader-epoch-checkpoint) is left
+alone: none of it says more.
+
+**What is certain.** A node writes records before they are committed, and no file of it tells how
+far they are (quorum-state holds votes; replication-offset-checkpoint leaves this partition out).
+Only what a snapshot holds is committed for sure: `committed_to`. What follows, up to `end_offset`,
+is what a cluster of one controller decided; with more controllers the last of it may have been
+given up. Of several nodes, believe the one with the greatest `authority`; what a majority of the
+voters hold of its last epoch is committed, and so is all before that.
+
+**Where the log ends.** At the first batch whose length, magic, CRC, offset or epoch does not
+follow from what is before it, or whose records can't be decoded; `stopped` says why, and what
+comes after is not looked at. Base offset and epoch lie outside the CRC. The offset has one value
+that fits. An epoch begins with a LeaderChange, so that one which begins with anything else, or
+falls, is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, TypeGuard
+
+from kafka_unclean_recovery.log_dir.errors import BadFormat
+from kafka_unclean_recovery.log_dir.metadata.batches import (
+    Batch,
+    MetadataFile,
+    read_batches,
+)
+from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
+from kafka_unclean_recovery.log_dir.metadata.records import (
+    LEADER_CHANGE,
+    SNAPSHOT_FOOTER,
+    SNAPSHOT_HEADER,
+    ControlRecord,
+    MetadataRecord,
+    UnknownRecord,
+    decode_control_record,
+    decode_record,
+)
+
+_SNAPSHOT = re.compile(r"([0-9]{20})-([0-9]{10})\.checkpoint")
+_BEFORE_ALL = -1
+"""An epoch before the first."""
+_SEGMENT = re.compile(r"([0-9]{20})\.log")
+
+Record = MetadataRecord | ControlRecord | UnknownRecord
+
+
+class SnapshotId(NamedTuple):
+    """It holds all records before `offset`, the last of which is of this epoch."""
+
+    offset: int
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterMetadata:
+    """What one node's files say, and how far they say it.
+
+    `end_offset` is exclusive, `last_epoch` the epoch of the record before it, and
+    `last_timestamp_ms` when that was written; None when there is no record. `stopped` is the
+    reason why the log ends before its files do. `problems` are snapshots passed over.
+    """
+
+    image: MetadataImage
+    snapshot: SnapshotId | None
+    end_offset: int
+    last_epoch: int | None
+    last_timestamp_ms: int | None
+    stopped: str | None
+    problems: tuple[str, ...] = ()
+
+    @property
+    def committed_to(self) -> int:
+        """Exclusive; beyond it, records may be uncommitted."""
+        return 0 if self.snapshot is None else self.snapshot.offset
+
+    @property
+    def authority(self) -> tuple[int, int]:
+        """Of two nodes the greater is to be believed: the rule by which a quorum elects."""
+        return -1 if self.last_epoch is None else self.last_epoch, self.end_offset
+
+
+@dataclass(slots=True)
+class _State:
+    image: MetadataImage
+    end_offset: int = 0
+    last_epoch: int | None = None
+    last_timestamp_ms: int | None = None
+
+
+def is_metadata_file(name: str) -> bool:
+    """True for the files that `read_metadata` reads."""
+    return bool(_SNAPSHOT.fullmatch(name) or _SEGMENT.fullmatch(name))
+
+
+def read_metadata(files: Iterable[MetadataFile]) -> ClusterMetadata:
+    """The newest state that the files of a `__cluster_metadata-0` hold; other files are ignored.
+
+    A snapshot that is damaged is passed over for an older one, and the log read from there.
+    Raises BadFormat when there is nothing to begin from: no sound snapshot, and a log that does
+    not begin at offset 0, or is damaged in its first batch.
+    """
+    snapshots, segments = _sorted(files)
+    state, snapshot, problems = _newest_snapshot(snapshots)
+    stopped = _read_log(segments, state)
+    if state.last_epoch is None and (stopped or problems or not segments):
+        raise BadFormat("__cluster_metadata-0", "; ".join([*problems, stopped or "no log"]))
+    return ClusterMetadata(
+        image=state.image,
+        snapshot=snapshot,
+        end_offset=state.end_offset,
+        last_epoch=state.last_epoch,
+        last_timestamp_ms=state.last_timestamp_ms,
+        stopped=stopped,
+        problems=tuple(problems),
+    )
+
+
+def _sorted(
+    files: Iterable[MetadataFile],
+) -> tuple[list[tuple[SnapshotId, MetadataFile]], list[tuple[int, MetadataFile]]]:
+    """(snapshots, newest first; segments by base offset)"""
+    snapshots, segments = [], []
+    for file in files:
+        if found := _SNAPSHOT.fullmatch(file.name):
+            snapshots.append((SnapshotId(int(found[1]), int(found[2])), file))
+        elif found := _SEGMENT.fullmatch(file.name):
+            segments.append((int(found[1]), file))
+    snapshots.sort(key=lambda pair: pair[0], reverse=True)
+    return snapshots, sorted(segments, key=lambda pair: pair[0])
+
+
+def _newest_snapshot(
+    snapshots: list[tuple[SnapshotId, MetadataFile]],
+) -> tuple[_State, SnapshotId | None, list[str]]:
+    problems: list[str] = []
+    for snapshot, file in snapshots:
+        try:
+            return _read_snapshot(snapshot, file), snapshot, problems
+        except BadFormat as error:
+            problems.append(f"snapshot passed over: {error}")
+    return _State(MetadataImage()), None, problems
+
+
+def _read_snapshot(snapshot: SnapshotId, file: MetadataFile) -> _State:
+    state = _State(MetadataImage(), snapshot.offset, snapshot.epoch)
+    last: Record | None = None
+    for record in _snapshot_records(snapshot, file):
+        if last is None:
+            if not _is(record, SNAPSHOT_HEADER):
+                raise BadFormat(file.name, "does not begin with a snapshot's header")
+            state.last_timestamp_ms = record.fields["last_contained_log_timestamp"]
+        elif _is(last, SNAPSHOT_FOOTER):
+            raise BadFormat(file.name, "goes on behind its footer")
+        state.image.replay(record)
+        last = record
+    if last is None or not _is(last, SNAPSHOT_FOOTER):
+        raise BadFormat(file.name, "ends without a footer: it was never finished")
+    return state
+
+
+def _snapshot_records(snapshot: SnapshotId, file: MetadataFile) -> Iterator[Record]:
+    expected = 0
+    for batch in read_batches(file):
+        if batch.base_offset != expected or batch.leader_epoch != snapshot.epoch:
+            raise BadFormat(
+                file.name,
+                f"a batch of offset {batch.base_offset} and epoch {batch.leader_epoch} where"
+                f" {expected} and {snapshot.epoch} belong",
+            )
+        expected = batch.end_offset
+        yield from _decoded(batch, file)
+
+
+def _is(record: Record, control_type: int) -> TypeGuard[ControlRecord]:
+    return isinstance(record, ControlRecord) and record.type == control_type
+
+
+def _decoded(batch: Batch, file: MetadataFile) -> list[Record]:
+    try:
+        return [_decode(batch, found.key, found.value) for found in batch.records()]
+    except BadFormat as error:
+        raise BadFormat(file.name, f"{error}, in the batch at byte {batch.position}") from None
+
+
+def _decode(batch: Batch, key: bytes | None, value: bytes | None) -> Record:
+    if value is None or (batch.control and key is None):
+        raise BadFormat("record", "null where nothing may be null")
+    return decode_control_record(key or b"", value) if batch.control else decode_record(value)
+
+
+def _read_log(segments: list[tuple[int, MetadataFile]], state: _State) -> str | None:
+    """Replays what follows `state` onto it. The reason why it ended early, or None."""
+    begun = [base for base, _ in segments if base <= state.end_offset]
+    needed = [pair for pair in segments if not begun or pair[0] >= begun[-1]]
+    if not needed:
+        return None
+    first = needed[0][0]
+    if first > state.end_offset:
+        return (
+            f"the log begins at offset {first}, and nothing leads from {state.end_offset} to there"
+        )
+    sequence = _Sequence(first, state.end_offset, state.last_epoch)
+    try:
+        for base, file in needed:
+            sequence.must_begin(base, file)
+            for batch in read_batches(file):
+                _replay(batch, sequence.next(batch, file), state)
+    except BadFormat as error:
+        return str(error)
+    return None
+
+
+def _replay(batch: Batch, decoded: list[Record], state: _State) -> None:
+    if batch.end_offset <= state.end_offset:
+        return
+    for record in decoded[max(0, state.end_offset - batch.base_offset) :]:
+        state.image.replay(record)
+    state.end_offset = batch.end_offset
+    state.last_epoch = batch.leader_epoch
+    if batch.max_timestamp >= 0:
+        state.last_timestamp_ms = batch.max_timestamp
+
+
+class _Sequence:
+    """What the next batch of the log must be, given the one before it and the snapshot."""
+
+    def __init__(self, first: int, snapshot_end: int, snapshot_epoch: int | None) -> None:
+        self.expected = first
+        self._snapshot_end = snapshot_end
+        self._snapshot_epoch = snapshot_epoch
+        before_all = _BEFORE_ALL if snapshot_epoch is None else snapshot_epoch
+        # In the middle of what the snapshot holds, nothing says which epoch comes first.
+        self._epoch = before_all if first == snapshot_end else None
+
+    def must_begin(self, base: int, file: MetadataFile) -> None:
+        if base != self.expected:
+            raise BadFormat(file.name, f"the segment before it ends at {self.expected}")
+
+    def next(self, batch: Batch, file: MetadataFile) -> list[Record]:
+        """The batch's records, none of one that the snapshot holds whole. Raises BadFormat."""
+
+        def refused(why: str) -> BadFormat:
+            return BadFormat(file.name, f"{why}, at byte {batch.position}")
+
+        if batch.base_offset != self.expected:
+            raise refused(f"offset {batch.base_offset} where {self.expected} belongs")
+        rises = self._epoch is not None and batch.leader_epoch > self._epoch
+        needed = rises or batch.end_offset > self._snapshot_end
+        decoded = _decoded(batch, file) if needed else []
+        if self._epoch is not None and batch.leader_epoch < self._epoch:
+            raise refused(f"epoch {batch.leader_epoch} after epoch {self._epoch}")
+        if rises and not _is(decoded[0], LEADER_CHANGE):
+            raise refused(f"epoch {batch.leader_epoch} begins without a change of leader")
+        if batch.base_offset < self._snapshot_end <= batch.end_offset:
+            self._must_agree(batch, refused)
+        self.expected = batch.end_offset
+        self._epoch = batch.leader_epoch
+        return decoded
+
+    def _must_agree(self, batch: Batch, refused: Callable[[str], BadFormat]) -> None:
+        if batch.leader_epoch != self._snapshot_epoch:
+            ours, theirs = batch.leader_epoch, self._snapshot_epoch
+            raise refused(f"epoch {ours} where the snapshot ends with epoch {theirs}")

@@ -1,0 +1,104 @@
+"""The newest metadata log among those of several nodes, and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from kafka_unclean_recovery.log_dir.directory_names import CLUSTER_METADATA_TOPIC
+from kafka_unclean_recovery.log_dir.errors import BadFormat
+from kafka_unclean_recovery.log_dir.metadata.batches import MetadataFile
+from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import (
+    ClusterMetadata,
+    is_metadata_file,
+    read_metadata,
+)
+from kafka_unclean_recovery.log_dir.metadata.image import TOPIC_RESOURCE, MetadataImage
+from kafka_unclean_recovery.log_dir.tree import Location, OpenFile, Unreadable
+from kafka_unclean_recovery.model import INTERNAL_TOPICS
+
+CLUSTER_METADATA = f"{CLUSTER_METADATA_TOPIC}-0"
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class NewestMetadata:
+    """`metadata` is None where none could be read; `read` are the log directories where one was.
+    `problems` are sentences."""
+
+    metadata: ClusterMetadata | None
+    read: frozenset[Location]
+    problems: tuple[str, ...]
+
+
+def newest_metadata(log_directories: Sequence[Location]) -> NewestMetadata:
+    """Of the `__cluster_metadata-0` in these; one is held in memory at a time, and the newest."""
+    best: ClusterMetadata | None = None
+    where: Location | None = None
+    read: list[Location] = []
+    problems: list[str] = []
+    for location in log_directories:
+        try:
+            found = read_node(location)
+        except (BadFormat, Unreadable) as error:
+            problems.append(f"{location}: {error}")
+            continue
+        read.append(location)
+        if best is None or found.authority > best.authority:
+            best, where = found, location
+    if best is not None and where is not None:
+        problems += [f"{where}: {problem}" for problem in doubts(best)]
+    return NewestMetadata(best, frozenset(read), tuple(problems))
+
+
+def read_node(location: Location) -> ClusterMetadata:
+    """What the `__cluster_metadata-0` in this log directory says. Raises BadFormat, Unreadable."""
+    with (
+        location.open() as parent,
+        parent.folder(CLUSTER_METADATA) as folder,
+        ExitStack() as files,
+    ):
+        found = [
+            _file(entry.name, files.enter_context(folder.opened(entry.name)))
+            for entry in folder.entries()
+            if is_metadata_file(entry.name)
+        ]
+        return read_metadata(found)
+
+
+def _file(name: str, file: OpenFile) -> MetadataFile:
+    return MetadataFile(name, file.size, file.read_at)
+
+
+def doubts(metadata: ClusterMetadata) -> Iterator[str]:
+    """Sentences on what it may leave out."""
+    yield from metadata.problems
+    if metadata.stopped is not None:
+        yield f"the metadata log ends early: {metadata.stopped}"
+    image = metadata.image
+    strange = [
+        f"{record.name} type {record.api_key} version {record.version} ({count})"
+        for record, count in image.unknown.most_common(_SHOWN)
+    ]
+    if strange:
+        yield f"records of the metadata log that are not known here: {', '.join(strange)}"
+    skipped = [
+        f"{record} v{version} tag {tag} ({count})"
+        for (record, version, tag), count in image.unknown_tags.most_common(_SHOWN)
+    ]
+    if skipped:
+        yield f"fields of the metadata log that are not known here: {', '.join(skipped)}"
+    if image.unreplayed:
+        senseless = [f"{what} ({n})" for what, n in image.unreplayed.most_common(_SHOWN)]
+        yield f"records of the metadata log that fit nothing: {', '.join(senseless)}"
+
+
+def compacted_topics(image: MetadataImage) -> frozenset[str]:
+    """Those whose own configuration says so, and Kafka's own, which always are; the brokers'
+    default is not in the metadata log."""
+    return frozenset(INTERNAL_TOPICS).union(
+        name
+        for (kind, name), values in image.configs.items()
+        if kind == TOPIC_RESOURCE and "compact" in values.get("cleanup.policy", "").split(",")
+    )

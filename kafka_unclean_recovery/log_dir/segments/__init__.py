@@ -1,0 +1,1 @@
+"""Segments of a log: batches, and walks over them."""

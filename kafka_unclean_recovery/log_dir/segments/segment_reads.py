@@ -1,0 +1,170 @@
+"""Walking the segments of one replica's directory: whole with CRCs, or the last headers only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+
+from kafka_unclean_recovery.log_dir.errors import BadFormat
+from kafka_unclean_recovery.log_dir.replica_files import Segment
+from kafka_unclean_recovery.log_dir.segments import index
+from kafka_unclean_recovery.log_dir.segments.batch_log import BatchLog, held_against
+from kafka_unclean_recovery.log_dir.segments.batch_runs import Run
+from kafka_unclean_recovery.log_dir.segments.batches import V2, Reason, parse_header
+from kafka_unclean_recovery.log_dir.segments.walk import End, ReadAt, Walk
+from kafka_unclean_recovery.log_dir.tree import Folder, OpenFile
+from kafka_unclean_recovery.log_dir.watching import Meter
+
+# Larger than the index of any segment that Kafka writes: 2 GiB, an entry for every 4 KiB and less.
+_INDEX_LIMIT = 64 << 20
+# So many entries of an index are held against the batches before a segment stays whole there.
+_TRIES = 8
+
+
+class SegmentReads:
+    """Everything raises Unreadable for a file that can't be read, and what the meter raises."""
+
+    def __init__(self, folder: Folder, meter: Meter) -> None:
+        self._folder = folder
+        self._meter = meter
+
+    def whole(self, segment: Segment, log: BatchLog) -> End:
+        """Tell `log` all sound batches, CRCs checked. Where they end, and why."""
+        log.begin_segment(segment.base_offset)
+        return self.rest(segment, 0, log)
+
+    def rest(self, segment: Segment, start: int, log: BatchLog) -> End:
+        """As `whole`, of a segment that `log` was told the batches of up to position `start`."""
+        assert log.end is not None
+        with self.opened(segment.name) as read_at:
+            walk = Walk(read_at, start, segment.size, segment.base_offset, previous=log.end - 1)
+            log.take(self.runs(segment, walk, log))
+        assert walk.ended is not None
+        return ended(walk.ended, log)
+
+    def runs(self, segment: Segment, walk: Walk, log: BatchLog) -> Iterator[Run]:
+        """What `walk`, over any part of the segment, comes upon; `log` hears what is doubtful."""
+        if log.compacted:
+            return held_against(walk, self._index_entries(segment), log)
+        return walk.runs()
+
+    def tail(self, segment: Segment, log: BatchLog) -> End:
+        """Tell `log` the batches that the offset index does not reach any more, by their headers;
+        all of them where it is of no use."""
+        with self.opened(segment.name) as read_at:
+            for start in self._last_indexed(segment, read_at):
+                if start == 0:
+                    log.begin_segment(segment.base_offset)
+                walk = Walk(read_at, start, segment.size, segment.base_offset, check_crc=False)
+                log.take(walk.runs())
+                # A batch that was only begun has its entry too: then an earlier one is to begin at.
+                if log.batches:
+                    break
+        assert walk.ended is not None
+        return ended(walk.ended, log)
+
+    def last_batches(self, segments: Sequence[Segment], compacted: bool) -> tuple[BatchLog, End]:
+        """Headers from the newest segment that holds a batch, and the names of those after it;
+        where and why the last of all ended."""
+        last: End | None = None
+        for place in range(len(segments) - 1, -1, -1):
+            log = BatchLog(compacted)
+            ended = self.tail(segments[place], log)
+            last = last or ended
+            if log.batches or place == 0:
+                for empty in segments[place + 1 :]:
+                    log.begin_segment(empty.base_offset)
+                return log, last
+        return BatchLog(compacted), End(0, Reason.END)
+
+    def end_of(self, segment: Segment) -> int:
+        """Where its last batch ends, exclusive, by the headers."""
+        log, _ = self.last_batches([segment], compacted=True)
+        return log.end or 0
+
+    def _last_indexed(self, segment: Segment, read_at: ReadAt) -> Iterator[int]:
+        """Positions of batches in the index that fit, the last first and then ever further apart;
+        in the end 0."""
+        found = self._last_entries(segment)
+        back = 1
+        while back <= len(found):
+            if _fits(segment, found[-back], read_at):
+                yield found[-back][1]
+            back *= 2
+        yield 0
+
+    def _last_entries(self, segment: Segment) -> list[index.Entry]:
+        if segment.index is None:
+            return []
+        try:
+            with self._folder.opened(segment.index) as file:
+                return index.last_entries(self._metered(file), file.size, segment.base_offset)
+        except BadFormat:
+            return []
+
+    def boundaries(self, segment: Segment, wished: Iterable[int]) -> Iterator[int]:
+        """Positions to cut the segment at, in rising order: for each wished, which rise, the first
+        batch at or behind it that the offset index names and that fits, if there is one soon."""
+        data = self._index(segment)
+        least = 0
+        with self.opened(segment.name) as read_at:
+            for position in wished:
+                least = max(position, least)
+                tried = list(islice(index.entries_from(data, least, segment.base_offset), _TRIES))
+                if not tried:
+                    return
+                for entry in tried:
+                    if entry[1] >= least and _fits(segment, entry, read_at):
+                        yield entry[1]
+                        least = entry[1] + 1
+                        break
+
+    def _index_entries(self, segment: Segment) -> Iterator[index.Entry]:
+        """Those up to the first that can't be right: nothing guards an index."""
+        try:
+            yield from index.entries(self._index(segment), segment.base_offset)
+        except BadFormat:
+            return
+
+    def _index(self, segment: Segment) -> bytes:
+        if segment.index is None:
+            return b""
+        with self._folder.opened(segment.index) as file:
+            return self._metered(file)(0, min(file.size, _INDEX_LIMIT) // 8 * 8)
+
+    @contextmanager
+    def opened(self, name: str) -> Iterator[ReadAt]:
+        """A file of the replica, to read from anywhere in it."""
+        with self._folder.opened(name) as file:
+            yield self._metered(file)
+
+    def _metered(self, file: OpenFile) -> ReadAt:
+        def read_at(position: int, length: int) -> bytes:
+            data = file.read_at(position, length)
+            self._meter.add(len(data))
+            return data
+
+        return read_at
+
+
+def _fits(segment: Segment, entry: index.Entry, read_at: ReadAt) -> bool:
+    """Whether the batch that the entry names seems to lie there."""
+    offset, position = entry
+    if position >= segment.size:
+        return False
+    try:
+        header = parse_header(read_at(position, V2.size))
+    except BadFormat:
+        return False
+    return segment.base_offset <= header.last_offset <= offset
+
+
+def ended(end: End, log: BatchLog) -> End:
+    """Where a segment ended, once `log` has heard what is doubtful about it."""
+    # A broker looks at neither. Where offsets fall, the batch before may be the wrong one.
+    if end.reason is Reason.ORDER:
+        log.suspect(f"offsets fall: {end.detail}", log.last_start)
+    elif end.reason is Reason.OFFSETS:
+        log.suspect(f"offsets that can't be: {end.detail}", log.end or 0)
+    return end

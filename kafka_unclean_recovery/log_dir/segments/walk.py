@@ -1,0 +1,178 @@
+"""Batch after batch through a segment, up to where the log ends; the hot path of every scan.
+
+Memory is flat: the segment is read in windows of `chunk` bytes, and a batch that reaches beyond
+its window is summed up piece by piece. Batches that lie in the window whole and are good, nearly
+all, are taken by two tight loops; everything else by `_inspect`, one at a time.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from crc32c import crc32c
+
+from kafka_unclean_recovery.log_dir.errors import BadFormat
+from kafka_unclean_recovery.log_dir.segments import batches as b
+from kafka_unclean_recovery.log_dir.segments.batch_runs import (
+    Batch,
+    Run,
+    compact,
+    run_of,
+    take,
+    take_runs,
+)
+from kafka_unclean_recovery.log_dir.segments.batches import BatchHeader, Reason
+from kafka_unclean_recovery.log_dir.small_files.text_lines import INT32_MAX, INT64_MAX
+
+# Larger windows are slower: they fall out of the processor's cache between reading and summing.
+CHUNK = 1 << 20
+
+# So much of a window's end is rather read again, with the next, than looked at by itself.
+_READ_TWICE = 32 << 10
+
+ReadAt = Callable[[int, int], bytes]
+"""(position, length) -> that many bytes; none only at the end of the file. What it raises goes
+through."""
+
+
+T = TypeVar("T")
+_Take = Callable[[memoryview, int, int, int, bool], tuple[list[T], int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The first position that is not the log's, and why. Only END and ZEROS are the normal look of
+    a log, ZEROS of one whose broker was killed."""
+
+    position: int
+    reason: Reason
+    detail: str = ""
+
+
+@dataclass(slots=True)
+class Walk:
+    """Iterate for the batches in [start, end), or call `runs` for the same in runs; then `ended`
+    says where the log ends.
+
+    start: the position of a batch; end: the size of the segment, or where a piece of it
+    ends. `base_offset` is the segment's (its name), below which and 2^31 beyond which nothing can
+    lie; `previous` the last offset before `start` where it is known. Without `check_crc` only
+    headers are looked at, and whether a batch is followed by zeros to the end is not.
+    """
+
+    read_at: ReadAt
+    start: int
+    end: int
+    base_offset: int
+    check_crc: bool = True
+    previous: int | None = None
+    chunk: int = CHUNK
+    ended: End | None = field(default=None, init=False)
+
+    def __iter__(self) -> Iterator[Batch]:
+        return self._walk(take, lambda batch: batch)
+
+    def runs(self) -> Iterator[Run]:
+        return self._walk(take_runs, run_of)
+
+    def _walk(self, take: _Take[T], one: Callable[[Batch], T]) -> Iterator[T]:
+        least = self.base_offset - 1
+        last = least if self.previous is None else max(self.previous, least)
+        at = self.start
+        while True:
+            window = memoryview(self.read_at(at, max(0, min(self.chunk, self.end - at))))
+            run, used, last = take(window, at, last, self._ceiling, self.check_crc)
+            yield from run
+            at += used
+            if used and len(window) - used < _READ_TWICE:
+                continue
+            found = self._inspect(at, window[used:], last)
+            if isinstance(found, End):
+                self.ended = found
+                return
+            yield one(found)
+            last = found[3]
+            at += found[1]
+
+    @property
+    def _ceiling(self) -> int:
+        """The last offset that can lie in the segment; the log end, one above, is an int64 too."""
+        return min(self.base_offset + INT32_MAX, INT64_MAX - 1)
+
+    def _inspect(self, at: int, window: memoryview, last: int) -> Batch | End:
+        """The batch at `at`, of which `window` is the beginning, or what is wrong with it."""
+        head = self._head(at, window)
+        try:
+            if end := self._no_batch(at, head):
+                return end
+            header = b.parse_header(head)
+            self._must_follow(header, last)
+            self._must_be_whole(header, at, window)
+        except BadFormat as error:
+            return End(at, Reason(error.what), error.detail)
+        return compact(at, header)
+
+    def _head(self, at: int, window: memoryview) -> bytes:
+        head = bytes(window[: b.V2.size])
+        while (missing := min(b.V2.size, self.end - at) - len(head)) > 0:
+            more = self.read_at(at + len(head), missing)
+            if not more:
+                break
+            head += more
+        return head
+
+    def _no_batch(self, at: int, head: bytes) -> End | None:
+        """The ends that come before a header, in the order in which a broker sees them."""
+        left = self.end - at
+        if left <= 0:
+            return End(at, Reason.END)
+        if len(head) < min(left, b.V2.size):
+            raise BadFormat(Reason.TRUNCATED, f"the file ends at {at + len(head)}")
+        if not any(head):
+            return self._zeros(at)
+        if left <= b.UP_TO_MAGIC:
+            raise BadFormat(Reason.TRUNCATED, f"{left} bytes of a header")
+        length = int.from_bytes(head[8 : b.OVERHEAD], "big", signed=True)
+        if length + b.OVERHEAD > left:
+            raise BadFormat(Reason.TRUNCATED, f"{left} bytes of {length + b.OVERHEAD}")
+        return None
+
+    def _zeros(self, at: int) -> End:
+        position = at
+        while self.check_crc and position < self.end:
+            piece = self.read_at(position, min(self.chunk, self.end - position))
+            if not piece:
+                break
+            if piece != bytes(len(piece)):
+                data = position + len(piece) - len(piece.lstrip(b"\0"))
+                return End(at, Reason.HOLE, f"zeros up to {data}, data again from there")
+            position += len(piece)
+        return End(at, Reason.ZEROS)
+
+    def _must_follow(self, header: BatchHeader, last: int) -> None:
+        first = header.last_offset if header.base_offset is None else header.base_offset
+        if first <= last:
+            raise BadFormat(Reason.ORDER, f"{first} follows {last}")
+        if header.last_offset > self._ceiling:
+            detail = f"{header.last_offset} is too far from the segment's {self.base_offset}"
+            raise BadFormat(Reason.OFFSETS, detail)
+
+    def _must_be_whole(self, header: BatchHeader, at: int, window: memoryview) -> None:
+        """Sum up the batch, first what is in the window, then the rest of it in pieces."""
+        if not self.check_crc:
+            return
+        add = crc32c if header.magic == 2 else zlib.crc32
+        skip = b.V2_CRC_FROM if header.magic == 2 else b.LEGACY_CRC_FROM
+        crc, position, stop = 0, at + skip, at + header.length
+        piece = window[skip : header.length]
+        while position < stop:
+            if not piece:
+                piece = memoryview(self.read_at(position, min(self.chunk, stop - position)))
+            if not piece:
+                raise BadFormat(Reason.TRUNCATED, f"the file ends at {position}")
+            crc, position, piece = add(piece, crc), position + len(piece), piece[:0]
+        if crc != header.crc:
+            raise BadFormat(Reason.CRC, f"{crc:08x} found, {header.crc:08x} written")

@@ -1,0 +1,1 @@
+"""The small files that Kafka keeps beside its logs."""

@@ -1,0 +1,85 @@
+"""meta.properties of a log directory and partition.metadata of a partition's directory."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from kafka_unclean_recovery.log_dir.errors import BadFormat, excerpt
+from kafka_unclean_recovery.log_dir.small_files.java_properties import parse_properties
+from kafka_unclean_recovery.log_dir.small_files.kafka_uuid import parse_uuid
+from kafka_unclean_recovery.log_dir.small_files.text_lines import INT32_MAX, decoded, number
+
+META_PROPERTIES = "meta.properties"
+PARTITION_METADATA = "partition.metadata"
+
+# meta.properties (org.apache.kafka.metadata.properties.MetaProperties), a Java .properties file:
+#
+#     version 0 (ZooKeeper)            version 1 (KRaft)
+#     version=0, or no such line       version=1
+#     broker.id=<int32>                node.id=<int32>
+#     cluster.id=<text>   optional     cluster.id=<text>
+#     directory.id=<uuid> optional     directory.id=<uuid>   optional, 3.7 and later
+#
+# Kafka takes a version 0 without broker.id for a directory that no broker has claimed yet; such a
+# one holds no replica, and is refused here.
+
+
+@dataclass(frozen=True, slots=True)
+class MetaProperties:
+    """Whose directory this is. `directory_id` is 8-4-4-4-12 hex digits, as topic ids are."""
+
+    version: int
+    node_id: int
+    cluster_id: str | None
+    directory_id: str | None
+
+
+def parse_meta_properties(data: bytes) -> MetaProperties:
+    """A whole meta.properties. Raises BadFormat."""
+    properties = parse_properties(META_PROPERTIES, data)
+    version = properties.get("version", "0")
+    if version not in ("0", "1"):
+        raise BadFormat(META_PROPERTIES, f"version {excerpt(version)} is not known")
+    node_key = "broker.id" if version == "0" else "node.id"
+    cluster_id = properties.get("cluster.id")
+    if version == "1" and cluster_id is None:
+        raise BadFormat(META_PROPERTIES, "no cluster.id")
+    return MetaProperties(int(version), _node_id(properties, node_key), cluster_id, _id(properties))
+
+
+def _node_id(properties: dict[str, str], key: str) -> int:
+    if key not in properties:
+        raise BadFormat(META_PROPERTIES, f"no {key}")
+    return number(META_PROPERTIES, properties[key], INT32_MAX)
+
+
+def _id(properties: dict[str, str]) -> str | None:
+    text = properties.get("directory.id")
+    return None if text is None else parse_uuid(META_PROPERTIES, text)
+
+
+# partition.metadata (org.apache.kafka.storage.internals.checkpoint.PartitionMetadataFile), UTF-8:
+#
+#     version: 0
+#     topic_id: <uuid>
+#
+# with no end to the second line. Kafka reads a later version's file by the same two lines.
+_FIELD = re.compile(r"([a-z_]+):[ \t]+(\S+)")
+
+
+def parse_partition_metadata(data: bytes) -> str:
+    """The topic id, as `model.PartitionState.topic_id` has it. Raises BadFormat."""
+    lines = decoded(PARTITION_METADATA, data).rstrip("\r\n").split("\n")
+    version = number(PARTITION_METADATA, _field(lines, 0, "version"), INT32_MAX)
+    if version == 0 and len(lines) > 2:
+        raise BadFormat(PARTITION_METADATA, "more than two lines")
+    return parse_uuid(PARTITION_METADATA, _field(lines, 1, "topic_id"))
+
+
+def _field(lines: list[str], index: int, name: str) -> str:
+    line = lines[index].removesuffix("\r") if index < len(lines) else ""
+    match = _FIELD.fullmatch(line)
+    if match is None or match[1] != name:
+        raise BadFormat(PARTITION_METADATA, f"no {name} in line {index + 1}: {excerpt(line)}")
+    return match[2]

@@ -1,0 +1,140 @@
+"""What has been produced: JSON lines, each on the disk before the next records are sent.
+
+Of a partition the last line counts. What a target got after it and before the run was killed is
+found in the target from `next_offset` on.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.files.json_fields import Fields
+from kafka_unclean_recovery.files.json_text import Place, load_object
+from kafka_unclean_recovery.files.locking import lock
+from kafka_unclean_recovery.files.private_files import open_private
+from kafka_unclean_recovery.files.sync_directory import sync_directory
+from kafka_unclean_recovery.model import TopicPartition
+from kafka_unclean_recovery.salvage.replay.origin import Position
+from kafka_unclean_recovery.salvage.replay.records import Fate
+
+FORMAT_VERSION = 1
+KIND = "salvage-replay"
+
+Key = tuple[TopicPartition, str]
+"""A saved partition, and the topic that its records go to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Everything up to `done` is in the target, by fate, SETTLED and OPEN. target_topic_id: as
+    text. next_offset: in the target, exclusive; what a line speaks of lies below."""
+
+    target_topic_id: str
+    next_offset: int
+    done: Mapping[Fate, Position] = field(default_factory=dict)
+
+    def has(self, fate: Fate, position: Position) -> bool:
+        return fate in self.done and position <= self.done[fate]
+
+
+@dataclass(slots=True)
+class Checkpoint:
+    known: dict[Key, Progress]
+    _file: BinaryIO
+
+    def note(self, key: Key, progress: Progress) -> None:
+        """It is on the disk then. Raises OSError."""
+        partition, target = key
+        line = {
+            "topic": partition.topic,
+            "partition": partition.partition,
+            "target": target,
+            "target_topic_id": progress.target_topic_id,
+            "next_offset": progress.next_offset,
+            "done": {kind.value: list(place) for kind, place in progress.done.items()},
+        }
+        _append(self._file, line)
+        self.known[key] = progress
+
+
+def read_checkpoint(path: Path, digest: str) -> dict[Key, Progress]:
+    """Nothing where there is no file. digest: of the salvage. Raises InputError."""
+    try:
+        return _parse(path.read_bytes(), path, digest)
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}; name a file with --checkpoint") from None
+
+
+@contextmanager
+def open_checkpoint(path: Path, digest: str) -> Iterator[Checkpoint]:
+    """To go on with, or a new one. Nobody else has it meanwhile. Raises InputError, OSError."""
+    try:
+        opened = open_private(path, "a+b")
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}; name a file with --checkpoint") from None
+    with opened as file:
+        if not lock(file.fileno()):
+            raise InputError(f"{path}: another run goes by it; wait for it")
+        file.seek(0)
+        content = file.read()
+        known = _parse(content, path, digest)
+        # A line that a killed run had not finished.
+        file.truncate(content.rfind(b"\n") + 1)
+        if b"\n" not in content:
+            _append(file, {"format_version": FORMAT_VERSION, "kind": KIND, "salvage": digest})
+            sync_directory(path.parent)
+        yield Checkpoint(known, file)
+
+
+def _append(file: BinaryIO, line: Mapping[str, object]) -> None:
+    file.write(json.dumps(line).encode() + b"\n")
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _parse(content: bytes, path: Path, digest: str) -> dict[Key, Progress]:
+    head, *lines = content[: content.rfind(b"\n") + 1].splitlines() or [b""]
+    if not head:
+        if content and not b'{"format_version"'.startswith(content[:17]):
+            raise InputError(f"{path}: not a checkpoint of salvage replay; name another")
+        return {}
+    first = _fields(head, path, 1)
+    first.one_of("kind", [KIND])
+    if first.text("salvage") != digest:
+        raise InputError(f"{path}: of another salvage; name a new file with --checkpoint")
+    return dict(_line(_fields(line, path, number)) for number, line in enumerate(lines, 2))
+
+
+def _fields(line: bytes, path: Path, number: int) -> Fields:
+    source = f"{path}: line {number}"
+    try:
+        return Fields(Place(source), load_object(line.decode(), source))
+    except UnicodeDecodeError:
+        raise InputError(f"{source}: not UTF-8 text; use the file as it was written") from None
+
+
+def _line(fields: Fields) -> tuple[Key, Progress]:
+    done = fields.object_at("done")
+    progress = Progress(
+        fields.text("target_topic_id"),
+        fields.int64("next_offset"),
+        {fate: _position(done, fate) for fate in (Fate.SETTLED, Fate.OPEN) if fate in done.values},
+    )
+    partition = TopicPartition(fields.text("topic"), fields.int32("partition"))
+    return (partition, fields.text("target")), progress
+
+
+def _position(done: Fields, fate: Fate) -> Position:
+    numbers = [value for _, value in done.items(fate.value) if type(value) is int]
+    if len(numbers) != 3:
+        raise done.place.at(fate.value).error("must be three numbers; use the file as written")
+    return numbers[0], numbers[1], numbers[2]

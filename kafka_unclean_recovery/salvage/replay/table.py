@@ -1,0 +1,98 @@
+"""A replay as a table and lines for a terminal. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kafka_unclean_recovery.report.table import page, table
+from kafka_unclean_recovery.salvage.replay.run import Work
+from kafka_unclean_recovery.salvage.replay.target import alterations, obstacles
+from kafka_unclean_recovery.wording import count_text
+
+# A column: the two lines of its header, how it is aligned.
+_COLUMNS = (
+    ("", "topic", "left"),
+    ("", "partition", "right"),
+    ("", "target", "left"),
+    ("records", "", "right"),
+    ("already", "there", "right"),
+    ("in open", "transactions", "right"),
+    ("left out:", "aborted", "right"),
+    ("", "markers", "right"),
+    ("", "second copies", "right"),
+)
+
+
+def render_replay(works: Sequence[Work], executed: bool) -> str:
+    """What was produced, or what would be; what the targets make of it."""
+    columns = [
+        (above, _verb(executed) if above == "records" else below, align)
+        for above, below, align in _COLUMNS
+    ]
+    return page(
+        table(columns, [_cells(work, executed) for work in works]),
+        "\n".join(_notes(works)),
+        _summary(works, executed),
+    )
+
+
+def refusals(works: Sequence[Work]) -> list[str]:
+    """Why nothing may be produced as things are, each with what to do."""
+    missing = _missing(works)
+    return [
+        *(
+            f"{topic}: no such topic: create it with {count_text(count, 'partition')},"
+            f" retention.ms=-1 and message.timestamp.type=CreateTime"
+            for topic, count in missing.items()
+        ),
+        *(f"{_who(work)}: {why}" for work in works for why in _obstacles(work)),
+    ]
+
+
+def _verb(executed: bool) -> str:
+    return "produced" if executed else "to produce"
+
+
+def _cells(work: Work, executed: bool) -> Sequence[str]:
+    partition, survey = work.saved.topic_partition, work.survey
+    numbers = (
+        work.produced if executed else survey.to_produce,
+        survey.done + work.there,
+        survey.open,
+        survey.aborted,
+        survey.control,
+        survey.copies,
+    )
+    return (partition.topic, str(partition.partition), work.target_topic, *map(str, numbers))
+
+
+def _missing(works: Sequence[Work]) -> dict[str, int]:
+    """Topics that are not there, and the partitions that they need."""
+    needed: dict[str, int] = {}
+    for work in works:
+        if work.target is None:
+            count = work.saved.topic_partition.partition + 1
+            needed[work.target_topic] = max(count, needed.get(work.target_topic, 0))
+    return needed
+
+
+def _obstacles(work: Work) -> Iterator[str]:
+    if work.target is not None:
+        yield from obstacles(work.survey, work.saved.topic_partition.partition, work.target)
+
+
+def _notes(works: Sequence[Work]) -> Iterator[str]:
+    for work in works:
+        if work.target is not None:
+            topic = work.saved.topic_partition.topic
+            for altered in alterations(work.survey, topic, work.target):
+                yield f"altered: {_who(work)}: {altered}"
+
+
+def _who(work: Work) -> str:
+    return f"{work.saved.topic_partition} to {work.target_topic}"
+
+
+def _summary(works: Sequence[Work], executed: bool) -> str:
+    number = sum(work.produced if executed else work.survey.to_produce for work in works)
+    return f"{count_text(number, 'record')} {'produced' if executed else 'to produce'}"

@@ -1,0 +1,1 @@
+"""Log directories as a DataFrame, to be explored."""

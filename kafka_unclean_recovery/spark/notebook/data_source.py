@@ -1,0 +1,99 @@
+"""Log directories as a DataFrame, for exploring:
+
+    from kafka_unclean_recovery.spark.notebook.data_source import register
+
+    register(spark)
+    replicas = spark.read.format("kafka_log_dirs").load("/mnt/disks").where("topic = 'orders'")
+
+A row a replica, with the columns of tables.REPLICAS. Each is as its own disk has it: none is held
+against the others or against the metadata log, as `spark scan` does, and nothing is to be planned
+from these. A topic counts as compacted where the log cleaner of any of the disks was at it.
+
+Options: mode (fast, recover, deep; fast unless said), endpoint and region of an object store, and
+ignoreProblems, without which a log directory that can't be read ends the query. Several paths are
+given as load([...]), or as the option paths, a JSON array. Every executor must see local paths.
+Filters on topic, partition and broker decide which replicas are opened. Each action reads anew.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyspark import cloudpickle
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+
+from kafka_unclean_recovery.spark.session import PUSHDOWN, is_elsewhere
+from kafka_unclean_recovery.spark.shipping import reaching, ship
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.datasource import Filter
+    from pyspark.sql.types import StructType
+
+FORMAT = "kafka_log_dirs"
+
+# These classes are pickled whole, with this, and import what is ours only once it has been called.
+_reach = reaching()
+
+
+def register(spark: SparkSession) -> None:
+    """Once a session. Sends our package to executors that may not have it."""
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call]
+    # Without it Spark refuses a reader that takes filters.
+    spark.conf.set(PUSHDOWN, "true")
+    if is_elsewhere(spark):
+        # What a data source needs must be there before it is registered.
+        ship(spark)
+    spark.dataSource.register(KafkaLogDirs)
+
+
+class KafkaLogDirs(DataSource):
+    @classmethod
+    def name(cls) -> str:
+        return FORMAT
+
+    def schema(self) -> StructType:
+        _reach()
+        from kafka_unclean_recovery.spark.tables import REPLICAS, spark_schema
+
+        return spark_schema(REPLICAS)
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        return KafkaLogDirsReader(dict(self.options))
+
+
+class KafkaLogDirsReader(DataSourceReader):
+    """Asked for filters and partitions on the driver's side, then for rows on executors."""
+
+    def __init__(self, options: dict[str, str]) -> None:
+        self._options = options
+        self._criteria: list[tuple[str, str, Any, bool]] = []
+
+    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802 - Spark's name
+        _reach()
+        from kafka_unclean_recovery.spark.notebook.pushed_filters import criterion
+
+        for pushed in filters:
+            taken = criterion(pushed)
+            if taken is None:
+                yield pushed
+            else:
+                self._criteria.append(taken)
+
+    def partitions(self) -> Sequence[InputPartition]:
+        _reach()
+        from kafka_unclean_recovery.spark.notebook.exploring import explored, jobs_to_read
+
+        jobs = jobs_to_read(explored(self._options), self._criteria)
+        return [InputPartition(job) for job in jobs]
+
+    def read(self, partition: InputPartition) -> Iterator[Any]:
+        # Where there is nothing to read Spark still asks once, for no job.
+        if partition.value is None:
+            return
+        _reach()
+        from kafka_unclean_recovery.spark.notebook.exploring import rows_of
+
+        yield from rows_of(partition.value)

@@ -1,0 +1,1 @@
+"""Plans over any number of partitions, by Spark."""

@@ -1,0 +1,198 @@
+"""One plan over any number of partitions: what is asked of it, job by job.
+
+Nothing here holds a row a partition on the driver.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+from kafka_unclean_recovery.model import PartitionReport
+from kafka_unclean_recovery.report.loss_by_topic import RecordCount, TopicLoss
+from kafka_unclean_recovery.spark.plan.merging import Scans, group, read_merged
+from kafka_unclean_recovery.spark.plan.partition_plans import DELETED, plan_partitions
+from kafka_unclean_recovery.spark.plan.plan_rows import TEXT, planned_reports
+from kafka_unclean_recovery.spark.plan.ranking import KEY, plan_replicas
+from kafka_unclean_recovery.spark.shipping import on_executors
+
+_ROWS = "kafka_unclean_recovery.spark.plan.plan_rows"
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """How many there are, and the first by topic and partition as a sentence."""
+
+    count: int
+    first: str
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """losses: by topic; those whose partitions were all deleted are left out. without: partitions
+    that have no designated leader, each with its reason. deleted: those on disks only."""
+
+    losses: tuple[TopicLoss, ...]
+    without: Counted
+    deleted: Counted
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """replicas and partitions: of all scans, merged. plans: narrow rows of plan_partitions, kept
+    while the session lasts."""
+
+    scans: Scans
+    excluded: frozenset[int]
+    replicas: DataFrame
+    partitions: DataFrame
+    plans: DataFrame
+
+
+def plan(spark: SparkSession, scans: Scans, excluded: frozenset[int]) -> Planned:
+    replicas, partitions = read_merged(spark, scans)
+    planned = plan_replicas(replicas, partitions, scans.merged.brokers, excluded)
+    known = scans.merged.metadata_epoch is not None
+    plans = plan_partitions(planned, partitions, metadata_is_known=known).select(
+        *KEY, "designated_leader", "why", "reason", "certain_loss", "possible_loss"
+    )
+    # Asked for several times, and what a lambda made is computed again for each filter on it.
+    return Planned(scans, excluded, replicas, partitions, plans.persist())
+
+
+def strangers(planned: Planned) -> tuple[list[int], list[int]]:
+    """(excluded brokers that appear nowhere in what was read, all brokers that do); sorted."""
+    known = set(planned.scans.merged.brokers)
+    if planned.excluded - known:
+        assigned = planned.partitions.select(F.explode("replicas").alias("broker"))
+        found = planned.replicas.select("broker").union(assigned).distinct()
+        known.update(row.broker for row in found.collect())
+    return sorted(planned.excluded - known), sorted(known)
+
+
+def leader_lines(planned: Planned) -> Iterator[tuple[str, str]]:
+    """What plan_file.leader_line has, many at a time, by topic and partition."""
+    rows = planned.plans.where(F.col("designated_leader").isNotNull())
+    ordered = rows.select(*KEY, "designated_leader").orderBy(*KEY)
+    return _texts(ordered.mapInArrow(on_executors(f"{_ROWS}:leader_lines"), TEXT))
+
+
+def plan_lines(planned: Planned) -> Iterator[tuple[str, str]]:
+    """What plan_file.plan_line has, many at a time, by topic and partition."""
+    ordered = group(planned.replicas, planned.partitions).orderBy(*KEY)
+    work = on_executors(f"{_ROWS}:plan_lines", _settings(planned))
+    return _texts(ordered.mapInArrow(work, TEXT))
+
+
+def _settings(planned: Planned) -> dict[str, object]:
+    merged = planned.scans.merged
+    return {
+        "brokers": list(merged.brokers),
+        "excluded": sorted(planned.excluded),
+        "metadata_epoch": merged.metadata_epoch,
+        "metadata_end_offset": merged.metadata_end_offset,
+    }
+
+
+def _texts(rows: DataFrame) -> Iterator[tuple[str, str]]:
+    return ((row.text, row.canonical) for row in rows.toLocalIterator(prefetchPartitions=True))
+
+
+def summarize(planned: Planned) -> Summary:
+    """Counted by topic and by why there is no leader, in one job."""
+    designated = F.col("designated_leader").isNotNull()
+    rows = planned.plans.groupBy("topic", "why").agg(
+        F.count("*").alias("partitions"),
+        F.min_by(F.struct("partition", "reason"), "partition").alias("first"),
+        *_sums("certain", designated),
+        *_sums("possible", designated),
+    )
+    found = sorted(rows.collect(), key=lambda row: (row.topic, row.first.partition))
+    by_topic = defaultdict(list)
+    for row in found:
+        if row.why != DELETED:
+            by_topic[row.topic].append(row)
+    return Summary(
+        tuple(_topic_loss(topic, its) for topic, its in by_topic.items()),
+        _counted(row for row in found if row.why not in (None, DELETED)),
+        _counted(row for row in found if row.why == DELETED),
+    )
+
+
+def _topic_loss(topic: str, rows: Sequence[Any]) -> TopicLoss:
+    certain, possible = (
+        RecordCount(
+            sum(row[name] or 0 for row in rows), sum(row[f"{name}_unknown"] for row in rows)
+        )
+        for name in ("certain", "possible")
+    )
+    return TopicLoss(
+        topic,
+        sum(row.partitions for row in rows),
+        sum(row.partitions for row in rows if row.why is None),
+        {row.why: row.partitions for row in rows if row.why is not None},
+        certain,
+        possible,
+    )
+
+
+def _sums(name: str, designated: Column) -> Iterator[Column]:
+    loss = F.col(f"{name}_loss")
+    yield F.sum(F.when(designated, loss)).alias(name)
+    yield F.count_if(designated & loss.isNull()).alias(f"{name}_unknown")
+
+
+def _counted(rows: Iterable[Any]) -> Counted:
+    """Of groups that come by topic and first partition."""
+    found = list(rows)
+    if not found:
+        return Counted(0, "")
+    first = found[0]
+    name = f"{first.topic}-{first.first.partition}"
+    reason = f": {first.first.reason}" if first.first.reason else ""
+    return Counted(sum(row.partitions for row in found), f"{name}{reason}")
+
+
+def doubtful(planned: Planned) -> tuple[Counted, Counted]:
+    """(replicas that can't be used, those that may be corrupt)."""
+    name = F.struct(*KEY, "broker")
+    rows = planned.replicas.where(F.col("trust") != "trusted").groupBy("trust")
+    first = F.min_by(F.struct(*KEY, "broker", "reason"), name).alias("first")
+    found = {row.trust: row for row in rows.agg(F.count("*").alias("count"), first).collect()}
+    return _doubt(found.get("unusable")), _doubt(found.get("suspect"))
+
+
+def _doubt(row: Any) -> Counted:
+    if row is None:
+        return Counted(0, "")
+    first = row["first"]
+    told = f"{first.topic}-{first.partition} of broker {first.broker}: {first.reason}"
+    return Counted(row["count"], told)
+
+
+def worst(planned: Planned, count: int) -> list[PartitionReport]:
+    """Plans of the partitions that lose most, the worst first: records known to be lost, then
+    those where the loss is not known."""
+    known = F.coalesce("certain_loss", F.lit(0)) + F.coalesce("possible_loss", F.lit(0))
+    unknown = F.col("certain_loss").isNull() | F.col("possible_loss").isNull()
+    rows = planned.plans.where(F.col("designated_leader").isNotNull()).where(unknown | (known > 0))
+    names = rows.orderBy(known.desc(), unknown.desc(), *KEY).limit(count).select(*KEY).collect()
+    if not names:
+        return []
+    chosen = reduce(Column.__or__, (_is(row.topic, row.partition) for row in names))
+    few = group(planned.replicas.where(chosen), planned.partitions.where(chosen))
+    reports = planned_reports(_settings(planned), few.toArrow())
+    place = {(row.topic, row.partition): number for number, row in enumerate(names)}
+    return sorted(
+        reports, key=lambda r: place[r.topic_partition.topic, r.topic_partition.partition]
+    )
+
+
+def _is(topic: str, partition: int) -> Column:
+    return (F.col("topic") == topic) & (F.col("partition") == partition)

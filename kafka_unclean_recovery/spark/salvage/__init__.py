@@ -1,0 +1,1 @@
+"""Salvage in bulk: a replica a task."""

@@ -1,0 +1,1 @@
+"""A bulk scan: jobs one after the other, and what their tasks do."""

@@ -1,0 +1,214 @@
+"""All that was found of each partition, brought together by Spark and held against each other.
+
+A row of the shuffle is a state of the newest metadata log, a directory that a broker put aside, or
+a replica that was read. Sorted by partition, a task needs one partition at a time in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from pyspark import TaskContext
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.functions import lit, struct
+
+from kafka_unclean_recovery.log_dir.scan_rows import Found, partition_info
+from kafka_unclean_recovery.model import PartitionInfo, ReplicaLog, TopicPartition
+from kafka_unclean_recovery.spark.new_files import read_rows, whole_rows
+from kafka_unclean_recovery.spark.places import spark_path
+from kafka_unclean_recovery.spark.scan.bundles import strays_file
+from kafka_unclean_recovery.spark.scan.job import Home
+from kafka_unclean_recovery.spark.scan.listing import STRAYS
+from kafka_unclean_recovery.spark.scan.metadata import STATES
+from kafka_unclean_recovery.spark.scan.scanning import DONE, done_directory
+from kafka_unclean_recovery.spark.scan.tasks import numbers, told
+from kafka_unclean_recovery.spark.summaries import PARTITIONS as PARTITIONS_DIRECTORY
+from kafka_unclean_recovery.spark.summaries import REPLICAS as REPLICAS_DIRECTORY
+from kafka_unclean_recovery.spark.tables import (
+    PARTITIONS,
+    REPLICAS,
+    partition_row,
+    replica_log,
+    replica_row,
+    spark_schema,
+)
+from kafka_unclean_recovery.spark.tables import (
+    partition_info as state_of_row,
+)
+from kafka_unclean_recovery.wording import below_high_watermark
+
+_STATE, _STRAY, _LOG = range(3)
+
+
+@dataclass(slots=True)
+class Doubts:
+    """How many replicas something is wrong with, and the first of them by topic, partition and
+    broker, with what is wrong."""
+
+    count: int = 0
+    first: tuple[str, int, int, str] | None = None
+
+    def add(self, first: tuple[str, int, int, str], count: int = 1) -> None:
+        self.count += count
+        self.first = first if self.first is None else min(self.first, first)
+
+
+@dataclass(slots=True)
+class Summary:
+    """What is in the tables; the rest of the replicas is trusted."""
+
+    partitions: int = 0
+    replicas: int = 0
+    unusable: Doubts = field(default_factory=Doubts)
+    suspect: Doubts = field(default_factory=Doubts)
+    short: Doubts = field(default_factory=Doubts)
+    """Trusted, and below their own high watermark."""
+
+    def add(self, info: PartitionInfo) -> None:
+        self.partitions += 1
+        self.replicas += len(info.replica_logs)
+        for log in info.replica_logs:
+            what = (info.topic_partition.topic, info.topic_partition.partition, log.broker)
+            if log.problem:
+                self.unusable.add((*what, log.problem))
+            elif log.suspect:
+                self.suspect.add((*what, log.suspect))
+            elif log.ends_below_its_high_watermark:
+                self.short.add((*what, below_high_watermark(log)))
+
+
+def rows_of_partitions(spark: SparkSession, home: Home, tasks: int) -> DataFrame:
+    """What `gather` takes: sorted by partition within each of so many tasks."""
+    states = _read(spark, home.states, STATES).select(
+        "topic", "partition", lit(_STATE).alias("kind"), struct("*").alias("state")
+    )
+    strays = _read(spark, strays_file(home), STRAYS).select(
+        "topic", "partition", lit(_STRAY).alias("kind"), "place", "broker", "path"
+    )
+    logs = _read(spark, done_directory(home), DONE).select(
+        "log.topic", "log.partition", lit(_LOG).alias("kind"), "place", "log"
+    )
+    rows = states.unionByName(strays, allowMissingColumns=True).unionByName(
+        logs, allowMissingColumns=True
+    )
+    return rows.repartition(tasks, "topic", "partition").sortWithinPartitions(
+        "topic", "partition", "kind", "place", "path"
+    )
+
+
+def gather(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterator[Any]:
+    """For DataFrame.mapInArrow over rows_of_partitions: writes this task's part of both tables
+    below the settings' directory, and tells their Summary."""
+    task = TaskContext.get()
+    assert task is not None
+    rows = (row for batch in batches for row in batch.to_pylist())
+    yield told(asdict(_written(settings, rows, task.partitionId())))
+
+
+def gather_few(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterator[Any]:
+    """The same by one task that reads all rows itself: where they are few, sorting them by Spark
+    takes longer than all the rest."""
+    list(numbers(batches))
+    rows = sorted(_all_rows(Home(Path(settings["home"]))), key=_order)
+    yield told(asdict(_written(settings, rows, 0)))
+
+
+def _all_rows(home: Home) -> Iterator[dict[str, Any]]:
+    """As rows_of_partitions has them, in any order."""
+    for row in read_rows(home.states):
+        yield {"topic": row["topic"], "partition": row["partition"], "kind": _STATE, "state": row}
+    for row in read_rows(strays_file(home)):
+        yield {**row, "kind": _STRAY}
+    for path in done_directory(home).glob("[!.]*.parquet"):
+        for row in read_rows(path):
+            log = row["log"]
+            yield {**row, "topic": log["topic"], "partition": log["partition"], "kind": _LOG}
+
+
+def _order(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    key = row["topic"], row["partition"], row["kind"]
+    return (*key, row.get("place", 0), row.get("path", ""))
+
+
+def _written(settings: Mapping[str, Any], rows: Iterable[Mapping[str, Any]], part: int) -> Summary:
+    """rows: sorted."""
+    name = f"part-{part:05}.parquet"
+    replicas, partitions = tables_in(Path(settings["tables"]))
+    compacted, covered = frozenset(settings["compacted"]), frozenset(settings["covered"])
+    summary = Summary()
+    with (
+        whole_rows(replicas / name, REPLICAS) as add_replica,
+        whole_rows(partitions / name, PARTITIONS) as add_partition,
+    ):
+        for topic_partition, found in groupby(rows, key=_partition_of):
+            info, places = _gathered(topic_partition, found, compacted, covered)
+            summary.add(info)
+            add_partition(partition_row(info))
+            for log in info.replica_logs:
+                add_replica(_replica_row(info, log, places))
+    return summary
+
+
+def summary_of(told_by_tasks: Iterable[Mapping[str, Any]]) -> Summary:
+    """Of what all tasks of `gather` told."""
+    whole = Summary()
+    for row in told_by_tasks:
+        whole.partitions += row["partitions"]
+        whole.replicas += row["replicas"]
+        kinds = {"unusable": whole.unusable, "suspect": whole.suspect, "short": whole.short}
+        for found, doubts in kinds.items():
+            if row[found]["count"]:
+                topic, partition, broker, text = row[found]["first"]
+                doubts.add((topic, partition, broker, text), row[found]["count"])
+    return whole
+
+
+def tables_in(directory: Path) -> tuple[Path, Path]:
+    return directory / REPLICAS_DIRECTORY, directory / PARTITIONS_DIRECTORY
+
+
+def _read(spark: SparkSession, path: Path, schema: Any) -> DataFrame:
+    return spark.read.schema(spark_schema(schema)).parquet(spark_path(path))
+
+
+def _partition_of(row: Mapping[str, Any]) -> TopicPartition:
+    return TopicPartition(row["topic"], row["partition"])
+
+
+def _gathered(
+    topic_partition: TopicPartition,
+    rows: Iterable[Mapping[str, Any]],
+    compacted: Container[str],
+    covered: Container[int],
+) -> tuple[PartitionInfo, dict[str, str]]:
+    """(what is known of the partition; the log directory of each replica's directory)."""
+    found, state = Found(), None
+    directories: Sequence[str] = ()
+    places: dict[str, str] = {}
+    for row in rows:
+        if row["kind"] == _STATE:
+            state = state_of_row(row["state"], ()).state
+            directories = row["state"]["directories"]
+        elif row["kind"] == _STRAY:
+            found.strays.append((row["broker"], row["path"]))
+        else:
+            found.logs.append(replica_log(row["log"]))
+            places[row["log"]["directory"]] = row["log"]["log_directory"]
+    info = partition_info(
+        topic_partition,
+        state,
+        found,
+        directories,
+        compacted=topic_partition.topic in compacted,
+        covered=covered,
+    )
+    return info, places
+
+
+def _replica_row(info: PartitionInfo, log: ReplicaLog, places: Mapping[str, str]) -> dict[str, Any]:
+    where = places.get(log.scanned.directory) if log.scanned else None
+    return replica_row(info.topic_partition, log, compacted=info.compacted, log_directory=where)

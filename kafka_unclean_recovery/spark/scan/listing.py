@@ -1,0 +1,229 @@
+"""What lies below the roots, found by tasks: log directories, and the work items in them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+
+from kafka_unclean_recovery.log_dir.log_directory import LogDirectory, read_log_directory
+from kafka_unclean_recovery.log_dir.metadata.newest import CLUSTER_METADATA
+from kafka_unclean_recovery.log_dir.pieces import Piece, plan_pieces
+from kafka_unclean_recovery.log_dir.scan import live_replicas, measured, none_at, strays_of
+from kafka_unclean_recovery.log_dir.small_files.properties_files import MetaProperties
+from kafka_unclean_recovery.log_dir.tree import Folder, Unreadable, log_directories
+from kafka_unclean_recovery.log_dir.watching import Unmetered
+from kafka_unclean_recovery.mechanisms import ScanMode
+from kafka_unclean_recovery.spark.new_files import whole_rows, write_text
+from kafka_unclean_recovery.spark.places import address_of, identities, location_of
+from kafka_unclean_recovery.spark.scan.job import Asked, Home, asked_there
+from kafka_unclean_recovery.spark.scan.tasks import numbers, told
+from kafka_unclean_recovery.spark.scan.work_items import (
+    ITEMS,
+    Measured,
+    item_row,
+    packed,
+    piece_items,
+)
+
+_arrow: Any = pyarrow
+_DIRECTORIES_OF_A_ROOT = 1 << 20
+
+STRAYS: Any = _arrow.schema(
+    [
+        ("place", _arrow.int64()),
+        ("topic", _arrow.string()),
+        ("partition", _arrow.int32()),
+        ("broker", _arrow.int32()),
+        ("path", _arrow.string()),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A log directory, without its replicas and offsets. place: among all, in the order of the
+    roots. same: as places.identities has it."""
+
+    place: int
+    same: tuple[str, ...]
+    directory: LogDirectory
+    has_metadata: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A log directory that could not be read, and a sentence on why."""
+
+    same: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRoot:
+    """unseen: what could not be looked at. links: sentences on directories that links lead to, each
+    with its identities. none: why there is no log directory."""
+
+    unseen: tuple[str, ...]
+    links: tuple[tuple[str, tuple[str, ...]], ...]
+    none: str | None
+    directories: tuple[Listed | Unread, ...]
+
+
+def list_roots(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterator[Any]:
+    """For DataFrame.mapInArrow: rows are numbers of roots."""
+    home, asked = asked_there(dict(settings))
+    for number in numbers(batches):
+        path = _roots(home, number)
+        if not path.exists():
+            _list_root(home, asked, number, path)
+    yield told()
+
+
+def listed_roots(home: Home, asked: Asked) -> Iterator[ListedRoot]:
+    """Once all are listed. Raises OSError."""
+    store = dict(asked.store)
+    for number in range(len(asked.roots)):
+        document = json.loads(_roots(home, number).read_text(encoding="utf-8"))
+        yield ListedRoot(
+            tuple(document["unseen"]),
+            tuple((said, tuple(same)) for said, same in document["links"]),
+            document["none"],
+            tuple(_listed(row, store) for row in document["directories"]),
+        )
+
+
+def items_of(home: Home, root: int) -> Path:
+    return home.work / "items" / f"{root}.parquet"
+
+
+def strays_below(home: Home, root: int) -> Path:
+    return home.work / "strays" / f"{root}.parquet"
+
+
+def root_of(place: int) -> int:
+    return place // _DIRECTORIES_OF_A_ROOT
+
+
+def _roots(home: Home, number: int) -> Path:
+    return home.work / "roots" / f"{number}.json"
+
+
+def _list_root(home: Home, asked: Asked, number: int, path: Path) -> None:
+    root = location_of(asked.roots[number], dict(asked.store))
+    below = log_directories(root)
+    with (
+        whole_rows(items_of(home, number), ITEMS) as add_item,
+        whole_rows(strays_below(home, number), STRAYS) as add_stray,
+    ):
+        directories = []
+        for place, (identity, location) in enumerate(
+            below.found.items(), number * _DIRECTORIES_OF_A_ROOT
+        ):
+            same = list(identities(location, identity))
+            try:
+                directory = read_log_directory(location)
+                for item in _items(directory, place, asked):
+                    add_item(item)
+                for stray in _strays(directory, place, asked):
+                    add_stray(stray)
+            except Unreadable as error:
+                why = f"{location}: left out: {error}"
+                directories.append({"same": same, "unread": why})
+            else:
+                directories.append(_directory_row(place, same, directory))
+    document = {
+        "unseen": [f"{complaint}; left out" for complaint in below.complaints],
+        "links": [
+            (f"{said}; left out", list(identities(root, identity))[-1:])
+            for identity, said in below.links.items()
+        ],
+        "none": None if below.found else none_at(root, below),
+        "directories": directories,
+    }
+    write_text(path, json.dumps(document))
+
+
+def _items(directory: LogDirectory, place: int, asked: Asked) -> Iterator[dict[str, Any]]:
+    location = address_of(directory.location)
+    with directory.location.open() as folder:
+        if asked.mode is not ScanMode.FAST:
+            # What can't be listed, the scan of each replica says.
+            with suppress(Unreadable):
+                folder.list_all()
+        small: list[Measured] = []
+        for found in _measured(directory, folder, asked):
+            pieces = _pieces(folder, found, asked) if found.size > asked.share else []
+            if len(pieces) > 1:
+                yield from piece_items(place, location, found, pieces, asked.share)
+            else:
+                small.append(found)
+        for group in packed(small, asked.share):
+            yield item_row(place, location, group)
+
+
+def _measured(directory: LogDirectory, folder: Folder, asked: Asked) -> Iterator[Measured]:
+    for name, replica in live_replicas(directory, asked.wanted(), ()):
+        fast = asked.mode is ScanMode.FAST
+        size = 0 if fast else measured(folder, name, replica, asked.mode)
+        yield Measured(name, replica, size)
+
+
+def _pieces(log_directory: Folder, found: Measured, asked: Asked) -> list[Piece]:
+    """None of a replica that can't be read: the scan itself says why."""
+    try:
+        with log_directory.folder(found.name) as folder:
+            return plan_pieces(folder, found.replica, asked.mode, asked.share, Unmetered())
+    except Unreadable:
+        return []
+
+
+def _strays(directory: LogDirectory, place: int, asked: Asked) -> Iterator[dict[str, Any]]:
+    for partition, broker, path in strays_of([directory], asked.wanted()):
+        yield {
+            "place": place,
+            "topic": partition.topic,
+            "partition": partition.partition,
+            "broker": broker,
+            "path": path,
+        }
+
+
+def _directory_row(place: int, same: list[str], directory: LogDirectory) -> dict[str, Any]:
+    meta = directory.meta
+    return {
+        "place": place,
+        "location": address_of(directory.location),
+        "same": same,
+        "unread": None,
+        "version": meta.version,
+        "node_id": meta.node_id,
+        "cluster_id": meta.cluster_id,
+        "directory_id": meta.directory_id,
+        "cleaned_topics": sorted(directory.cleaned_topics),
+        "problems": directory.problems,
+        "has_metadata": CLUSTER_METADATA in directory.replicas,
+    }
+
+
+def _listed(row: Mapping[str, Any], store: Mapping[str, str]) -> Listed | Unread:
+    same = tuple(row["same"])
+    if row["unread"] is not None:
+        return Unread(same, row["unread"])
+    directory = LogDirectory(
+        location=location_of(row["location"], store),
+        meta=MetaProperties(row["version"], row["node_id"], row["cluster_id"], row["directory_id"]),
+        stopped_clean=False,
+        high_watermarks={},
+        recovery_points={},
+        log_starts={},
+        cleaned_topics=frozenset(row["cleaned_topics"]),
+        replicas={},
+        problems=tuple(row["problems"]),
+    )
+    return Listed(row["place"], same, directory, row["has_metadata"])

@@ -1,0 +1,139 @@
+"""The newest metadata log, found by tasks: each replays one node's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import pyarrow
+
+from kafka_unclean_recovery.log_dir.errors import BadFormat
+from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import ClusterMetadata
+from kafka_unclean_recovery.log_dir.metadata.image import (
+    BrokerRegistration,
+    MetadataImage,
+    partition_states,
+)
+from kafka_unclean_recovery.log_dir.metadata.newest import compacted_topics, doubts, read_node
+from kafka_unclean_recovery.log_dir.scan_rows import directories_in_metadata
+from kafka_unclean_recovery.log_dir.tree import Unreadable
+from kafka_unclean_recovery.model import PartitionInfo, PartitionState
+from kafka_unclean_recovery.spark.new_files import write_rows
+from kafka_unclean_recovery.spark.places import location_of
+from kafka_unclean_recovery.spark.scan.job import asked_there
+from kafka_unclean_recovery.spark.scan.tasks import numbers, told
+from kafka_unclean_recovery.spark.tables import PARTITIONS, partition_row
+
+_arrow: Any = pyarrow
+
+# directories: ids of the log directories of `replicas`, as their brokers told the controller; none
+# where they did not.
+STATES: Any = PARTITIONS.remove_metadata().append(
+    _arrow.field("directories", _arrow.list_(_arrow.string()))
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the newest metadata log says apart from the states of its partitions; empty without one.
+
+    image: of the registered brokers alone, for log_dir.scan. end_offset: exclusive. problems: of
+    all metadata logs. read: numbers of those that could be read. states: how many there are.
+    """
+
+    image: MetadataImage
+    epoch: int | None
+    end_offset: int | None
+    compacted: frozenset[str]
+    problems: tuple[str, ...]
+    read: frozenset[int]
+    states: int = 0
+
+
+def weigh_metadata(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterator[Any]:
+    """For DataFrame.mapInArrow: tells the authority of the metadata logs with these numbers among
+    the locations of the settings."""
+    for number in numbers(batches):
+        location = location_of(settings["locations"][number], settings["store"])
+        try:
+            authority = read_node(location).authority
+        except (BadFormat, Unreadable) as error:
+            yield told({"number": number, "problem": f"{location}: {error}"})
+        else:
+            yield told({"number": number, "authority": authority})
+
+
+def newest_of(weighed: Sequence[Mapping[str, Any]]) -> int | None:
+    """Which metadata log counts, out of what weigh_metadata told."""
+    read = [row for row in weighed if "authority" in row]
+    if not read:
+        return None
+    best = max(read, key=lambda row: (*row["authority"], -row["number"]))
+    return int(best["number"])
+
+
+def write_states(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterator[Any]:
+    """For DataFrame.mapInArrow: the states of the metadata log at the settings' location go to a
+    file; tells the rest of what it says."""
+    home, asked = asked_there(dict(settings))
+    list(numbers(batches))
+    location = location_of(settings["location"], dict(asked.store))
+    metadata = read_node(location)
+    image, wanted = metadata.image, asked.wanted()
+    states = [s for s in partition_states(image) if wanted(s.topic_partition)]
+    write_rows(home.states, (_state_row(image, state) for state in states), STATES)
+    problems = [f"{location}: {doubt}" for doubt in doubts(metadata)]
+    yield told({**_known_row(metadata), "problems": problems, "states": len(states)})
+
+
+def known_of(weighed: Sequence[Mapping[str, Any]], newest: Mapping[str, Any] | None) -> Known:
+    """newest: what write_states told."""
+    ordered = sorted(weighed, key=lambda row: int(row["number"]))
+    problems = [str(row["problem"]) for row in ordered if "problem" in row]
+    read = frozenset(int(row["number"]) for row in ordered if "authority" in row)
+    if newest is None:
+        return Known(MetadataImage(), None, None, frozenset(), tuple(problems), read)
+    return Known(
+        image=_brokers_only(newest["brokers"]),
+        epoch=newest["epoch"],
+        end_offset=newest["end_offset"],
+        compacted=frozenset(newest["compacted"]),
+        problems=(*problems, *newest["problems"]),
+        read=read,
+        states=newest["states"],
+    )
+
+
+def _state_row(image: MetadataImage, state: PartitionState) -> dict[str, Any]:
+    row = partition_row(PartitionInfo(state.topic_partition, state, ()))
+    return {**row, "directories": directories_in_metadata(image, state)}
+
+
+def _known_row(metadata: ClusterMetadata) -> dict[str, Any]:
+    image = metadata.image
+    return {
+        "epoch": metadata.last_epoch,
+        "end_offset": metadata.end_offset,
+        "compacted": sorted(compacted_topics(image)),
+        "brokers": [[b.id, [str(id_) for id_ in b.log_dirs]] for b in image.brokers.values()],
+    }
+
+
+def _brokers_only(brokers: Iterable[tuple[int, Sequence[str]]]) -> MetadataImage:
+    """As much of the image as log_dir.scan asks of it."""
+    return MetadataImage(
+        brokers={
+            id_: BrokerRegistration(
+                id=id_,
+                epoch=0,
+                incarnation_id=UUID(int=0),
+                fenced=True,
+                in_controlled_shutdown=False,
+                endpoints=(),
+                log_dirs=tuple(UUID(text) for text in log_dirs),
+            )
+            for id_, log_dirs in brokers
+        }
+    )

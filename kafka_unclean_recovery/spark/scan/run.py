@@ -1,0 +1,245 @@
+"""A bulk scan: what `log_dir.scan` does in one process, as a few Spark jobs one after the other."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import uuid
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from math import ceil
+from typing import Any
+
+import pyarrow.parquet
+from pyspark.sql import SparkSession
+
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.files.private_files import make_private_directory
+from kafka_unclean_recovery.files.sync_directory import sync_directory
+from kafka_unclean_recovery.log_dir.scan import brokers_of, copied, unregistered
+from kafka_unclean_recovery.log_dir.watching import Progress
+from kafka_unclean_recovery.model import INTERNAL_TOPICS, TopicPartition
+from kafka_unclean_recovery.spark.new_files import write_rows, write_text
+from kafka_unclean_recovery.spark.places import address_of
+from kafka_unclean_recovery.spark.running import Unwatched, Watch, cores_of, run_watched
+from kafka_unclean_recovery.spark.scan.bundles import gather_strays, make_bundles
+from kafka_unclean_recovery.spark.scan.choosing import Chosen, chosen_of
+from kafka_unclean_recovery.spark.scan.gathering import (
+    Summary,
+    rows_of_partitions,
+    summary_of,
+    tables_in,
+)
+from kafka_unclean_recovery.spark.scan.job import Asked, Home, abandon, begun
+from kafka_unclean_recovery.spark.scan.listing import listed_roots
+from kafka_unclean_recovery.spark.scan.metadata import STATES, Known, known_of, newest_of
+from kafka_unclean_recovery.spark.scan.scanning import done_directory
+from kafka_unclean_recovery.spark.scan.tasks import TOLD, collected, run_tasks
+from kafka_unclean_recovery.spark.shipping import on_executors
+from kafka_unclean_recovery.spark.summaries import SCAN, ScanHead, head_json
+from kafka_unclean_recovery.spark.tables import PARTITIONS, REPLICAS
+
+_parquet: Any = pyarrow.parquet
+
+_HERE = "kafka_unclean_recovery.spark.scan"
+_ROWS_OF_A_TASK = 50_000
+_FEW_ROWS = 20_000
+_TASKS_A_CORE = 4
+# Of roots, metadata logs and replicas in pieces, where there are very many.
+_NUMBERS_OF_A_TASK = 32
+# Spark's driver keeps an eye on each.
+_MOST_TASKS = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """What a scan found. size: bytes that were to be read of segments."""
+
+    head: ScanHead
+    summary: Summary
+    size: int
+
+
+def scan(
+    spark: SparkSession, asked: Asked, home: Home, watch: Watch | None = None
+) -> Scanned | None:
+    """Summaries of the log directories below the roots, in the home; None when they are there
+    already. The same again goes on where a killed one stopped.
+
+    Raises InputError for a home that is another's and for roots without any log directory; Stopped,
+    JobFailed, OSError. Problems are in the head and the rows, as log_dir.scan has them.
+    """
+    watch = watch or Unwatched()
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    with begun(home, asked, now) as at:
+        if home.ended:
+            shutil.rmtree(home.work, ignore_errors=True)
+            return None
+        if not home.plan.exists():
+            _prepare(spark, asked, home, watch)
+        plan = json.loads(home.plan.read_text(encoding="utf-8"))
+        _read(spark, home, plan, watch)
+        here = {"home": str(home.path)}
+        _run(spark, "scanning:join_pieces", here, plan["joins"], watch)
+        summary = _gather(spark, home, plan, watch)
+        head = ScanHead(
+            cluster_id=plan["cluster_id"],
+            scanned_at=at,
+            mode=asked.mode,
+            brokers=tuple(plan["brokers"]),
+            metadata_epoch=plan["metadata_epoch"],
+            metadata_end_offset=plan["metadata_end_offset"],
+            problems=tuple(plan["problems"]),
+        )
+        write_text(home.path / SCAN, head_json(head))
+        shutil.rmtree(home.work)
+        return Scanned(head, summary, plan["size"])
+
+
+def _prepare(spark: SparkSession, asked: Asked, home: Home, watch: Watch) -> None:
+    """Everything up to the plan."""
+    here = {"home": str(home.path)}
+    _run(spark, "listing:list_roots", here, len(asked.roots), watch)
+    try:
+        chosen = chosen_of(listed_roots(home, asked))
+    except InputError:
+        abandon(home)
+        raise
+    if not chosen.found:
+        abandon(home)
+        first = chosen.unseen[0] if chosen.unseen else "no root was given"
+        raise InputError(f"no root holds a log directory; the first: {first}")
+    known = _newest_metadata(spark, asked, home, chosen, watch)
+    places = {listed.place for listed in chosen.listed}
+    gather_strays(home, len(asked.roots), places)
+    bundles = make_bundles(home, len(asked.roots), places, cores_of(spark))
+    make_private_directory(done_directory(home))
+    write_text(
+        home.plan,
+        json.dumps(
+            {
+                **_decided(chosen, known),
+                "bundles": bundles.count,
+                "joins": bundles.joins,
+                "size": bundles.size,
+                "replicas": bundles.replicas,
+            }
+        ),
+    )
+
+
+def _newest_metadata(
+    spark: SparkSession, asked: Asked, home: Home, chosen: Chosen, watch: Watch
+) -> Known:
+    locations = [address_of(directory.location) for directory in chosen.with_metadata]
+    settings = {"locations": locations, "store": dict(asked.store)}
+    weighed = _run(spark, "metadata:weigh_metadata", settings, len(locations), watch)
+    newest = newest_of(weighed)
+    if newest is None:
+        write_rows(home.states, (), STATES)
+        return known_of(weighed, None)
+    settings = {"home": str(home.path), "location": locations[newest]}
+    (said,) = _run(spark, "metadata:write_states", settings, 1, watch)
+    return known_of(weighed, said)
+
+
+def _decided(chosen: Chosen, known: Known) -> dict[str, Any]:
+    """What is said of the log directories together, as log_dir.scan says it."""
+    directories = chosen.directories
+    cleaned = (directory.cleaned_topics for directory in directories)
+    weighed = chosen.with_metadata
+    return {
+        "cluster_id": next((d.meta.cluster_id for d in directories if d.meta.cluster_id), None),
+        "brokers": brokers_of(directories, known.image),
+        "compacted": sorted(known.compacted.union(INTERNAL_TOPICS, *cleaned)),
+        "covered": sorted({weighed[number].meta.node_id for number in known.read}),
+        "metadata_epoch": known.epoch,
+        "metadata_end_offset": known.end_offset,
+        "states": known.states,
+        "problems": [
+            *chosen.unseen,
+            *(problem for directory in directories for problem in directory.problems),
+            *unregistered(directories, known.image),
+            *copied(directories),
+            *known.problems,
+        ],
+    }
+
+
+def _gather(spark: SparkSession, home: Home, plan: Mapping[str, Any], watch: Watch) -> Summary:
+    """Both tables, in place of what a run that was killed left of them."""
+    rows = plan["replicas"] + plan["states"]
+    building = home.work / f"tables-{uuid.uuid4().hex}"
+    settings = {
+        "home": str(home.path),
+        "tables": str(building),
+        "compacted": plan["compacted"],
+        "covered": plan["covered"],
+    }
+    if rows <= _FEW_ROWS:
+        told = _run(spark, "gathering:gather_few", settings, 1, watch)
+    else:
+        told = _gather_many(spark, home, settings, rows, watch)
+    for built, table, schema in zip(
+        tables_in(building), home.tables, (REPLICAS, PARTITIONS), strict=True
+    ):
+        if not built.exists():
+            write_rows(built / "part-00000.parquet", (), schema)
+        if table.exists():
+            shutil.rmtree(table)
+        built.rename(table)
+    sync_directory(home.path)
+    return summary_of(told)
+
+
+def _gather_many(
+    spark: SparkSession, home: Home, settings: Mapping[str, Any], rows: int, watch: Watch
+) -> list[dict[str, Any]]:
+    tasks = max(cores_of(spark), ceil(rows / _ROWS_OF_A_TASK))
+
+    def job() -> list[dict[str, Any]]:
+        work = on_executors(f"{_HERE}.gathering:gather", settings)
+        return collected(rows_of_partitions(spark, home, tasks).mapInArrow(work, TOLD))
+
+    tell = partial(watch.tasks, "gathering")
+    return run_watched(spark, job, tasks, lambda n: tell(n, tasks), lambda: watch.stopped)
+
+
+def _run(
+    spark: SparkSession, entry: str, settings: Mapping[str, Any], count: int, watch: Watch
+) -> list[dict[str, Any]]:
+    """What tasks told that run `entry`, a function of this part, for the numbers below `count`."""
+    if count == 0:
+        return []
+    tasks = min(count, max(cores_of(spark) * _TASKS_A_CORE, ceil(count / _NUMBERS_OF_A_TASK)))
+    job = run_tasks(spark, f"{_HERE}.{entry}", settings, count, tasks)
+    what = entry.partition(":")[0]
+    tell = partial(watch.tasks, what)
+    return run_watched(spark, job, tasks, lambda n: tell(n, tasks), lambda: watch.stopped)
+
+
+def _read(spark: SparkSession, home: Home, plan: Mapping[str, Any], watch: Watch) -> None:
+    """All that is to be read of segments; what is done is passed over."""
+    count, size, replicas = plan["bundles"], plan["size"], plan["replicas"]
+    if count == 0:
+        return
+    tasks = min(count, _MOST_TASKS)
+
+    def tell(done: int) -> None:
+        part = done / tasks
+        watch.progress(Progress(int(part * size), size, int(part * replicas), replicas))
+
+    settings = {"home": str(home.path)}
+    job = run_tasks(spark, f"{_HERE}.scanning:scan_bundles", settings, count, tasks)
+    run_watched(spark, job, tasks, tell, lambda: watch.stopped)
+
+
+def replicas_missing(home: Home, named: Collection[TopicPartition]) -> list[TopicPartition]:
+    """Those of `named` that the table of replicas has nothing of. Raises OSError."""
+    if not named:
+        return []
+    table = _parquet.read_table(home.tables[0], columns=["topic", "partition"], partitioning=None)
+    found = zip(*(table[name].to_pylist() for name in ("topic", "partition")), strict=True)
+    return sorted(set(named) - {TopicPartition(topic, number) for topic, number in found})
