@@ -19,10 +19,10 @@ from kafka_unclean_recovery.emulator.controller.releases import (
     KAFKA_4_3_1,
     KIP_966,
 )
-from kafka_unclean_recovery.emulator.model_check.invariants import INVARIANTS
-from kafka_unclean_recovery.emulator.model_check.search import Configuration, explore
-from kafka_unclean_recovery.emulator.model_check.states import State, initial
-from kafka_unclean_recovery.emulator.model_check.steps import Bounds, Fault
+from tests.model_check.invariants import INVARIANTS
+from tests.model_check.search import Configuration, explore
+from tests.model_check.states import State, initial
+from tests.model_check.steps import Bounds, Fault
 
 NEAR = 5_000
 THREE, FOUR = initial(3, 3), initial(4, 4)

@@ -23,7 +23,7 @@ from kafka.protocol.admin.topics import (
 
 from kafka_unclean_recovery.emulator.controller import events as ev
 from kafka_unclean_recovery.emulator.controller.state import ELR_VERSION
-from kafka_unclean_recovery.messages.controller import (
+from tests.controller_messages.controller import (
     AlterPartitionRequest,
     AssignReplicasToDirsRequest,
     BrokerHeartbeatRequest,

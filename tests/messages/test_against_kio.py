@@ -22,7 +22,8 @@ from kio.schema.errors import ErrorCode
 from kio.serial import entity_reader, entity_writer
 from kio.static.primitive import i32Timedelta
 
-from kafka_unclean_recovery.messages import controller, elect_leaders
+from kafka_unclean_recovery.messages import elect_leaders
+from tests.controller_messages import controller
 from tests.messages.building import build, plain
 
 MESSAGES_EACH = 250

@@ -11,7 +11,9 @@ from kafka.protocol.admin.topics import ElectLeadersResponse as TheirElectLeader
 
 from kafka_unclean_recovery import messages
 from kafka_unclean_recovery.cluster.wire.frames import response_class
-from kafka_unclean_recovery.messages import controller, elect_leaders, get_replica_log_info
+from kafka_unclean_recovery.messages import elect_leaders, get_replica_log_info
+from tests import controller_messages
+from tests.controller_messages import controller
 from tests.messages.building import build, plain
 from tests.messages.vectors import VECTORS, Vector
 
@@ -44,7 +46,9 @@ def test_every_version_has_a_vector(message_class: Any) -> None:
 
 
 def test_every_file_has_its_class() -> None:
-    names = {path.name for path in files(messages).iterdir()}
+    names = {
+        path.name for where in (messages, controller_messages) for path in files(where).iterdir()
+    }
     assert {f"{name}.json" for name in CLASSES} == {n for n in names if n.endswith(".json")}
 
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from kafka_unclean_recovery.messages import controller as c
 from kafka_unclean_recovery.messages import elect_leaders as e
 from kafka_unclean_recovery.messages import get_replica_log_info as g
+from tests.controller_messages import controller as c
 
 NO_TAGS = "00"
 TOPIC_ID = UUID("00112233-4455-6677-8899-aabbccddeeff")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from kafka_unclean_recovery.emulator.model_check.states import CRASHED, ELR, ISR, OUT, UP, State
+from tests.model_check.states import CRASHED, ELR, ISR, OUT, UP, State
 
 Invariant = Callable[[State, int], bool]
 """Of a state and min ISR."""

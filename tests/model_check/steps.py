@@ -12,10 +12,10 @@ from itertools import combinations
 from typing import NamedTuple
 
 from kafka_unclean_recovery.emulator.controller import events as ev
-from kafka_unclean_recovery.emulator.model_check import controller as con
-from kafka_unclean_recovery.emulator.model_check import replication
-from kafka_unclean_recovery.emulator.model_check.controller import Basis, Controller, Outcome
-from kafka_unclean_recovery.emulator.model_check.states import (
+from tests.model_check import controller as con
+from tests.model_check import replication
+from tests.model_check.controller import Basis, Controller, Outcome
+from tests.model_check.states import (
     CRASHED,
     ISR,
     NOBODY,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from kafka_unclean_recovery.emulator.model_check.states import (
+from tests.model_check.states import (
     ISR,
     NEWEST,
     NOT_ASKED,

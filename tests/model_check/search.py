@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from itertools import chain, pairwise
 
 from kafka_unclean_recovery.emulator.controller.releases import Release
-from kafka_unclean_recovery.emulator.model_check.controller import Controller
-from kafka_unclean_recovery.emulator.model_check.invariants import INVARIANTS, Invariant
-from kafka_unclean_recovery.emulator.model_check.states import (
+from tests.model_check.controller import Controller
+from tests.model_check.invariants import INVARIANTS, Invariant
+from tests.model_check.states import (
     ELR,
     ISR,
     State,
     canonical,
 )
-from kafka_unclean_recovery.emulator.model_check.steps import Bounds, Step, disturbances, steps
+from tests.model_check.steps import Bounds, Step, disturbances, steps
 
 
 @dataclass(frozen=True, slots=True)

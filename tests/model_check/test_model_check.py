@@ -29,11 +29,11 @@ from kafka_unclean_recovery.emulator.controller.releases import (
     Release,
 )
 from kafka_unclean_recovery.emulator.controller.state import State as ControllerState
-from kafka_unclean_recovery.emulator.model_check import replication, steps
-from kafka_unclean_recovery.emulator.model_check.controller import Controller
-from kafka_unclean_recovery.emulator.model_check.invariants import INVARIANTS, Invariant
-from kafka_unclean_recovery.emulator.model_check.search import Configuration, Explored, explore
-from kafka_unclean_recovery.emulator.model_check.states import (
+from tests.model_check import replication, steps
+from tests.model_check.controller import Controller
+from tests.model_check.invariants import INVARIANTS, Invariant
+from tests.model_check.search import Configuration, Explored, explore
+from tests.model_check.states import (
     CRASHED,
     ELR,
     ISR,
@@ -46,7 +46,7 @@ from kafka_unclean_recovery.emulator.model_check.states import (
     canonical,
     initial,
 )
-from kafka_unclean_recovery.emulator.model_check.steps import Bounds, Fault
+from tests.model_check.steps import Bounds, Fault
 
 
 def _three(disturbances: int = 2, behind: int = 0, release: Release = KAFKA_4_3_1) -> Configuration:

@@ -28,7 +28,7 @@ from kafka_unclean_recovery.emulator.controller.state import (
     State,
     Topic,
 )
-from kafka_unclean_recovery.emulator.model_check.states import (
+from tests.model_check.states import (
     ELR,
     ISR,
     NEWEST,
