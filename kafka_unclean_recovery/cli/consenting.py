@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kafka_unclean_recovery.cli.console import Console, ask, is_terminal
 from kafka_unclean_recovery.cli.live_salvaging import (
@@ -13,16 +12,8 @@ from kafka_unclean_recovery.cli.live_salvaging import (
     total_note,
 )
 from kafka_unclean_recovery.model import PartitionPlan
-from kafka_unclean_recovery.recovery.consent import render_consent, warning
+from kafka_unclean_recovery.recovery.consent import Consent, render_consent, warning
 from kafka_unclean_recovery.shutdown import Interrupted, Stop
-
-
-@dataclass(frozen=True, slots=True)
-class Consent:
-    """how: how it was given, for the journal; or why it was not."""
-
-    given: bool
-    how: str
 
 
 async def consent_to(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from kafka_unclean_recovery.cli import metrics_file
@@ -12,9 +12,9 @@ from kafka_unclean_recovery.cli.console import Console, read_input
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.flags import ReplicaFormat
 from kafka_unclean_recovery.cli.mechanisms import wishes_of
-from kafka_unclean_recovery.cli.output import exit_code_of, print_report, say_failures, say_silent
+from kafka_unclean_recovery.cli.output import exit_code_of, print_report, say_failures
 from kafka_unclean_recovery.cli.session import Session, journal_of, run
-from kafka_unclean_recovery.cli.terms import Terms, read_terms
+from kafka_unclean_recovery.cli.terms import read_terms
 from kafka_unclean_recovery.cluster.requests.controller_requests import (
     PREFERRED,
     UNCLEAN,
@@ -27,18 +27,12 @@ from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.files.partitions_file import parse_elections
 from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod, Transport, Wishes
-from kafka_unclean_recovery.model import Outcome, OutcomeKind, TopicPartition
-from kafka_unclean_recovery.planning.election_rules import designate
+from kafka_unclean_recovery.model import OutcomeKind, TopicPartition
 from kafka_unclean_recovery.planning.waves import Pace
-from kafka_unclean_recovery.recovery.journal_evidence import note_decisions, note_verified
-from kafka_unclean_recovery.recovery.observe import Observation, Wanted
-from kafka_unclean_recovery.recovery.phases import (
-    Outcomes,
-    Plans,
-    plan_recovery,
-    settled_before,
-    verify,
-)
+from kafka_unclean_recovery.recovery.consent import Consent
+from kafka_unclean_recovery.recovery.observe import Wanted
+from kafka_unclean_recovery.recovery.recover import Aim, Power, recover
+from kafka_unclean_recovery.recovery.terms import Terms
 from kafka_unclean_recovery.report.run_metrics import outcome_metrics
 from kafka_unclean_recovery.transport.electing import sentence
 
@@ -208,43 +202,29 @@ async def _designated(session: Session, options: Options, leaders: Leaders, term
 async def _elect_designated(
     session: Session, options: Options, leaders: Leaders, terms: Terms, journal: Journal
 ) -> int:
-    seconds = options.recovery_duration_ms / 1000
-    wanted = Wanted(tuple(leaders), will_elect=True)
-    seen = await metrics_file.timed("observe", session.observer().observe(wanted, seconds))
-    say_silent(session.console, seen)
-    plans, outcomes = _designations(seen, leaders)
-    note_decisions(journal, wanted, session.wishes, seen, plans.values())
-    elector = await session.elector(journal, options.recovery_election_attempts, options.pace)
-    open_plans = {tp: plan for tp, plan in plans.items() if tp not in outcomes}
-    outcomes |= settled_before(seen, open_plans, elector.choose)
-    outcomes |= terms.refused(plan for tp, plan in plans.items() if tp not in outcomes)
-    electable = [plan for tp, plan in plans.items() if tp not in outcomes]
-    if electable:
-        fields = terms.journal_fields()
-        journal.note("consent", how="by hand", partitions=len(electable), **fields)
-    made = await metrics_file.timed("elect", elector.elect(electable))
-    outcomes |= made.outcomes
-    verifying = verify(session.reader, seen, plans, outcomes, made.after)
-    report = await metrics_file.timed("verify", verifying)
-    report = replace(report, interrupted=session.stop.requested)
+    aim = Aim(
+        Wanted(tuple(leaders), will_elect=True),
+        options.recovery_duration_ms / 1000,
+        leaders={tp: leader for tp, leader in leaders.items() if leader is not None},
+    )
+    power = Power(
+        journal,
+        session.wishes,
+        terms,
+        lambda: session.elector(journal, options.recovery_election_attempts, options.pace),
+        _consented_by_hand,
+    )
+    result = await recover(session.new_run(_publish_nothing), aim, power)
     how = ReplicaFormat.JSON if options.as_json else ReplicaFormat.TABLE
-    # Before stdout, which may be held up for as long as its reader likes.
-    note_verified(journal, report)
-    print_report(session.console, report, how, with_replicas=False)
-    say_failures(session.console, report)
-    return exit_code_of(report)
+    print_report(session.console, result.shown, how, with_replicas=False)
+    say_failures(session.console, result.report)
+    return exit_code_of(result.report)
 
 
-def _designations(seen: Observation, leaders: Leaders) -> tuple[Plans, Outcomes]:
-    """(the plans with the leaders that were asked for, those that can't be elected)."""
-    plans: Plans = {}
-    refused: Outcomes = {}
-    for tp, plan in plan_recovery(seen).items():
-        leader = leaders[tp]
-        assert leader is not None
-        try:
-            plans[tp] = designate(plan, leader)
-        except ValueError as error:
-            plans[tp] = replace(plan, designated_leader=None)
-            refused[tp] = Outcome(OutcomeKind.REFUSED, str(error))
-    return plans, refused
+async def _consented_by_hand(*_: object) -> Consent:
+    """Whoever wrote the file of leaders has consented to them."""
+    return Consent(given=True, how="by hand")
+
+
+def _publish_nothing(*_: object) -> None:
+    """The plan was given, so no file of it is asked for."""

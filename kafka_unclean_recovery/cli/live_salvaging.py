@@ -19,9 +19,10 @@ from kafka_unclean_recovery.log_dir.watching import Progress, Stopped
 from kafka_unclean_recovery.model import Cluster, PartitionPlan, TopicPartition
 from kafka_unclean_recovery.recovery.consent import Notes
 from kafka_unclean_recovery.recovery.observe import Wanted
-from kafka_unclean_recovery.recovery.phases import Plans, plan_recovery
+from kafka_unclean_recovery.recovery.partitions import Plans
+from kafka_unclean_recovery.recovery.recover import Unsaved, plan_recovery
 from kafka_unclean_recovery.salvage.designated import Designated, DesignatedLeaders
-from kafka_unclean_recovery.salvage.live.clearing import Cleared, Saved, cleared, tail_text
+from kafka_unclean_recovery.salvage.live.clearing import Saved, cleared, tail_text
 from kafka_unclean_recovery.salvage.live.losers import (
     Loser,
     Losers,
@@ -92,7 +93,7 @@ async def save_tails(
     plans: Sequence[PartitionPlan],
     journal: Journal,
     duration_seconds: float,
-) -> Cleared:
+) -> Unsaved:
     """Save what the elections of `plans` destroy, and look again. duration_seconds: how long
     brokers may take to answer that.
 
@@ -111,10 +112,11 @@ async def save_tails(
     lines = [_line(tail) for tail in tails]
     journal.write("salvage", directory=str(first.directory.absolute()), partitions=lines)
     _tell(session, tails)
-    now = {plan.state.topic_partition: plan for plan in plans}
+    now: Plans = {plan.state.topic_partition: plan for plan in plans}
     if any(of_it.known or of_it.untold for of_it in losers.values()):
         now = await _plans_now(session, plans, duration_seconds)
-    return cleared(plans, now, tails, allow_loss=first.allow_loss)
+    clear = cleared(plans, now, tails, allow_loss=first.allow_loss)
+    return Unsaved(clear.refused, clear.unsaved)
 
 
 async def _save(

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import replace
 
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.console import Console, colours_wanted
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK
 from kafka_unclean_recovery.cli.flags import ReplicaFormat
-from kafka_unclean_recovery.model import ReplicaInfo, Report
-from kafka_unclean_recovery.recovery.observe import Observation
+from kafka_unclean_recovery.model import Report
 from kafka_unclean_recovery.report.document import render_json
 from kafka_unclean_recovery.report.ladder_text import render_ladders
 from kafka_unclean_recovery.report.run_metrics import report_metrics
@@ -29,20 +27,6 @@ def print_report(console: Console, report: Report, how: ReplicaFormat, with_repl
         console.artefact(render_table(report))
     else:
         console.artefact(render_outcomes(report))
-
-
-def with_problems(report: Report, disks: ReplicaInfo | None) -> Report:
-    """With the problems of the disks, which were told when they were read. They say how sure the
-    possible loss is, and don't make a recovery fail."""
-    return report if disks is None else replace(report, problems=report.problems + disks.problems)
-
-
-def say_silent(console: Console, seen: Observation) -> None:
-    """Problems of the cluster as a whole, and each broker that gave no answer."""
-    for problem in seen.problems:
-        console.say(problem)
-    for broker, reason in sorted(seen.silent_brokers.items()):
-        console.say(f"broker {broker} gave no replica info: {reason}")
 
 
 def say_failures(console: Console, report: Report) -> None:

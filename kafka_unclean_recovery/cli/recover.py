@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
+from kafka_unclean_recovery.cli.consenting import consent_to
 from kafka_unclean_recovery.cli.console import Console
-from kafka_unclean_recovery.cli.electing import recover_automatically
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, USAGE, Exit, usage
 from kafka_unclean_recovery.cli.flags import ReplicaFormat
-from kafka_unclean_recovery.cli.looking import only_plan
-from kafka_unclean_recovery.cli.recover_options import NAME, Inputs, Options, read_inputs
+from kafka_unclean_recovery.cli.live_salvaging import save_tails
+from kafka_unclean_recovery.cli.output import exit_code_of, print_report, say_failures
+from kafka_unclean_recovery.cli.recover_options import (
+    NAME,
+    Inputs,
+    Options,
+    next_command,
+    read_inputs,
+)
 from kafka_unclean_recovery.cli.resumed import resumed_json
 from kafka_unclean_recovery.cli.session import (
     Session,
@@ -18,12 +26,15 @@ from kafka_unclean_recovery.cli.session import (
     run,
     warn_of_unfinished,
 )
+from kafka_unclean_recovery.cli.terms import check_terms
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.journal import Journal, half_done
 from kafka_unclean_recovery.mechanisms import Wishes
 from kafka_unclean_recovery.model import Cluster, ReplicaInfo
 from kafka_unclean_recovery.planning.merged_scans import check_cluster
 from kafka_unclean_recovery.recovery.observe import Wanted, unknown_brokers
+from kafka_unclean_recovery.recovery.recover import Power, look
+from kafka_unclean_recovery.recovery.recover import recover as recover_partitions
 
 
 def recover(options: Options) -> int:
@@ -81,19 +92,57 @@ def resume_journal(options: Options, path: Path) -> int:
 
 async def _recover(session: Session, inputs: Inputs) -> int:
     cluster = await session.cluster()
-    if inputs.disks is not None:
-        _check_cluster(inputs.disks, cluster.cluster_id)
-    inputs.terms.check_cluster(cluster.cluster_id)
-    await _check_awaited(session, cluster, inputs.wanted)
+    if inputs.aim.disks is not None:
+        _check_cluster(inputs.aim.disks, cluster.cluster_id)
+    check_terms(inputs.terms, cluster.cluster_id)
+    await _check_awaited(session, cluster, inputs.aim.wanted)
     options = inputs.options
     if not options.automated_recovery:
         warn_of_unfinished(session, cluster.cluster_id)
-        return await only_plan(session, inputs)
+        return await _look(session, inputs)
     ignored = options.ignore_journals
     async with journal_of(session, options.journal, cluster.cluster_id, NAME, ignored) as journal:
-        code = await recover_automatically(session, inputs, journal)
+        code = await _elect(session, inputs, journal)
         journal.note("end", exit_code=session.exit_code(code))
         return code
+
+
+async def _look(session: Session, inputs: Inputs) -> int:
+    """The exit code of a run that elects nothing."""
+    options = inputs.options
+    publish = partial(options.outputs.write, session.console)
+    result = await look(session.new_run(publish), inputs.aim)
+    print_report(session.console, result.shown, options.format, options.show_replica_info)
+    plans = [row.plan for row in result.report.partitions if row.plan is not None]
+    if any(plan.designated_leader is not None for plan in plans):
+        session.console.say(f"next: {next_command(options)}")
+    all_planned = all(plan.designated_leader is not None for plan in plans)
+    missing = any(row.state is None for row in result.report.partitions)
+    return OK if all_planned and not missing and not result.report.problems else NOT_ALL
+
+
+async def _elect(session: Session, inputs: Inputs, journal: Journal) -> int:
+    """The exit code of a run that elects the leaders that it plans."""
+    options, first = inputs.options, inputs.salvage
+    power = Power(
+        journal,
+        session.wishes,
+        inputs.terms,
+        lambda: session.elector(journal, options.recovery_election_attempts, inputs.pace),
+        lambda shown, electable: consent_to(
+            session.console, session.stop, shown, electable, first, yes=options.yes
+        ),
+        None
+        if first is None
+        else lambda cluster, plans: save_tails(
+            session, first, cluster, plans, journal, inputs.aim.seconds
+        ),
+    )
+    publish = partial(options.outputs.write, session.console)
+    result = await recover_partitions(session.new_run(publish), inputs.aim, power)
+    print_report(session.console, result.shown, options.format, options.show_replica_info)
+    say_failures(session.console, result.report)
+    return exit_code_of(result.report)
 
 
 async def _check_awaited(session: Session, cluster: Cluster, wanted: Wanted) -> None:

@@ -15,11 +15,13 @@ from kafka_unclean_recovery.cli.mechanisms import mechanism_flags, wishes_of
 from kafka_unclean_recovery.cli.plan_outputs import PlanOutputs
 from kafka_unclean_recovery.cli.selection import Selection, broker_ids, read_partitions
 from kafka_unclean_recovery.cli.session import check_connection, connection_flags
-from kafka_unclean_recovery.cli.terms import Terms, read_terms
+from kafka_unclean_recovery.cli.terms import read_terms
 from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod, Transport, Wishes
 from kafka_unclean_recovery.model import ReplicaInfo, TopicPartition
 from kafka_unclean_recovery.planning.waves import Pace
 from kafka_unclean_recovery.recovery.observe import Wanted
+from kafka_unclean_recovery.recovery.recover import Aim
+from kafka_unclean_recovery.recovery.terms import Terms
 
 NAME = "kafka-unclean-recovery"
 
@@ -82,13 +84,11 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """The flags, and what they come to. disks: of the wanted partitions, None when none were
-    given; terms: what may be elected; salvage: what is to be saved before electing, None when
+    """The flags, and what they come to. salvage: what is to be saved before electing, None when
     nothing is."""
 
     options: Options
-    wanted: Wanted
-    disks: ReplicaInfo | None
+    aim: Aim
     terms: Terms
     pace: Pace
     salvage: SalvageFirst | None
@@ -104,7 +104,8 @@ def read_inputs(console: Console, options: Options) -> Inputs:
     wishes = options.wishes
     salvage = salvage_first(options.salvage_dir, options.allow_loss, options.automated_recovery)
     pace = Pace(options.canary, options.wave_size)
-    return Inputs(options, wanted, disks, terms, pace, salvage, wishes)
+    aim = Aim(wanted, options.recovery_duration_ms / 1000, disks)
+    return Inputs(options, aim, terms, pace, salvage, wishes)
 
 
 def _check_flags(options: Options) -> None:

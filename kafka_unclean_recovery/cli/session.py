@@ -16,6 +16,7 @@ from kafka_unclean_recovery.boot_clock import boot_time
 from kafka_unclean_recovery.cli import standard_streams
 from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.exits import NOT_ALL, UNREACHABLE, USAGE, Exit, usage
+from kafka_unclean_recovery.cli.metrics_file import timed
 from kafka_unclean_recovery.cluster.config.security import load_client_config
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.quorum import Controller, Patience, Unsure
@@ -49,6 +50,7 @@ from kafka_unclean_recovery.mechanisms import Wishes
 from kafka_unclean_recovery.model import Cluster
 from kafka_unclean_recovery.planning.waves import Pace
 from kafka_unclean_recovery.recovery.observe import MissingRight, Observer, QuorumSilent
+from kafka_unclean_recovery.recovery.recover import Publish, Run
 from kafka_unclean_recovery.shutdown import Interrupted, Stop
 from kafka_unclean_recovery.transport import Elector
 from kafka_unclean_recovery.transport.choosing import (
@@ -95,6 +97,10 @@ class Session:
         return Observer(
             self.nodes, self.reader, source, self.stop, self.console.progress, self.console.say
         )
+
+    def new_run(self, publish: Publish) -> Run:
+        """What the phases work with (recovery/recover.py)."""
+        return Run(self.observer(), self.reader, self.stop, timed, self.console.say, publish)
 
     async def elector(self, journal: Journal, retries: int, pace: Pace) -> Elector:
         """Raises NotOffered."""

@@ -1,66 +1,30 @@
-"""What bounds the elections of a run: --accept-loss, --plan and --require-approval."""
+"""Reading the files and flags that bound the elections of a run (recovery/terms.py)."""
 
 from __future__ import annotations
 
 import os
 import pwd
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from kafka_unclean_recovery.cli.console import read_input
 from kafka_unclean_recovery.cli.exits import usage
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.approval_file import Approval, parse_approval
-from kafka_unclean_recovery.files.plan_reading import PlanFile, differences, read_plan
-from kafka_unclean_recovery.model import Outcome, OutcomeKind, PartitionPlan
-from kafka_unclean_recovery.planning.loss_limits import LossLimits, over_limit, parse_loss_limits
-from kafka_unclean_recovery.recovery.phases import Outcomes
+from kafka_unclean_recovery.files.plan_reading import PlanFile, read_plan
+from kafka_unclean_recovery.planning.loss_limits import parse_loss_limits
+from kafka_unclean_recovery.recovery.terms import PLAN, Terms
 
-PLAN, APPROVAL = "--plan", "--require-approval"
+APPROVAL = "--require-approval"
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """limits: empty when any loss may be. plan: None when any plan may be carried out."""
-
-    accept_loss: tuple[str, ...]
-    limits: LossLimits
-    plan: PlanFile | None
-    approval: Approval | None
-
-    def refused(self, plans: Iterable[PartitionPlan]) -> Outcomes:
-        """Of plans with a designated leader, those that are not to be carried out."""
-        reasons = ((plan.state.topic_partition, self._why_not(plan)) for plan in plans)
-        return {tp: Outcome(OutcomeKind.REFUSED, why) for tp, why in reasons if why is not None}
-
-    def _why_not(self, plan: PartitionPlan) -> str | None:
-        if self.limits and (why := over_limit(plan, self.limits)) is not None:
-            return why
-        if self.plan is None:
-            return None
-        planned = self.plan.partitions.get(plan.state.topic_partition)
-        if planned is None:
-            return f"{PLAN} has no such partition"
-        changed = differences(planned, plan)
-        return f"not as in {PLAN}: {'; '.join(changed)}; plan again" if changed else None
-
-    def check_cluster(self, cluster_id: str) -> None:
-        """Raises Exit(2)."""
-        if self.plan is not None and self.plan.cluster_id != cluster_id:
-            raise usage(
-                f"{PLAN} is of cluster {self.plan.cluster_id}, and this is {cluster_id}; give a"
-                " plan of this one"
-            )
-
-    def journal_fields(self) -> dict[str, Any]:
-        """For the line "consent"."""
-        return {
-            "accept_loss": list(self.accept_loss),
-            "plan_digest": self.plan and self.plan.digest,
-            "approval": self.approval and asdict(self.approval),
-        }
+def check_terms(terms: Terms, cluster_id: str) -> None:
+    """Raises Exit(2) where --plan is of another cluster."""
+    if terms.plan is not None and terms.plan.cluster_id != cluster_id:
+        raise usage(
+            f"{PLAN} is of cluster {terms.plan.cluster_id}, and this is {cluster_id}; give a plan"
+            " of this one"
+        )
 
 
 def read_terms(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from kafka_unclean_recovery.files.plan_file import loss_under
 from kafka_unclean_recovery.model import (
@@ -22,6 +22,14 @@ CONSENT_LIMIT = 40
 
 Notes = Mapping[TopicPartition, Sequence[str]]
 """What else there is to say of a partition's election, line by line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """how: how it was given, for the journal; or why it was not."""
+
+    given: bool
+    how: str
 
 
 def loses_nothing(plan: PartitionPlan) -> bool:

@@ -9,7 +9,7 @@ import pytest
 
 from kafka_unclean_recovery.cli.approving import approve_plan
 from kafka_unclean_recovery.cli.exits import USAGE, Exit
-from kafka_unclean_recovery.cli.terms import read_terms, user_name
+from kafka_unclean_recovery.cli.terms import check_terms, read_terms, user_name
 from kafka_unclean_recovery.files.approval_file import Approval, approval_json
 from kafka_unclean_recovery.files.plan_file import plan_json
 from kafka_unclean_recovery.files.plan_reading import read_plan
@@ -26,7 +26,7 @@ def _terms(directory: Path, approval: Approval) -> None:
     terms = read_terms([], directory / "plan", directory / "approval")
     assert terms.approval == approval
     assert not terms.refused([plan()])
-    terms.check_cluster("c-1")
+    check_terms(terms, "c-1")
 
 
 def test_a_plan_that_somebody_else_approved_is_carried_out(tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ def test_any_other_approval_is_none(tmp_path: Path, approval: Approval, says: st
 def test_the_plan_of_another_cluster_is_not_carried_out(tmp_path: Path) -> None:
     (tmp_path / "plan").write_text(PLAN)
     with pytest.raises(Exit, match="--plan is of cluster c-1, and this is c-2"):
-        read_terms([], tmp_path / "plan").check_cluster("c-2")
+        check_terms(read_terms([], tmp_path / "plan"), "c-2")
 
 
 def test_a_plan_that_elects_nobody_is_not_approved(

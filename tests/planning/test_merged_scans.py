@@ -23,7 +23,7 @@ from kafka_unclean_recovery.model import (
 )
 from kafka_unclean_recovery.planning.merged_scans import add_disks, merge_infos
 from kafka_unclean_recovery.recovery.observe import Observation
-from kafka_unclean_recovery.recovery.phases import plan_recovery, with_disks
+from kafka_unclean_recovery.recovery.recover import plan_recovery, with_disks
 from tests.infos import any_infos
 
 ORDERS = TopicPartition("orders", 0)

@@ -10,7 +10,7 @@ from kafka_unclean_recovery.cli.exits import NOT_ALL
 from kafka_unclean_recovery.cli.output import exit_code_of
 from kafka_unclean_recovery.model import OutcomeKind, TopicPartition
 from kafka_unclean_recovery.recovery.observe import Observer, Wanted
-from kafka_unclean_recovery.recovery.phases import report_on, settled_before
+from kafka_unclean_recovery.recovery.partitions import observed, outcomes_of, report_on
 from kafka_unclean_recovery.shutdown import Stop
 from kafka_unclean_recovery.transport.list_offsets import ListOffsetsSource
 from tests.cluster.fake_node import in_loop
@@ -34,8 +34,9 @@ async def test_a_leader_that_is_not_live_is_a_problem_and_never_nothing_offline(
     assert problem.startswith(
         "1 partition led by brokers that are not live: orders-0 by broker 9, which is not live"
     )
-    outcomes = settled_before(seen, {})
-    assert exit_code_of(report_on(seen, {}, outcomes)) == NOT_ALL
+    rows = observed(seen)
+    assert exit_code_of(report_on(seen, rows)) == NOT_ALL
+    outcomes = outcomes_of(rows)
     if wanted is not None:
         assert outcomes[LED_BY_THE_DEAD].kind is OutcomeKind.FAILED
         assert outcomes[LED].kind is OutcomeKind.ALREADY_ONLINE

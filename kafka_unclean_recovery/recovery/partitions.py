@@ -1,0 +1,188 @@
+"""A partition's way through a run: observed, planned, settled or consented, carried out, verified.
+
+Every function here takes the rows of a run and returns them one stage further. A row never goes
+back, and a row that is settled is left alone by whatever elects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kafka_unclean_recovery.model import (
+    Outcome,
+    OutcomeKind,
+    PartitionPlan,
+    PartitionReport,
+    PartitionState,
+    Report,
+    TopicPartition,
+)
+from kafka_unclean_recovery.planning.dead_leaders import dead_leader_text
+from kafka_unclean_recovery.planning.election_rules import came_back_text
+from kafka_unclean_recovery.recovery.observe import Observation
+
+
+class Stage(StrEnum):
+    """How far a partition has come.
+
+    OBSERVED: it is offline, and its replicas were asked. PLANNED: a leader is designated, or a
+    reason is known why none is. SETTLED: its outcome is known, and nothing is sent for it.
+    CONSENTED: its election may be sent. CARRIED_OUT: its election has an outcome. VERIFIED: it was
+    read back at the end of the run.
+    """
+
+    OBSERVED = "observed"
+    PLANNED = "planned"
+    SETTLED = "settled"
+    CONSENTED = "consented"
+    CARRIED_OUT = "carried_out"
+    VERIFIED = "verified"
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """One row of a run. `state` is the newest that was seen, None when there is no such partition;
+    `plan` is None when it was not offline; `outcome` is None until there is one."""
+
+    stage: Stage
+    state: PartitionState | None
+    plan: PartitionPlan | None = None
+    outcome: Outcome | None = None
+
+
+Rows = Mapping[TopicPartition, Partition]
+"""The partitions of a run, sorted."""
+
+Plans = Mapping[TopicPartition, PartitionPlan]
+Outcomes = Mapping[TopicPartition, Outcome]
+States = Mapping[TopicPartition, PartitionState]
+
+
+class WrongStage(AssertionError):
+    """A row was to be moved to where its stage does not lead."""
+
+
+_LEADS_TO = {
+    Stage.OBSERVED: {Stage.PLANNED},
+    Stage.PLANNED: {Stage.SETTLED, Stage.CONSENTED},
+    Stage.SETTLED: {Stage.VERIFIED},
+    Stage.CONSENTED: {Stage.SETTLED, Stage.CARRIED_OUT},
+    Stage.CARRIED_OUT: {Stage.VERIFIED},
+    Stage.VERIFIED: set[Stage](),
+}
+
+
+def observed(seen: Observation) -> Rows:
+    """The rows of what was seen. Settled at once: partitions that are missing, that have a leader,
+    and those whose leader is not live."""
+    rows = {tp: _observed(tp, seen) for tp in (*seen.states, *seen.missing)}
+    return {tp: rows[tp] for tp in sorted(rows)}
+
+
+def _observed(tp: TopicPartition, seen: Observation) -> Partition:
+    state = seen.states.get(tp)
+    if state is None:
+        return Partition(Stage.SETTLED, None, outcome=_failed(seen.missing[tp]))
+    if state.offline:
+        return Partition(Stage.OBSERVED, state)
+    if tp in seen.led_by_the_dead:
+        why = f"it is led by {dead_leader_text(seen.led_by_the_dead[tp], seen.cluster)}"
+        return Partition(Stage.SETTLED, state, outcome=_failed(why))
+    before = seen.came_back.get(tp)
+    why_online = None if before is None else came_back_text(state.leader, before)
+    outcome = Outcome(OutcomeKind.ALREADY_ONLINE, why_online)
+    return Partition(Stage.SETTLED, state, outcome=outcome)
+
+
+def planned(rows: Rows, plans: Plans) -> Rows:
+    """The rows with the plan of each that is offline."""
+    return {
+        tp: _moved(row, Stage.PLANNED, plan=plans[tp]) if tp in plans else row
+        for tp, row in rows.items()
+    }
+
+
+def settled(rows: Rows, outcomes: Outcomes) -> Rows:
+    """The rows, of which those in `outcomes` need no election or are to have none."""
+    return {
+        tp: _moved(row, Stage.SETTLED, outcome=outcomes[tp]) if tp in outcomes else row
+        for tp, row in rows.items()
+    }
+
+
+def consented(rows: Rows) -> Rows:
+    """The rows once the election of each that is not settled is consented to."""
+    return {
+        tp: _moved(row, Stage.CONSENTED) if row.stage is Stage.PLANNED else row
+        for tp, row in rows.items()
+    }
+
+
+def carried_out(rows: Rows, outcomes: Outcomes) -> Rows:
+    """The rows with what became of each election that was consented to."""
+    return {
+        tp: _moved(row, Stage.CARRIED_OUT, outcome=outcomes.get(tp, _UNTOLD))
+        if row.stage is Stage.CONSENTED
+        else row
+        for tp, row in rows.items()
+    }
+
+
+def verified(rows: Rows, now: States) -> Rows:
+    """The rows with the states that were read back; the others stay as they were last seen."""
+    return {
+        tp: _moved(row, Stage.VERIFIED, state=now[tp]) if tp in now else row
+        for tp, row in rows.items()
+    }
+
+
+def at(rows: Rows, stage: Stage) -> list[PartitionPlan]:
+    """The plans of the rows that have come just so far, sorted by partition."""
+    return [row.plan for row in rows.values() if row.stage is stage and row.plan is not None]
+
+
+def plans_of(rows: Rows) -> list[PartitionPlan]:
+    """The plans that were made, sorted by partition."""
+    return [row.plan for row in rows.values() if row.plan is not None]
+
+
+def outcomes_of(rows: Rows) -> Outcomes:
+    """The outcomes that are known so far."""
+    return {tp: row.outcome for tp, row in rows.items() if row.outcome is not None}
+
+
+def report_on(seen: Observation, rows: Rows) -> Report:
+    """The report on the rows as they are now."""
+    partitions = tuple(
+        PartitionReport(tp, row.state, row.plan, row.outcome) for tp, row in rows.items()
+    )
+    unknown = seen.witnesses.unknown
+    return Report(seen.cluster, partitions, seen.problems, seen.silent_brokers, unknown=unknown)
+
+
+def not_elected(plans: Iterable[PartitionPlan], reason: str) -> Outcomes:
+    """The same failure for every plan."""
+    return dict.fromkeys((plan.state.topic_partition for plan in plans), _failed(reason))
+
+
+def _moved(
+    row: Partition,
+    stage: Stage,
+    *,
+    state: PartitionState | None = None,
+    plan: PartitionPlan | None = None,
+    outcome: Outcome | None = None,
+) -> Partition:
+    """The row at another stage, with what came to be known on the way there."""
+    if stage not in _LEADS_TO[row.stage]:
+        raise WrongStage(f"{row.stage} does not lead to {stage}")
+    return Partition(stage, state or row.state, plan or row.plan, outcome or row.outcome)
+
+
+def _failed(reason: str) -> Outcome:
+    return Outcome(OutcomeKind.FAILED, reason)
+
+
+_UNTOLD = _failed("what became of its election is not known; look again")

@@ -1,0 +1,297 @@
+"""The whole of a run, phase by phase: observe, plan, settle, consent, elect, verify.
+
+The three commands that go this way differ in where they end and in who chose the leaders: looking
+ends after the plan, a recovery elects whom it planned, and a file's leaders are planned by hand.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeVar
+
+from kafka_unclean_recovery.cluster.reading import Reader
+from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, NoBrokerReachable
+from kafka_unclean_recovery.files.journal import Journal
+from kafka_unclean_recovery.mechanisms import Wishes
+from kafka_unclean_recovery.model import (
+    Cluster,
+    Outcome,
+    OutcomeKind,
+    PartitionPlan,
+    ReplicaInfo,
+    Report,
+    TopicPartition,
+)
+from kafka_unclean_recovery.planning.broker_return import by_broker, why_wait
+from kafka_unclean_recovery.planning.election_rules import Choice, designate, refuse_or_settle
+from kafka_unclean_recovery.planning.merged_scans import add_disks
+from kafka_unclean_recovery.planning.plan import plan_partition
+from kafka_unclean_recovery.recovery.consent import Consent, as_settled
+from kafka_unclean_recovery.recovery.journal_evidence import note_decisions, note_verified
+from kafka_unclean_recovery.recovery.observe import Observation, Observer, Wanted
+from kafka_unclean_recovery.recovery.partitions import (
+    Outcomes,
+    Plans,
+    Rows,
+    Stage,
+    States,
+    at,
+    carried_out,
+    consented,
+    not_elected,
+    observed,
+    outcomes_of,
+    planned,
+    plans_of,
+    report_on,
+    settled,
+    verified,
+)
+from kafka_unclean_recovery.recovery.terms import Terms
+from kafka_unclean_recovery.shutdown import Interrupted, Stop
+from kafka_unclean_recovery.transport import Elections, Elector
+
+T = TypeVar("T")
+
+Leaders = Mapping[TopicPartition, int]
+"""The designated leader of each partition, chosen by hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What a run is to do.
+
+    seconds: how long brokers may take to say how far their replicas go. disks: what the disks of
+    dead brokers say, None without any. leaders: None where the replica that loses least is to lead.
+    """
+
+    wanted: Wanted
+    seconds: float
+    disks: ReplicaInfo | None = None
+    leaders: Leaders | None = None
+
+
+Publish = Callable[[Cluster, Collection[PartitionPlan]], None]
+
+
+class Timed(Protocol):
+    """Awaits the work of one phase, and keeps how long it took."""
+
+    async def __call__(self, phase: str, work: Awaitable[T]) -> T: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What every run works with. `say` takes sentences for people; `publish` writes the plans to
+    the files that were asked for."""
+
+    observer: Observer
+    reader: Reader
+    stop: Stop
+    timed: Timed
+    say: Callable[[str], None]
+    publish: Publish
+
+
+@dataclass(frozen=True, slots=True)
+class Unsaved:
+    """What became of saving the records that elections destroy: the elections that are refused
+    for it, and in sentences what is lost all the same."""
+
+    refused: Outcomes
+    lost: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """What a run that elects has besides. `consent` is given all plans as they are to be shown, and
+    those to elect; `save`, None where nothing is to be saved, keeps what electing them destroys."""
+
+    journal: Journal
+    wishes: Wishes
+    terms: Terms
+    elector: Callable[[], Awaitable[Elector]]
+    consent: Callable[[Sequence[PartitionPlan], Sequence[PartitionPlan]], Awaitable[Consent]]
+    save: Callable[[Cluster, Sequence[PartitionPlan]], Awaitable[Unsaved]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The report, and problems that don't make the run fail."""
+
+    report: Report
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> Report:
+        """The report with all problems in it."""
+        return replace(self.report, problems=self.report.problems + self.remarks)
+
+
+async def look(run: Run, aim: Aim) -> Result:
+    """Observe and plan; nothing is elected."""
+    seen = await _observe(run, aim)
+    seen = await run.observer.add_hidden_topics(aim.wanted, seen)
+    _say_what_is_odd(run, seen)
+    seen, rows = _plan(run, aim, seen)
+    return _result(run, aim, seen, rows, ())
+
+
+async def recover(run: Run, aim: Aim, power: Power) -> Result:
+    """Observe and plan as `look` does, and elect what speaks against nothing."""
+    seen = await _observe(run, aim)
+    _say_what_is_odd(run, seen)
+    told = set(seen.problems)
+    seen, rows = _plan(run, aim, seen)
+    note_decisions(power.journal, aim.wanted, power.wishes, seen, plans_of(rows))
+    elector = await power.elector()
+    rows = _settle(rows, elector.choose, power.terms)
+    rows, unsaved = await _consent(power, seen.cluster, rows)
+    electing = run.timed("elect", elector.elect(at(rows, Stage.CONSENTED)))
+    made, seen = await _beside(electing, run.observer.add_hidden_topics(aim.wanted, seen), seen)
+    for problem in seen.problems:
+        if problem not in told:
+            run.say(problem)
+    rows = carried_out(rows, made.outcomes)
+    seen, rows = await run.timed("verify", _verify(run.reader, seen, rows, made.after))
+    result = _result(run, aim, seen, rows, unsaved)
+    # Before stdout, which may be held up for as long as its reader likes.
+    note_verified(power.journal, result.shown)
+    return result
+
+
+async def _observe(run: Run, aim: Aim) -> Observation:
+    observing = run.observer.observe(
+        aim.wanted, aim.seconds, lambda seen: waiting_brings(seen, aim.disks)
+    )
+    return await run.timed("observe", observing)
+
+
+def _say_what_is_odd(run: Run, seen: Observation) -> None:
+    """Problems of the cluster as a whole, and each broker that gave no answer."""
+    for problem in seen.problems:
+        run.say(problem)
+    for broker, reason in sorted(seen.silent_brokers.items()):
+        run.say(f"broker {broker} gave no replica info: {reason}")
+
+
+def _plan(run: Run, aim: Aim, seen: Observation) -> tuple[Observation, Rows]:
+    """(what was seen, the disks included; its rows with their plans)."""
+    seen = seen if aim.disks is None else with_disks(seen, aim.disks)
+    plans = plan_recovery(seen)
+    refused: Outcomes = {}
+    if aim.leaders is not None:
+        plans, refused = _by_hand(plans, aim.leaders)
+    run.publish(seen.cluster, plans.values())
+    return seen, settled(planned(observed(seen), plans), refused)
+
+
+def plan_recovery(seen: Observation) -> Plans:
+    """A plan for each offline partition, by topic and partition."""
+    return {
+        tp: plan_partition(seen.states[tp], logs, seen.witnesses.commits.get(tp, ()))
+        for tp, logs in sorted(seen.replica_logs.items())
+    }
+
+
+def with_disks(seen: Observation, info: ReplicaInfo) -> Observation:
+    """What was seen, and the disks of the replicas that are not live. Raises InputError for disks
+    of another cluster."""
+    logs = add_disks(seen.replica_logs, seen.states, seen.cluster.cluster_id, info)
+    return replace(seen, replica_logs=logs)
+
+
+def waiting_brings(seen: Observation, info: ReplicaInfo | None) -> dict[int, str]:
+    """What waiting for each dead broker would bring, as "would make 12 partitions lossless". info:
+    of disks, None without any."""
+    plans = plan_recovery(seen if info is None else with_disks(seen, info))
+    return {waiting.broker: why_wait(waiting) for waiting in by_broker(plans.values())}
+
+
+def _by_hand(plans: Plans, leaders: Leaders) -> tuple[Plans, Outcomes]:
+    """(the plans with the leaders that were chosen, those that can't be elected)."""
+    chosen = {}
+    refused = {}
+    for tp, plan in plans.items():
+        try:
+            chosen[tp] = designate(plan, leaders[tp])
+        except ValueError as error:
+            chosen[tp] = replace(plan, designated_leader=None)
+            refused[tp] = Outcome(OutcomeKind.REFUSED, str(error))
+    return chosen, refused
+
+
+def _settle(rows: Rows, choose: Choice, terms: Terms) -> Rows:
+    """The rows once those are settled that need no election, can't have one, or are not to."""
+    found = ((plan, refuse_or_settle(plan, plan.state, choose)) for plan in at(rows, Stage.PLANNED))
+    rows = settled(rows, {p.state.topic_partition: why for p, why in found if why is not None})
+    return settled(rows, terms.refused(at(rows, Stage.PLANNED)))
+
+
+async def _consent(power: Power, cluster: Cluster, rows: Rows) -> tuple[Rows, tuple[str, ...]]:
+    """(the rows once somebody consented and what is to be saved is; what is lost unsaved)."""
+    plans = at(rows, Stage.PLANNED)
+    if not plans:
+        return rows, ()
+    consent = await power.consent(as_settled(plans_of(rows), outcomes_of(rows)), plans)
+    if not consent.given:
+        return settled(rows, _not_begun(plans, consent.how)), ()
+    terms = power.terms.journal_fields()
+    power.journal.note("consent", how=consent.how, partitions=len(plans), **terms)
+    rows = consented(rows)
+    if power.save is None:
+        return rows, ()
+    try:
+        unsaved = await power.save(cluster, plans)
+    except Interrupted:
+        return settled(rows, _not_begun(plans, "interrupted")), ()
+    return settled(rows, unsaved.refused), unsaved.lost
+
+
+def _not_begun(plans: Sequence[PartitionPlan], why: str) -> Outcomes:
+    return not_elected(plans, f"its election was not begun: {why}")
+
+
+async def _beside(
+    electing: Awaitable[Elections], looking: Coroutine[Any, Any, Observation], seen: Observation
+) -> tuple[Elections, Observation]:
+    """The election is awaited whatever becomes of the look beside it, which at worst is a problem
+    of what was seen."""
+    look_beside = asyncio.create_task(looking)
+    try:
+        made = await electing
+        return made, await _looked(look_beside, seen)
+    finally:
+        look_beside.cancel()
+
+
+async def _looked(looking: asyncio.Task[Observation], seen: Observation) -> Observation:
+    try:
+        return await looking
+    except Exception as error:  # noqa: BLE001 - whatever it is, elections were made and are told
+        problem = f"not all was looked at beside the election: {type(error).__name__}: {error}"
+        return replace(seen, problems=(*seen.problems, problem))
+
+
+async def _verify(
+    reader: Reader, seen: Observation, rows: Rows, after: States
+) -> tuple[Observation, Rows]:
+    """(what was seen, with what could not be read back; the rows as the partitions are now).
+    `after` are those that were read back already."""
+    rest = sorted(seen.states.keys() - after.keys())
+    try:
+        now = {**after, **(await reader.partitions(rest))}
+    except (ConnectionFailed, NoBrokerReachable, RequestFailed) as error:
+        problem = f"the partitions could not be read back: {error}"
+        return replace(seen, problems=(*seen.problems, problem)), verified(rows, after)
+    return seen, verified(rows, now)
+
+
+def _result(run: Run, aim: Aim, seen: Observation, rows: Rows, unsaved: tuple[str, ...]) -> Result:
+    report = replace(report_on(seen, rows), interrupted=run.stop.requested)
+    # The problems of disks were told when they were read: they say how sure the possible loss is.
+    disks = () if aim.disks is None else aim.disks.problems
+    return Result(report, disks + unsaved)

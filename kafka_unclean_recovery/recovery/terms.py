@@ -1,0 +1,48 @@
+"""What bounds the elections of a run: --accept-loss, --plan and --require-approval. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from kafka_unclean_recovery.files.approval_file import Approval
+from kafka_unclean_recovery.files.plan_reading import PlanFile, differences
+from kafka_unclean_recovery.model import Outcome, OutcomeKind, PartitionPlan, TopicPartition
+from kafka_unclean_recovery.planning.loss_limits import LossLimits, over_limit
+
+PLAN = "--plan"
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """limits: empty when any loss may be. plan: None when any plan may be carried out."""
+
+    accept_loss: tuple[str, ...]
+    limits: LossLimits
+    plan: PlanFile | None
+    approval: Approval | None
+
+    def refused(self, plans: Iterable[PartitionPlan]) -> dict[TopicPartition, Outcome]:
+        """Of plans with a designated leader, those that are not to be carried out."""
+        reasons = ((plan.state.topic_partition, self._why_not(plan)) for plan in plans)
+        return {tp: Outcome(OutcomeKind.REFUSED, why) for tp, why in reasons if why is not None}
+
+    def _why_not(self, plan: PartitionPlan) -> str | None:
+        if self.limits and (why := over_limit(plan, self.limits)) is not None:
+            return why
+        if self.plan is None:
+            return None
+        planned = self.plan.partitions.get(plan.state.topic_partition)
+        if planned is None:
+            return f"{PLAN} has no such partition"
+        changed = differences(planned, plan)
+        return f"not as in {PLAN}: {'; '.join(changed)}; plan again" if changed else None
+
+    def journal_fields(self) -> dict[str, Any]:
+        """For the line "consent"."""
+        return {
+            "accept_loss": list(self.accept_loss),
+            "plan_digest": self.plan and self.plan.digest,
+            "approval": self.approval and asdict(self.approval),
+        }
