@@ -12,7 +12,7 @@ from typing import Any
 
 import typer
 
-from kafka_unclean_recovery.cli import elect_leaders, unclean_recovery
+from kafka_unclean_recovery.cli.commands import elect_leaders, unclean_recovery
 from kafka_unclean_recovery.emulator.control.commands import FORMS
 
 APPS = {
@@ -28,7 +28,7 @@ class Takes(StrEnum):
     WORD = "word"
     FILE = "file"
     DIRECTORY = "directory"
-    # A running cluster is asked for these: the kinds of cli/complete.py.
+    # A running cluster is asked for these: the kinds of cli/commands/complete.py.
     TOPICS = "topics"
     OFFLINE_BROKERS = "offline-brokers"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from completions.commands import APPS, FROM_CLUSTER, Argument, Command, Flag, Takes, command
 from completions.man import MAN, man_page
-from kafka_unclean_recovery.cli import complete, unclean_recovery
+from kafka_unclean_recovery.cli.commands import complete, unclean_recovery
 
 HERE = Path(__file__).parent
 

@@ -1,5 +1,5 @@
 """python -m kafka_unclean_recovery"""
 
-from kafka_unclean_recovery.cli.unclean_recovery import main
+from kafka_unclean_recovery.cli.commands.unclean_recovery import main
 
 main()

@@ -8,7 +8,7 @@ from pathlib import Path
 from kafka_unclean_recovery.cli.complaints import scan_complaints
 from kafka_unclean_recovery.cli.console import Console, read_input
 from kafka_unclean_recovery.cli.exits import Exit, usage
-from kafka_unclean_recovery.cli.scan import scan_directories
+from kafka_unclean_recovery.cli.runs.scan_log_dirs import scan_directories
 from kafka_unclean_recovery.cli.scan_watch import ScanWatch
 from kafka_unclean_recovery.cli.selection import Selection
 from kafka_unclean_recovery.errors import InputError

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from kafka_unclean_recovery.cli import elect_leaders, entry, unclean_recovery
+from kafka_unclean_recovery.cli import entry
+from kafka_unclean_recovery.cli.commands import elect_leaders, unclean_recovery
 from kafka_unclean_recovery.cli.environment import PREFIX
 
 RECOVERY = "kafka-unclean-recovery"

@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 
 import kafka_unclean_recovery
-from kafka_unclean_recovery.cli.salvaging import Options, run
+from kafka_unclean_recovery.cli.runs.salvage import Options, run
 from tests.cli.run import RECOVERY
 from tests.cli.run import run as run_process
 from tests.salvage.batches import numbered
@@ -223,7 +223,7 @@ def test_a_run_that_is_killed_half_way_leaves_no_directory_and_can_be_run_again(
     home: Home,
 ) -> None:
     killed = home.process(
-        "import os, kafka_unclean_recovery.cli.salvaging as s\n"
+        "import os, kafka_unclean_recovery.cli.runs.salvage as s\n"
         "s.write_manifest = lambda *_: os.kill(os.getpid(), 9)"
     )
     assert killed.returncode == -signal.SIGKILL

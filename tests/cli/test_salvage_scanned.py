@@ -13,7 +13,7 @@ from uuid import UUID
 import jsonschema
 import pytest
 
-from kafka_unclean_recovery.cli.salvaging import Options, run
+from kafka_unclean_recovery.cli.runs.salvage import Options, run
 from kafka_unclean_recovery.files.replica_info_file import replica_info_json
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories

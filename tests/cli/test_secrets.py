@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from kafka_unclean_recovery.cli import elect_leaders, unclean_recovery
+from kafka_unclean_recovery.cli.commands import elect_leaders, unclean_recovery
 from kafka_unclean_recovery.emulator import Cluster
 from tests.cli.run import RECOVERY
 from tests.cluster.certificates import authority, issue

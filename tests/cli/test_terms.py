@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_unclean_recovery.cli.approving import approve_plan
 from kafka_unclean_recovery.cli.exits import USAGE, Exit
+from kafka_unclean_recovery.cli.runs.approve import approve_plan
 from kafka_unclean_recovery.cli.terms import check_terms, read_terms, user_name
 from kafka_unclean_recovery.files.approval_file import Approval, approval_json
 from kafka_unclean_recovery.files.plan_file import plan_json

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from kafka_unclean_recovery.cli import elect_leaders, unclean_recovery
+from kafka_unclean_recovery.cli.commands import elect_leaders, unclean_recovery
 from kafka_unclean_recovery.emulator import Cluster, Options, Security
 from tests.emulator.secured import Done
 from tests.least_rights import EMULATED, ROWS, Row, check_table, prove

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_unclean_recovery.cli.replaying import Options, run
+from kafka_unclean_recovery.cli.runs.salvage_replay import Options, run
 from tests.real.cli import Cli, Finished
 from tests.real.cluster import KafkaCluster
 from tests.real.odd_records import odd_records, odd_salvage, refused

@@ -15,8 +15,8 @@ from pyspark.sql import SparkSession
 from typer.testing import CliRunner
 
 from kafka_unclean_recovery.cli import spark_session
-from kafka_unclean_recovery.cli.spark_planning import Options, plan
-from kafka_unclean_recovery.cli.unclean_recovery import app
+from kafka_unclean_recovery.cli.commands.unclean_recovery import app
+from kafka_unclean_recovery.cli.runs.spark_plan import Options, plan
 from kafka_unclean_recovery.files.plan_file import manual_recovery_json, parse_plan, plan_json
 from kafka_unclean_recovery.model import Cluster, PartitionReport, ReplicaInfo
 from kafka_unclean_recovery.planning.merged_scans import merge_infos

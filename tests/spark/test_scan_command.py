@@ -13,9 +13,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kafka_unclean_recovery import __version__
-from kafka_unclean_recovery.cli import spark_scan, spark_session
+from kafka_unclean_recovery.cli import spark_session
 from kafka_unclean_recovery.cli.console import Console
-from kafka_unclean_recovery.cli.spark_scan import Options, scan
+from kafka_unclean_recovery.cli.runs import spark_scan
+from kafka_unclean_recovery.cli.runs.spark_scan import Options, scan
 from kafka_unclean_recovery.cli.spark_session import SparkWatch
 from kafka_unclean_recovery.log_dir.watching import Progress
 from kafka_unclean_recovery.mechanisms import ScanMode

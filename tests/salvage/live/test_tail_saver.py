@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_unclean_recovery.cli.salvaging import parquet_records
+from kafka_unclean_recovery.cli.runs.salvage import parquet_records
 from kafka_unclean_recovery.cluster.config.security import load_client_config
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind

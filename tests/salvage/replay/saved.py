@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from kafka_unclean_recovery.cli import salvaging
+from kafka_unclean_recovery.cli.runs import salvage
 from tests.salvage.disks import disk, plan_text
 
 EPOCHS = ((0, 0),)
@@ -19,7 +19,7 @@ def salvaged(directory: Path, logs: Mapping[int, bytes], name: str = "saved") ->
     for broker, log in logs.items():
         disk(disks, {0: log}, EPOCHS, broker=broker)
     saved = directory / name
-    options = salvaging.Options(
+    options = salvage.Options(
         log_dirs=(disks,),
         replica_info_files=(),
         plan=plan,
@@ -30,6 +30,6 @@ def salvaged(directory: Path, logs: Mapping[int, bytes], name: str = "saved") ->
         topics=None,
         path_to_json_file=None,
     )
-    salvaging.run(options)
+    salvage.run(options)
     assert (saved / "manifest.json").exists()
     return saved

@@ -16,7 +16,7 @@ from typing import Any
 import confluent_kafka
 import pytest
 
-from kafka_unclean_recovery.cli.replaying import Options, run
+from kafka_unclean_recovery.cli.runs.salvage_replay import Options, run
 from kafka_unclean_recovery.emulator import Cluster
 from kafka_unclean_recovery.emulator.error_codes import TOPIC_AUTHORIZATION_FAILED
 from kafka_unclean_recovery.emulator.listener.intercepts import Close, Fail

@@ -49,7 +49,7 @@ def doctor(
     reassignments, clocks, room. Each line says what is so, why it matters and what to do. The exit
     code is 1 when one of them is a warning or a failure.
     """
-    from kafka_unclean_recovery.cli.doctoring import Options, run_doctor
+    from kafka_unclean_recovery.cli.runs.doctor import Options, run_doctor
 
     options = Options(
         bootstrap_server=bootstrap_server,

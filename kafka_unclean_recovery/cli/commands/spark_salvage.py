@@ -50,8 +50,8 @@ def spark_salvage(
     The disks are read again where spark scan found them, but for replicas that are known to hold
     nothing more.
     """
-    from kafka_unclean_recovery.cli.spark_salvaging import Options
-    from kafka_unclean_recovery.cli.spark_salvaging import spark_salvage as run
+    from kafka_unclean_recovery.cli.runs.spark_salvage import Options
+    from kafka_unclean_recovery.cli.runs.spark_salvage import spark_salvage as run
 
     options = Options(
         summaries=tuple(summaries),

@@ -8,19 +8,19 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery import __version__
-from kafka_unclean_recovery.cli import (
+from kafka_unclean_recovery.cli import entry
+from kafka_unclean_recovery.cli.commands import (
     aftercare,
     approve,
     complete,
     doctor,
     emulator,
-    entry,
-    plan_from_disks,
     report,
     salvage,
     scan_log_dirs,
     spark,
 )
+from kafka_unclean_recovery.cli.commands import plan as plan_from_disks
 from kafka_unclean_recovery.cli.flags import (
     AcceptLoss,
     Canary,
@@ -156,8 +156,8 @@ def unclean_recovery(
     if bootstrap_server is None:
         context.fail("Missing option '--bootstrap-server'.")
     # Kafka's codec takes 0.2 s to import; --help and a wrong flag should not wait for it.
-    from kafka_unclean_recovery.cli.recover import recover, resume_journal
-    from kafka_unclean_recovery.cli.recover_options import Options
+    from kafka_unclean_recovery.cli.runs.recovery_inputs import Options
+    from kafka_unclean_recovery.cli.runs.unclean_recovery import recover, resume_journal
 
     options = Options(
         bootstrap_server=bootstrap_server,

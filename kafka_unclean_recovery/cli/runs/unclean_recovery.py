@@ -11,14 +11,14 @@ from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, USAGE, Exit, usage
 from kafka_unclean_recovery.cli.flags import ReplicaFormat
 from kafka_unclean_recovery.cli.live_salvaging import save_tails
 from kafka_unclean_recovery.cli.output import exit_code_of, print_report, say_failures
-from kafka_unclean_recovery.cli.recover_options import (
+from kafka_unclean_recovery.cli.resumed import resumed_json
+from kafka_unclean_recovery.cli.runs.recovery_inputs import (
     NAME,
     Inputs,
     Options,
     next_command,
     read_inputs,
 )
-from kafka_unclean_recovery.cli.resumed import resumed_json
 from kafka_unclean_recovery.cli.session import (
     Session,
     finish,

@@ -25,6 +25,6 @@ def approve(
     Needs a terminal and no cluster. The run that elects takes the file with --require-approval, and
     must be another user's. It guards against mistakes, not against forgery.
     """
-    from kafka_unclean_recovery.cli.approving import approve_plan
+    from kafka_unclean_recovery.cli.runs.approve import approve_plan
 
     raise typer.Exit(approve_plan(plan, output))

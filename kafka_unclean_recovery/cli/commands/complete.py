@@ -23,6 +23,6 @@ def complete(
 
     The cluster that the line names is asked, for a second at most.
     """
-    from kafka_unclean_recovery.cli.completing import print_candidates
+    from kafka_unclean_recovery.cli.runs.complete import print_candidates
 
     print_candidates(kind, line)

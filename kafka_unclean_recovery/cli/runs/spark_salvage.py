@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from kafka_unclean_recovery.cli.complaints import count_and_first, counted
 from kafka_unclean_recovery.cli.console import Console, check_new_directory
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
-from kafka_unclean_recovery.cli.salvaging import read_leaders
+from kafka_unclean_recovery.cli.runs.salvage import read_leaders
 from kafka_unclean_recovery.cli.scan_watch import size_text
 from kafka_unclean_recovery.cli.selection import Selection, selection
 from kafka_unclean_recovery.cli.spark_session import SparkWatch, check_installed, session_for

@@ -1,4 +1,4 @@
-"""kafka-unclean-recovery spark plan: designated leaders out of what spark scan found."""
+"""kafka-unclean-recovery plan: designated leaders out of disks alone, with nothing alive."""
 
 from __future__ import annotations
 
@@ -9,57 +9,60 @@ import typer
 
 from kafka_unclean_recovery.cli.flags import (
     Format,
+    HowMuch,
+    LogDirs,
+    MetricsFile,
     OutputFormat,
+    PartitionsFile,
     PlanFile,
+    ReplicaInfoFiles,
+    Topics,
 )
 from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
-from kafka_unclean_recovery.cli.spark_flags import Conf, Master, Summaries
+from kafka_unclean_recovery.mechanisms import ScanMode
 
 NAME = "plan"
 
 
-def spark_plan(
-    summaries: Summaries,
+def plan_from_disks(
     manual_recovery_output_file: Annotated[
         Path,
         typer.Option(
             metavar="NEWFILE", help="Write the designated leaders, for kafka-elect-leaders."
         ),
     ],
-    plan_output_file: PlanFile = None,
+    replica_info_file: ReplicaInfoFiles = None,
+    log_dirs: LogDirs = None,
+    mode: HowMuch = ScanMode.RECOVER,
     exclude_brokers: Annotated[
         str | None,
         typer.Option(
             metavar="IDS", help="Brokers that will never start again, as in 1,2: none will lead."
         ),
     ] = None,
-    html: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="NEWFILE", help="Write what is lost, by topic and partition, as a page."
-        ),
-    ] = None,
+    plan_output_file: PlanFile = None,
     format: OutputFormat = Format.TABLE,  # noqa: A002 - the flag's name
-    master: Master = None,
-    conf: Conf = None,
+    topics: Topics = None,
+    path_to_json_file: PartitionsFile = None,
+    metrics_file: MetricsFile = None,
     log_format: LogFormatFlag = LogFormat.TEXT,
 ) -> None:
-    """Choose leaders as plan does, for any number of partitions; what is lost goes to stdout by
-    topic.
+    """Choose leaders from log directories alone, with no broker and no controller alive.
 
     Nothing is elected and nothing is asked of any cluster: kafka-elect-leaders takes the file once
     the brokers are started.
     """
-    from kafka_unclean_recovery.cli.spark_planning import Options, plan
+    from kafka_unclean_recovery.cli.runs.plan import Options, plan
 
     options = Options(
-        summaries=tuple(summaries),
+        replica_info_files=tuple(replica_info_file or ()),
+        log_dirs=tuple(log_dirs or ()),
+        mode=mode,
+        exclude_brokers=exclude_brokers,
         manual_recovery_output_file=manual_recovery_output_file,
         plan_output_file=plan_output_file,
-        exclude_brokers=exclude_brokers,
-        html=html,
         as_json=format is Format.JSON,
-        master=master,
-        conf=tuple(conf or ()),
+        topics=topics,
+        path_to_json_file=path_to_json_file,
     )
     raise typer.Exit(plan(options))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kafka_unclean_recovery.cli import spark_plan, spark_salvage
+from kafka_unclean_recovery.cli.commands import spark_plan, spark_salvage
 from kafka_unclean_recovery.cli.flags import Format, HowMuch, OutputFormat, PartitionsFile, Topics
 from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cli.spark_flags import (
@@ -78,7 +78,7 @@ def scan(
     Below --output: replicas, one row a replica, and partitions, both as Parquet. Disks are only
     read. A run that was killed or interrupted goes on when the same is asked for again.
     """
-    from kafka_unclean_recovery.cli.spark_scan import Options, scan
+    from kafka_unclean_recovery.cli.runs.spark_scan import Options, scan
 
     options = Options(
         roots=tuple(roots or ()),

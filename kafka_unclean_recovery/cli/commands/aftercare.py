@@ -66,7 +66,7 @@ def aftercare(
     it is over.
     """
     # Kafka's codec takes 0.2 s to import; --help and a wrong flag should not wait for it.
-    from kafka_unclean_recovery.cli.caring import Options, run_aftercare
+    from kafka_unclean_recovery.cli.runs.aftercare import Options, run_aftercare
 
     options = Options(
         bootstrap_server=bootstrap_server,

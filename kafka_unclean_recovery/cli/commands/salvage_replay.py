@@ -64,7 +64,7 @@ def salvage_replay(
     and adds nothing that is there.
     """
     try:
-        from kafka_unclean_recovery.cli.replaying import Options, run
+        from kafka_unclean_recovery.cli.runs.salvage_replay import Options, run
     except ModuleNotFoundError as error:
         from kafka_unclean_recovery.cli.console import Console
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from kafka_unclean_recovery.cli import salvage_replay
+from kafka_unclean_recovery.cli.commands import salvage_replay
 from kafka_unclean_recovery.cli.flags import (
     Format,
     LogDirs,
@@ -61,7 +61,7 @@ def salvage(
         context.fail(f"Missing option '{'--plan' if plan is None else '--output'}'.")
     if not log_dirs and not replica_info_file:
         context.fail("Missing option '--log-dirs' or '--replica-info-file'.")
-    from kafka_unclean_recovery.cli.salvaging import Options, run
+    from kafka_unclean_recovery.cli.runs.salvage import Options, run
 
     options = Options(
         log_dirs=tuple(log_dirs or ()),

@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NoReturn
 
-from kafka_unclean_recovery.cli.complete import Kind
+from kafka_unclean_recovery.cli.commands.complete import Kind
 from kafka_unclean_recovery.cli.environment import plain_variable
 from kafka_unclean_recovery.cluster.config.security import load_client_config
 from kafka_unclean_recovery.cluster.nodes import Nodes

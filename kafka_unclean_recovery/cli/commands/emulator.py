@@ -75,7 +75,7 @@ def emulator(
     if context.invoked_subcommand is not None:
         refuse_flags_before(context, context.invoked_subcommand)
         return
-    from kafka_unclean_recovery.cli.emulate import Options, emulate
+    from kafka_unclean_recovery.cli.runs.emulator import Options, emulate
 
     options = Options(
         brokers=brokers,
@@ -113,6 +113,6 @@ def ctl(
     Kill, start or fence brokers, drop links, intercept requests, write records, and status.
     The COMMAND help lists all.
     """
-    from kafka_unclean_recovery.cli.emulator_ctl import control
+    from kafka_unclean_recovery.cli.runs.emulator_ctl import control
 
     raise typer.Exit(control(command, data_dir, socket, as_json=format is Format.JSON))

@@ -54,7 +54,7 @@ def scan_log_dirs(
 
     Files are only read, and nothing is asked of any cluster. Ctrl-C reports what was scanned.
     """
-    from kafka_unclean_recovery.cli.scan import Options, scan
+    from kafka_unclean_recovery.cli.runs.scan_log_dirs import Options, scan
 
     options = Options(
         directories=tuple(directories),

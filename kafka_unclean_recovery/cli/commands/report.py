@@ -38,7 +38,7 @@ def report(
     Nothing is asked of any cluster, and nothing is changed. Aftercare with --journal adds to it who
     is affected.
     """
-    from kafka_unclean_recovery.cli.reporting import Options, write_report
+    from kafka_unclean_recovery.cli.runs.report import Options, write_report
 
     given = {
         ReportFormat.MARKDOWN: markdown,

@@ -105,7 +105,7 @@ def elect_leaders(
     ] = False,
 ) -> None:
     """Elect leaders: preferred, unclean, or exactly the one designated."""
-    from kafka_unclean_recovery.cli.elect import Options, elect
+    from kafka_unclean_recovery.cli.runs.elect_leaders import Options, elect
     from kafka_unclean_recovery.planning.waves import Pace
 
     options = Options(

@@ -1,0 +1,1 @@
+"""The commands: their flags, as dataclasses that import nothing heavy, and their help."""
