@@ -29,7 +29,7 @@ class TopicPartition:
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """A registered broker. `fenced` is unknown where the cluster does not tell (before 4.1)."""
+    """A registered broker. `fenced` is False where the cluster does not tell it (before 4.1)."""
 
     id: int
     host: str

@@ -126,7 +126,7 @@ class PiecedReads:
         self.end_of = reads.end_of
 
     def whole(self, segment: Segment, log: BatchLog) -> End:
-        """Do as SegmentReads.whole."""
+        """Tell `log` the segment as SegmentReads.whole does, from the pieces where they fit."""
         log.begin_segment(segment.base_offset)
         at = 0
         while found := self._results.get((segment.name, at)):

@@ -73,7 +73,7 @@ class DesignatedElector:
         return {tp: f"{why}; it may still be carried out" for tp, why in tried.said.items()}
 
     async def _elect(self, pending: Carried) -> Said:
-        """Send one try; see until_elected."""
+        """Send the request for one try; see until_elected."""
         controller = self._means.controller
         leaders = {tp: e.leader for tp, e in pending.items()}
         answers = await noted(

@@ -1,5 +1,4 @@
-"""Observe partitions once more, immediately before an election: do the facts behind a plan still
-hold?
+"""Observe partitions once more, immediately before an election, to see that their plans still hold.
 
 The partition must be offline, with the same topic id, leader epoch and replica set, and without a
 reassignment. The designated replica must still answer with the planned log end offset, and from the

@@ -30,10 +30,11 @@ PASSING = frozenset(
         UNKNOWN_TOPIC_ID,
     }
 )
-"""A broker that has just started, or whose metadata lags, answers these and then gets over it."""
+"""A broker that has just started, or whose metadata lags, answers with these codes for a while."""
 
 UNSURE = frozenset({REQUEST_TIMED_OUT, NOT_CONTROLLER})
-"""The request may be carried out yet: the controller had it, or a broker keeps it for later."""
+"""After these codes the request may still be carried out: the controller had it, or a broker keeps
+it for later."""
 
 
 def error_name(code: int) -> str:

@@ -44,7 +44,7 @@ from kafka_unclean_recovery.log_dir.metadata.codec import (
 
 _FRAME_VERSION = 1
 NO_LEADER_CHANGE = -2
-"""In a PartitionChangeRecord this number leaves the leader as it is."""
+"""This number in a PartitionChangeRecord leaves the leader as it is."""
 NO_RECOVERY_CHANGE = -1
 _INT16_MAX = 0x7FFF
 

@@ -31,7 +31,7 @@ _TEXT = re.compile(r"version: (\S+)\r?\nbrokerEpoch: (\S+)\s*")
 
 @dataclass(frozen=True, slots=True)
 class CleanShutdown:
-    """The broker's last epoch, None where its version did not write it."""
+    """The content of the file: the broker's last epoch, None where its version did not write it."""
 
     broker_epoch: int | None
 

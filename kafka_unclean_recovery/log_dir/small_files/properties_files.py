@@ -13,7 +13,7 @@ from kafka_unclean_recovery.log_dir.small_files.text_lines import INT32_MAX, dec
 META_PROPERTIES = "meta.properties"
 PARTITION_METADATA = "partition.metadata"
 
-# meta.properties (org.apache.kafka.metadata.properties.MetaProperties), a Java .properties file:
+# meta.properties (org.apache.kafka.metadata.properties.MetaProperties) is a .properties file:
 #
 #     version 0 (ZooKeeper)            version 1 (KRaft)
 #     version=0, or no such line       version=1
