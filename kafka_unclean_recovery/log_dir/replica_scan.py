@@ -253,8 +253,8 @@ def _lineage(assigned: Assigned | None, log_start: int, log_end: int) -> EpochLi
 
 def _assigned(folder: Folder, files: ReplicaFiles) -> tuple[Assigned | None, str | None]:
     """Return (the entries of leader-epoch-checkpoint, why they can't be told). A file written
-    without an entry counts as no file: a broker leaves it so when all records were deleted at its
-    start."""
+    without an entry counts as no file: a broker that finds at its start that all records were
+    deleted leaves such a file."""
     if not files.has_leader_epochs:
         return None, None
     data = folder.read_whole(LEADER_EPOCHS) or b""

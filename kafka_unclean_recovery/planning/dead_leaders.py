@@ -1,7 +1,7 @@
 """Find partitions that have a leader in the metadata, but whose leader is fenced or dead; no I/O.
 
-Kafka's controller takes the leader away as it fences a broker. Another controller may not, and then
-nothing looks offline, though nobody serves the partition.
+Kafka's controller takes the leader away as it fences a broker. A controller that is not Apache's
+may not, and then nothing looks offline, though nobody serves the partition.
 """
 
 from __future__ import annotations

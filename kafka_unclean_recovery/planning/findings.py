@@ -369,8 +369,8 @@ def _only_candidate_is_empty(
 
 
 def _ends_no_later(log: ReplicaLog, emptied: ReplicaLog) -> bool:
-    """Return True when the log ends at or below the emptied one, or is empty: all it holds there
-    was deleted on purpose."""
+    """Return True when the log is empty, or ends at or below the emptied one: the records below
+    that end were deleted on purpose."""
     end, known = emptied.log_end_offset, log.log_end_offset
     return log.sure and (log.empty or (None not in (known, end) and (known or 0) <= (end or 0)))
 

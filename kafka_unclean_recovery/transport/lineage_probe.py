@@ -174,8 +174,8 @@ class LineageProbe:
         return self._ends[0][0] if self._ends and self._emptied else None
 
     def _newest_above_another(self) -> int | None:
-        """Return the newest epoch if it surely has records, without a log start: it has when it
-        ends above another epoch's end. A single end may be the end of a log that was emptied."""
+        """Return the newest epoch if it surely has records although no log start is known: it ends
+        above the end of another epoch. A single end may be the end of a log that was emptied."""
         unknown = self.problem is not None or self.ask is not None
         if unknown or len(self._ends) < 2 or self._ends[1][1] >= self._ends[0][1]:
             return None

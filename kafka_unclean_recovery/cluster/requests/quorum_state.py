@@ -40,8 +40,8 @@ class Fetcher:
 @dataclass(frozen=True, slots=True)
 class Quorum:
     """The quorum as the active controller describes it (LeaderState). high_watermark is exclusive,
-    and negative while it is not known. tells_times: False for Kafka before 3.3, and for other
-    controllers that don't tell a fetch time of their own. Observers are mostly brokers."""
+    and negative while it is not known. tells_times: False for Kafka before 3.3, and for controllers
+    that are not Apache's and don't tell a fetch time of their own. Observers are mostly brokers."""
 
     leader: int
     high_watermark: int
