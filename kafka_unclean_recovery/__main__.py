@@ -1,4 +1,4 @@
-"""python -m kafka_unclean_recovery"""
+"""Run the command line as `python -m kafka_unclean_recovery`."""
 
 from kafka_unclean_recovery.cli.commands.unclean_recovery import main
 

@@ -1,4 +1,4 @@
-"""The one way to wait: every wait hangs on a Deadline, and a Deadline on one clock.
+"""Every wait of the package hangs on a Deadline, and a Deadline on one clock.
 
 Tests inject the clock; nothing else in the package reads time to decide how long to wait.
 """
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 Clock = Callable[[], float]
-"""Seconds, monotonic, from any origin."""
+"""Returns seconds of a monotonic clock, from any origin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Deadline:
         return cls(clock() + seconds, clock)
 
     def remaining(self) -> float:
-        """Seconds left, never below 0."""
+        """Return the seconds left, never below 0."""
         return max(0.0, self.at - self.clock())
 
     @property
@@ -33,9 +33,9 @@ class Deadline:
         return self.clock() >= self.at
 
     def at_least(self, seconds: float) -> Deadline:
-        """The later of this deadline and `seconds` from now, on the same clock."""
+        """Return the later of this deadline and `seconds` from now, on the same clock."""
         return Deadline(max(self.at, self.clock() + seconds), self.clock)
 
     def within(self, seconds: float) -> Deadline:
-        """The earlier of this deadline and `seconds` from now, on the same clock."""
+        """Return the earlier of this deadline and `seconds` from now, on the same clock."""
         return Deadline(min(self.at, self.clock() + seconds), self.clock)

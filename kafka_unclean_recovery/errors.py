@@ -1,4 +1,4 @@
-"""What the operator can put right: each message says where and how."""
+"""Errors that the operator can put right: each message says where and how."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user chooses by name. Light to import, for --help knows the names."""
+"""The mechanisms that a user chooses by name. The module is light to import, as --help needs it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from enum import StrEnum
 
 
 class ScanMode(StrEnum):
-    """How much of a log's files is looked at: checkpoints and the last headers; with CRCs from
-    the recovery point on, as a broker does after an unclean stop; with CRCs of everything."""
+    """How much of a log's files a scan reads. FAST: checkpoints and the last headers. RECOVER: also
+    all from the recovery point on with CRCs, as a broker does after an unclean stop. DEEP:
+    everything with CRCs."""
 
     FAST = "fast"
     RECOVER = "recover"
@@ -16,8 +17,8 @@ class ScanMode(StrEnum):
 
 
 class Dialect(StrEnum):
-    """Of GetReplicaLogInfo; best first: those that tell the epoch of the last record before the
-    one that does not."""
+    """The dialects of GetReplicaLogInfo, best first: the dialects that tell the epoch of the last
+    record come before the one that does not."""
 
     KIP_966 = "kip-966"
     REVERTED = "reverted"
@@ -25,7 +26,7 @@ class Dialect(StrEnum):
 
 
 class Transport(StrEnum):
-    """How replicas are asked how far they go."""
+    """The ways to ask replicas how far their logs go."""
 
     AUTO = "auto"
     REPLICA_LOG_INFO = "replica-log-info"
@@ -33,7 +34,7 @@ class Transport(StrEnum):
 
 
 class ElectionMethod(StrEnum):
-    """How a designated leader is elected."""
+    """The ways to elect a designated leader."""
 
     AUTO = "auto"
     DESIGNATED = "designated"
@@ -42,7 +43,7 @@ class ElectionMethod(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """Which mechanisms the user asked for; `dialect` is None unless it was named."""
+    """The mechanisms that the user asked for; `dialect` is None unless the user named it."""
 
     transport: Transport = Transport.AUTO
     election_method: ElectionMethod = ElectionMethod.AUTO

@@ -1,4 +1,4 @@
-"""What is known of a cluster, in Kafka's words: frozen values, no behaviour that needs I/O.
+"""The model of a cluster, in Kafka's words: frozen values without behaviour that needs I/O.
 
 A broker is a process, a replica is its copy of a partition. Every offset called an *end* is
 exclusive, every *start* inclusive. `None` always means unknown, never zero.
@@ -15,7 +15,7 @@ from kafka_unclean_recovery.mechanisms import ScanMode
 NO_LEADER = -1
 
 INTERNAL_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_state")
-"""Kafka's own: groups, transactions and share groups stand still without them."""
+"""Kafka's own topics, without which groups, transactions and share groups stand still."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -29,7 +29,7 @@ class TopicPartition:
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """A registered broker. `fenced` is unknown where the cluster does not tell (before 4.1)."""
+    """A registered broker. `fenced` is False where the cluster does not tell it (before 4.1)."""
 
     id: int
     host: str
@@ -47,17 +47,17 @@ class EpochSpan:
 
 
 EpochLineage = tuple[EpochSpan, ...]
-"""Spans in rising epoch and offset, each beginning where the one before ends."""
+"""The spans of a log in rising epoch and offset, each beginning where the one before ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """What the files of a replica say besides how far its log goes.
+    """The facts in a replica's files besides how far its log goes.
 
-    directory: the replica's own, fit to print. topic_id: of partition.metadata; None where there
-    is none. size: of its segments, in bytes. record_count: of a deep scan of batches that tell it.
-    damage: what the log ends at, when that is not the normal look of a log's end. stopped_clean:
-    its broker was shut down in order.
+    directory: the replica's own, fit to print. topic_id: from partition.metadata; None where there
+    is none. size: the size of its segments, in bytes. record_count: from a deep scan, where the
+    batches tell it. damage: the damage that the log ends at, None when its end looks normal.
+    stopped_clean: its broker was shut down in order.
     """
 
     mode: ScanMode
@@ -73,14 +73,15 @@ class Scanned:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaLog:
-    """How far one replica's log goes, and who says so.
+    """How far one replica's log goes, and which source says so.
 
     `epochs` is the whole lineage from the log start to the log end, or None when it could not be
     read. `problem` is the reason why this replica's log can't be used or wasn't seen at all; a
-    replica with a problem is never designated. `suspect` is the reason why it may be corrupt
-    although it reads well, up to `certain_end_offset` (exclusive) it is not: a suspect never
-    outranks another. `scanned` is there when its files were read. `broker_epoch` is that of the
-    process that answered, where it tells: another one has started since when it changes.
+    replica with a problem is never designated. `suspect` is the reason why the log may be corrupt
+    although it reads well; up to `certain_end_offset` (exclusive) it is not. A suspect never
+    outranks a log that is not. `scanned` is there when the replica's files were read.
+    `broker_epoch` is the epoch of the broker process that answered, where the broker tells it: when
+    it changes, another process has started since.
     """
 
     broker: int
@@ -99,13 +100,13 @@ class ReplicaLog:
 
     @property
     def sure(self) -> bool:
-        """False when what it says is too little to count losses by."""
+        """False when the log tells too little to count losses by."""
         fast = self.scanned is not None and self.scanned.mode is ScanMode.FAST
         return self.problem is None and self.suspect is None and not fast
 
     @property
     def ends_below_its_high_watermark(self) -> bool:
-        """True when records that it held once, and that were committed, are gone from it."""
+        """True when committed records that the log once held are gone from it."""
         end, known = self.log_end_offset, self.high_watermark
         return end is not None and known is not None and end < known
 
@@ -155,7 +156,7 @@ class PartitionState:
 
 
 class Severity(StrEnum):
-    """How much an operator should weigh a finding; sorted from the gravest."""
+    """How much an operator should weigh a finding, from the gravest."""
 
     LOSS = "loss"
     UNKNOWN = "unknown"
@@ -164,7 +165,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something to weigh before electing. `code` is stable; `message` says what to do."""
+    """A fact to weigh before an election. `code` is stable; `message` says what to do."""
 
     code: str
     severity: Severity
@@ -175,10 +176,11 @@ class Finding:
 class Loss:
     """Records, counted as offsets, that electing one replica gives up; None is unknown.
 
-    certain: on live replicas, each (leader epoch, offset) once; they will be truncated.
-    possible: what dead or silent replicas may hold beyond the elected log. at_least: of both
-    together, as far as committed offsets and high watermarks tell; None where they tell of none.
-    Offsets that groups commit are evidence, not proof, so nothing is ranked by it.
+    certain: records on live replicas, each (leader epoch, offset) once; they will be truncated.
+    possible: records that dead or silent replicas may hold beyond the elected log. at_least: a
+    lower bound of both together, as far as committed offsets and high watermarks tell; None where
+    they tell of none. Offsets that groups commit are evidence, not proof, so nothing is ranked by
+    this bound.
     """
 
     certain: int | None
@@ -188,7 +190,7 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """Where one live replica would be truncated under a candidate: it keeps [.., offset)."""
+    """Where a live replica would be truncated under a candidate: the replica keeps [.., offset)."""
 
     broker: int
     offset: int
@@ -197,8 +199,8 @@ class Divergence:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """offset: the next that the group reads. leader_epoch: of the last record that it read; None
-    where the client did not say."""
+    """A group's committed offset. offset: the next offset that the group reads. leader_epoch: the
+    epoch of the last record that it read; None where the client did not say."""
 
     group: str
     topic_partition: TopicPartition
@@ -208,9 +210,9 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class GroupBeyond:
-    """commit: of a group that read records which a log does not have. resume: the offset in that
-    log from which on all is new to it. refilled: other records lie there where the gone ones were,
-    and a consumer may skip them without a word."""
+    """A group that has read records which a log does not have. resume: the offset in that log from
+    which on all is new to the group. refilled: other records lie where the gone ones were, and a
+    consumer may skip them without a word."""
 
     commit: Commit
     resume: int
@@ -218,14 +220,14 @@ class GroupBeyond:
 
     @property
     def gone(self) -> int:
-        """Offsets that the group was past, and whose records are gone."""
+        """Return the number of offsets that the group was past, and whose records are gone."""
         return self.commit.offset - self.resume
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A replica that can be elected, what every other live replica would lose by it, and the groups
-    that say to have read more than its log has, the furthest first."""
+    """A replica that can be elected, the losses of every other live replica under it, and the
+    groups that claim to have read more than its log has, the furthest first."""
 
     log: ReplicaLog
     loss: Loss
@@ -234,10 +236,10 @@ class Candidate:
 
 
 class Effect(StrEnum):
-    """What the return of a dead broker would do for a recovery.
+    """The effect that the return of a dead broker would have on a recovery.
 
     LOSSLESS: no committed record is lost, on the condition that is said with it. BETTER: its log
-    ranks above the designated one. NO_BETTER: it is known not to.
+    ranks above the designated one. NO_BETTER: its log is known not to.
     """
 
     LOSSLESS = "lossless"
@@ -247,7 +249,7 @@ class Effect(StrEnum):
 
 
 class Evidence(StrEnum):
-    """What a verdict on waiting rests on: membership that the controller has recorded, the disk."""
+    """The evidence for a verdict on waiting: membership recorded by the controller, or the disk."""
 
     ISR = "isr"
     ELR = "elr"
@@ -257,9 +259,10 @@ class Evidence(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What waiting for one dead broker would bring to one partition.
+    """The effect of waiting for one dead broker on one partition.
 
-    records: what its log holds beyond the designated one, where its disk tells. why: a sentence.
+    records: how many records its log holds beyond the designated one, where its disk tells. why: a
+    sentence.
     """
 
     broker: int
@@ -274,7 +277,7 @@ class PartitionPlan:
     """The designated leader of one offline partition, or the reason why there is none.
 
     `ranking` holds every candidate, best first. `order` is the whole replica set as it is to be
-    written: candidates by rank, then the other live ones, then the dead in assignment order.
+    written: candidates by rank, then the other live replicas, then the dead in assignment order.
     `waiting` has each dead broker, in assignment order.
     """
 
@@ -309,7 +312,7 @@ class Outcome:
 @dataclass(frozen=True, slots=True)
 class PartitionReport:
     """One row of the artefact. `state` is the newest that was seen; None if there is no such
-    partition. `outcome` is None when nothing was to be done (no --automated-recovery)."""
+    partition. `outcome` is None when there was nothing to do (no --automated-recovery)."""
 
     topic_partition: TopicPartition
     state: PartitionState | None
@@ -319,7 +322,7 @@ class PartitionReport:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """The cluster as one broker describes it. `brokers` are the live, unfenced ones."""
+    """The cluster as one broker describes it. `brokers` are the live, unfenced brokers."""
 
     cluster_id: str
     brokers: Mapping[int, Broker]
@@ -328,8 +331,8 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All that a run found and did. `problems` are sentences about the cluster as a whole; so are
-    those of `unknown`, about groups that could not be asked, which no recovery hangs on."""
+    """Everything that a run found and did. `problems` are sentences about the cluster as a whole.
+    `unknown` are sentences about groups that could not be asked, which no recovery depends on."""
 
     cluster: Cluster
     partitions: tuple[PartitionReport, ...]
@@ -341,9 +344,9 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class PartitionInfo:
-    """What disks say of one partition. `state` is the controller's, as the newest metadata log
-    that was found has it; None without one. `findings` are about its directories. `compacted`:
-    compaction may have left gaps between its offsets, as far as was found."""
+    """One partition as disks tell it. `state` is the controller's, from the newest metadata log
+    that was found; None without one. `findings` are about its directories. `compacted`: compaction
+    may have left gaps between its offsets, as far as the scan found."""
 
     topic_partition: TopicPartition
     state: PartitionState | None
@@ -354,10 +357,11 @@ class PartitionInfo:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaInfo:
-    """What the log directories of some brokers say; partitions are sorted.
+    """The content of the log directories of some brokers; partitions are sorted.
 
     scanned_at: ISO 8601 with its offset from UTC. metadata_epoch and metadata_end_offset
-    (exclusive): how far the metadata log goes that the states are from; the greater is the newer.
+    (exclusive): how far the metadata log goes that the states are from; the greater pair is the
+    newer.
     """
 
     cluster_id: str | None

@@ -1,4 +1,4 @@
-"""How a run is asked to stop: the first signal lets the step in hand finish, a second does not."""
+"""Ask a run to stop: the first signal lets the step in hand finish, a second does not."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ from kafka_unclean_recovery.signals import StopRequest, stopping_signals
 
 T = TypeVar("T")
 
-# What follows the first signal on its heels is the same wish, and not to be told of a second one.
+# A signal right behind the first is the same wish, and does not count as a second one.
 _TELL_SECONDS = 0.1
 
 
 class Interrupted(Exception):
-    """A signal ended what was being waited for."""
+    """A signal ended a wait."""
 
 
 class Stop:
-    """Set by the first signal that asks to stop (signals.py)."""
+    """The request to stop, made by the first signal that asks for it (signals.py)."""
 
     def __init__(
         self, say: Callable[[str], None], last_words: Callable[[str], None] = lambda _: None
     ) -> None:
-        """last_words: said in the handler of a second signal, just before the process ends."""
+        """Prepare the request. `last_words` is called in the handler of a second signal, just
+        before the process ends."""
         self._say = say
         self._last_words = last_words
         self._request = StopRequest()
@@ -35,20 +36,21 @@ class Stop:
         self._left = ""
 
     def leaves_a_journal(self) -> None:
-        """From now on a second signal leaves something to finish."""
+        """Note that from now on a second signal leaves something to finish."""
         self._left = "; the journal tells what is left to finish"
 
     def install(self) -> None:
         """Take over the signals of the running event loop."""
         loop = asyncio.get_running_loop()
         for number in stopping_signals():
-            # By the first the loop wakes up. The second is the handler proper, which does not wait
-            # for a loop that is busy.
+            # The first handler wakes the loop up. The second is the handler proper, which does not
+            # wait for a busy loop.
             loop.add_signal_handler(number, self._woken)
             signal.signal(number, self._receive)
 
     def let_go(self) -> None:
-        """All is done: a signal ends the process, and without Python's traceback of a Ctrl-C."""
+        """Restore the signals because all is done: a signal ends the process, without Python's
+        traceback of a Ctrl-C."""
         loop = asyncio.get_running_loop()
         for number in stopping_signals():
             loop.remove_signal_handler(number)
@@ -65,7 +67,7 @@ class Stop:
             asyncio.get_running_loop().call_later(_TELL_SECONDS, self.tell)
 
     def tell(self) -> None:
-        """Say that it is stopping, once; nothing while nobody asked."""
+        """Say once that the run is stopping; say nothing while nobody asked."""
         if self.requested and not self._request.told:
             self._say(
                 "stopping: the step in hand is finished first (a second signal stops at once)"
@@ -78,14 +80,14 @@ class Stop:
 
     @property
     def exit_code(self) -> int | None:
-        """128 and the number of the first signal, None while nobody asked."""
+        """Return 128 and the number of the first signal, None while nobody asked."""
         return self._request.exit_code
 
     async def wait(self) -> None:
         await self._event.wait()
 
     async def unless(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of `work`; when asked to stop, `work` is cancelled and Interrupted raised."""
+        """Return the result of `work`; when asked to stop, cancel `work` and raise Interrupted."""
         task = asyncio.ensure_future(work)
         asked = asyncio.ensure_future(self._event.wait())
         try:

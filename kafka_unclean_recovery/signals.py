@@ -1,7 +1,7 @@
 """The signals that ask a run to stop, in one place for every command.
 
-The first lets the step in hand finish, a second stops at once. SIGPIPE is ignored, as Python has
-it: that a reader is gone shows where something is written, and changes nothing else.
+The first lets the step in hand finish, a second stops at once. SIGPIPE is ignored, as in Python: a
+reader that is gone shows where the run writes to it, and changes nothing else.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 OF_A_TERMINAL = (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
-"""What a terminal sends to all processes in its foreground."""
+"""A terminal sends these signals to all processes in its foreground."""
 
 _ALWAYS = (signal.SIGINT, signal.SIGTERM)
 _UNLESS_IGNORED = (signal.SIGHUP, signal.SIGQUIT)
@@ -22,15 +22,15 @@ _SAME_WISH_SECONDS = 0.2
 
 
 def stopping_signals() -> tuple[signal.Signals, ...]:
-    """Without those that whoever started us ignores: nohup has SIGHUP so."""
+    """Return the signals to heed, without any that our parent ignores, as nohup does SIGHUP."""
     heeded = (n for n in _UNLESS_IGNORED if signal.getsignal(n) is not signal.SIG_IGN)
     return (*_ALWAYS, *heeded)
 
 
 class StopRequest:
-    """What signals asked for so far.
+    """The request that signals have made so far.
 
-    told: somebody was told of the first one, and so of what a second one does.
+    told: somebody was told of the first signal, and so of what a second one does.
     """
 
     def __init__(self) -> None:
@@ -39,9 +39,9 @@ class StopRequest:
         self._at = 0.0
 
     def receive(self, number: int) -> bool:
-        """Whether to stop at once. To be called in the handler: it prints nothing.
+        """Return whether to stop at once. Call this in the handler: it prints nothing.
 
-        The same again on the heels of the first is the same wish, and a SIGHUP is always: a session
+        The same signal right behind the first is the same wish, and a SIGHUP always is: a session
         that drops sends two of them.
         """
         if self._number is None:
@@ -58,13 +58,13 @@ class StopRequest:
 
     @property
     def exit_code(self) -> int | None:
-        """128 and the number of the first signal, None while nobody asked."""
+        """Return 128 and the number of the first signal, None while nobody asked."""
         return None if self._number is None else 128 + self._number
 
 
 @contextmanager
 def taken(receive: Callable[[int], None]) -> Iterator[None]:
-    """`receive` is called with the number of each signal that asks to stop, in its handler."""
+    """Call `receive` with the number of each signal that asks to stop, in its handler."""
 
     def handle(number: int, _: FrameType | None) -> None:
         receive(number)

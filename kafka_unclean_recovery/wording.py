@@ -1,4 +1,4 @@
-"""The small texts of which the tables and the consent are made. Unknown is "unknown", never 0."""
+"""The small texts of tables and of the consent. An unknown number is "unknown", never 0."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ INTERRUPTED = frozenset(
         "its election was not begun: interrupted",
     }
 )
-"""Why a signal left a partition untried."""
+"""These reasons say that a signal left a partition untried."""
 
 NO_CANDIDATE = "no replica that could be elected is known well enough"
-"""Why a plan that was not refused has no designated leader."""
+"""The reason why a plan that was not refused has no designated leader."""
 
 
 def loss_text(records: int | None) -> str:
-    """As "500 records", or "unknown"."""
+    """Return text such as "500 records", or "unknown"."""
     return _UNKNOWN if records is None else count_text(records, "record")
 
 
@@ -32,8 +32,8 @@ def loss_texts(loss: Loss) -> tuple[str, str]:
 
 
 def total_text(losses: Sequence[Loss]) -> str:
-    """As "certain loss 500 records, possible loss unknown"; of one loss as of many. Witnesses are
-    heard where they tell of more than what is certain."""
+    """Return text such as "certain loss 500 records, possible loss unknown", alike for one loss and
+    for many. Witnesses are named where they tell of more than the certain loss."""
     certain = _total([loss.certain for loss in losses])
     text = f"certain loss {certain}, possible loss {_total([loss.possible for loss in losses])}"
     known = sum(loss.certain or 0 for loss in losses)
@@ -42,7 +42,8 @@ def total_text(losses: Sequence[Loss]) -> str:
 
 
 def _total(records: Sequence[int | None]) -> str:
-    """Says what is known even where some is not: "500 records, and unknown for 3 partitions"."""
+    """Return the known sum even if some are unknown: "500 records, and unknown for 3
+    partitions"."""
     known = [count for count in records if count is not None]
     unknown = len(records) - len(known)
     if not unknown:
@@ -53,12 +54,12 @@ def _total(records: Sequence[int | None]) -> str:
 
 
 def why_not(plan: PartitionPlan) -> str:
-    """Why a plan has no designated leader, in one line."""
+    """Return in one line why a plan has no designated leader."""
     return one_line(plan.refusal or NO_CANDIDATE)
 
 
 def trust_text(log: ReplicaLog) -> str:
-    """Why a log can't be used ("! ..."), or may be corrupt ("? suspect: ..."); else nothing."""
+    """Return why a log can't be used ("! ..."), or may be corrupt ("? suspect: ..."), or ""."""
     if log.problem is not None:
         return f"! {one_line(log.problem)}"
     if log.suspect is None:
@@ -68,22 +69,22 @@ def trust_text(log: ReplicaLog) -> str:
 
 
 def below_high_watermark(log: ReplicaLog) -> str:
-    """Of a log that lost records which were committed."""
+    """Return the sentence on a log that has lost committed records."""
     return f"its log ends at {log.log_end_offset}, below its high watermark {log.high_watermark}"
 
 
 def count_text(number: int, noun: str) -> str:
-    """As "1 record", "2 records"."""
+    """Return text such as "1 record" or "2 records"."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def one_line(text: str) -> str:
-    """Reasons come from brokers and libraries: no line breaks, no terminal escapes."""
+    """Remove line breaks and terminal escapes, because reasons come from brokers and libraries."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
 def short_names(names: Iterable[str]) -> dict[str, str]:
-    """What stands for those that are too long for a column; no two look alike."""
+    """Return short forms of the names that are too long for a column; no two look alike."""
     short: dict[str, str] = {}
     for name in dict.fromkeys(names):
         if len(name) > _NAME_WIDTH:
@@ -109,12 +110,12 @@ def ids_text(brokers: Sequence[int]) -> str:
 
 
 def lineage_text(epochs: EpochLineage | None) -> str:
-    """`0:[0,1500) 2:[1500,1510)`: epoch, start inclusive, end exclusive. The newest spans only:
-    there the replicas differ, and the JSON has all."""
+    """Return text such as `0:[0,1500) 2:[1500,1510)`: epoch, start inclusive, end exclusive. Only
+    the newest spans are shown: there the replicas differ, and the JSON has all."""
     if epochs is None:
         return _UNKNOWN
     older = len(epochs) - _SPANS_SHOWN
-    if older <= 1:  # to say "1 older" is no shorter than to show it
+    if older <= 1:  # "1 older" is no shorter than the span itself
         return " ".join(map(_span, epochs)) or "none"
     return f"({older} older) " + " ".join(map(_span, epochs[older:]))
 

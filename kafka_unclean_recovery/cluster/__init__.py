@@ -1,7 +1,6 @@
-"""One bounded connection to one node of the cluster, and what it takes to open it.
+"""The cluster package talks to the nodes of one cluster.
 
-errors says what can go wrong; properties, config_providers, jaas, pem, tls, oauth_settings and
-security turn a Kafka client file into a ClientConfig; oauth_tokens fetches tokens, by http_post
-where an endpoint gives them; frames is the wire codec; dial, sasl and connection speak to one node;
-race and bootstrap find a node that answers.
+config turns a Kafka client file into a ClientConfig; wire opens one bounded connection to one node;
+requests has one function for each request; nodes keeps the connections to all nodes; reading reads
+through any broker that answers; quorum sends requests to the controller, and finds out what it did.
 """

@@ -1,9 +1,9 @@
-"""Connections to the nodes of one cluster, opened when first needed and kept.
+"""Connections to the nodes of one cluster are opened when first needed, and kept.
 
-Reads, requests to the controller and probes of replicas each have connections of their own: a
-broker answers the requests of one connection one after another, and to give up an answer that one
-waits for must not end what another has sent. A node that kept silent, or answered what is of no
-use, is asked again only after the others, for a while.
+Reads, requests to the controller and probes of replicas each have their own connections: a broker
+answers the requests of one connection one after another, and giving up one answer must not end the
+wait for another. A node that stayed silent, or gave a useless answer, is asked again only after the
+others, for a while.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ Address = tuple[str, int]
 Ask = Callable[[Connection], Awaitable[T]]
 
 _FORSAKEN_SECONDS = 120.0
-"""How long a node that failed is asked last: longer than a broker keeps a request for the
-controller, shorter than an operator takes to bring it back in earnest."""
+"""The time for which a node that failed is asked last. It is longer than a broker keeps a request
+for the controller, and shorter than an operator takes to bring a node back for good."""
 
-# For bootstrap servers to say which cluster they are of, beside everything else.
+# Bootstrap servers have this time to say which cluster they belong to, while other work goes on.
 _BOOTSTRAP_SECONDS = 10.0
 
-# How long one broker has the question for the controller to itself.
+# One broker has this time alone to pass the question to the controller before the next is asked.
 _WAY_SECONDS = 0.75
 
 
 @dataclass(frozen=True, slots=True)
 class _Way(Generic[T]):
-    """To the controller, and what it answered."""
+    """A connection that leads to the controller, and the answer that came over it."""
 
     connection: Connection
     answer: T
@@ -60,7 +60,8 @@ class _Way(Generic[T]):
 
 
 class Nodes:
-    """Where requests go: to one broker by id, to any that lives, or through any to the controller.
+    """Requests go through this class: to one broker by id, to any live broker, or through any
+    broker to the controller.
 
     A bootstrap server of another cluster than the one that was described first is not used.
     """
@@ -70,7 +71,7 @@ class Nodes:
         self._bootstrap = tuple(bootstrap)
         self._cluster: Cluster | None = None
         self._told_by = ""
-        # Connections that are known to lead into this cluster.
+        # These connections are known to lead into this cluster.
         self._ours: set[Connection] = set()
         self._by_address: dict[Address, Connection] = {}
         self._opening: dict[Address, asyncio.Lock] = {}
@@ -80,14 +81,14 @@ class Nodes:
         self._finding = asyncio.Lock()
         self._soon: asyncio.Task[None] | None = None
         self._checking: asyncio.Task[ClustersMixed | None] | None = None
-        # By "host:port"; the latest last.
+        # The keys are "host:port", with the node that failed last at the end.
         self._forsaken: dict[str, Deadline] = {}
-        # Those that somebody may still wait for an answer over.
+        # Somebody may still wait for an answer over one of these connections.
         self._replaced: list[Connection] = []
 
     def know(self, cluster: Cluster, told_by: Connection) -> None:
-        """Remember who lives, so that this outlives the bootstrap servers. Raises ConnectionFailed
-        when it is another cluster than before."""
+        """Remember the live brokers, so that losing the bootstrap servers does no harm. Raises
+        ConnectionFailed when `cluster` is another cluster than before."""
         if self._cluster is None:
             self._told_by = told_by.address
             self._cluster = cluster
@@ -99,7 +100,7 @@ class Nodes:
 
     @property
     def live(self) -> frozenset[int]:
-        """Brokers, as far as was told."""
+        """Return the ids of the live brokers, as far as brokers have told them."""
         return frozenset(self._brokers)
 
     @property
@@ -107,8 +108,8 @@ class Nodes:
         return dict(self._cluster.brokers) if self._cluster else {}
 
     def addresses(self) -> tuple[Address, ...]:
-        """Of every node that may answer, in the order in which to try them: the one that reads go
-        through comes first."""
+        """Return the address of every node that may answer, in the order in which to try them: the
+        node that reads go through comes first."""
         known = ((b.host, b.port) for b in self._brokers.values())
         every = dict.fromkeys((*known, *self._bootstrap))
         forsaken = [text for text, until in self._forsaken.items() if not until.expired]
@@ -123,8 +124,8 @@ class Nodes:
         return tuple(sorted(every, key=turn))
 
     def forsake(self, connection: Connection) -> None:
-        """Let whoever chooses a node choose another: this one misbehaved. What was sent over the
-        connection stays sent, and may be answered yet."""
+        """Prefer other nodes from now on, because this node misbehaved. Requests that were sent
+        over the connection stay sent, and may still be answered."""
         self._forsaken.pop(connection.address, None)
         self._forsaken[connection.address] = Deadline.after(_FORSAKEN_SECONDS)
         if connection is self._any:
@@ -135,12 +136,13 @@ class Nodes:
             self._replaced.append(connection)
 
     def forsake_reads(self) -> None:
-        """As `forsake`, of the one that reads go through."""
+        """Call `forsake` for the node that reads go through."""
         if self._any is not None:
             self.forsake(self._any)
 
     def broker_of(self, connection: Connection) -> int | None:
-        """The broker at its other end; None where that is known by another address only."""
+        """Return the broker at the other end of the connection; None where that node is known only
+        by another address."""
         return next(
             (
                 id_
@@ -152,11 +154,11 @@ class Nodes:
 
     @property
     def known(self) -> dict[int, Broker]:
-        """Who lives, as remembered."""
+        """Return the live brokers by id, as remembered."""
         return self._brokers
 
     async def broker(self, broker: Broker, deadline: Deadline) -> Connection:
-        """The connection to one broker. Raises ConnectionFailed."""
+        """Return the connection to one broker. Raises ConnectionFailed."""
         address = (broker.host, broker.port)
         async with self._opening.setdefault(address, asyncio.Lock()):
             connection = self._by_address.get(address)
@@ -168,7 +170,7 @@ class Nodes:
             return connection
 
     async def any(self, deadline: Deadline) -> Connection:
-        """A connection to some broker, the same one as long as it works; for reads.
+        """Return a connection for reads to some broker, the same one as long as it works.
 
         Raises NoBrokerReachable.
         """
@@ -177,7 +179,8 @@ class Nodes:
             return self._any
 
     async def turn_to(self, brokers: Collection[int], deadline: Deadline) -> None:
-        """Let reads go through one of these brokers. Raises NoBrokerReachable: then as before."""
+        """Let reads go through one of these brokers. Raises NoBrokerReachable, and then reads go
+        where they went before."""
         async with self._choosing:
             held = self._any
             if held is not None and not held.closed and self.broker_of(held) in brokers:
@@ -189,8 +192,8 @@ class Nodes:
                 self._replaced.append(held)
 
     async def controller(self, deadline: Deadline) -> Connection:
-        """A connection to some broker, for requests that it passes on to the controller; only
-        whoever sends these gives it up.
+        """Return a connection to some broker, for requests that the broker passes on to the
+        controller. Only the sender of such requests gives the connection up.
 
         Raises NoBrokerReachable.
         """
@@ -199,7 +202,7 @@ class Nodes:
             return self._controller
 
     def open_controller_soon(self, deadline: Deadline) -> None:
-        """Begin to open what `controller` gives, beside whatever comes first."""
+        """Begin to open the connection that `controller` returns, while other work goes on."""
 
         async def opening() -> None:
             with contextlib.suppress(NoBrokerReachable):
@@ -208,10 +211,11 @@ class Nodes:
         self._soon = self._soon or asyncio.create_task(opening())
 
     async def ask_controller(self, ask: Ask[T], deadline: Deadline) -> T:
-        """What `ask` gives through the first broker that has the controller answer it; what is for
-        the controller goes that way from then on.
+        """Return the answer to `ask` through the first broker that gets the controller to answer.
+        Requests to the controller go through that broker from then on.
 
-        `ask` changes nothing. Raises NoControllerReachable with the reason of each that failed.
+        `ask` changes nothing. Raises NoControllerReachable with the reason of each broker that
+        failed.
         """
         asked: list[Connection] = []
 
@@ -245,7 +249,8 @@ class Nodes:
         return [a for a in self.addresses() if address_text(*a) != at_hand]
 
     async def _answered(self, connection: Connection, ask: Ask[T]) -> _Way[T]:
-        """Who does not answer keeps the question: nothing else is sent over that connection."""
+        """Ask over the connection, and close it when the answer does not come: nothing else may be
+        sent behind an unanswered question."""
         try:
             return _Way(connection, await ask(connection))
         except ConnectionFailed:
@@ -259,15 +264,16 @@ class Nodes:
             raise
 
     async def only_one_cluster(self, seconds: float) -> None:
-        """Raises ClustersMixed once a bootstrap server has told of another cluster than the one
-        that was described; in so many seconds it may still do so."""
+        """Wait at most `seconds` for the check of the bootstrap servers. Raises ClustersMixed when
+        one of them belongs to another cluster than the one that was described."""
         if self._checking is not None:
             await asyncio.wait([self._checking], timeout=seconds)
             if self._checking.done() and (mixed := self._checking.result()) is not None:
                 raise mixed.again()
 
     async def _check_bootstrap(self, deadline: Deadline) -> ClustersMixed | None:
-        """Ask every bootstrap server that no broker advertises. Who does not answer is left out."""
+        """Ask every bootstrap server that no broker advertises which cluster it belongs to. A
+        server that does not answer is left out."""
         members = {(b.host, b.port) for b in self._brokers.values()}
         strangers = [a for a in self._bootstrap if a not in members]
         clusters = await asyncio.gather(*(self._cluster_of(a, deadline) for a in strangers))
@@ -292,7 +298,7 @@ class Nodes:
     async def _usable(
         self, held: Connection | None, addresses: Sequence[Address], deadline: Deadline
     ) -> Connection:
-        """The one that is held, or a new one. Raises NoBrokerReachable."""
+        """Return the held connection, or a new one. Raises NoBrokerReachable."""
         connection, left = held, list(addresses)
         if connection is not None and connection.closed:
             self._replaced.append(connection)
@@ -315,7 +321,8 @@ class Nodes:
                 return connection
 
     async def _check_cluster(self, connection: Connection, deadline: Deadline) -> None:
-        """A bootstrap server may be anybody's; a broker that ours advertise is ours."""
+        """Check that the node belongs to our cluster. A bootstrap server may belong to any cluster;
+        a broker that our brokers advertise belongs to ours."""
         if self._cluster is None or connection in self._ours:
             return
         if self.broker_of(connection) is None:

@@ -1,10 +1,12 @@
-"""Asking the controller through a broker, and finding out what became of a request it kept.
+"""Send requests to the controller through a broker, and find out what became of a request that got
+no answer.
 
-No error and no silence proves that a request was not carried out: a broker replays it when the
-quorum comes back, and a controller that lost its standbys commits it when one returns. After a
-time-out, a disconnect, REQUEST_TIMED_OUT or NOT_CONTROLLER the only way to know is to wait until
-the quorum answers again *and* every request given up has run out, and then to read. Where nothing
-bounds how long it can take, what was asked last is asked whether it runs.
+No error and no silence proves that a request was not carried out: a broker replays the request when
+the quorum comes back, and a controller that lost its standbys commits the request when one returns.
+After a time-out, a disconnect, REQUEST_TIMED_OUT or NOT_CONTROLLER the only way to know is to wait
+until the quorum answers again *and* every request given up has run out, and then to read. Where
+nothing bounds how long a broker can take, the brokers that were sent such a request are asked
+whether they run.
 """
 
 from __future__ import annotations
@@ -44,15 +46,15 @@ class Unsure(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long, in seconds, to wait for the controller.
+    """The times, in seconds, for which to wait for the controller.
 
-    answer: for one request; a broker answers within 60.1 s whatever it is told, so giving up
-    before that makes a ghost of the request. ghost: how long after it was sent a request given up
-    may still be carried out: a broker that runs keeps it for a controller up to 60 s, and the
+    answer: for one request. A broker answers within 60.1 s whatever it is told, so giving up before
+    that makes a ghost of the request. ghost: how long after it was sent a request given up may
+    still be carried out. A running broker keeps the request for a controller up to 60 s, and the
     controller that gets it then begins with it within the time-out that the request names, another
-    60 s. A process that is paused keeps what it did not read yet for as long as it is paused, so
-    `settle` asks the broker it was sent to and the quorum afterwards. settle: for the quorum to
-    come back and all ghosts to be gone.
+    60 s. A paused process keeps what it has not read for as long as it is paused, so `settle` asks
+    the broker that was sent the request, and the quorum afterwards. settle: for the quorum to come
+    back and all ghosts to be gone.
     """
 
     answer: float = 65.0
@@ -61,9 +63,10 @@ class Patience:
 
 
 class Controller:
-    """Requests that the active controller carries out, and when it is certain what it did.
+    """Requests that the active controller carries out, and the wait until it is certain what the
+    controller did.
 
-    has_sent: whether any was sent, after which nobody can say that nothing was changed.
+    has_sent: whether any request was sent; after that nobody can say that nothing was changed.
     """
 
     def __init__(
@@ -87,9 +90,9 @@ class Controller:
         request: Callable[[Connection, Deadline], Awaitable[T]],
         sending: Callable[[str], None] = lambda _: None,
     ) -> T:
-        """Carry out one request. `sending` gets the address of the broker just before; what it
-        raises keeps the request from being sent. Raises Unsure, or RequestFailed when it was
-        refused for sure."""
+        """Carry out one request. `sending` gets the address of the broker just before the request
+        is sent; an exception from `sending` keeps the request from being sent. Raises Unsure, or
+        RequestFailed when the request was refused for sure."""
         deadline = Deadline.after(self._patience.answer, self._clock)
         try:
             connection = await self._nodes.controller(deadline)
@@ -107,7 +110,7 @@ class Controller:
             raise Unsure(str(error)) from error
         except RequestFailed as error:
             if error.code in UNSURE:
-                # So answers a broker that is cut off from the controller.
+                # A broker that is cut off from the controller answers with such a code.
                 self._nodes.forsake(connection)
                 self.given_up()
                 raise Unsure(str(error)) from error
@@ -118,8 +121,8 @@ class Controller:
         self.given_up_by(self._broker, self._clock() - self._sent)
 
     def given_up_by(self, broker: str | None, seconds_ago: float) -> None:
-        """Note that a request sent so long ago may be carried out later. broker: the address that
-        it was sent to, None when it is not known."""
+        """Note that a request sent `seconds_ago` may be carried out later. broker: the address that
+        the request was sent to, None when it is not known."""
         sent = self._clock() - seconds_ago
         self._last_given_up = (
             sent if self._last_given_up is None else max(sent, self._last_given_up)
@@ -128,17 +131,18 @@ class Controller:
 
     @property
     def haunted(self) -> bool:
-        """True while a request given up may still be carried out, and undo what follows."""
+        """True while a request given up may still be carried out, and undo later changes."""
         return self._last_given_up is not None
 
     def unsure(self, code: int) -> bool:
-        """True (and noted) when one partition's error leaves open what happens to it."""
+        """Return True (and note it) when a partition's error leaves open what happens to it."""
         if code in UNSURE:
             self.given_up()
         return code in UNSURE
 
     async def settle(self, reason: str) -> None:
-        """Wait until nothing that was given up can still happen. Raises Unsure at the deadline."""
+        """Wait until no request given up can still be carried out. Raises Unsure at the
+        deadline."""
         deadline = Deadline.after(self._patience.settle, self._clock)
         self._say(
             f"not certain what the controller did ({reason}); waiting until"
@@ -152,16 +156,17 @@ class Controller:
                 raise Unsure("requests given up may still be carried out")
         for broker in sorted(self._holders):
             await self._until_it_holds_nothing(broker, deadline)
-        # Last, for without a quorum what a controller has logged may be committed at any time.
+        # The quorum comes last: a controller without one may commit its log at any time.
         await self._until_quorum_is_up(deadline)
-        # What that committed reaches the brokers, whom we read, a moment later.
+        # We read the brokers, and newly committed metadata reaches them a moment later.
         await asyncio.sleep(min(_METADATA_LAG_SECONDS, deadline.remaining()))
         self._last_given_up = None
         self._holders.clear()
 
     async def _until_it_holds_nothing(self, broker: str, deadline: Deadline) -> None:
-        """A broker that answers has read what was sent to it before, and one whose port is closed
-        is dead with all that it held; but one that is paused may go on at any time."""
+        """Wait until the broker answers or is dead. A broker that answers has read all that was
+        sent to it before, and a broker whose port is closed is dead with all that it held; a paused
+        broker may go on at any time. Raises Unsure at the deadline."""
         while (state := await knock(broker, self._nodes.config, deadline)) is Knocked.SILENT:
             if deadline.expired:
                 raise Unsure(

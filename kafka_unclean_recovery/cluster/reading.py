@@ -1,6 +1,6 @@
-"""Reading the cluster through whichever broker answers: where one is silent, others are asked.
+"""Read the cluster through any broker that answers: where one broker is silent, others are asked.
 
-Reads change nothing, so they are repeated freely until their deadline, side by side too.
+Reads change nothing, so they are repeated freely until their deadline, also side by side.
 """
 
 from __future__ import annotations
@@ -45,24 +45,26 @@ T = TypeVar("T")
 Failure = ConnectionFailed | NoBrokerReachable | RequestFailed
 Read = Callable[[Connection, Deadline], Awaitable[T]]
 Over = Callable[[Connection, Deadline], AbstractAsyncContextManager[Connection]]
-"""The connection that a broker is asked over, which the given one is to."""
+"""Given the connection to a broker, returns the connection over which to ask that broker."""
 
 _ATTEMPTS = 4
 _PAUSE_SECONDS = 0.1
 _TICK_SECONDS = 0.25
-# A broker that answers nothing for so long while it is waited for has another asked beside it.
+# When a broker stays silent for this time while its answer is awaited, another is asked as well.
 _SILENT_SECONDS = 2.0
-# A controller that answers at all does so within a failover.
+# A controller that answers at all does so within the time of a failover.
 _QUORUM_SECONDS = 10.0
-# For one broker at least to have all metadata; one that works is half a second behind at most.
+# At least one broker must have all metadata within this time; a working broker is at most half a
+# second behind.
 _CURRENT_SECONDS = 4.0
-# How long a broker that was not behind is read without asking again, and for the asking.
+# A broker that was not behind is read for _VOUCHED_SECONDS before the controller is asked again,
+# and the asking takes at most _GLANCE_SECONDS.
 _VOUCHED_SECONDS = 1.0
 _GLANCE_SECONDS = 1.0
 
 
 def _shared(connection: Connection, deadline: Deadline) -> AbstractAsyncContextManager[Connection]:
-    """The one of other reads."""
+    """Return the connection that all other reads use too."""
     return nullcontext(connection)
 
 
@@ -71,21 +73,22 @@ class Behind(Exception):
 
 
 class Reader:
-    """`timeout` in seconds bounds each call, whatever it takes."""
+    """Reads of the cluster, each bounded by `timeout` seconds, however many tries it takes."""
 
     def __init__(self, nodes: Nodes, clock: Clock, timeout: float = 30.0) -> None:
         self._nodes = nodes
         self._clock = clock
         self._timeout = timeout
-        # Of little time too some is left for others to be asked.
+        # Even a short timeout leaves time to ask other brokers.
         self._silence = min(_SILENT_SECONDS, timeout / _ATTEMPTS)
-        # Brokers that answered since `current` began to look; None for one by another address.
+        # These brokers answered since `current` began to look; None stands for a broker that was
+        # reached by an address it does not advertise.
         self._read_from: set[int | None] = set()
-        # Until then the broker that is read counts as not behind.
+        # Until this deadline the broker that is read counts as not behind.
         self._vouched_for = Deadline.after(0.0, clock)
 
     async def cluster(self) -> tuple[Cluster, frozenset[int]]:
-        """The live brokers, and the caller's rights on the cluster."""
+        """Return the live brokers, and the caller's rights on the cluster."""
 
         async def read(
             connection: Connection, deadline: Deadline
@@ -97,8 +100,8 @@ class Reader:
         return await self._read(read)
 
     async def topics(self, names: Sequence[str] | None) -> list[Topic]:
-        """The named topics, or all that the caller may see. What a broker has an error for it is
-        asked again, for a moment."""
+        """Return the named topics, or all that the caller may see. Topics that a broker gives an
+        error for are asked for again, for a moment."""
         found = await self._read(partial(_topics, names))
         for _ in range(_ATTEMPTS - 1):
             open_ = [t for t in found if not_told([t]) and t.error not in UNAUTHORIZED]
@@ -114,13 +117,16 @@ class Reader:
     async def partitions(
         self, wanted: Sequence[TopicPartition]
     ) -> dict[TopicPartition, PartitionState]:
-        """Those of `wanted` (sorted) that could be described, as one broker sees them now."""
+        """Return the partitions of `wanted` (sorted) that one broker could describe now."""
         return dict((await self.described(wanted)).states)
 
     async def described(self, wanted: Sequence[TopicPartition]) -> Described:
-        """What one broker says of `wanted` (sorted). What is gone, two say where two live, or one
-        says it twice: one may be behind. Who reads again and again is not left with a broker that
-        is behind: once a second another is looked for."""
+        """Return what one broker says of `wanted` (sorted).
+
+        One broker may be behind, so a partition counts as gone only when two brokers say so where
+        two live, or one broker says so twice. A caller that reads again and again does not stay
+        with a broker that is behind: once a second a broker that is not behind is looked for.
+        """
 
         async def read() -> Described:
             found = await self._read(lambda c, deadline: describe_partitions(c, wanted, deadline))
@@ -133,7 +139,7 @@ class Reader:
         return await read()
 
     async def described_with_reassignments(self, wanted: Sequence[TopicPartition]) -> Described:
-        """As `described`, with the reassignments in progress as the controller has them."""
+        """Return as `described` does, with the controller's reassignments in progress."""
 
         async def read(connection: Connection, deadline: Deadline) -> Described:
             found, reassignments = await asyncio.gather(
@@ -147,12 +153,12 @@ class Reader:
         if not found.gone:
             return found
         again = await self._confirmed(found)
-        # Of those no controller was asked.
+        # The controller was not asked about the partitions that only the second broker described.
         back = dict.fromkeys(again.states.keys() - found.states.keys(), "brokers differ on it")
         return replace(again, states=found.states, untold={**again.untold, **back})
 
     async def _confirmed(self, found: Described) -> Described:
-        """What is gone, said once more."""
+        """Ask again for the partitions that are gone, and return the joined answers."""
         gone = sorted(found.gone)
         await asyncio.sleep(_PAUSE_SECONDS)
         again = await self._read_elsewhere(lambda c, d: describe_partitions(c, gone, d))
@@ -164,7 +170,7 @@ class Reader:
         )
 
     async def _read_elsewhere(self, read: Callable[[Connection, Deadline], Awaitable[T]]) -> T:
-        """By another broker than the one that reads are sent to, where one answers."""
+        """Read through another broker than the one that reads are sent to, where one answers."""
         deadline = Deadline.after(self._timeout / _ATTEMPTS, self._clock)
         sticky = (await self._nodes.any(deadline)).address
         for broker in self._nodes.known.values():
@@ -174,10 +180,10 @@ class Reader:
         return await self._read(read)
 
     async def reassignments(self) -> Mapping[TopicPartition, Reassignment]:
-        """Every reassignment in progress, as the controller has them.
+        """Return every reassignment in progress, as the controller has them.
 
-        Not over the connection of other reads: a broker answers one request after the other, and
-        one that waits for a controller would hold them all up.
+        The request does not use the connection of other reads: a broker answers one request after
+        the other, and a request that waits for a controller would hold up all reads.
         """
         return await self._read(list_reassignments, self._apart)
 
@@ -188,8 +194,8 @@ class Reader:
             yield own
 
     async def quorum(self, seconds: float) -> Quorum | None:
-        """Of controllers that can commit; see led_quorum. Raises NoBrokerReachable with what each
-        broker said instead, RequestFailed."""
+        """Return the quorum when its controllers can commit; see led_quorum. Raises
+        NoBrokerReachable with what each broker said instead, and RequestFailed."""
         deadline = Deadline.after(seconds, self._clock)
         return await self._nodes.ask_controller(partial(led_quorum, deadline=deadline), deadline)
 
@@ -199,13 +205,14 @@ class Reader:
         patience: float = _QUORUM_SECONDS,
         within: float = _CURRENT_SECONDS,
     ) -> T:
-        """What `read`, which reads by this Reader, gives through brokers that have all metadata
-        which was committed as this began. Raises Behind, and what `read` and `quorum` raise.
+        """Return what `read`, which reads by this Reader, gives through brokers that have all
+        metadata that was committed when this call began. Raises Behind, and what `read` and
+        `quorum` raise.
 
-        A broker that is cut off from the controllers goes on answering from what it knew. The
-        active controller tells how far each has got. Where it does not, two brokers that agree
-        are believed, or the only one. In seconds, patience is for the controller, and within is
-        how long brokers may take to catch up.
+        A broker that is cut off from the controllers goes on answering from its old metadata. The
+        active controller tells how far each broker has got. Where the controller does not tell, two
+        brokers that agree are believed, or the only one. patience: seconds for the controller to
+        answer; within: seconds for brokers to catch up.
         """
         deadline = Deadline.after(within, self._clock)
         committed: int | None = None
@@ -224,7 +231,7 @@ class Reader:
                 raise Behind(_behind_text(quorum, self._nodes.live, committed))
             await asyncio.sleep(_PAUSE_SECONDS)
             if tries > 1:
-                # Who is behind may not know who else lives: a bootstrap server may.
+                # A broker that is behind may not know all live brokers; a bootstrap server may.
                 self._nodes.forsake_reads()
                 await self.cluster()
         self._vouched_for = Deadline.after(_VOUCHED_SECONDS, self._clock)
@@ -233,7 +240,7 @@ class Reader:
     async def _read_through(
         self, brokers: frozenset[int], read: Callable[[], Awaitable[T]]
     ) -> tuple[T] | None:
-        """What one of these brokers answers; None when it came from another."""
+        """Return the answer that came from one of these brokers; None when it came from another."""
         if not brokers:
             return None
         try:
@@ -260,7 +267,8 @@ class Reader:
             await asyncio.sleep(_PAUSE_SECONDS)
 
     async def _read(self, read: Read[T], over: Over = _shared) -> T:
-        """Raises NoBrokerReachable, RequestFailed, or the last ConnectionFailed."""
+        """Return the first answer. Raises NoBrokerReachable, RequestFailed, or the last
+        ConnectionFailed."""
         deadline = Deadline.after(self._timeout, self._clock)
         asked: list[_Asked[T]] = []
         try:
@@ -275,7 +283,8 @@ class Reader:
     async def _first_answer(
         self, ask: Callable[[], _Asked[T]], asked: list[_Asked[T]], deadline: Deadline
     ) -> T:
-        """Of those asked so far; each time one fails, or all are silent, one more is asked."""
+        """Return the first answer of the brokers asked so far. Each time one fails, or all are
+        silent, one more broker is asked."""
         failure: Failure | None = None
         for attempt in range(1, _ATTEMPTS + 1):
             last = attempt == _ATTEMPTS or deadline.expired
@@ -300,7 +309,7 @@ class Reader:
 
 
 class _Asked(Generic[T]):
-    """One broker that was asked, or is to be as soon as it is connected to."""
+    """One broker that was asked, or will be asked as soon as the connection is open."""
 
     def __init__(self, nodes: Nodes, read: Read[T], over: Over, deadline: Deadline) -> None:
         self.connection: Connection | None = None
@@ -316,7 +325,7 @@ class _Asked(Generic[T]):
 
     @property
     def quiet_for(self) -> float:
-        """Seconds in which nothing came, since it was asked."""
+        """Return the seconds since the broker was asked in which nothing came from it."""
         waited = time.monotonic() - self._begun
         return waited if self._listening is None else min(waited, self._listening.silent_for)
 
@@ -330,8 +339,8 @@ class _Asked(Generic[T]):
 
     @property
     def failure(self) -> Failure | None:
-        """Why it is done without an answer that counts. Raises what another broker would say too:
-        that the caller lacks a right."""
+        """Return why the task ended without an answer that counts, or None. Raises RequestFailed
+        when the caller lacks a right, because another broker would refuse too."""
         try:
             self.task.result()
         except (ConnectionFailed, NoBrokerReachable) as error:
@@ -346,8 +355,8 @@ class _Asked(Generic[T]):
 async def _done_or_silent(
     asked: Sequence[_Asked[T]], silence: float, last: bool
 ) -> _Asked[T] | None:
-    """One that is done; None when none is left, or all are silent, for so many seconds, and not the
-    `last`."""
+    """Return one asked broker whose task is done. Return None when none is left, or, unless this is
+    the `last` attempt, when all have been silent for `silence` seconds."""
     while asked:
         tasks = [each.task for each in asked]
         await asyncio.wait(tasks, timeout=_TICK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
@@ -371,7 +380,7 @@ def _with(quorum: Quorum, brokers: frozenset[int], committed: int) -> frozenset[
 
 
 def _behind_text(quorum: Quorum, brokers: frozenset[int], committed: int) -> str:
-    """Why none of these brokers was read."""
+    """Return a sentence that says why none of these brokers was read."""
     ends = {id_: quorum.log_end_offset(id_) for id_ in sorted(brokers)}
     known = [
         f"broker {id_} has {'none' if end is None else end} of its {committed} records"

@@ -1,1 +1,1 @@
-"""Kafka's files on disk, only ever read."""
+"""The log_dir package reads Kafka's files on disk, and never writes there."""

@@ -1,4 +1,5 @@
-"""Names in a log directory (one subdirectory a replica) and in a replica's directory (its files).
+"""Parse the names in a log directory (one subdirectory per replica) and in a replica's directory
+(its files).
 
 Source: org.apache.kafka.storage.internals.log.LocalLog (parseTopicPartitionName, logDeleteDirName)
 and LogFileUtils; org.apache.kafka.snapshot.Snapshots.
@@ -15,17 +16,17 @@ from kafka_unclean_recovery.model import TopicPartition
 
 CLUSTER_METADATA_TOPIC = "__cluster_metadata"
 
-# A replica's directory:
+# A replica's directory has one of these names:
 #
 #     <topic>-<partition>                      in use
 #     <topic>-<partition>.<unique id>-delete   to be deleted, its topic or replica is gone
 #     <topic>-<partition>.<unique id>-future   being copied here from another directory (JBOD)
 #     <topic>-<partition>.<unique id>-stray    found at start, not assigned to this broker
 #
-# A topic is made of [a-zA-Z0-9._-], up to 249 long, so dashes and dots in it are told from ours by
-# coming first: the last dash before the last dot begins the partition. The unique id is 32 hex
-# digits; Kafka takes whatever has no blank, and so do we. For -delete and -stray Kafka cuts the
-# topic so that the name has 255 characters at most.
+# A topic consists of up to 249 of [a-zA-Z0-9._-], so it may hold dashes and dots itself: the last
+# dash before the last dot begins the partition. The unique id is 32 hex digits; Kafka takes any
+# text without blanks for one, and so do we. For -delete and -stray Kafka cuts the topic so that the
+# name has 255 characters at most.
 _DIRECTORY = re.compile(
     r"([a-zA-Z0-9._-]{1,249})-(0|[1-9][0-9]{0,9})(?:\.[^\s./]+-(delete|future|stray))?"
 )
@@ -41,8 +42,8 @@ class DirectoryKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PartitionDirectory:
-    """One replica's directory. `topic_cut` says that the topic may be the beginning of a longer
-    one: then only partition.metadata tells which it is."""
+    """One replica's directory. topic_cut: the topic may be the beginning of a longer name, which
+    only partition.metadata tells."""
 
     topic_partition: TopicPartition
     kind: DirectoryKind
@@ -50,12 +51,12 @@ class PartitionDirectory:
 
     @property
     def is_cluster_metadata(self) -> bool:
-        """The log of KRaft's controllers, which is no topic that can be recovered."""
+        """True for the log of KRaft's controllers, which is no topic that can be recovered."""
         return self.topic_partition.topic == CLUSTER_METADATA_TOPIC
 
 
 def parse_partition_directory(name: str) -> PartitionDirectory | None:
-    """What the directory's name says, None when it is no replica's."""
+    """Return the parts of the directory's name, None when it is no replica's directory."""
     match = _DIRECTORY.fullmatch(name)
     if match is None or (partition := int(match[2])) > INT32_MAX or match[1] in (".", ".."):
         return None
@@ -65,7 +66,7 @@ def parse_partition_directory(name: str) -> PartitionDirectory | None:
     return PartitionDirectory(TopicPartition(match[1], partition), kind, cut)
 
 
-# A file of a replica, and what is appended to its name for a while:
+# A file of a replica has one of these names, to which a suffix may be appended for a while:
 #
 #     <20 digits>.log                            the segment that begins at that offset
 #     <20 digits>.index .timeindex .txnindex     its indexes
@@ -74,8 +75,8 @@ def parse_partition_directory(name: str) -> PartitionDirectory | None:
 #
 #     .deleted   no longer part of the log
 #     .cleaned   a compacted or split segment being written; a broker that starts deletes it
-#     .swap      one that is whole and takes the place of those it was made of: a broker that starts
-#                finishes that
+#     .swap      a whole segment that replaces the segments it was made of: a broker that starts
+#                finishes the replacement
 #     .part      a metadata snapshot being written; a random number stands before its .checkpoint
 _FILE = re.compile(
     r"([0-9]{20})(?:\.(log|index|timeindex|txnindex|snapshot)"
@@ -113,7 +114,7 @@ class PartitionFile:
 
 
 def parse_partition_file(name: str) -> PartitionFile | None:
-    """What the file's name says, None when it is none of these (leader-epoch-checkpoint ...)."""
+    """Return the parts of the file's name, None for others (leader-epoch-checkpoint ...)."""
     match = _FILE.fullmatch(name)
     if match is None or (offset := int(match[1])) > INT64_MAX:
         return None
@@ -125,7 +126,7 @@ def parse_partition_file(name: str) -> PartitionFile | None:
 
 
 def segment_base_offset(name: str) -> int | None:
-    """The first offset that a segment of the log may hold; None for every other file."""
+    """Return the first offset that a live segment may hold; None for every other file."""
     file = parse_partition_file(name)
     if file is None or file.kind is not FileKind.SEGMENT or file.state is not FileState.LIVE:
         return None

@@ -1,4 +1,4 @@
-"""The one exception of the parsers of on-disk formats."""
+"""The parsers of on-disk formats raise one exception, BadFormat."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ _LONGEST_EXCERPT = 60
 
 
 class BadFormat(Exception):
-    """Bytes that are not what they should be.
+    """The bytes break their format.
 
     `what` names the format, or the part of a batch, that is bad; `detail` says in what way. Both
     are short whatever the input was, and the exception travels between processes (pickle).
@@ -22,6 +22,6 @@ class BadFormat(Exception):
 
 
 def excerpt(value: object) -> str:
-    """The beginning of a value that was found, fit for `BadFormat.detail`."""
+    """Return the beginning of a value that was found, short enough for `BadFormat.detail`."""
     text = ascii(value)
     return text if len(text) <= _LONGEST_EXCERPT else text[:_LONGEST_EXCERPT] + "..."

@@ -1,4 +1,4 @@
-"""Directories of this machine: read-only, no symlink followed, nothing but plain files.
+"""Read directories of this machine: read-only, no symlink followed, only plain files.
 
 Everything is opened relative to an open directory, so that a path swapped under us leads nowhere,
 and without blocking, so that a FIFO named .log does not hang the scan.
@@ -23,19 +23,22 @@ from kafka_unclean_recovery.log_dir.tree import (
 )
 
 _READ_ONLY = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-# struct flock of Linux on 64 bits: type, whence, start, length, process.
+# The layout is struct flock of Linux on 64 bits: type, whence, start, length, process.
 _FLOCK = struct.Struct("hhqqi4x")
 
 
 @dataclass(frozen=True, slots=True)
 class LocalLocation:
-    """A path that the user named, or one below it."""
+    """A path that the user named, or a path below one."""
 
     path: Path
 
     @contextmanager
     def open(self) -> Iterator[LocalFolder]:
-        """Only this path, which the user named, may be a symlink. Raises Unreadable."""
+        """Open the directory; only this path, which the user named, may be a symlink.
+
+        Raises Unreadable.
+        """
         with _opened(self.path, _READ_ONLY & ~os.O_NOFOLLOW | os.O_DIRECTORY) as descriptor:
             yield LocalFolder(descriptor)
 
@@ -48,7 +51,7 @@ class LocalLocation:
 
 @dataclass(frozen=True, slots=True)
 class LocalFile:
-    """A Folder's OpenFile."""
+    """An OpenFile (tree.py) of this machine."""
 
     descriptor: int
     name: str
@@ -64,13 +67,13 @@ class LocalFile:
 
 @dataclass(frozen=True, slots=True)
 class LocalFolder:
-    """A Folder by its open descriptor."""
+    """A Folder (tree.py) of this machine, by its open descriptor."""
 
     descriptor: int
 
     @property
     def identity(self) -> Hashable:
-        """Device and inode: bind mounts and symlinks lead to the same directory."""
+        """Return device and inode: bind mounts and symlinks lead to the same directory."""
         status = os.fstat(self.descriptor)
         return status.st_dev, status.st_ino
 
@@ -82,7 +85,7 @@ class LocalFolder:
             raise Unreadable(str(error.strerror)) from None
 
     def list_all(self) -> None:
-        """Nothing to gain."""
+        """Do nothing, because listing a local directory costs no request."""
 
     @contextmanager
     def opened(self, name: str) -> Iterator[LocalFile]:
@@ -116,7 +119,7 @@ class LocalFolder:
         return True
 
     def lock_holder(self, name: str) -> int | None:
-        """A running process locks with fcntl; one that has died leaves the file unlocked."""
+        """Return the process that locks the file with fcntl; a dead process holds no lock."""
         try:
             with self.opened(name) as file:
                 question = _FLOCK.pack(fcntl.F_WRLCK, 0, 0, 0, 0)
@@ -149,7 +152,7 @@ def _entry(entry: os.DirEntry[str]) -> Entry:
 
 
 def _link(entry: os.DirEntry[str]) -> Entry:
-    """Nothing is read of what it leads to."""
+    """Return the entry of a symlink; the directory it leads to is not read."""
     try:
         status = entry.stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""One log directory: whose it is, what its checkpoints say, and the replicas in it."""
+"""Read one log directory: the node it belongs to, its checkpoints, and the replicas in it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from kafka_unclean_recovery.log_dir.small_files.properties_files import (
 from kafka_unclean_recovery.log_dir.tree import Entry, Folder, Location, Unreadable
 from kafka_unclean_recovery.model import TopicPartition
 
-# The partitions that the log cleaner has been through, each with the first offset that it has not.
+# The file holds the partitions that the log cleaner has cleaned, each with its first offset not
+# cleaned.
 CLEANED = "cleaner-offset-checkpoint"
 _LOCK = ".lock"
 
@@ -29,9 +30,11 @@ Offsets = Mapping[TopicPartition, int]
 
 @dataclass(frozen=True, slots=True)
 class LogDirectory:
-    """A partition that an offset map leaves out was not known when the checkpoint was written.
+    """One log directory. A partition that is missing in an offset map was not known when the
+    checkpoint was written.
 
-    cleaned_topics: those the log cleaner was at. replicas: by the name of their directories.
+    cleaned_topics: topics that the log cleaner has worked on. replicas: by the name of their
+    directories.
     """
 
     location: Location
@@ -46,14 +49,14 @@ class LogDirectory:
 
 
 def read_log_directory(location: Location) -> LogDirectory:
-    """Raises Unreadable when it can't be said whose it is or what is in it."""
+    """Read one log directory. Raises Unreadable when its node or its content can't be told."""
     with location.open() as folder:
         inside = folder.entries()
         problems = [*_held(folder), *_links(inside)]
         return LogDirectory(
             location=location,
             meta=_meta(folder),
-            # The mere existence of this file has a broker skip recovery, whatever is in it.
+            # A broker skips recovery if this file exists, whatever is in it.
             stopped_clean=any(e.name == CLEAN_SHUTDOWN for e in inside),
             high_watermarks=_offsets(folder, checkpoints.HIGH_WATERMARKS, problems),
             recovery_points=_offsets(folder, checkpoints.RECOVERY_POINTS, problems),
@@ -96,7 +99,7 @@ def _links(inside: Sequence[Entry]) -> Iterator[str]:
 
 
 def _held(folder: Folder) -> Iterator[str]:
-    """A running broker locks the file .lock; one that has died leaves it behind unlocked."""
+    """Yield a problem if a running broker locks the file .lock; a broker that died does not."""
     process = folder.lock_holder(_LOCK)
     if process is not None:
         yield (

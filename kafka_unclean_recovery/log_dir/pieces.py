@@ -1,10 +1,11 @@
-"""One replica read in pieces, side by side and anywhere, and put together as if it were one walk.
+"""Read one replica in pieces, side by side and anywhere, and join the results as if one walk had
+found them.
 
-A batch is sound or not by itself, but for one thing: its offsets must lie above those of the batch
-before. So a piece is walked as if it began its segment, and when the pieces are put together, in
-order, what each found is taken if it would have been found from where the one before ended. At the
-first that does not fit so, and where a piece is missing, the rest of the segment is read again, by
-the walk that reads it whole: a cut at a wrong place costs time, and nothing else.
+A batch is sound or not by itself, except that its offsets must lie above those of the batch before.
+So a piece is walked as if it began its segment. When the pieces are joined, in order, a piece's
+result is taken if a walk that came from the end of the piece before would have found the same. From
+the first piece that does not fit, and where a piece is missing, the rest of the segment is read
+again by the walk that reads it whole: a cut at a wrong place costs time, and nothing else.
 """
 
 from __future__ import annotations
@@ -47,10 +48,10 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class PieceResult:
-    """What lies in a piece. Of plain values throughout.
+    """The batches found in a piece, in plain values throughout.
 
-    compacted: it was held against the offset index. first: the offset that must lie above all
-    before the piece, None when it holds no batch. doubtful: the index speaks against a batch.
+    compacted: the batches were held against the offset index. first: the offset that must lie above
+    all before the piece, None when it holds no batch. doubtful: the index speaks against a batch.
     """
 
     piece: Piece
@@ -64,9 +65,9 @@ class PieceResult:
 def plan_pieces(
     folder: Folder, replica: Replica, mode: ScanMode, share: int, meter: Meter
 ) -> list[Piece]:
-    """What a scan in this mode reads whole, in pieces of about `share` bytes (at least 1) or less;
-    larger where the offset index does not help to cut. Raises Stopped, and Unreadable for a replica
-    of which `scan_from_pieces` says so, too."""
+    """Return the parts that a scan in this mode reads whole, in pieces of about `share` bytes (at
+    least 1) or less, larger where the offset index gives no place to cut. Raises Stopped, and
+    Unreadable for a replica for which `scan_from_pieces` tells the same problem."""
     if mode is ScanMode.FAST:
         return []
     reads = SegmentReads(folder, meter)
@@ -81,7 +82,7 @@ def _cut(segment: Segment, share: int, reads: SegmentReads) -> Iterator[Piece]:
     wished = (segment.size * number // count for number in range(1, count))
     cuts: list[int] = []
     if count > 1:
-        # The scan itself may never come to read what could not be read for this.
+        # The scan itself may never need the bytes that could not be read for the cuts.
         with suppress(Unreadable):
             cuts += reads.boundaries(segment, wished)
     for start, end in pairwise((0, *cuts, segment.size)):
@@ -90,8 +91,8 @@ def _cut(segment: Segment, share: int, reads: SegmentReads) -> Iterator[Piece]:
 
 
 def scan_piece(folder: Folder, piece: Piece, compacted: bool, meter: Meter) -> PieceResult:
-    """`folder` is the replica's own; `compacted` as Replica has it. Raises Unreadable, and then
-    the piece is as good as missing, and Stopped."""
+    """Walk one piece. `folder` is the replica's own; `compacted` as in Replica. Raises Stopped, and
+    Unreadable, after which the piece counts as missing."""
     reads = SegmentReads(folder, meter)
     segment = piece.segment
     log = BatchLog(compacted)
@@ -109,14 +110,14 @@ def scan_piece(folder: Folder, piece: Piece, compacted: bool, meter: Meter) -> P
 def scan_from_pieces(
     folder: Folder, replica: Replica, mode: ScanMode, results: Iterable[PieceResult], meter: Meter
 ) -> ReplicaLog:
-    """What `scan_replica` says, whatever the results are of: pieces of `plan_pieces` or others,
-    all or some, in any order. What they leave out is read."""
+    """Return what `scan_replica` returns, whatever results are given: of pieces of `plan_pieces` or
+    of others, all or some, in any order. Parts that the results leave out are read."""
     reads = PiecedReads(SegmentReads(folder, meter), results)
     return scan_by(reads, folder, replica, mode)
 
 
 class PiecedReads:
-    """Reads of a replica's segments, as replica_scan wants them."""
+    """Reads of a replica's segments that fulfil the protocol Reads of replica_scan.py."""
 
     def __init__(self, reads: SegmentReads, results: Iterable[PieceResult]) -> None:
         self._reads = reads
@@ -125,7 +126,7 @@ class PiecedReads:
         self.end_of = reads.end_of
 
     def whole(self, segment: Segment, log: BatchLog) -> End:
-        """As SegmentReads has it."""
+        """Tell `log` the segment as SegmentReads.whole does, from the pieces where they fit."""
         log.begin_segment(segment.base_offset)
         at = 0
         while found := self._results.get((segment.name, at)):
@@ -139,7 +140,7 @@ class PiecedReads:
 
 
 def _fits(found: PieceResult, segment: Segment, log: BatchLog) -> bool:
-    """Whether a walk that has told `log` all before the piece would have found the same in it."""
+    """Return whether a walk that has told `log` all before the piece would find the same in it."""
     last = found.piece.end == segment.size
     return (
         found.compacted == log.compacted

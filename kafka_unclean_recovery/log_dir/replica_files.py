@@ -1,4 +1,4 @@
-"""What lies in a replica's directory, and which segments a broker that starts would take.
+"""List the files in a replica's directory, and find the segments that a starting broker would take.
 
 Source: org.apache.kafka.storage.internals.log.LogLoader (removeTempFilesAndCollectSwapFiles, load).
 """
@@ -30,7 +30,8 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaFiles:
-    """Segments by base offset, those in use and those (.swap) that are to replace some of them."""
+    """The segments of a replica by base offset: the segments in use, and the segments (.swap) that
+    are to replace some of them."""
 
     segments: tuple[Segment, ...]
     swaps: tuple[Segment, ...]
@@ -43,8 +44,8 @@ class ReplicaFiles:
 
 
 def replica_files(folder: Folder) -> ReplicaFiles:
-    """Raises Unreadable, for a segment that is no plain file too: without it the log would only
-    seem shorter."""
+    """List a replica's directory. Raises Unreadable, also for a segment that is no plain file:
+    without it the log would only seem shorter."""
     found = {FileState.LIVE: dict[int, Segment](), FileState.SWAP: dict[int, Segment]()}
     indexes: dict[tuple[FileState, int], str] = {}
     plain: set[str] = set()
@@ -71,8 +72,8 @@ def replica_files(folder: Folder) -> ReplicaFiles:
 
 
 def with_swaps(files: ReplicaFiles, end_of: Callable[[Segment], int]) -> tuple[Segment, ...]:
-    """The segments once every .swap has taken the place of those that it was made of, which begin
-    within it. `end_of` tells where a segment ends, exclusive."""
+    """Return the segments once every .swap has replaced the segments that it was made of, which
+    begin within it. `end_of` tells where a segment ends, exclusive."""
     segments: Sequence[Segment] = files.segments
     for swap in files.swaps:
         end = end_of(swap)
@@ -82,8 +83,8 @@ def with_swaps(files: ReplicaFiles, end_of: Callable[[Segment], int]) -> tuple[S
 
 
 def recovered_from(segments: Sequence[Segment], recovery_point: int | None) -> int:
-    """Which segment (its place) a broker begins to recover with: that which holds the recovery
-    point; the first, where there is none."""
+    """Return the index of the segment with which a broker begins to recover: the segment that holds
+    the recovery point, or the first when there is no recovery point."""
     if recovery_point is None:
         return 0
     begun = [place for place, s in enumerate(segments) if s.base_offset <= recovery_point]

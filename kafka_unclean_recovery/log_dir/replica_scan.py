@@ -1,10 +1,11 @@
-"""How far one replica's log goes, out of its own files: what LogLoader would make of them.
+"""Scan one replica's files for how far its log goes, as LogLoader would read them.
 
 Source: org.apache.kafka.storage.internals.log.LogLoader (recoverLog) and LogSegment.recover.
 
 - A broker that was killed checks every batch from the segment on that holds the recovery point.
-  The log ends at the first that is not sound; what comes after is deleted, later segments too.
-- Zeros at the end of the last segment are how a killed broker leaves it.
+  The log ends at the first batch that is not sound; all that follows is deleted, also later
+  segments.
+- A killed broker leaves zeros at the end of the last segment.
 - A broker checks neither base offsets nor leader epochs; see batch_log.py.
 """
 
@@ -48,13 +49,13 @@ from kafka_unclean_recovery.model import EpochLineage, ReplicaLog, Scanned, Topi
 SOURCE = "log-dirs"
 _NEVER_WROTE = -1
 Assigned = tuple[tuple[int, int], ...]
-"""(leader epoch, start offset) pairs, as leader-epoch-checkpoint has them."""
+"""The (leader epoch, start offset) pairs of leader-epoch-checkpoint."""
 
 
 @dataclass(frozen=True, slots=True)
 class Replica:
-    """What its log directory says of a replica: offsets from the checkpoints, None where they
-    leave it out. compacted: gaps between its offsets say nothing."""
+    """A replica as its log directory tells it: offsets from the checkpoints, None where they leave
+    it out. compacted: gaps between its offsets say nothing."""
 
     broker: int
     topic_partition: TopicPartition
@@ -68,7 +69,7 @@ class Replica:
 
 
 class Reads(Protocol):
-    """As SegmentReads has them."""
+    """The reads that a scan needs; SegmentReads has them."""
 
     def whole(self, segment: Segment, log: BatchLog) -> End: ...
 
@@ -80,12 +81,13 @@ class Reads(Protocol):
 
 
 def scan_replica(folder: Folder, replica: Replica, mode: ScanMode, meter: Meter) -> ReplicaLog:
-    """`folder` is the replica's own. What can't be read is the row's `problem`. Raises Stopped."""
+    """Scan one replica; `folder` is its own. If it can't be read, the row's `problem` says why.
+    Raises Stopped."""
     return scan_by(SegmentReads(folder, meter), folder, replica, mode)
 
 
 def scan_by(reads: Reads, folder: Folder, replica: Replica, mode: ScanMode) -> ReplicaLog:
-    """As `scan_replica`, however the segments in `folder` are read."""
+    """Scan as `scan_replica`, whatever `reads` reads the segments in `folder` by."""
     try:
         return _scan(reads, folder, replica, mode)
     except Unreadable as error:
@@ -93,7 +95,7 @@ def scan_by(reads: Reads, folder: Folder, replica: Replica, mode: ScanMode) -> R
 
 
 def unreadable(replica: Replica, mode: ScanMode, problem: str) -> ReplicaLog:
-    """The row of a replica that could not be read."""
+    """Return the row of a replica that could not be read."""
     scanned = Scanned(
         mode,
         replica.directory,
@@ -104,7 +106,7 @@ def unreadable(replica: Replica, mode: ScanMode, problem: str) -> ReplicaLog:
 
 
 def planned_bytes(files: ReplicaFiles, recovery_point: int | None, mode: ScanMode) -> int:
-    """About how much a scan in this mode reads of the replica's segments."""
+    """Return about how many bytes a scan in this mode reads of the replica's segments."""
     if mode is ScanMode.FAST:
         return 0
     first = 0 if mode is ScanMode.DEEP else recovered_from(files.segments, recovery_point)
@@ -168,7 +170,7 @@ def _least_certain(doubts: Iterable[Doubt | None]) -> Doubt | None:
 def _walk(
     reads: Reads, segments: Sequence[Segment], first: int, mode: ScanMode, compacted: bool
 ) -> tuple[BatchLog, str | None]:
-    """(the log, what it ends at unless that is the normal look of an end). A broker recovers from
+    """Return (the log, the damage it ends at, or None for a normal end). A broker recovers from
     segment `first` on."""
     if mode is ScanMode.FAST:
         log, ended = reads.last_batches(segments, compacted)
@@ -190,8 +192,8 @@ def _walk(
 
 
 def _damage(segments: Sequence[Segment], ended: End, *, active: bool = True) -> str | None:
-    """What the first of these segments ends at, None if that is as it should be. `active`: it is
-    the last of the log, which may have zeros behind it."""
+    """Return a sentence on the damage that the first of these segments ends at, None for a normal
+    end. active: the segment is the last of the log, which may have zeros behind it."""
     if ended.reason is Reason.END or (active and ended.reason is Reason.ZEROS):
         return None
     detail = f" ({ended.detail})" if ended.detail else ""
@@ -205,7 +207,7 @@ def _damage(segments: Sequence[Segment], ended: End, *, active: bool = True) -> 
 def _bounds(
     log: BatchLog, segments: Sequence[Segment], checkpoint: int | None
 ) -> tuple[int, int, Doubt | None]:
-    """(log start, log end). A log that begins behind its end is thrown away by a broker."""
+    """Return (log start, log end, doubt). A broker deletes a log that ends below its log start."""
     if not segments:
         start = checkpoint or 0
         return start, start, Doubt("there is no segment in its directory", start)
@@ -218,7 +220,7 @@ def _bounds(
 
 
 def _begins_behind(assigned: Assigned, log_end: int) -> Doubt | None:
-    """A broker never deletes records beyond the log end."""
+    """Return a doubt if the epochs begin beyond the log end: a broker deletes no such records."""
     if not assigned or assigned[0][1] <= log_end:
         return None
     begin = assigned[0][1]
@@ -230,8 +232,9 @@ def _begins_behind(assigned: Assigned, log_end: int) -> Doubt | None:
 
 
 def _last_written(log: BatchLog, assigned: Assigned, log_start: int, log_end: int) -> int | None:
-    """From the last batch: the checkpoint's last epoch may have written nothing. Of a log that
-    holds none any more, the newest epoch it knows; -1 if nothing was ever written."""
+    """Return the epoch of the last batch: the checkpoint's last epoch may have written nothing. For
+    a log without records it is the newest epoch the checkpoint knows, or -1 if nothing was ever
+    written."""
     if log.batches or log_start != log_end:
         return log.epoch
     if log_end == 0:
@@ -240,16 +243,18 @@ def _last_written(log: BatchLog, assigned: Assigned, log_start: int, log_end: in
 
 
 def _lineage(assigned: Assigned | None, log_start: int, log_end: int) -> EpochLineage | None:
-    """None, too, for records whose leader epoch nobody wrote down. Empty where all were deleted,
-    even if their segments are still there."""
+    """Return the lineage; None when it is not known, also for records whose leader epoch nobody
+    wrote down. It is empty where all records were deleted, even if their segments are still
+    there."""
     if log_start == log_end or (assigned and assigned[0][1] == log_end):
         return ()
     return spans_within(assigned or (), log_start, log_end) or None
 
 
 def _assigned(folder: Folder, files: ReplicaFiles) -> tuple[Assigned | None, str | None]:
-    """(leader-epoch-checkpoint, or why it says nothing). One that was written without an entry is
-    as good as none: so a broker leaves it that found, when it started, all records deleted."""
+    """Return (the entries of leader-epoch-checkpoint, why they can't be told). A file written
+    without an entry counts as no file: a broker that finds at its start that all records were
+    deleted leaves such a file."""
     if not files.has_leader_epochs:
         return None, None
     data = folder.read_whole(LEADER_EPOCHS) or b""
@@ -260,7 +265,7 @@ def _assigned(folder: Folder, files: ReplicaFiles) -> tuple[Assigned | None, str
 
 
 def _topic_id(folder: Folder, files: ReplicaFiles) -> tuple[str | None, str | None]:
-    """(partition.metadata's topic id, or why it says nothing)."""
+    """Return (the topic id in partition.metadata, why it can't be told)."""
     if not files.has_partition_metadata:
         return None, None
     try:

@@ -1,4 +1,4 @@
-"""The log directories of any number of brokers as one ReplicaInfo; nothing need be alive."""
+"""Scan the log directories of any number of brokers, dead or alive, into one ReplicaInfo."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from kafka_unclean_recovery.log_dir.watching import Unwatched, Watch
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import ReplicaInfo, TopicPartition
 
-# A job is so much at least, unless it is that many replicas.
+# A job is full when it has this many bytes, or this many replicas.
 _JOB_BYTES = 64 << 20
 _JOB_REPLICAS = 100
 
@@ -51,10 +51,11 @@ def scan_log_directories(
     workers: int = 1,
     watch: Watch | None = None,
 ) -> ReplicaInfo:
-    """Each root is a log directory or a parent of some.
+    """Scan the roots, each of which is a log directory or a parent of some.
 
-    Raises InputError for a root that holds none, and for disks of two clusters. What can't be read
-    is in `problems` and in the rows. Nothing is written, and no symlink below a root is followed.
+    Raises InputError for a root that holds none, and for disks of two clusters. Anything that can't
+    be read is named in `problems` and in the rows. Nothing is written, and no symlink below a root
+    is followed.
     """
     begun = datetime.now(UTC).isoformat(timespec="seconds")
     watch = watch or Unwatched()
@@ -89,15 +90,15 @@ def scan_log_directories(
 
 
 def read_log_directories(roots: Sequence[Location]) -> tuple[list[LogDirectory], list[str]]:
-    """(those at or below the roots, each once; what could not be looked at). Raises InputError for
-    a root that holds none."""
+    """Return (the log directories at or below the roots, each once; sentences on what could not be
+    read). Raises InputError for a root that holds none."""
     locations, unseen = _find_all(roots)
     found, unread = _read_all(locations)
     return found, [*unseen, *unread]
 
 
 def _find_all(roots: Sequence[Location]) -> tuple[list[Location], list[str]]:
-    """(each log directory once, however many ways lead to it; what could not be looked at)."""
+    """Return (each log directory once, however many ways lead to it; what was left out and why)."""
     locations: dict[Hashable, Location] = {}
     complaints: dict[str, None] = {}
     links: dict[Hashable, str] = {}
@@ -116,9 +117,9 @@ def _find_all(roots: Sequence[Location]) -> tuple[list[Location], list[str]]:
 
 
 def none_at(root: Location, below: Below) -> str:
-    """A sentence on a root without a log directory."""
+    """Return a sentence on a root without a log directory."""
     complaints = (*below.complaints, *below.links.values())
-    # It is named already; complaints name it again, and so do errors of opening it.
+    # The sentence names the root already; complaints name it again, and so do errors of opening it.
     reasons = (each.removeprefix(f"{root}: ").removeprefix(f"{root}: ") for each in complaints)
     why = f": {'; '.join(reasons)}" if complaints else ""
     return (
@@ -138,8 +139,8 @@ def _read_all(locations: Iterable[Location]) -> tuple[list[LogDirectory], list[s
 
 
 def refuse_strangers(found: Iterable[LogDirectory]) -> None:
-    """Raises InputError for log directories of two clusters: topics and brokers of both have the
-    same names, and whichever were left out might be the one that is meant."""
+    """Raise InputError for log directories of two clusters: topics and brokers of both have the
+    same names, and leaving one out might leave out the one that is meant."""
     known: dict[str, Location] = {}
     for directory in found:
         if directory.meta.cluster_id is not None:
@@ -177,7 +178,8 @@ def copied(directories: Sequence[LogDirectory]) -> Iterator[str]:
 
 
 def brokers_of(directories: Sequence[LogDirectory], image: MetadataImage) -> tuple[int, ...]:
-    """Controllers have log directories too; where registrations are known, they tell."""
+    """Return the brokers. Controllers have log directories too; where registrations are known, they
+    tell which nodes are brokers."""
     nodes = {d.meta.node_id for d in directories}
     return tuple(sorted(nodes & image.brokers.keys() if image.brokers else nodes))
 
@@ -185,8 +187,8 @@ def brokers_of(directories: Sequence[LogDirectory], image: MetadataImage) -> tup
 def strays_of(
     directories: Sequence[LogDirectory], wanted: Wanted
 ) -> list[tuple[TopicPartition, int, str]]:
-    """(partition, broker, path) of what a broker put aside because it was not assigned to it, and
-    of what it was still copying from another of its log directories."""
+    """Return (partition, broker, path) of each replica that a broker put aside because it was not
+    assigned to it, or was still copying from another of its log directories."""
     return [
         (replica.topic_partition, d.meta.node_id, str(d.location / name))
         for d in directories
@@ -199,7 +201,7 @@ def strays_of(
 def live_replicas(
     directory: LogDirectory, wanted: Wanted, compacted: Container[str]
 ) -> list[tuple[str, Replica]]:
-    """Those in use; neither what is to be deleted nor what is still being copied."""
+    """Return the replicas in use, without those to be deleted and those still being copied."""
     return [
         (name, replica_of(directory, name, found.topic_partition, compacted))
         for name, found in directory.replicas.items()
@@ -212,7 +214,7 @@ def live_replicas(
 def replica_of(
     directory: LogDirectory, name: str, partition: TopicPartition, compacted: Container[str]
 ) -> Replica:
-    """What the log directory says of the replica in its subdirectory `name`."""
+    """Return the replica in the subdirectory `name`, as the log directory tells it."""
     return Replica(
         broker=directory.meta.node_id,
         topic_partition=partition,
@@ -229,12 +231,12 @@ def replica_of(
 def jobs_of(
     directory: LogDirectory, replicas: Sequence[tuple[str, Replica]], mode: ScanMode, watch: Watch
 ) -> Iterator[Job]:
-    """Replicas packed by what is to be read of them."""
+    """Pack the replicas into jobs by the number of bytes to read."""
     packed: list[tuple[str, Replica]] = []
     size = 0
     with directory.location.open() as log_directory:
         if mode is not ScanMode.FAST:
-            # What can't be listed, the scan of each replica says.
+            # The scan of each replica reports what can't be listed.
             with suppress(Unreadable):
                 log_directory.list_all()
         for name, replica in replicas:
@@ -249,7 +251,7 @@ def jobs_of(
 
 
 def measured(log_directory: Folder, name: str, replica: Replica, mode: ScanMode) -> int:
-    """As planned_bytes has it; 0 for a replica that can't be read: the scan itself says why."""
+    """Return planned_bytes of the replica; 0 when it can't be read, as the scan itself says why."""
     try:
         with log_directory.folder(name) as folder:
             return planned_bytes(replica_files(folder), replica.recovery_point, mode)

@@ -1,7 +1,7 @@
-"""Reading many replicas, in this process or side by side in several.
+"""Read many replicas, in this process or side by side in several.
 
-A job is a handful of replicas of one log directory. A process of our own that is killed (by the
-kernel, short of memory) costs the rows that were not read yet, and no others.
+A job is a handful of replicas of one log directory. A process of ours that is killed (by the
+kernel, short of memory) costs only the rows that were not read yet.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from kafka_unclean_recovery.signals import OF_A_TERMINAL
 
 KILLED = "a process of the scan was killed before it had read this; use fewer --workers"
 _EVERY_SECONDS = 0.2
-# So many bytes are counted here before the count of all processes is told.
+# This many bytes are counted in a process before it adds them to the count of all processes.
 _TELL_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Replicas of one log directory, by the names of their directories; `size` as planned_bytes
-    has it."""
+    """Some replicas of one log directory, by the names of their directories; `size` is
+    planned_bytes of all of them."""
 
     log_directory: Location
     replicas: tuple[tuple[str, Replica], ...]
@@ -46,19 +46,20 @@ Row = tuple[Replica, ReplicaLog]
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """What was read; `interrupted` when the watch stopped it before all was."""
+    """The rows that were read; `interrupted` when the watch stopped the scan before all were."""
 
     rows: list[Row]
     interrupted: bool
 
 
 def run_jobs(jobs: Sequence[Job], mode: ScanMode, workers: int, watch: Watch) -> Rows:
-    """`workers` is at least 1."""
+    """Run the jobs and return their rows. `workers` is at least 1."""
     bytes_total = sum(job.size for job in jobs)
     replicas_total = sum(len(job.replicas) for job in jobs)
     pool = None
     if min(workers, len(jobs)) > 1:
-        # What processes share takes a file: without room for one, one process will do.
+        # The values that processes share take a file: without room for one, a single process must
+        # do.
         with suppress(OSError):
             pool = _Pool(mode, min(workers, len(jobs)), watch, bytes_total, replicas_total)
     if pool is None:
@@ -80,7 +81,7 @@ def _run_here(jobs: Sequence[Job], mode: ScanMode, meter: WatchedMeter) -> list[
 
 
 def scan_job(job: Job, mode: ScanMode, meter: Meter) -> Iterator[Row]:
-    """A row for each of its replicas, whatever happens. Raises Stopped."""
+    """Yield a row for each of the job's replicas, whatever happens. Raises Stopped."""
     try:
         with job.log_directory.open() as log_directory:
             for name, replica in job.replicas:
@@ -104,8 +105,8 @@ class _Pool:
     def __init__(
         self, mode: ScanMode, workers: int, watch: Watch, bytes_total: int, replicas_total: int
     ) -> None:
-        # Forked: this process has no threads yet, and a new interpreter each would take as long
-        # as a fast scan.
+        # Forking is safe as this process has no threads yet, and a new interpreter for each worker
+        # would take as long as a fast scan.
         self._context = multiprocessing.get_context("fork")
         self._stop = self._context.RawValue("b", 0)
         self._read = self._context.Value("Q", 0)
@@ -138,13 +139,14 @@ class _Pool:
 
     def _tell(self, replicas: int) -> None:
         bytes_total, replicas_total = self._totals
-        # Without its lock: a process that was killed while it held that never gives it back.
+        # The lock is not taken: a process that was killed while it held the lock never gives it
+        # back.
         read = self._read.get_obj().value
         self._watch.progress(Progress(read, bytes_total, replicas, replicas_total))
 
 
 class _SharedMeter:
-    """In a process of the pool: tells the others what was read, and hears when to stop."""
+    """The meter of a process of the pool: it adds to the common count, and hears when to stop."""
 
     def __init__(self, stop: Any, read: Any) -> None:
         self._stop = stop
@@ -168,8 +170,8 @@ _meter: _SharedMeter
 
 
 def _begin(stop: Any, read: Any) -> None:
-    """Ctrl-C, and a session that drops, go to all processes of a terminal: only the first of ours
-    acts on it."""
+    """Prepare a process of the pool. Ctrl-C and a hangup reach all processes of a terminal, but
+    only the parent acts on them."""
     global _meter
     _meter = _SharedMeter(stop, read)
     for number in OF_A_TERMINAL:
@@ -186,7 +188,7 @@ def _end_with_parent() -> None:
 
 
 def _scan_in_pool(job: Job, mode: ScanMode) -> list[Row]:
-    """What was read when it was told to stop counts."""
+    """Return the rows of a job; rows that were read before a stop count."""
     rows: list[Row] = []
     with suppress(Stopped):
         for row in scan_job(job, mode, _meter):

@@ -1,4 +1,4 @@
-"""The rows of a scan, brought together by partition and held against each other. Pure."""
+"""Group the rows of a scan by partition and check them against each other; no I/O."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ Row = tuple[Replica, ReplicaLog]
 
 @dataclass(slots=True)
 class Found:
-    """What the log directories hold of one partition: logs in the order of the directories, and
-    (broker, path) of what was put aside or was still being copied."""
+    """The finds of one partition: its logs in the order of the directories, and (broker, path) of
+    each replica that was put aside or was still being copied."""
 
     logs: list[ReplicaLog] = field(default_factory=list)
     strays: list[tuple[int, str]] = field(default_factory=list)
@@ -45,10 +45,10 @@ def partition_infos(
     compacted: Container[str],
     covered: Container[int],
 ) -> tuple[PartitionInfo, ...]:
-    """Every partition that has a replica here or is in the image, by topic and partition.
+    """Return every partition that has a replica here or is in the image, by topic and partition.
 
     strays: (partition, broker, path). covered: brokers whose own metadata log was read, so that the
-    image is no older than they are.
+    image is no older than their replicas.
     """
     states = {s.topic_partition: s for s in partition_states(image) if wanted(s.topic_partition)}
     found: dict[TopicPartition, Found] = defaultdict(Found)
@@ -78,8 +78,8 @@ def partition_info(
     compacted: bool,
     covered: Container[int],
 ) -> PartitionInfo:
-    """directories: ids of the log directories of `state.replicas`, as their brokers told the
-    controller; none where that is not known. covered: as partition_infos has it."""
+    """Return one partition. directories: ids of the log directories of `state.replicas`, as their
+    brokers told the controller; empty where they are not known. covered: as in partition_infos."""
     copies: dict[int, list[ReplicaLog]] = {}
     for log in found.logs:
         copies.setdefault(log.broker, []).append(log)
@@ -111,7 +111,7 @@ def _is_copy(_: int, path: str) -> bool:
 
 
 def _copied(broker: int, path: str) -> ReplicaLog:
-    """The row of a replica whose own directory is not here."""
+    """Return the row of a replica whose own directory is not here."""
     problem = (
         "it is here only as a copy that was not finished, from another log directory of its"
         f" broker ({path}): give that directory too"
@@ -121,7 +121,7 @@ def _copied(broker: int, path: str) -> ReplicaLog:
 
 
 def directories_in_metadata(image: MetadataImage, state: PartitionState | None) -> Sequence[str]:
-    """What partition_info wants of them."""
+    """Return the directory ids that partition_info needs."""
     if state is None:
         return ()
     known = image.partitions[UUID(state.topic_id)][state.partition].directories
@@ -131,15 +131,16 @@ def directories_in_metadata(image: MetadataImage, state: PartitionState | None) 
 def _directory_in_metadata(
     state: PartitionState | None, directories: Sequence[str], broker: int
 ) -> str | None:
-    """The id of the log directory that the replica is in, as its broker told the controller."""
+    """Return the id of the replica's log directory, as its broker told the controller."""
     if state is None or broker not in state.replicas or not directories:
         return None
     return directories[state.replicas.index(broker)]
 
 
 def _one_of(copies: Sequence[ReplicaLog], named: str | None) -> tuple[ReplicaLog, list[Finding]]:
-    """A broker refuses to start with a partition in two of its log directories: the one that the
-    metadata log names is taken, else that which reaches less far, and not trusted."""
+    """Choose one of several directories of the same replica, with which a broker refuses to start.
+    The directory that the metadata log names is taken, else the one that reaches less far, which is
+    not trusted."""
     if len(copies) == 1:
         return copies[0], []
     paths = ", ".join(_directories(copies))

@@ -1,7 +1,7 @@
-"""What lies in a log directory, wherever that is: on a disk of this machine, or elsewhere.
+"""Find log directories in a tree of folders, on a disk of this machine or elsewhere.
 
-Whoever opens it (local_folder.py for disks) sees to it that nothing is written, that no link is
-followed, that nothing but plain files is read, and that nothing hangs.
+The implementation of the protocols (local_folder.py for disks) makes sure that nothing is written,
+that no link is followed, that only plain files are read, and that nothing hangs.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from kafka_unclean_recovery.log_dir.directory_names import segment_base_offset
 from kafka_unclean_recovery.log_dir.small_files import checkpoints
 
 META_PROPERTIES = "meta.properties"
-# The largest file that is ever read whole: a checkpoint of some hundred thousand partitions.
+# The largest file that is ever read whole is a checkpoint of some hundred thousand partitions.
 WHOLE_FILE_LIMIT = 64 << 20
 _DEEPEST = 4
-# A broker has these in each of its log directories, and nothing else has.
+# A broker has these files in each of its log directories, and no other directory has them.
 _OF_A_LOG_DIRECTORY = (
     checkpoints.HIGH_WATERMARKS,
     checkpoints.RECOVERY_POINTS,
@@ -35,10 +35,11 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A name in a folder, as whoever keeps it has it, for `opened` and `folder` to take back.
+    """A name in a folder, in the folder's own spelling, which `opened` and `folder` take.
 
-    link: that is what it is, and it leads to a directory, or nowhere. target: the identity of that
-    directory, None where it leads nowhere."""
+    link: the entry is a link that leads to a directory, or nowhere. target: the identity of that
+    directory, None where the link leads nowhere.
+    """
 
     name: str
     is_directory: bool
@@ -49,55 +50,55 @@ class Entry:
 
 
 class OpenFile(Protocol):
-    """A plain file. size: in bytes, when it was opened."""
+    """A plain file that is open. size: in bytes, when it was opened."""
 
     @property
     def size(self) -> int: ...
 
     def read_at(self, position: int, length: int) -> bytes:
-        """Up to that many bytes from there, none only at the end of the file. Raises Unreadable."""
+        """Return up to `length` bytes, none only at the end of the file. Raises Unreadable."""
         ...
 
 
 class Folder(Protocol):
-    """An open directory; names are of what lies in it. Everything raises Unreadable."""
+    """An open directory; its methods take names of its entries. Every method raises Unreadable."""
 
     @property
     def identity(self) -> Hashable:
-        """The same for one directory, whichever way leads to it."""
+        """Return a value that is the same for one directory, whichever way leads to it."""
         ...
 
     def entries(self) -> list[Entry]:
-        """What lies in it, by name; links are neither files nor directories here."""
+        """Return the entries by name; links count neither as files nor as directories."""
         ...
 
     def list_all(self) -> None:
-        """What lies in all folders below it will be asked for: where every listing is a request,
-        one is made for all of them."""
+        """Announce that the entries of all folders below will be asked for: where every listing is
+        a request, one request is made for all of them."""
         ...
 
     def opened(self, name: str) -> AbstractContextManager[OpenFile]:
-        """A plain file."""
+        """Open a plain file."""
         ...
 
     def folder(self, name: str) -> AbstractContextManager[Folder]:
-        """A directory."""
+        """Open a directory."""
         ...
 
     def read_whole(self, name: str) -> bytes | None:
-        """A small file (WHOLE_FILE_LIMIT), or None when there is none."""
+        """Return a small file (up to WHOLE_FILE_LIMIT), or None when there is none."""
         ...
 
     def lock_holder(self, name: str) -> int | None:
-        """The process that holds a lock on this file; None too where that can't be told."""
+        """Return the process that holds a lock on this file; None also where it can't be told."""
         ...
 
 
 class Location(Protocol):
-    """Where a directory is, to open it by, in another process too. As text it is fit to print."""
+    """The place of a directory, from which any process can open it. Its text is fit to print."""
 
     def open(self) -> AbstractContextManager[Folder]:
-        """Raises Unreadable."""
+        """Open the directory. Raises Unreadable."""
         ...
 
     def __truediv__(self, name: str) -> Location: ...
@@ -105,9 +106,10 @@ class Location(Protocol):
 
 @dataclass(slots=True)
 class Below:
-    """What was found at or below a root: log directories by their identity, sentences on what could
-    not be looked at, and on links, which are never followed, by the identity of the directory that
-    each leads to: where that is found otherwise, nothing is left out."""
+    """The finds at or below a root. found: log directories by their identity. complaints: sentences
+    on what could not be read. links: sentences on links, which are never followed, by the identity
+    of the directory that each leads to; if that directory is found another way, nothing is left
+    out."""
 
     found: dict[Hashable, Location] = field(default_factory=dict)
     complaints: dict[str, None] = field(default_factory=dict)
@@ -116,8 +118,8 @@ class Below:
 
 
 def log_directories(root: Location) -> Below:
-    """Log directories at or below `root`, each known by its meta.properties. `root` itself may be
-    one: then nothing below it is looked for."""
+    """Find the log directories at or below `root`, each known by its meta.properties. If `root`
+    itself is one, nothing below it is searched."""
     below = Below()
     _search(root, root.open, 0, below)
     below.links = {at: said for at, said in below.links.items() if at not in below.seen}
@@ -146,7 +148,8 @@ def _search(
 
 
 def _nobodys(inside: Sequence[Entry]) -> str | None:
-    """Why this is a log directory, or a replica's, that nobody can tell the broker of."""
+    """Return why the broker of this log directory, or replica's directory, can't be told, or
+    None."""
     names = {entry.name for entry in inside}
     if META_PROPERTIES in names:
         return f"{META_PROPERTIES} is no plain file (a symlink is never followed)"
@@ -171,5 +174,5 @@ def _name_links(at: Location, inside: Sequence[Entry], below: Below) -> None:
 
 
 def printable(name: Path | str) -> str:
-    """A file name fit to print; what is not UTF-8 is escaped."""
+    """Return a file name fit to print; bytes that are not UTF-8 are escaped."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")

@@ -1,4 +1,4 @@
-"""How far a scan is, and how it is told to stop: between any two reads."""
+"""Tell how far a scan is, and stop it between any two reads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _EVERY_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """`bytes_total` is 0 in a fast scan, which does not measure its files first."""
+    """The progress of a scan. `bytes_total` is 0 in a fast scan, which measures no files first."""
 
     bytes_done: int
     bytes_total: int
@@ -21,7 +21,7 @@ class Progress:
 
 
 class Watch(Protocol):
-    """Who looks on: is told a few times a second, and may have enough."""
+    """An observer of a scan, who hears `progress` a few times a second and may stop the scan."""
 
     def progress(self, so_far: Progress) -> None: ...
 
@@ -30,7 +30,7 @@ class Watch(Protocol):
 
 
 class Unwatched:
-    """Nobody looks on."""
+    """A Watch that does nothing."""
 
     stopped = False
 
@@ -38,14 +38,14 @@ class Unwatched:
 
 
 class Stopped(Exception):
-    """The scan was told to stop; what was being read is not known."""
+    """The scan was told to stop; the replica that was being read is not known."""
 
 
 class Meter(Protocol):
     """Counts the bytes that were read."""
 
     def add(self, count: int) -> None:
-        """Raises Stopped when it is time to."""
+        """Count the bytes. Raises Stopped when the scan is to stop."""
         ...
 
 
@@ -54,7 +54,7 @@ class Unmetered:
 
 
 class WatchedMeter:
-    """Tells a Watch in this process."""
+    """A Meter that tells a Watch in this process."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class WatchedMeter:
             self.tell()
 
     def tell(self) -> None:
-        """Raises Stopped when it is time to."""
+        """Tell the progress. Raises Stopped when the scan is to stop."""
         self._next = self._clock() + _EVERY_SECONDS
         self._watch.progress(
             Progress(self._bytes, self._bytes_total, self.replicas, self._replicas_total)

@@ -1,1 +1,1 @@
-"""Which replica should lead, what electing it loses, and what to weigh. Pure: no I/O, no clock."""
+"""Plan which replica should lead, what electing it loses, and what to weigh; no I/O, no clock."""

@@ -1,9 +1,11 @@
-"""Wait or elect: what the return of each dead broker would do for a recovery. Pure.
+"""Weigh waiting against electing: the effect that the return of each dead broker would have; no
+I/O.
 
 The ISR and the ELR hold every committed record (KIP-966), so a member that returns leads again and
-nothing committed is lost; from the ELR only while the controller counts its stop as clean, and only
-while its disk keeps what it was given: where the disk was read, it must reach every high watermark
-and every log that is known. Of any other broker nothing but its disk tells.
+nothing committed is lost. A member of the ELR leads again only while the controller counts its stop
+as clean. Both are true only while its disk keeps what was written to it: where the disk was read,
+its log must reach every high watermark and every log that is known. For any other broker only its
+disk tells.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from kafka_unclean_recovery.wording import count_text, number_text
 
 @dataclass(frozen=True, slots=True)
 class BrokerWaiting:
-    """What waiting for one broker would bring to many partitions: how many of each effect.
+    """The effect of waiting for one broker on many partitions: the number of partitions by effect.
     better_by: records, where disks tell."""
 
     broker: int
@@ -41,8 +43,8 @@ class BrokerWaiting:
 def waiting_for(
     state: PartitionState, logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]
 ) -> tuple[Waiting, ...]:
-    """A verdict for each dead replica, in the order of `logs`. A log directory that failed on a
-    live broker does not come back by waiting."""
+    """Return a verdict for each dead replica, in the order of `logs`. A log directory that failed
+    on a live broker does not come back by waiting."""
     leader = ranking[0].log if ranking else None
     return tuple(_verdict(state, log, logs, leader) for log in logs if not log.live)
 
@@ -71,7 +73,7 @@ def _effect(
     leader: ReplicaLog | None,
     recorded: Sequence[Evidence],
 ) -> tuple[Effect, int | None, str]:
-    """(effect, records beyond the designated log, why)."""
+    """Return (effect, records beyond the designated log, why)."""
     records = _records(log, leader)
     doubt = log.problem or log.suspect
     if log.scanned is not None and doubt is not None:
@@ -101,8 +103,8 @@ def _effect(
 def _not_lossless(
     log: ReplicaLog, logs: Sequence[ReplicaLog], recorded: Sequence[Evidence]
 ) -> str | None:
-    """Why a member of the ISR or ELR may not bring all committed records back; None of a disk that
-    nobody has read."""
+    """Return why a member of the ISR or ELR may not bring all committed records back; None for a
+    disk that nobody has read."""
     if log.scanned is None:
         return None
     if log.scanned.damage is not None:
@@ -121,8 +123,8 @@ UNCLEAN = (
 
 
 def fallen_short(log: ReplicaLog, logs: Sequence[ReplicaLog]) -> str | None:
-    """Why a log can't hold all that was committed: it ends below a high watermark that a replica
-    knew, itself included."""
+    """Return why a log can't hold all that was committed: it ends below a high watermark that a
+    replica knew, itself included."""
     end = log.log_end_offset
     known = [(o.high_watermark, o.broker) for o in logs if o.problem is None and o.high_watermark]
     if end is None or not known or max(known)[0] <= end:
@@ -133,7 +135,7 @@ def fallen_short(log: ReplicaLog, logs: Sequence[ReplicaLog]) -> str | None:
 
 
 def outreached(log: ReplicaLog, logs: Sequence[ReplicaLog]) -> str | None:
-    """Which log goes further, or may; not all of that need be committed."""
+    """Return which log goes further, or may; not all of the difference need be committed."""
     for other in logs:
         if other.problem is not None or other.suspect is not None:
             continue
@@ -199,14 +201,14 @@ def _further(records: int, leader: ReplicaLog | None, recorded: Sequence[Evidenc
 
 
 def effect_text(waiting: Waiting) -> str:
-    """As "better by 577 records"."""
+    """Return text such as "better by 577 records"."""
     if waiting.effect is Effect.BETTER and waiting.records is not None:
         return f"better by {count_text(waiting.records, 'record')}"
     return waiting.effect.value.replace("_", " ")
 
 
 def by_broker(plans: Iterable[PartitionPlan]) -> tuple[BrokerWaiting, ...]:
-    """The verdicts of many partitions together, the most worth waiting for first."""
+    """Return the verdicts of many partitions together, the most worth waiting for first."""
     found: dict[int, list[Waiting]] = {}
     for plan in plans:
         for waiting in plan.waiting:
@@ -230,18 +232,18 @@ def _together(broker: int, verdicts: Sequence[Waiting]) -> BrokerWaiting:
 
 
 def waiting_lines(waitings: Iterable[BrokerWaiting]) -> list[str]:
-    """A line for each broker of which anything is known."""
+    """Return a line for each broker about which anything is known."""
     told = (w for w in waitings if w.lossless or w.better or w.no_better)
     return [f"if broker {w.broker} returns{_whole(w)}: {brings_text(w)}" for w in told]
 
 
 def _whole(waiting: BrokerWaiting) -> str:
-    """Membership in ISR and ELR promises nothing of a disk that lost some of its log."""
+    """Return the condition for membership in ISR or ELR to count: the disk has lost no log."""
     return " with its log whole" if waiting.lossless else ""
 
 
 def brings_text(waiting: BrokerWaiting) -> str:
-    """As "12 partitions lossless, 3 better by 577 records, 1 unknown"."""
+    """Return text such as "12 partitions lossless, 3 better by 577 records, 1 unknown"."""
     parts = [
         (waiting.lossless, "lossless"),
         (waiting.better, f"better by {count_text(waiting.better_by, 'record')}"),
@@ -256,7 +258,7 @@ def brings_text(waiting: BrokerWaiting) -> str:
 
 
 def why_wait(waiting: BrokerWaiting) -> str:
-    """As "would make 12 partitions lossless, 1 unknown"."""
+    """Return text such as "would make 12 partitions lossless, 1 unknown"."""
     if waiting.lossless or waiting.better:
         return f"would make {brings_text(waiting)}"
     return "what that would bring is not known" if waiting.unknown else "would bring nothing more"

@@ -1,7 +1,7 @@
-"""Partitions that have a leader by the metadata, and whose leader is fenced or dead. Pure.
+"""Find partitions that have a leader in the metadata, but whose leader is fenced or dead; no I/O.
 
-Kafka's controller takes the leader away as it fences a broker. One that is not Apache's may not,
-and then nothing looks offline, though nobody serves the partition.
+Kafka's controller takes the leader away as it fences a broker. A controller that is not Apache's
+may not, and then nothing looks offline, though nobody serves the partition.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ def led_by_the_dead(state: PartitionState, cluster: Cluster) -> bool:
 
 
 def dead_leader_text(state: PartitionState, cluster: Cluster) -> str:
-    """As "broker 3, which is fenced"."""
+    """Return text such as "broker 3, which is fenced"."""
     how = "is fenced" if state.leader in cluster.fenced else "is not live"
     return f"broker {state.leader}, which {how}"
 
 
 def dead_leaders_text(dead: Mapping[TopicPartition, PartitionState], cluster: Cluster) -> str:
-    """A sentence, of at least one."""
+    """Return a sentence on at least one such partition."""
     names = [
         f"{tp} by {dead_leader_text(state, cluster)}"
         for tp, state in sorted(dead.items())[:_NAMES_SHOWN]

@@ -1,4 +1,4 @@
-"""What an operator should weigh about logs read from disks: one function a finding. Pure."""
+"""The findings about logs read from disks, one function per finding; no I/O."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _dead_disk_holds_more(
 
 
 def _why_no_leader(leader: ReplicaLog) -> str:
-    """Of a broker that is not live; when all are dead, it was excluded."""
+    """Return why a broker that is not live does not lead; when all are dead, it was excluded."""
     return "is down" if leader.scanned is None else "is excluded"
 
 
@@ -92,7 +92,7 @@ _GRAVITY = {_COPY: Severity.LOSS, _UNRANKED: Severity.UNKNOWN}
 
 
 def _may_be_longer(log: ReplicaLog, leader: ReplicaLog) -> bool:
-    """Of a log whose last written leader epoch is unknown."""
+    """Return True when the log's last written leader epoch is unknown and it may end further."""
     if log.last_written_leader_epoch is not None or leader.log_end_offset is None:
         return False
     return log.log_end_offset is None or log.log_end_offset > leader.log_end_offset

@@ -1,4 +1,5 @@
-"""Whether an election may go ahead, whom the controller would elect, what came of it. Pure."""
+"""Decide whether an election may go ahead, which replica the controller would elect, and what came
+of it; no I/O."""
 
 from __future__ import annotations
 
@@ -20,24 +21,25 @@ from kafka_unclean_recovery.planning.broker_return import waiting_for
 from kafka_unclean_recovery.planning.findings import findings_of
 
 Choice = Callable[[PartitionState, Sequence[int]], int]
-"""Whom an election makes leader of an offline partition, when its replicas are to stand in an order
-that begins with the designated one. NO_LEADER when nobody can lead."""
+"""Returns the replica that an election makes leader of an offline partition whose replicas are to
+stand in the given order, the designated one first. NO_LEADER when nobody can lead."""
 
 _BY_ITSELF = "came back by itself: its leader was in the ISR or ELR"
 _BY_LAST_KNOWN = "came back by itself: the controller elected the last known leader"
 
 
 def designated_choice(_: PartitionState, order: Sequence[int]) -> int:
-    """Whom a designated election makes leader (KIP-1275): whoever is named, or nobody."""
+    """Return the replica that a designated election makes leader: the named one (KIP-1275)."""
     return order[0]
 
 
 def controller_choice(state: PartitionState, order: Sequence[int]) -> int:
-    """Whom ElectLeaders UNCLEAN elects on an offline partition whose replicas stand in `order`.
+    """Return the replica that ElectLeaders UNCLEAN elects on an offline partition whose replicas
+    stand in `order`.
 
-    Kafka's PartitionChangeBuilder.electAnyLeader: the first live one in the ISR, or in the ELR
-    when the ISR is empty; else the last known leader if ISR and ELR are empty, it is the only one
-    recorded and lives; else the first live one. NO_LEADER when nothing lives.
+    The rule is Kafka's PartitionChangeBuilder.electAnyLeader: the first live replica in the ISR, or
+    in the ELR when the ISR is empty; else the last known leader if ISR and ELR are empty, it is the
+    only one recorded and lives; else the first live replica. NO_LEADER when no replica lives.
     """
     live = [r for r in order if r in state.online_replicas]
     clean = [r for r in live if r in (state.isr or state.elr)]
@@ -52,12 +54,13 @@ def controller_choice(state: PartitionState, order: Sequence[int]) -> int:
 def refuse_or_settle(
     plan: PartitionPlan, now: PartitionState | None, choose: Choice = controller_choice
 ) -> Outcome | None:
-    """What ends this row before anything is sent; None when the election may go ahead.
+    """Return the outcome that ends this row before anything is sent; None when the election may go
+    ahead.
 
-    `now` is the partition as just observed, None when it no longer exists. What the plan rests on
-    must still be so: offline, same topic id, leader epoch and replica set, no reassignment, the
-    designated leader a live and unfenced member, and the one that the election makes leader; and
-    no other replica has come back, which may hold more.
+    `now` is the partition as just observed, None when it no longer exists. The facts behind the
+    plan must still hold: offline, same topic id, leader epoch and replica set, no reassignment. The
+    designated leader must be a live and unfenced member, and the one that the election makes
+    leader. No other replica may have come back, because it may hold more.
     """
     before = plan.state
     if plan.refusal is not None:
@@ -116,10 +119,10 @@ def _refused(reason: str) -> Outcome:
 
 
 def _by_itself(leader: int, before: PartitionState) -> str | None:
-    """How the controller may have elected this leader on its own, once its broker was back.
+    """Return how the controller may have elected this leader on its own, once its broker was back.
 
-    An unclean start takes a broker out of the ELR, and it is elected all the same: as the last
-    known leader.
+    An unclean start takes a broker out of the ELR, and the controller may still elect it as the
+    last known leader.
     """
     if leader in clean_leaders(before):
         return _BY_ITSELF
@@ -127,21 +130,21 @@ def _by_itself(leader: int, before: PartitionState) -> str | None:
 
 
 def came_back_text(leader: int, before: PartitionState) -> str:
-    """How a partition that was offline as in `before` got this leader, without an election here."""
+    """Return how a partition, offline as in `before`, got this leader without an election here."""
     by_itself = _by_itself(leader, before)
     return by_itself or f"somebody else elected broker {leader} meanwhile"
 
 
 def clean_leaders(state: PartitionState) -> tuple[int, ...]:
-    """Replicas whose election loses nothing committed (KIP-966): the ISR, or the ELR."""
+    """Return the replicas whose election loses nothing committed (KIP-966): the ISR, or the ELR."""
     return (*state.isr, *state.elr)
 
 
 def judge(
     designated_leader: int, before: PartitionState, after: PartitionState | None, said: str | None
 ) -> Outcome:
-    """What became of one election. `before` was observed just before it, `after` read back;
-    `said` is the error that Kafka gave for it, None for success."""
+    """Return the outcome of one election. `before` was observed just before the election, `after`
+    read back; `said` is the error that Kafka gave for it, None for success."""
     if after is None:
         return Outcome(OutcomeKind.FAILED, "it was deleted during the election")
     if after.offline:
@@ -158,8 +161,9 @@ def judge(
 
 
 def designate(plan: PartitionPlan, leader: int) -> PartitionPlan:
-    """The plan with the leader that an operator chose; the order behind it stays the ranking. A
-    refusal that left the choice to a person is over with it; a reassignment is no such choice.
+    """Return the plan with the leader that an operator chose; the order behind the leader stays the
+    ranking. The choice lifts a refusal that left the choice to a person, but not one because of a
+    reassignment.
 
     Raises ValueError when `leader` can't be elected: foreign, dead or fenced, adding, or silent.
     """

@@ -1,6 +1,7 @@
-"""What an operator should weigh before electing: one function a finding, each with a stable code.
+"""Find what an operator should weigh before electing: one function per finding, with a stable code.
 
-Pure. Unsafe is a value here, never an exception; findings are sorted from the gravest.
+There is no I/O. An unsafe election is a value here, never an exception; findings are sorted from
+the gravest.
 """
 
 from __future__ import annotations
@@ -34,12 +35,12 @@ _GRAVITY = {severity: place for place, severity in enumerate(Severity)}
 def findings_of(
     state: PartitionState, logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]
 ) -> tuple[Finding, ...]:
-    """All findings about one offline partition; `ranking` is best first."""
+    """Return all findings about one offline partition; `ranking` is best first."""
     return by_gravity(finding for rule in RULES for finding in rule(state, logs, ranking))
 
 
 def by_gravity(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The gravest first, each once."""
+    """Return each finding once, the gravest first."""
     return tuple(sorted(set(findings), key=lambda f: (_GRAVITY[f.severity], f.code, f.message)))
 
 
@@ -126,7 +127,7 @@ def _committed_records_lost(
 def _high_watermark_beyond_leader(
     _: PartitionState, logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]
 ) -> Iterator[Finding]:
-    """A witness for what the dead held: committed offsets beyond the best live log."""
+    """Find committed offsets beyond the best live log: a witness for what dead replicas held."""
     if not ranking or not ranking[0].log.sure:
         return
     end, cut = ranking[0].log.log_end_offset, truncated(logs, ranking)
@@ -167,7 +168,7 @@ def _emptied_log_ends_further(
 def _commits_beyond(
     state: PartitionState, _: Sequence[ReplicaLog], ranking: Sequence[Candidate]
 ) -> Iterator[Finding]:
-    """Of the groups that tell of records beyond the designated log the one that tells of most."""
+    """Name the group that tells of the most records beyond the designated log."""
     groups = ranking[0].groups if ranking else ()
     evident = [found for found in groups if weighs(found.commit, state.leader_epoch)]
     if evident:
@@ -204,8 +205,8 @@ def _and_others(found: Sequence[GroupBeyond]) -> str:
 def _eligible_replica_back(
     state: PartitionState, logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]
 ) -> Iterator[Finding]:
-    """A disk's own metadata log ends when its broker did: while others of the ISR or ELR were not
-    scanned, they may have gone on alone."""
+    """Find members of the ISR or ELR that are back. A disk's own metadata log ends when its broker
+    did: other members of the ISR or ELR that were not scanned may have gone on alone."""
     by_broker = {log.broker: log for log in logs}
     scanned = {log.broker: log for log in logs if log.scanned is not None}
     for broker in state.online_replicas:
@@ -285,7 +286,7 @@ def _intact(log: ReplicaLog) -> bool:
 def _dead_replicas(
     state: PartitionState, logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]
 ) -> Iterator[Finding]:
-    """Those whose disk nobody has read."""
+    """Find the dead replicas whose disk nobody has read."""
     unseen = {
         log.broker for log in logs if not log.live and log.epochs is None and log.scanned is None
     }
@@ -368,7 +369,8 @@ def _only_candidate_is_empty(
 
 
 def _ends_no_later(log: ReplicaLog, emptied: ReplicaLog) -> bool:
-    """What it holds below that end was deleted on purpose, if it holds anything."""
+    """Return True when the log is empty, or ends at or below the emptied one: the records below
+    that end were deleted on purpose."""
     end, known = emptied.log_end_offset, log.log_end_offset
     return log.sure and (log.empty or (None not in (known, end) and (known or 0) <= (end or 0)))
 

@@ -1,8 +1,9 @@
-"""How two logs of one partition agree, and what a follower is made to truncate. Pure.
+"""Compare the logs of one partition: where two agree, and what a follower truncates; no I/O.
 
-A lineage is what Kafka keeps in `leader-epoch-checkpoint`: which leader epoch wrote which offsets.
-Two logs agree up to the first offset at which their lineages differ; a follower truncates to there
-(KIP-101, KIP-279; org.apache.kafka.storage.internals.epoch.LeaderEpochFileCache.endOffsetFor and
+A lineage is the content of Kafka's `leader-epoch-checkpoint`: which leader epoch wrote which
+offsets. Two logs agree up to the first offset at which their lineages differ; a follower truncates
+to that offset (KIP-101, KIP-279;
+org.apache.kafka.storage.internals.epoch.LeaderEpochFileCache.endOffsetFor and
 kafka.server.AbstractFetcherThread.getOffsetTruncationState).
 """
 
@@ -14,10 +15,10 @@ from kafka_unclean_recovery.model import EpochLineage, EpochSpan
 
 
 def end_offset_for(lineage: EpochLineage, log_end_offset: int, epoch: int) -> tuple[int, int]:
-    """(largest epoch <= `epoch`, its exclusive end offset), as a broker answers it.
+    """Return (largest epoch <= `epoch`, its exclusive end offset), as a broker answers it.
 
-    With no such epoch the requested one is answered with the start of the lineage; an epoch newer
-    than all ends at `log_end_offset`.
+    With no such epoch the broker answers the requested one and the start of the lineage; an epoch
+    newer than all ends at `log_end_offset`.
     """
     lower = [span for span in lineage if span.epoch <= epoch]
     if not lower:
@@ -31,11 +32,11 @@ def end_offset_for(lineage: EpochLineage, log_end_offset: int, epoch: int) -> tu
 def truncation_offset(
     follower: EpochLineage, follower_end: int, leader: EpochLineage, leader_end: int
 ) -> int:
-    """The exclusive end to which `follower` is truncated when `leader` leads.
+    """Return the exclusive end to which `follower` is truncated when `leader` leads.
 
-    Never above `follower_end`. Follows the exchange of the two brokers: the follower names its
-    newest epoch, the leader says where that ends with it, and the follower steps down until both
-    know the same epoch.
+    The end is never above `follower_end`. The function follows the exchange of the two brokers: the
+    follower names its newest epoch, the leader answers where that epoch ends in its log, and the
+    follower steps down until both know the same epoch.
     """
     spans, end = follower, follower_end
     while spans:
@@ -49,7 +50,7 @@ def truncation_offset(
 
 
 def tail_of(lineage: EpochLineage, offset: int) -> EpochLineage:
-    """The part of `lineage` at or beyond `offset`."""
+    """Return the part of `lineage` at or beyond `offset`."""
     return tuple(
         EpochSpan(span.epoch, max(span.start_offset, offset), span.end_offset)
         for span in lineage
@@ -58,7 +59,7 @@ def tail_of(lineage: EpochLineage, offset: int) -> EpochLineage:
 
 
 def count_once(tails: Iterable[EpochLineage]) -> int:
-    """How many distinct (leader epoch, offset) pairs `tails` hold together.
+    """Return how many distinct (leader epoch, offset) pairs `tails` hold together.
 
     Two replicas that hold the same records of the same epoch lose them once.
     """
@@ -70,7 +71,7 @@ def count_once(tails: Iterable[EpochLineage]) -> int:
 
 
 def _covered(ranges: Sequence[tuple[int, int]]) -> int:
-    """The length of the union of half-open ranges."""
+    """Return the length of the union of half-open ranges."""
     total, reached = 0, -1
     for start, end in sorted(ranges):
         total += max(0, end - max(start, reached))

@@ -1,7 +1,7 @@
-"""What the controller and the peers say against a log that reads well. Pure.
+"""Check a log that reads well against the controller and the peers; no I/O.
 
 The CRC of a batch does not cover its leader epoch and base offset, so a flipped bit there makes a
-log look newer or longer than it is. The controller gives out the leader epochs, and each has one
+log look newer or longer than it is. The controller gives out the leader epochs. Each epoch has one
 leader, so it begins at the same offset on every replica.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from kafka_unclean_recovery.model import EpochLineage, PartitionState, ReplicaLog
 
-# How brokers from before topic ids have them.
+# Brokers from before topic ids tell one of these.
 _NO_TOPIC_ID = ("", "00000000-0000-0000-0000-000000000000")
 
 
@@ -24,14 +24,14 @@ def cross_check(
     compacted: bool,
     covered: Container[int],
 ) -> tuple[ReplicaLog, ...]:
-    """The same logs; those that were scanned and contradict `state` or each other get a `problem`
+    """Return the same logs; scanned logs that contradict `state` or each other get a `problem`
     (another topic of that name) or are `suspect`.
 
-    covered: brokers that can't have heard of a leader epoch that `state` does not know: all, when
-    it is a live controller's; those whose own metadata log was among those it was taken from.
-    What a live broker answered is a witness and never suspected. A row with a problem, or suspect
-    already, stays as it is and is no witness. In a compacted topic an epoch begins where the first
-    record that is left does, so there the peers say nothing.
+    covered: brokers that can't have heard of a leader epoch that `state` does not know. If `state`
+    is a live controller's, these are all brokers; else the brokers whose own metadata log was among
+    those that `state` was taken from. The answer of a live broker is a witness and never suspected.
+    A row with a problem, or suspect already, stays as it is and is no witness. In a compacted topic
+    an epoch begins at the first record that is left, so there the peers say nothing.
     """
     checked = tuple(_against_controller(state, log, covered) for log in logs)
     if compacted or len(_topic_ids(checked)) > 1:
@@ -82,7 +82,7 @@ def _against_controller(
 
 
 def _end_of_epochs(log: ReplicaLog, last: int) -> int | None:
-    """Where the epochs up to `last`, inclusive, end in `log`, exclusive; None is unknown."""
+    """Return where the epochs up to `last`, inclusive, end in `log`, exclusive; None is unknown."""
     if log.epochs is None:
         return None
     ends = [span.end_offset for span in log.epochs if span.epoch <= last]
@@ -90,7 +90,7 @@ def _end_of_epochs(log: ReplicaLog, last: int) -> int | None:
 
 
 def _disagreeing(logs: Sequence[ReplicaLog]) -> dict[int, tuple[int, str]]:
-    """Broker to (its certain end, exclusive; why it is suspect), by the lowest such offset."""
+    """Return by broker (its certain end, exclusive; why it is suspect); the lowest end counts."""
     found: dict[int, tuple[int, str]] = {}
     for epoch in sorted({span.epoch for log in logs for span in log.epochs or ()}):
         for broker, end, reason in _disagreeing_on(epoch, _starts(logs, epoch)):
@@ -100,8 +100,8 @@ def _disagreeing(logs: Sequence[ReplicaLog]) -> dict[int, tuple[int, str]]:
 
 
 def _starts(logs: Sequence[ReplicaLog], epoch: int) -> dict[int, int]:
-    """Where `epoch` begins on each replica that can tell, by broker: those whose lineage goes back
-    to below the place that any of them names."""
+    """Return by broker where `epoch` begins, on each replica that can tell: its lineage goes back
+    below the lowest of these offsets."""
     begun = {
         log.broker: span.start_offset
         for log in logs
@@ -123,8 +123,8 @@ def _goes_below(log: ReplicaLog, offset: int) -> bool:
 
 
 def _disagreeing_on(epoch: int, starts: dict[int, int]) -> Iterator[tuple[int, int, str]]:
-    """(broker, its certain end, why): those that most of the others contradict; all, when there is
-    no majority."""
+    """Yield (broker, its certain end, why) of each replica that most of the others contradict, or
+    of every replica when there is no majority."""
     if len(set(starts.values())) < 2:
         return
     most, votes = Counter(starts.values()).most_common(1)[0]

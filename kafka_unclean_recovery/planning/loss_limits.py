@@ -1,4 +1,4 @@
-"""--accept-loss: what the partitions of a topic may lose for certain, each of them. Pure."""
+"""Parse and apply --accept-loss, the certain loss that each partition may have; no I/O."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ FLAG = "--accept-loss"
 ANY_TOPIC = "*"
 
 LossLimits = Mapping[str, int | None]
-"""Records by topic, or ANY_TOPIC for those not named; None accepts any loss, an unknown one too."""
+"""The limit in records by topic, or ANY_TOPIC for topics not named; None accepts any loss, also an
+unknown one."""
 
 _LIMIT = re.compile(r"(?P<topic>[a-zA-Z0-9._-]{1,249}|\*)(:(?P<records>[0-9]{1,18}))?")
 
 
 def parse_loss_limits(values: Iterable[str]) -> LossLimits:
-    """Of TOPIC and TOPIC:MAX_RECORDS. Raises InputError."""
+    """Parse values of the form TOPIC and TOPIC:MAX_RECORDS. Raises InputError."""
     limits: dict[str, int | None] = {}
     for value in values:
         match = _LIMIT.fullmatch(value)
@@ -37,8 +38,8 @@ def parse_loss_limits(values: Iterable[str]) -> LossLimits:
 
 
 def over_limit(plan: PartitionPlan, limits: LossLimits) -> str | None:
-    """Why the loss of this election is not accepted; None when it is. The exact name counts before
-    ANY_TOPIC."""
+    """Return why the loss of this election is not accepted; None when it is. The exact name of a
+    topic counts before ANY_TOPIC."""
     topic = plan.state.topic
     named = topic if topic in limits else ANY_TOPIC
     certain = loss_under(plan, plan.designated_leader).certain

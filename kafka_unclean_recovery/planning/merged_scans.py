@@ -1,4 +1,4 @@
-"""Several scans as one, and the disks of the dead beside what live brokers answered. Pure."""
+"""Merge scans into one, and add the disks of dead brokers to the answers of live ones; no I/O."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from kafka_unclean_recovery.model import (
 from kafka_unclean_recovery.planning.log_trust import cross_check
 
 Named = tuple[str, ReplicaInfo]
-"""A scan, and what messages call it."""
+"""A scan with the name that messages use for it, as (name, scan)."""
 
 
 NOT_IN_NEWEST = "not_in_newest_metadata"
-"""Code of the finding on a partition that only an older metadata log has."""
+"""The code of the finding on a partition that only an older metadata log has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,9 @@ class _Source:
 
 
 def merge_infos(infos: Sequence[Named]) -> ReplicaInfo:
-    """One or more scans as one: states of the newest metadata log, the latest scan of a replica.
+    """Merge scans: states come from the newest metadata log, each replica from its latest scan.
 
-    `scanned_at` is that of the oldest: nothing here is older. Raises InputError for scans of
+    `scanned_at` is that of the oldest scan: nothing here is older. Raises InputError for scans of
     different clusters.
     """
     cluster_id = _one_cluster(infos)
@@ -61,7 +61,7 @@ def merge_infos(infos: Sequence[Named]) -> ReplicaInfo:
 
 
 def check_cluster(info: ReplicaInfo, cluster_id: str) -> None:
-    """Raises InputError for disks of another cluster than that of the brokers."""
+    """Check that disks are of the brokers' cluster. Raises InputError when they are not."""
     if info.cluster_id not in (None, cluster_id):
         raise InputError(
             f"the disks are of cluster {info.cluster_id}, the brokers of cluster {cluster_id};"
@@ -75,10 +75,10 @@ def add_disks(
     cluster_id: str,
     info: ReplicaInfo,
 ) -> dict[TopicPartition, tuple[ReplicaLog, ...]]:
-    """`replica_logs` of a live cluster, with the disks of the replicas that are not live.
+    """Return `replica_logs` of a live cluster, with the disks of the replicas that are not live.
 
-    What a live broker says is never replaced, not even its silence. Raises InputError for disks of
-    another cluster.
+    The answer of a live broker is never replaced, not even its silence. Raises InputError for disks
+    of another cluster.
     """
     check_cluster(info, cluster_id)
     rows = {row.topic_partition: row for row in info.partitions}
@@ -113,7 +113,7 @@ def _one_cluster(infos: Sequence[Named]) -> str | None:
 
 
 def metadata_age(info: ReplicaInfo) -> tuple[int, int]:
-    """The greater, the newer; a scan without a metadata log has the least."""
+    """Return a pair that is greater for a newer metadata log; a scan without one has the least."""
     if info.metadata_epoch is None or info.metadata_end_offset is None:
         return -1, -1
     return info.metadata_epoch, info.metadata_end_offset
@@ -128,7 +128,7 @@ def _merged(
     sources: Sequence[_Source],
     newest: _Source,
 ) -> PartitionInfo:
-    """sources: the oldest scan first."""
+    """Merge the rows of one partition; `sources` has the oldest scan first."""
     rows = [
         (s.name, s.partitions[topic_partition]) for s in sources if topic_partition in s.partitions
     ]
@@ -147,7 +147,7 @@ def _merged(
                 continue
             logs[log.broker] = name, log
     compacted = any(row.compacted for _, row in rows)
-    # Each scan has held its replicas against the metadata logs that it found itself.
+    # Each scan has already checked its replicas against the metadata logs that it found itself.
     checked = cross_check(
         state,
         [log for _, (_, log) in sorted(logs.items())],
@@ -179,7 +179,7 @@ def _differs(before: ReplicaLog, after: ReplicaLog) -> bool:
 
 
 def _seen(log: ReplicaLog) -> tuple[object, ...]:
-    """Where it was found and how far it goes, apart from how closely it was looked at."""
+    """Return where the log was found and how far it goes, regardless of the scan's mode."""
     directory = log.scanned.directory if log.scanned else None
     return (
         directory,

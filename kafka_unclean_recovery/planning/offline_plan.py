@@ -1,7 +1,7 @@
-"""A plan with nothing alive, from what the disks say. Pure.
+"""Plan from the disks alone, with no broker alive; no I/O.
 
-The brokers that were scanned are taken as those that will start, except for the excluded ones,
-whose disks still tell what is lost without them.
+The plan assumes that the scanned brokers will start, except for the excluded ones, whose disks
+still tell what is lost without them.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ NO_STATE = (
 )
 NOT_SCANNED = "was not scanned"
 NO_DIRECTORY = "has no directory for this partition among those that were scanned"
-"""Problems of replicas that were not found."""
+"""NOT_SCANNED and NO_DIRECTORY are problems of replicas that were not found."""
 
 
 def plan_from_disks(info: ReplicaInfo, excluded: Collection[int]) -> tuple[PartitionReport, ...]:
-    """A row for each partition of `info`, in its order. Every partition counts as offline, whoever
-    led it last. One whose state is not known gets no plan, and the outcome says why; one that the
-    newest metadata log does not have, and so was deleted, gets neither.
+    """Return a row for each partition of `info`, in its order. Every partition counts as offline,
+    whoever led it last. A partition whose state is not known gets no plan, and the outcome says
+    why; a partition that the newest metadata log does not have, and so was deleted, gets neither.
 
     excluded: brokers that will not start, or are not to lead.
     """
@@ -63,7 +63,7 @@ def _planned(part: PartitionInfo, info: ReplicaInfo, excluded: Collection[int]) 
     )
     plan = plan_partition(state, logs)
     findings = by_gravity([*plan.findings, *part.findings, *_not_assigned(part, state)])
-    # Nothing is alive, and the excluded will not return: there is nobody to wait for.
+    # No broker is alive, and the excluded ones will not return: there is no broker to wait for.
     plan = replace(plan, findings=findings, waiting=())
     return PartitionReport(part.topic_partition, state, plan)
 

@@ -1,7 +1,7 @@
-"""Which replica should lead, and what electing it loses. Pure: no clock, network or randomness.
+"""Plan which replica should lead, and what electing it loses; no clock, network or randomness.
 
-The ranking is one sort key (`_rank`), its criteria in order. What an operator should weigh is a
-Finding; the rules for those are in findings.py.
+The ranking is one sort key (`_rank`) with its criteria in order. Facts that an operator should
+weigh are Findings; their rules are in findings.py.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ ENDS_FURTHER = (
     " and its own is not known: which of them an earlier election gave up can't be told;"
     f" {_BY_HAND}"
 )
-"""Refusals. All but REASSIGNING leave the choice to a person."""
+"""The constants above are refusals. All but REASSIGNING leave the choice to a person."""
 
 
 def plan_partition(
     state: PartitionState, replica_logs: Iterable[ReplicaLog], commits: Sequence[Commit] = ()
 ) -> PartitionPlan:
-    """Designate the leader of an offline partition from what its replicas hold.
+    """Designate the leader of an offline partition from the logs of its replicas.
 
-    commits: of groups, for this partition; they bound losses from below, and rank nothing.
+    commits: the groups' commits for this partition; they bound losses from below, and rank nothing.
     Raises ValueError on input that contradicts itself: an online partition, a log of a broker that
     hosts no replica, two logs of one broker.
     """
@@ -78,7 +78,8 @@ def plan_partition(
 
 
 def _checked(state: PartitionState, replica_logs: Iterable[ReplicaLog]) -> tuple[ReplicaLog, ...]:
-    """The logs in assignment order, one for each replica; a replica nobody saw is said so."""
+    """Return the logs in assignment order, one for each replica; an unseen replica gets a log with
+    a problem."""
     if not state.offline:
         raise ValueError(f"{state.topic_partition} has a leader: nothing to plan")
     by_broker: dict[int, ReplicaLog] = {}
@@ -98,10 +99,10 @@ def _unseen(state: PartitionState, broker: int) -> ReplicaLog:
 
 
 def can_lead(state: PartitionState, log: ReplicaLog) -> bool:
-    """True for a replica that can be elected and whose place in the ranking is known.
+    """Return True for a replica that can be elected and whose place in the ranking is known.
 
-    An adding replica of a pending reassignment may be empty and still answer healthily, so it is
-    never one; neither is a log whose last written leader epoch is unknown, for it can't be ranked.
+    An adding replica of a pending reassignment may be empty and still answer healthily, so it can't
+    lead. A log whose last written leader epoch is unknown can't lead, because it can't be ranked.
     """
     return (
         log.live
@@ -119,8 +120,8 @@ def _ranked(state: PartitionState, logs: Sequence[ReplicaLog]) -> list[ReplicaLo
 
 
 def _rank(state: PartitionState, log: ReplicaLog) -> tuple[bool, int, int, bool, bool, int]:
-    """Best first: trusted before suspect, last written leader epoch, log end offset, ELR (or ISR)
-    member, last known ELR member, lowest broker id. A total order."""
+    """Return the sort key, best first: trusted before suspect, last written leader epoch, log end
+    offset, ELR (or ISR) member, last known ELR member, lowest broker id. The order is total."""
     assert log.log_end_offset is not None
     epoch = log.last_written_leader_epoch
     return (
@@ -139,9 +140,10 @@ def _candidate(
     logs: Sequence[ReplicaLog],
     commits: Sequence[Commit],
 ) -> Candidate:
-    """What every other replica would lose if `leader` led, and who tells of more.
+    """Return `leader` as a candidate: the losses of every other replica under it, and the groups
+    that tell of more.
 
-    Whoever is online will follow, and truncates: as long as one of those can't be compared, for
+    Every online replica will follow and truncate: as long as one of them can't be compared, for
     whatever reason, nothing is certain.
     """
     live_tails: list[EpochLineage] = []
@@ -180,7 +182,7 @@ def _at_least(
     logs: Sequence[ReplicaLog],
     groups: Sequence[GroupBeyond],
 ) -> int | None:
-    """What witnesses tell of, without what was deleted on purpose."""
+    """Return the loss that witnesses tell of, without records that were deleted on purpose."""
     deleted = deleted_below(logs)
     weighed = [found for found in groups if weighs(found.commit, state.leader_epoch)]
     told = [found.commit.offset - max(found.resume, deleted) for found in weighed]
@@ -189,8 +191,8 @@ def _at_least(
 
 
 def _order(state: PartitionState, ranking: Sequence[Candidate]) -> tuple[int, ...]:
-    """The whole replica set, best first, so that if the best is fenced at the last moment the
-    controller takes the second best; then other live replicas, then the dead."""
+    """Return the whole replica set, best first, so that if the best is fenced at the last moment
+    the controller takes the second best; then the other live replicas, then the dead."""
     ranked = [candidate.log.broker for candidate in ranking]
     live = [r for r in state.online_replicas if r not in ranked]
     dead = [r for r in state.replicas if r not in ranked and r not in live]
@@ -216,7 +218,7 @@ def _refusal(
 
 
 def _unranked_with_records(logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]) -> list[int]:
-    """A broker that only told its log end has told that much."""
+    """Return unranked live brokers with records, also those that told only a log end."""
     ranked = {candidate.log.broker for candidate in ranking}
     unranked = [log for log in logs if log.live and log.broker not in ranked and not log.empty]
     return [

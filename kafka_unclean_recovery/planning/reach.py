@@ -1,4 +1,4 @@
-"""How far logs reach beside each other, and what one keeps under another. Pure."""
+"""Compare how far logs reach, and how much one log keeps under another; no I/O."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ def written_epoch(log: ReplicaLog) -> int:
 
 
 def reach(log: ReplicaLog) -> tuple[int, int]:
-    """What logs are ranked by; the greater is the better."""
+    """Return the pair that logs are ranked by; the greater is the better."""
     return written_epoch(log), -1 if log.log_end_offset is None else log.log_end_offset
 
 
 def forgotten(log: ReplicaLog) -> bool:
-    """True of a log that retention or DeleteRecords emptied, once its broker has forgotten the
-    epochs with the records: whether an election gave it up can't be told."""
+    """Return True for a log that retention or DeleteRecords emptied, once its broker has forgotten
+    the epochs with the records: whether an election gave it up can't be told."""
     return log.empty and log.log_end_offset != 0 and log.last_written_leader_epoch is None
 
 
 def ends_further(log: ReplicaLog, leader: ReplicaLog) -> bool:
-    """True when `log` is longer than `leader`, and its place in a ranking is not known: it may be
-    the better one. Of a disk that can't be used nothing counts."""
+    """Return True when `log` is longer than `leader`, and its place in a ranking is not known: it
+    may be the better one. A disk that can't be used never counts."""
     if log.suspect is not None or (log.problem is not None and log.scanned is not None):
         return False
     if log.log_end_offset is None or leader.log_end_offset is None:
@@ -35,7 +35,7 @@ def ends_further(log: ReplicaLog, leader: ReplicaLog) -> bool:
 
 
 def kept_under(log: ReplicaLog, leader: ReplicaLog) -> int | None:
-    """The exclusive end of what `log` keeps under `leader`; None where that is not for sure."""
+    """Return the exclusive end of what `log` keeps under `leader`; None where that is not sure."""
     if not log.sure or not leader.sure:
         return None
     if log.log_end_offset is None or leader.log_end_offset is None:
@@ -46,14 +46,14 @@ def kept_under(log: ReplicaLog, leader: ReplicaLog) -> int | None:
 
 
 def records_beyond(log: ReplicaLog, leader: ReplicaLog) -> int | None:
-    """What `log` would truncate under `leader`; None where that is not for sure."""
+    """Return how many records `log` would truncate under `leader`; None where it is not sure."""
     kept = kept_under(log, leader)
     return None if kept is None else count_once([tail_of(log.epochs or (), kept)])
 
 
 def committed_beyond(log: ReplicaLog, leader: ReplicaLog, deleted: int) -> int:
-    """Records that `leader` lacks and that were committed, by the high watermark that `log` knew:
-    0 where it tells of none. deleted: offsets below it were deleted on purpose."""
+    """Return how many committed records `leader` lacks, by the high watermark that `log` knew; 0
+    where that tells of none. deleted: offsets below it were deleted on purpose."""
     end, known = leader.log_end_offset, log.high_watermark
     if end is None or known is None or not log.sure or not leader.sure:
         return 0
@@ -63,20 +63,20 @@ def committed_beyond(log: ReplicaLog, leader: ReplicaLog, deleted: int) -> int:
 
 
 def deleted_below(logs: Iterable[ReplicaLog]) -> int:
-    """The highest log start: retention and DeleteRecords reach no further than to a high watermark,
-    so what lay below was committed, and is wanted no more."""
+    """Return the highest log start: retention and DeleteRecords reach no further than a high
+    watermark, so all below was committed, and is wanted no more."""
     return max((log.log_start_offset or 0 for log in logs if log.sure), default=0)
 
 
 def chosen_by_hand(ranking: Sequence[Candidate]) -> bool:
-    """True when a trusted log reaches further than the one that stands first."""
+    """Return True when a trusted log reaches further than the log of the first candidate."""
     trusted = [c.log for c in ranking[1:] if c.log.suspect is None]
     return any(reach(log) > reach(ranking[0].log) for log in trusted)
 
 
 def truncated(logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]) -> dict[int, int]:
-    """Brokers that would truncate records, the dead when they come back: to the exclusive end of
-    what they keep."""
+    """Return the brokers that would truncate records (dead brokers when they come back), each with
+    the exclusive end of what it keeps."""
     if not ranking:
         return {}
     leader = ranking[0].log

@@ -1,4 +1,4 @@
-"""Which partitions are elected together, and what stops the next ones. Pure."""
+"""Decide which partitions are elected together, and what stops the next wave; no I/O."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from kafka_unclean_recovery.model import INTERNAL_TOPICS, PartitionPlan, Partiti
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How many partitions go first, and at once; None is all."""
+    """How many partitions go first (canary), and at once (wave_size); None is all."""
 
     canary: int | None = None
     wave_size: int | None = None
 
     @property
     def careful(self) -> bool:
-        """True when a surprise is to stop it."""
+        """True when a surprise is to stop the run."""
         return self.canary is not None or self.wave_size is not None
 
 
 def waves(plans: Sequence[PartitionPlan], pace: Pace) -> list[Sequence[PartitionPlan]]:
-    """`plans` in their order, but internal topics first and in waves of their own, so that groups
-    and transactions work before writers go on. The first wave of all is the canary."""
+    """Split `plans` in their order, but internal topics first and in waves of their own, so that
+    groups and transactions work before writers go on. The first wave of all is the canary."""
     internal = [plan for plan in plans if plan.state.topic in INTERNAL_TOPICS]
     others = [plan for plan in plans if plan.state.topic not in INTERNAL_TOPICS]
     first, rest = (internal, others) if internal else (others, [])
@@ -38,8 +38,8 @@ def _chunks(plans: Sequence[PartitionPlan], size: int) -> Iterator[Sequence[Part
 
 
 def surprise(led: PartitionState | None, now: PartitionState | None) -> str | None:
-    """What became of a partition that was seen to have a leader (`led`, None where only that is
-    known); None when nothing did."""
+    """Return what became of a partition that was seen with a leader; None when nothing did. `led`
+    is that view, None where only the existence of a leader is known."""
     if now is None:
         return "it no longer exists"
     if led is not None and now.topic_id != led.topic_id:
@@ -52,7 +52,7 @@ def surprise(led: PartitionState | None, now: PartitionState | None) -> str | No
 
 
 def outdated(led: PartitionState | None, now: PartitionState | None) -> bool:
-    """True for a view that may be of before: brokers learn of an election one after the other."""
+    """Return True for a view that may be from before: brokers learn of an election one by one."""
     if led is None:
         return now is None or now.offline
     return now is not None and now.topic_id == led.topic_id and now.leader_epoch < led.leader_epoch

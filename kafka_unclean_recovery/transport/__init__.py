@@ -1,6 +1,6 @@
-"""Where replica logs come from and how leaders are elected: the two protocols.
+"""The two protocols between `recovery` and a cluster: one reads replica logs, one elects leaders.
 
-`recovery` knows only these; each implementation is a file of its own beside this one.
+`recovery` knows only these protocols; each implementation is a file of its own beside this one.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from kafka_unclean_recovery.planning.election_rules import Choice
 
 
 class ReplicaLogSource(Protocol):
-    """Says how far the replicas on one broker go."""
+    """Tells how far the logs of the replicas on one broker go."""
 
     async def replica_logs(
         self, broker: Broker, states: Sequence[PartitionState], deadline: Deadline
     ) -> Mapping[TopicPartition, ReplicaLog]:
-        """One log for each state; what a replica can't tell is its `problem`.
+        """Return one log for each state; where a replica can't tell something, `problem` says why.
 
         Raises ConnectionFailed when the broker gives no answer by the deadline.
         """
@@ -36,13 +36,14 @@ class ReplicaLogSource(Protocol):
     async def log_ends(
         self, broker: Broker, states: Sequence[PartitionState], deadline: Deadline
     ) -> Mapping[TopicPartition, ReplicaLog]:
-        """As `replica_logs`, in one request: log end offset, broker epoch and problem only."""
+        """Return logs as `replica_logs` does, in one request, with only log end offset, broker
+        epoch and problem."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Elections:
-    """What became of elections: an outcome for each, and the partitions as read back afterwards."""
+    """The results of elections: an outcome for each, and the partitions as read back afterwards."""
 
     outcomes: dict[TopicPartition, Outcome]
     after: dict[TopicPartition, PartitionState]
@@ -53,12 +54,12 @@ class Elector(Protocol):
 
     @property
     def choose(self) -> Choice:
-        """Whom its elections make leader."""
+        """Return the rule that says which replica an election makes leader."""
         ...
 
     async def elect(self, plans: Sequence[PartitionPlan]) -> Elections:
-        """Elect exactly the designated leader of each plan, which are sorted by partition.
+        """Elect exactly the designated leader of each plan; the plans are sorted by partition.
 
-        When asked to stop, the batch in hand is finished and no other begins.
+        When asked to stop, the elector finishes the batch in hand and begins no other.
         """
         ...

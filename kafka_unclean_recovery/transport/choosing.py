@@ -1,7 +1,7 @@
-"""Which mechanisms a cluster offers, and which of them are used.
+"""Choose among the mechanisms that a cluster offers.
 
-What no released Kafka speaks is used only where the user names it, or where the broker says that it
-is our emulator: a key or version that a node advertises may mean something else there.
+A mechanism that no released Kafka speaks is used only where the user names it, or where the broker
+says that it is our emulator: a key or version that a node advertises may mean something else there.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from kafka_unclean_recovery.transport.replica_log_info import ReplicaLogInfoSour
 
 
 class NotOffered(Exception):
-    """What was asked for is not to be had of this cluster. Nothing was changed; the message says
-    what to do."""
+    """The cluster does not offer the mechanism that the user asked for. Nothing was changed; the
+    message says what to do."""
 
 
 class ChosenSource:
-    """A ReplicaLogSource (the protocol in transport/__init__.py) that asks each broker the way it
-    understands. Raises NotOffered besides."""
+    """A ReplicaLogSource (the protocol in transport/__init__.py) that asks each broker in the way
+    that this broker understands. It also raises NotOffered."""
 
     def __init__(self, nodes: Nodes, wishes: Wishes) -> None:
         self._nodes = nodes
@@ -58,9 +58,9 @@ class ChosenSource:
 
 
 def dialect_for(connection: Connection, wishes: Wishes) -> Dialect | None:
-    """The dialect of GetReplicaLogInfo to speak with a node; None means list-offsets.
+    """Return the dialect of GetReplicaLogInfo to speak with a node; None means list-offsets.
 
-    Raises NotOffered when the RPC was asked for and nothing says in which dialect.
+    Raises NotOffered when the user asked for the RPC and nothing says in which dialect.
     """
     if wishes.transport is Transport.LIST_OFFSETS:
         return None
@@ -74,12 +74,13 @@ def dialect_for(connection: Connection, wishes: Wishes) -> Dialect | None:
             f"{connection.address} does not say which dialect of GetReplicaLogInfo it speaks, if"
             " any: name it with --replica-log-info-dialect, or use --transport list-offsets"
         )
-    # Its brokers are said to be without, one by one.
+    # The source then reports each broker that lacks the dialect.
     return wishes.dialect
 
 
 async def method_for(nodes: Nodes, wishes: Wishes, deadline: Deadline) -> ElectionMethod:
-    """DESIGNATED or REORDER. Raises NotOffered, and NoBrokerReachable where one was asked for."""
+    """Return DESIGNATED or REORDER. Raises NotOffered, and NoBrokerReachable where the user asked
+    for DESIGNATED."""
     if wishes.election_method is ElectionMethod.REORDER:
         return ElectionMethod.REORDER
     if wishes.election_method is ElectionMethod.AUTO:
@@ -97,7 +98,7 @@ async def _auto_method(nodes: Nodes, deadline: Deadline) -> ElectionMethod:
     try:
         connection = await nodes.any(deadline)
     except NoBrokerReachable:
-        # The elector says so itself, partition by partition.
+        # The elector reports the unreachable brokers itself, partition by partition.
         return ElectionMethod.REORDER
     if is_emulator(connection) and offers_designated(connection):
         return ElectionMethod.DESIGNATED
@@ -105,12 +106,12 @@ async def _auto_method(nodes: Nodes, deadline: Deadline) -> ElectionMethod:
 
 
 def elector_for(method: ElectionMethod, means: Means) -> Elector:
-    """`method` is one that method_for gave."""
+    """Return the elector of `method`, which method_for gave."""
     if method is ElectionMethod.DESIGNATED:
         return DesignatedElector(means)
     return ReorderElector(means)
 
 
 def is_emulator(connection: Connection) -> bool:
-    """True when the node says that it is ours."""
+    """Return True when the node says that it is our emulator."""
     return EMULATOR_FEATURE in connection.features

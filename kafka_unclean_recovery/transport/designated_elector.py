@@ -1,8 +1,8 @@
-"""Electing exactly one replica where the controller can be told which: ElectLeaders v3 (KIP-966,
-KIP-1275).
+"""Elect exactly one replica where the request can name it to the controller: ElectLeaders v3
+(KIP-966, KIP-1275).
 
-One request a batch; no order is changed, so nothing is left to be put back. A designated leader
-that can't be elected is an error, here and in the controller, and never somebody else.
+Each batch is one request; no order is changed, so none has to be restored. A designated leader that
+can't be elected is an error, here and in the controller; no other replica is elected instead.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class DesignatedElector:
         return {tp: f"{why}; it may still be carried out" for tp, why in tried.said.items()}
 
     async def _elect(self, pending: Carried) -> Said:
-        """One try; see until_elected."""
+        """Send the request for one try; see until_elected."""
         controller = self._means.controller
         leaders = {tp: e.leader for tp, e in pending.items()}
         answers = await noted(

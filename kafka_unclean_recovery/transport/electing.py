@@ -1,6 +1,6 @@
-"""What all electors do alike: batch by batch observe again, announce, carry out; then read back.
+"""All electors work batch by batch: observe again, announce, carry out; in the end read back.
 
-How one batch is announced, carried out and concluded is the elector's own; see `Mechanism`.
+Each elector has its own way to announce, carry out and conclude a batch; see `Mechanism`.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ _LATE = "the controller took too long over it to elect on what had been seen bef
 Outcomes = dict[TopicPartition, Outcome]
 Carried = dict[TopicPartition, Election]
 Said = dict[TopicPartition, str]
-"""Why a partition got no leader."""
+"""The reason, by partition, why it got no leader."""
 LOST = (Behind, ConnectionFailed, NoBrokerReachable)
 NOT_CERTAIN = "what the controller does is not certain"
 
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What every elector works with.
+    """The parts that every elector works with.
 
-    `say` and `progress` take sentences for people; `retries` is how often a passing failure of an
-    election is tried again.
+    `say` and `progress` take sentences for people; `retries` is how often an election with a
+    passing failure is tried again.
     """
 
     reader: Reader
@@ -62,7 +62,7 @@ class Means:
 
 
 class AnsweredLate(Exception):
-    """What was seen before an election is too old by now: look again, and go on with the rest."""
+    """The observation before an election is too old: observe again, and go on with the rest."""
 
 
 class Mechanism(Protocol):
@@ -70,29 +70,29 @@ class Mechanism(Protocol):
 
     @property
     def batch(self) -> int:
-        """How many partitions go at once."""
+        """The number of partitions in one batch."""
         ...
 
     @property
     def choose(self) -> Choice:
-        """Whom its elections make leader."""
+        """Return the rule that says which replica an election makes leader."""
         ...
 
     @property
     def obstacle(self) -> str | None:
-        """Why no batch is begun any more; None while nothing stands against it."""
+        """Return why no more batches are begun; None while nothing prevents it."""
         ...
 
     def announce(self, elections: Carried) -> None:
-        """What is about to be changed is on the disk before it is. Raises JournalError."""
+        """Write the coming changes to the disk before they are made. Raises JournalError."""
         ...
 
     async def carry_out(self, elections: Carried) -> Said:
-        """One batch."""
+        """Carry out one batch, and return why partitions got no leader."""
         ...
 
     async def conclude(self, carried: Carried, said: Said) -> Elections:
-        """Read all batches back and judge them."""
+        """Read all batches back and judge each election."""
         ...
 
 
@@ -113,7 +113,7 @@ async def elect_in_batches(
             settled, elections = await observe_again(
                 means.reader, means.source, batch, mechanism.choose
             )
-            # A signal may have come meanwhile.
+            # A signal may have come during the observation.
             not_begun = _why_not_begin(mechanism, means.stop)
             if not_begun is not None:
                 outcomes |= all_failed(batch, not_begun)
@@ -138,7 +138,7 @@ def _why_not_begin(mechanism: Mechanism, stop: Stop) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """`certain` is False when the last try may still be carried out."""
+    """The result of all tries. `certain` is False when the last try may still be carried out."""
 
     said: Said
     certain: bool = True
@@ -150,12 +150,12 @@ async def until_elected(
     choose: Choice,
     attempt: Callable[[Carried], Awaitable[Said]],
 ) -> Tried:
-    """Try, and try again what failed. Before each further try it is all observed again: whoever was
-    designated may be fenced by now, and somebody else live.
+    """Try the elections, and try the failed ones again. Before each further try all is observed
+    again: the designated replica may be fenced by now, and another one live.
 
-    `attempt` raises Unsure when any part of it may or may not have been carried out, AnsweredLate
-    when it stopped on the way for it took too long, never twice in a row; RequestFailed when all
-    was refused for sure.
+    `attempt` raises Unsure when any part of it may or may not have been carried out; AnsweredLate
+    when it stopped on the way because it took too long, never twice in a row; RequestFailed when
+    the whole request was refused for sure.
     """
     given_up: Said = {}
     pending = dict(elections)
@@ -189,7 +189,7 @@ def _not_again(before: str | None, why: str) -> str:
 
 
 async def _still_to_elect(means: Means, elections: Carried, choose: Choice) -> tuple[Carried, Said]:
-    """(those that may still go ahead, why the others may not)."""
+    """Return (the elections that may still go ahead, why the others may not)."""
     plans = {tp: elections[tp].plan for tp in sorted(elections)}
     try:
         settled, still = await observe_again(means.reader, means.source, plans, choose)
@@ -217,10 +217,10 @@ def raise_if_unsure(controller: Controller, answers: Iterable[Answer]) -> None:
 async def read_back(
     reader: Reader, carried: Carried, said: Mapping[TopicPartition, str]
 ) -> Described:
-    """The partitions once leader and order are seen, or when nothing more comes.
+    """Return the partitions once leader and order are seen, or when no more changes appear.
 
-    Metadata reaches a broker in the order it was written: the last partition is watched, and
-    only when that is there, or late, all are read.
+    Metadata reaches a broker in the order it was written: only the last partition is watched, and
+    all are read once it is seen, or is late.
     """
     wanted = sorted(carried)
     coming = Coming(len(wanted))
@@ -239,7 +239,7 @@ async def read_back(
 
 
 def judged(tp: TopicPartition, election: Election, seen: Described, said: Said) -> Outcome:
-    """What became of an election, as it was read back."""
+    """Return the outcome of an election, judged by the partition as read back."""
     if tp in seen.untold:
         return Outcome(
             OutcomeKind.FAILED, f"who leads could not be read back ({seen.untold[tp]}); look again"
@@ -256,7 +256,8 @@ def errors(answers: Mapping[TopicPartition, Answer]) -> dict[TopicPartition, Ans
 
 
 def failures(answers: Mapping[TopicPartition, Answer]) -> dict[TopicPartition, Answer]:
-    """Of elections. That one was not needed is no failure: reading back tells who leads."""
+    """Return the answers that are failures. An election that was not needed is no failure: reading
+    back tells who leads."""
     return {tp: a for tp, a in errors(answers).items() if a.error != ELECTION_NOT_NEEDED}
 
 
@@ -284,7 +285,7 @@ def outcome_line(tp: TopicPartition, outcome: Outcome) -> dict[str, Any]:
 
 
 def _seen(tp: TopicPartition, election: Election, seen: Described, failed: bool) -> bool:
-    """A leader, unless none was elected, and the order as it was."""
+    """Return True when the partition has a leader, unless none was elected, and its old order."""
     before = election.before
     if tp in seen.gone or seen.topic_ids.get(tp.topic, before.topic_id) != before.topic_id:
         return True

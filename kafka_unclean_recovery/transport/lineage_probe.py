@@ -1,19 +1,20 @@
-"""Which epoch to ask a replica for next, until its whole lineage is known. No I/O.
+"""Decide which epoch to ask a replica for next, until its whole lineage is known. No I/O.
 
-A replica answers an epoch e with {its largest epoch <= e, where that ends} (see
+A replica answers an epoch e with {its largest epoch <= e, the end offset of that epoch} (see
 cluster/requests/replica_probe.py), which leaves three things to find out by asking:
 
-1. The newest epoch: a newer one is refused (OFFSET_OUT_OF_RANGE; brokers that are not Apache's
-   answer that no epoch, -1, ends at the log end). The first guess is the
-   partition's leader epoch less two, for the last bump made it leaderless and a survivor was
-   mostly out of the ISR before; then in doubling steps down or up, then by halves. It is found when
-   an answer ends at the log end offset.
-2. The older ones: step down from there, one answer each; what was answered on the way up counts.
-3. The end: when an answer ends at or below the log start, or when a lower epoch ends where the one
-   above it did. For below its oldest epoch a replica answers the asked epoch itself, which it
-   does not know.
+1. The newest epoch. A newer one is refused (OFFSET_OUT_OF_RANGE; brokers that are not Apache's
+   answer that no epoch, -1, ends at the log end). The first guess is the partition's leader epoch
+   less two: the last bump made the partition leaderless, and a survivor was mostly out of the ISR
+   before. The probe then steps down or up, doubling each step, and then halves the interval. The
+   newest epoch is found when an answer ends at the log end offset.
+2. The older epochs. The probe steps down from the newest, one answer each; answers from the way
+   up are used again.
+3. The end of the search: an answer ends at or below the log start, or a lower epoch ends where
+   the epoch above ended. The reason is that a replica asked for an epoch below its oldest answers
+   the asked epoch itself, which it does not know.
 
-A leader enters its epoch in the cache before it writes: an epoch with no record is no part of the
+A leader enters its epoch in the cache before it writes: an epoch without a record is no part of the
 lineage, and not the last *written* one, unless the log holds no record at all.
 """
 
@@ -28,7 +29,7 @@ from kafka_unclean_recovery.model import EpochLineage, EpochSpan
 
 @dataclass(slots=True)
 class LineageProbe:
-    """Ask the replica for epoch `ask`, `tell` the answer, until `ask` is None.
+    """A dialogue with one replica: ask it for epoch `ask`, `tell` the answer, until `ask` is None.
 
     log_end_offset: exclusive, from ListOffsets; leader_epoch: the partition's, from the metadata.
     """
@@ -44,21 +45,21 @@ class LineageProbe:
     _refused: int | None = None
     _step: int = 1
     _ends: list[tuple[int, int]] = field(default_factory=list)
-    """(epoch, exclusive end offset), newest first."""
+    """The known epochs as (epoch, exclusive end offset), newest first."""
     _below: list[tuple[int, EpochEnd]] = field(default_factory=list)
-    """(asked, answer) of those that turned out older than the newest."""
+    """The answers that turned out older than the newest epoch, as (asked, answer)."""
 
     def __post_init__(self) -> None:
         self.ask = max(self.leader_epoch - 2, 0) if self.log_end_offset > 0 else None
 
     @property
     def unanswered(self) -> bool:
-        """True while there is something that the replica has not answered: the lineage, or the
-        header of an empty log."""
+        """True while the replica has left something unanswered: the lineage, or the header of an
+        empty log."""
         return self.problem is None and (self.ask is not None or self.log_start_offset is None)
 
     def tell(self, answer: EpochEnd) -> None:
-        """The replica's answer to `ask`."""
+        """Take in the replica's answer to `ask`."""
         asked = self.ask
         assert asked is not None
         self.ask = None
@@ -96,7 +97,7 @@ class LineageProbe:
             self._look_for_newest()
 
     def _look_for_newest(self) -> None:
-        """The newest epoch lies in [_known, _refused)."""
+        """Choose the next question; the newest epoch lies in [_known, _refused)."""
         if self._known is not None and self._refused is not None:
             if self._refused - self._known == 1:
                 self._newest_is_known(self._known)
@@ -110,7 +111,8 @@ class LineageProbe:
         self._step *= 2
 
     def _newest_is_known(self, epoch: int) -> None:
-        """Of an emptied log every answer ends at the log end; else one must have said so."""
+        """Take the epoch as the newest if the log was emptied, as every answer then ends at the log
+        end. In any other log one answer must have ended there, so the log has changed."""
         if self._emptied:
             self._ends.append((epoch, self.log_end_offset))
         else:
@@ -125,7 +127,7 @@ class LineageProbe:
         if answer.end_offset > above[1]:
             self.problem = "the log changed while it was read"
         elif answer.end_offset == above[1] and above[0] == asked + 1 and len(self._ends) > 1:
-            # Nothing ends lower: the epoch above was only our own question echoed.
+            # No epoch ends lower, so the epoch above was only our own question echoed.
             self._ends[-1] = (NO_EPOCH, above[1])
         else:
             self._ends.append((answer.epoch, answer.end_offset))
@@ -143,7 +145,8 @@ class LineageProbe:
 
     @property
     def epochs(self) -> EpochLineage | None:
-        """The lineage, once `ask` is None; None when it, or the log start, could not be read."""
+        """Return the lineage once `ask` is None; None when the lineage or the log start could not
+        be read."""
         unknown = self.problem is not None or self.ask is not None
         if unknown or self.log_start_offset is None:
             return None
@@ -159,8 +162,8 @@ class LineageProbe:
 
     @property
     def last_written_leader_epoch(self) -> int | None:
-        """The epoch of the last record, NO_EPOCH if none was ever written; of an emptied log, the
-        newest that the replica knows (none after a restart)."""
+        """Return the epoch of the last record, NO_EPOCH if none was ever written. For an emptied
+        log it is the newest epoch that the replica knows (none after a restart)."""
         if self.log_end_offset == 0:
             return NO_EPOCH
         epochs = self.epochs
@@ -171,8 +174,8 @@ class LineageProbe:
         return self._ends[0][0] if self._ends and self._emptied else None
 
     def _newest_above_another(self) -> int | None:
-        """Without a log start, what ends above another epoch's end has records for sure; a single
-        end may be that of a log which was emptied."""
+        """Return the newest epoch if it surely has records although no log start is known: it ends
+        above the end of another epoch. A single end may be the end of a log that was emptied."""
         unknown = self.problem is not None or self.ask is not None
         if unknown or len(self._ends) < 2 or self._ends[1][1] >= self._ends[0][1]:
             return None
@@ -180,5 +183,5 @@ class LineageProbe:
 
 
 def _known(offset: int) -> int | None:
-    """Kafka answers -1 where a header field has no value."""
+    """Return the offset, or None for -1, which Kafka answers where a header field has no value."""
     return None if offset < 0 else offset

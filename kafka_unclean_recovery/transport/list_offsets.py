@@ -1,4 +1,4 @@
-"""Replica logs from the brokers of today, by ListOffsets and Fetch (requests/replica_probe.py).
+"""Read replica logs from released brokers, by ListOffsets and Fetch (requests/replica_probe.py).
 
 Partitions go in batches of at most 1000, side by side over one connection.
 """
@@ -32,7 +32,7 @@ _Logs = dict[TopicPartition, ReplicaLog]
 
 
 class ListOffsetsSource:
-    """A ReplicaLogSource; see the protocol in transport/__init__.py."""
+    """A ReplicaLogSource (the protocol in transport/__init__.py) for released brokers."""
 
     def __init__(self, nodes: Nodes) -> None:
         self._nodes = nodes
@@ -60,7 +60,7 @@ class ListOffsetsSource:
 async def _patiently(
     connection: Connection, broker: int, states: Sequence[PartitionState], deadline: Deadline
 ) -> _Logs:
-    """Ask again, for a while, for the replicas whose error a broker gets over."""
+    """Ask again, for a while, for the replicas whose error is one that passes."""
     patience = deadline.within(_PASSING_SECONDS)
     logs: _Logs = {}
     pending: Sequence[PartitionState] = states
@@ -78,7 +78,7 @@ async def _patiently(
 async def _ask(
     connection: Connection, broker: int, states: Sequence[PartitionState], deadline: Deadline
 ) -> tuple[_Logs, set[TopicPartition]]:
-    """(all logs, which of them hold an error that may pass)."""
+    """Return (all logs, the partitions whose error may pass)."""
     by_partition = {state.topic_partition: state for state in states}
     ends = await end_offsets(connection, list(by_partition), deadline)
     probes = {

@@ -1,9 +1,9 @@
-"""Looking once more, immediately before an election: does what its plan rests on still hold?
+"""Observe partitions once more, immediately before an election, to see that their plans still hold.
 
-Offline, the same topic id, leader epoch and replica set, no reassignment; and the designated
-replica still answers, with the log end offset that was planned on, and from the same process where
-that can be told: its broker may have died, or have come back without its tail, and be listed as
-live all the same.
+The partition must be offline, with the same topic id, leader epoch and replica set, and without a
+reassignment. The designated replica must still answer with the planned log end offset, and from the
+same process where that can be told: its broker may have died, or have come back without its tail,
+and be listed as live all the same.
 """
 
 from __future__ import annotations
@@ -54,9 +54,11 @@ async def observe_again(
     plans: Mapping[TopicPartition, PartitionPlan],
     choose: Choice,
 ) -> tuple[dict[TopicPartition, Outcome], dict[TopicPartition, Election]]:
-    """(rows that are settled or refused, elections that may go ahead). `plans` is sorted.
+    """Return (outcomes of partitions that are settled or refused, elections that may go ahead).
+    `plans` is sorted.
 
-    Raises Behind, NoBrokerReachable, ConnectionFailed, RequestFailed: then nothing may go ahead.
+    Raises Behind, NoBrokerReachable, ConnectionFailed, RequestFailed: then no election may go
+    ahead.
     """
 
     async def look() -> tuple[Described, Cluster]:
@@ -65,8 +67,8 @@ async def observe_again(
         )
         return seen, cluster
 
-    # A broker that is behind hides who came back, and tells replica sets that are no more: to
-    # write these would begin a reassignment.
+    # A broker that is behind hides brokers that came back, and tells outdated replica sets: writing
+    # such a set would begin a reassignment.
     seen, cluster = await reader.current(look)
     outcomes: dict[TopicPartition, Outcome] = {}
     elections = {}
@@ -90,7 +92,7 @@ async def observe_again(
 async def _changed_logs(
     source: ReplicaLogSource, cluster: Cluster, elections: Mapping[TopicPartition, Election]
 ) -> dict[TopicPartition, str]:
-    """Designated leaders that don't answer any more, or whose log is not the planned one."""
+    """Return why designated leaders don't answer any more, or have another log than planned."""
     by_leader: dict[int, list[Election]] = {}
     for election in elections.values():
         by_leader.setdefault(election.leader, []).append(election)
@@ -103,7 +105,7 @@ async def _changed_logs(
 async def _changes_of(
     source: ReplicaLogSource, cluster: Cluster, leader: int, elections: Sequence[Election]
 ) -> dict[TopicPartition, str]:
-    """Why one broker can't lead any more what it was designated for."""
+    """Return why one broker can't lead its elections any more."""
     before = {election.before.topic_partition: election for election in elections}
     broker = cluster.brokers.get(leader)
     if broker is None:

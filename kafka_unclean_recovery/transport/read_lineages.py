@@ -1,4 +1,4 @@
-"""Reading the lineages of replicas by their probes (lineage_probe.py), over one connection."""
+"""Read the lineages of replicas by their probes (lineage_probe.py), over one connection."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from kafka_unclean_recovery.transport.lineage_probe import LineageProbe
 _NO_OFFSET = -1
 
 Probes = Mapping[TopicPartition, LineageProbe]
-"""Sorted by topic."""
+"""The probes by partition, sorted by topic."""
 
 
 async def read_lineages(connection: Connection, probes: Probes, deadline: Deadline) -> None:
-    """Until no probe has a question left, or none of them is answered any more (see
+    """Ask until no probe has a question left, or no more answers come (see
     LineageProbe.unanswered). Raises ConnectionFailed."""
     portion = Portion()
     await _read_epochs(connection, probes, deadline, portion)
@@ -34,7 +34,7 @@ def known_offset(offset: int | None) -> int | None:
 async def _read_epochs(
     connection: Connection, probes: Probes, deadline: Deadline, portion: Portion
 ) -> None:
-    """Rounds of one request each, for those replicas that have a question left."""
+    """Send rounds of one request each, for the replicas that have a question left."""
     asking = {tp: probe.ask for tp, probe in probes.items() if probe.ask is not None}
     while asking:
         answers = await epoch_ends(connection, asking, deadline, portion)
@@ -46,7 +46,7 @@ async def _read_epochs(
 async def _read_headers(
     connection: Connection, probes: Probes, deadline: Deadline, portion: Portion
 ) -> None:
-    """High watermark and log start of replicas that answered no epoch, empty ones mostly."""
+    """Read high watermark and log start of replicas that answered no epoch, mostly empty ones."""
     silent = {
         tp: probe.log_end_offset
         for tp, probe in probes.items()

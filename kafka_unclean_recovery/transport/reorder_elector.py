@@ -1,10 +1,11 @@
-"""Electing exactly one replica on the controllers of today: reorder, elect uncleanly, restore.
+"""Elect exactly one replica on released controllers: reorder, elect uncleanly, restore.
 
 An UNCLEAN election takes the first live replica in assignment order (election_rules.py), so the
-chosen one is written first, by a reassignment to the same set that moves no data, and read back
-before anybody is elected: where NONE is answered and nothing done, the first of the old order would
-lead. The original order comes back afterwards. The order written is the whole ranking, best first:
-if the chosen one is fenced at the last moment, the second best is elected, and the outcome says so.
+designated replica is written first, by a reassignment to the same set that moves no data. The order
+is read back before any election: if the controller answered NONE and did nothing, the first replica
+of the old order would lead. The original order is restored afterwards. The written order is the
+whole ranking, best first: if the designated replica is fenced at the last moment, the second best
+is elected, and the outcome says so.
 """
 
 from __future__ import annotations
@@ -52,8 +53,9 @@ from kafka_unclean_recovery.transport.replica_order import (
 from kafka_unclean_recovery.transport.sending import Sent, noted
 
 SOON_SECONDS = 1.0
-"""How long the new order may take until it is seen; a paused controller answers after up to 30 s,
-in which a broker may come back. Later than that there is another look before the election."""
+"""The time in which the new order must be seen. A paused controller answers after up to 30 s, in
+which a broker may come back, so after this time the partitions are observed again before the
+election."""
 
 
 class ReorderElector:
@@ -86,7 +88,7 @@ class ReorderElector:
             self._means.journal.write("elect", partitions=lines)
 
     async def carry_out(self, elections: Carried) -> Said:
-        """Reorder, elect, put the order back."""
+        """Reorder, elect, and put the order back."""
         self._not_written = None
         try:
             attempt = self._reorder_and_elect
@@ -104,8 +106,9 @@ class ReorderElector:
         return said
 
     async def _reorder_and_elect(self, pending: Carried) -> Said:
-        """One try; see until_elected."""
-        # Orders that were written before another look, and why others were not.
+        """Make one try; see until_elected."""
+        # After another observation the orders are already written; the failures to write them are
+        # kept.
         written_before, self._not_written = self._not_written, None
         soon = Deadline.after(SOON_SECONDS)
         if written_before is None:
@@ -119,7 +122,8 @@ class ReorderElector:
         return failed | (await self._elect(wanted) if wanted else {})
 
     async def _write(self, pending: Carried) -> Said:
-        """Why orders were not written; the others are seen to be there. Raises NotSeen."""
+        """Write the orders, see that they are there, and return why others are not. Raises
+        NotSeen."""
         orders = {tp: e.plan.order for tp, e in pending.items() if e.needs_order}
         if not orders:
             return {}
@@ -129,7 +133,7 @@ class ReorderElector:
         return {tp: sentence(answer) for tp, answer in refused.items()}
 
     async def _elect(self, wanted: Sequence[TopicPartition]) -> Said:
-        """Why partitions have no leader of this election."""
+        """Elect, and return why partitions have no leader of this election."""
         answers = await noted(
             self._means.controller,
             self._means.journal,
@@ -148,9 +152,10 @@ class ReorderElector:
             return Elections(all_failed(carried, unfinished), {})
 
     async def _conclude(self, carried: Carried, said: Said) -> Elections:
-        """Read everything back, judge it, and close in the journal what is as it was."""
+        """Read everything back, judge it, and close in the journal the orders that are restored."""
         seen = await read_back(self._means.reader, carried, said)
-        # What a request given up may still change is not done, whatever the metadata shows now.
+        # A partition that a request given up may still change is not done, whatever the metadata
+        # shows now.
         steps = {step.topic_partition: step for step in _steps(carried)}
         pending = {tp: step for tp, step in steps.items() if tp not in self._left}
         failed = dict.fromkeys(self._not_put_back, "the controller did not put it back")
@@ -166,7 +171,8 @@ class ReorderElector:
 
 
 def _with_order(outcome: Outcome, not_back: str | None) -> Outcome:
-    """An election whose order could not be put back is no success, whoever leads."""
+    """Return the outcome of an election: if its order could not be put back it is no success,
+    whoever leads."""
     if not_back is None:
         return outcome
     return Outcome(OutcomeKind.FAILED, "; ".join(filter(None, [outcome.reason, not_back])))

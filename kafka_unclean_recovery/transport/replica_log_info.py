@@ -1,10 +1,10 @@
-"""Replica logs by GetReplicaLogInfo (KIP-966, KIP-1275): the log end offset, the epochs as far as
-the dialect tells them, and the broker epoch.
+"""Read replica logs by GetReplicaLogInfo (KIP-966, KIP-1275): the log end offset, the epochs as far
+as the dialect tells them, and the broker epoch.
 
-No dialect tells the lineage, without which losses can't be counted, and the epoch of the last
-record is missing in one dialect and is the current epoch from one broker (krabka). So the lineage
-is probed as well, with the Fetch of today's brokers, and what it says of the last record counts.
-Where it can't be probed the word of the RPC stands, if it has one.
+No dialect tells the lineage, without which losses can't be counted. The epoch of the last record is
+missing in one dialect, and one broker (krabka) answers the current epoch instead. So the lineage is
+probed as well, with the Fetch of released brokers, and the probe decides the epoch of the last
+record. Where the lineage can't be probed, the answer of the RPC stands, if there is one.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from kafka_unclean_recovery.transport.lineage_probe import LineageProbe
 from kafka_unclean_recovery.transport.read_lineages import known_offset, read_lineages
 
 SOURCE = "replica-log-info"
-# Metadata reaches a broker a moment late.
+# Metadata reaches a broker a moment late, so some answers pass.
 _PASSING_SECONDS = 3.0
 _PAUSE_SECONDS = 0.1
 _NEVER_WROTE = -1
@@ -52,11 +52,11 @@ T = TypeVar("T")
 
 _Logs = dict[TopicPartition, ReplicaLog]
 _Answers = dict[TopicPartition, tuple[int | None, LogInfo | None]]
-"""(broker epoch, what the broker says; None when it says nothing)."""
+"""The answers by partition, as (broker epoch, the broker's answer or None when there is none)."""
 
 
 class ReplicaLogInfoSource:
-    """A ReplicaLogSource; see the protocol in transport/__init__.py."""
+    """A ReplicaLogSource (the protocol in transport/__init__.py) that asks in one dialect."""
 
     def __init__(self, nodes: Nodes, dialect: Dialect) -> None:
         self._nodes = nodes
@@ -87,7 +87,7 @@ class ReplicaLogInfoSource:
         states: Sequence[PartitionState],
         deadline: Deadline,
     ) -> _Logs:
-        """All but the lineages."""
+        """Return the logs without their lineages."""
         nameless = ReplicaLog(broker, live=True, source=SOURCE, problem="its topic has no id")
         if not speaks(connection, self._dialect):
             silent = replace(nameless, problem=_not_spoken(connection, self._dialect))
@@ -108,8 +108,8 @@ class ReplicaLogInfoSource:
         states: Sequence[PartitionState],
         deadline: Deadline,
     ) -> _Answers:
-        """Ask again where there is no answer, and for a while where it is stale or its error is one
-        that passes."""
+        """Ask again where there is no answer, and for a while where the answer is stale or its
+        error is one that passes."""
         patience = _half(deadline)
         passing = patience.within(_PASSING_SECONDS)
         answers: _Answers = {}
@@ -136,7 +136,7 @@ class ReplicaLogInfoSource:
         states: Sequence[PartitionState],
         deadline: Deadline,
     ) -> _Answers:
-        """One batch; a broker that serves fewer than asked for is asked for the rest."""
+        """Ask for one batch, and again for the rest if the broker serves only a part of it."""
         names = {name: s.topic_partition for s in states if (name := id_partition(s)) is not None}
         answers: _Answers = dict.fromkeys(names.values(), (None, None))
         pending = set(names)
@@ -153,7 +153,8 @@ class ReplicaLogInfoSource:
 
 
 def _half(deadline: Deadline) -> Deadline:
-    """For what need not succeed, so that what is known already is not lost with it."""
+    """Return half the time for a step that need not succeed, so that its failure does not cost the
+    earlier results."""
     return deadline.within(deadline.remaining() / 2)
 
 
@@ -167,8 +168,11 @@ def _joined(found: Iterable[Mapping[TopicPartition, T]]) -> dict[TopicPartition,
 
 
 def _served(infos: LogInfos) -> set[IdPartition]:
-    """KIP-966 answers REQUEST_LIMIT_REACHED for what it leaves out, and gives it no number: any
-    that is not assigned is taken for it, and asked again."""
+    """Return the partitions that the broker served.
+
+    KIP-966 answers REQUEST_LIMIT_REACHED for partitions it leaves out, and gives that error no
+    number: any number that is not assigned is taken for it, and the partition is asked for again.
+    """
     return {name for name, info in infos.logs.items() if is_assigned(info.error)}
 
 
@@ -206,7 +210,7 @@ def _told(log: ReplicaLog, state: PartitionState, info: LogInfo | None) -> Repli
     if info.log_end_offset < 0:
         return replace(log, problem="the broker answered no log end offset")
     if info.current_leader_epoch < state.leader_epoch:
-        # KIP-966: the current epoch is in the answer so that stale ones are told apart.
+        # KIP-966 has the current epoch in the answer so that stale answers are told apart.
         stale = f"{info.current_leader_epoch}, the controller {state.leader_epoch}"
         return replace(log, problem=f"its answer is stale: the broker has leader epoch {stale}")
     epoch = _written_epoch(info)
@@ -214,10 +218,10 @@ def _told(log: ReplicaLog, state: PartitionState, info: LogInfo | None) -> Repli
 
 
 def _written_epoch(info: LogInfo) -> int | None:
-    """The epoch of the last record as far as the broker can be believed.
+    """Return the epoch of the last record as far as the broker can be believed.
 
-    A partition lost its leader by the latest change of its epoch, so nothing was written in that
-    one: a broker that answers it has put it in for want of the other.
+    A partition lost its leader by the latest change of its epoch, so nothing was written in the
+    current epoch: a broker that answers the current one lacks the written one.
     """
     if info.log_end_offset == 0:
         return _NEVER_WROTE
@@ -226,7 +230,8 @@ def _written_epoch(info: LogInfo) -> int | None:
 
 
 def _current(logs: _Logs) -> _Logs:
-    """Answers of an earlier process of the broker have a problem: it may have lost its tail."""
+    """Return the logs, with a problem for answers of an earlier process of the broker, which may
+    have lost its tail since."""
     newest = _newest(log.broker_epoch for log in logs.values())
     return {
         tp: replace(log, problem="its answer is stale: the broker has started again since")
@@ -251,7 +256,7 @@ async def _with_lineages(
 async def _why_unread(
     connection: Connection, probes: Mapping[TopicPartition, LineageProbe], deadline: Deadline
 ) -> str | None:
-    """Why some of the probes did not come to an end; None when all did."""
+    """Read the lineages, and return why some probes did not come to an end; None when all did."""
     try:
         await read_lineages(connection, probes, _half(deadline))
     except ConnectionFailed as error:
@@ -262,7 +267,7 @@ async def _why_unread(
 
 
 def _with_lineage(log: ReplicaLog, probe: LineageProbe, why: str | None) -> ReplicaLog:
-    """`why`: the reason if the probe may not have come to an end."""
+    """Return the log with the probe's results. why: the reason, if the probe may be unfinished."""
     if probe.error == TOPIC_AUTHORIZATION_FAILED:
         return _unprobed(log, error_name(probe.error))
     if probe.problem is not None:

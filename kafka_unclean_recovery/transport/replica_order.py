@@ -1,8 +1,8 @@
-"""Writing a replica set in another order, and putting the original order back, whatever happens.
+"""Write a replica set in another order, and put the original order back, whatever happens.
 
-What is about to be written is in the journal first; `restored` is written there only when the
-controller answered the original order with NONE, it has been read back, and no request given up can
-change it any more.
+A new order is in the journal before it is written. `restored` is written there only when the
+controller answered the original order with NONE, the order has been read back, and no request given
+up can change it any more.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ BATCH = 2000
 _ATTEMPTS = 3
 _NOT_SEEN = "it was written, but is not seen"
 _SHOWN = 100
-"""So many orders are read back where it costs one small request; of more the last one is, which
-reaches a broker with or after the others."""
+"""Up to this many orders are all read back, at the cost of one small request. Of more orders only
+the last is, which reaches a broker with or after the others."""
 
 Complaints = dict[TopicPartition, str]
-"""Why a partition's original order could not be put back."""
+"""The reason, by partition, why its original order could not be put back."""
 Orders = Mapping[TopicPartition, Sequence[int]]
 Steps = dict[TopicPartition, Reordered]
 
@@ -44,15 +44,17 @@ class NotSeen(Exception):
 
 @dataclass(frozen=True, slots=True)
 class PutBack:
-    """unsure: why it is not certain what becomes of any, None when that is certain; failed: what
-    the controller did not answer with NONE, and why."""
+    """The result of putting orders back. unsure: why the result of some order is not certain, None
+    when all are certain; failed: the partitions that the controller did not answer with NONE, and
+    why."""
 
     unsure: str | None = None
     failed: Complaints = field(default_factory=dict)
 
 
 class ReplicaOrder:
-    """gone_with_topic: partitions whose orders need no restoring, for they are there no more."""
+    """The replica orders of a run. gone_with_topic: partitions that are gone, so their orders need
+    no restoring."""
 
     def __init__(self, controller: Controller, reader: Reader, journal: Journal) -> None:
         self._controller = controller
@@ -61,10 +63,11 @@ class ReplicaOrder:
         self.gone_with_topic: set[TopicPartition] = set()
 
     async def write(self, orders: Orders, *, needs_note: bool) -> dict[TopicPartition, Answer]:
-        """One request; an answer for each order, also for one that the controller left out.
+        """Send one request and return an answer for each order, also for one that the controller
+        left out.
 
-        needs_note: nothing is sent where the journal can't note it. Raises Unsure, RequestFailed,
-        JournalError.
+        needs_note: the request is not sent where the journal can't note it. Raises Unsure,
+        RequestFailed, JournalError.
         """
         sent = Sent("AlterPartitionReassignments", len(orders), needs_note)
         answers = await noted(
@@ -76,7 +79,7 @@ class ReplicaOrder:
         return left_out(orders) | {tp: answers[tp] for tp in orders if tp in answers}
 
     async def see(self, orders: Orders) -> None:
-        """Until brokers show what was written. Raises NotSeen, ConnectionFailed and
+        """Wait until brokers show the written orders. Raises NotSeen, ConnectionFailed and
         NoBrokerReachable."""
         wanted = sorted(orders)
         watched = wanted if len(wanted) <= _SHOWN else wanted[-1:]
@@ -91,7 +94,7 @@ class ReplicaOrder:
             await coming.pause()
 
     async def put_back(self, steps: Sequence[Reordered]) -> PutBack:
-        """Write the original orders, and say of which it is not certain that they are back."""
+        """Write the original orders, and return which of them are not certain to be back."""
         if not steps:
             return PutBack()
         unsure = "a request given up may still be carried out"
@@ -123,15 +126,17 @@ class ReplicaOrder:
         return PutBack(unsure if self._controller.haunted else None, failed)
 
     async def _ours(self, steps: Sequence[Reordered]) -> list[Reordered]:
-        """In minutes a topic may have been made anew, and our order would move its data."""
+        """Return the steps whose partitions are still ours: in minutes a topic may have been made
+        anew, and our order would move its data."""
         seen = await self._reader.described(sorted(s.topic_partition for s in steps))
         return [s for s in steps if not _is_gone(s, seen) and not _foreign(s, seen)]
 
     async def restore(self, steps: Sequence[Reordered]) -> Complaints:
-        """Put the original orders back and see them, or say what could not be, and why.
+        """Put the original orders back and see them, or return which could not be restored, and
+        why.
 
-        Writes first and reads afterwards: a broker's metadata may lag behind our own reorder and
-        show the original order when it is not there.
+        The orders are written first and read afterwards: a broker's metadata may lag behind our own
+        reorder and show the original order when it is not there.
         """
         back = await self.put_back(steps)
         if back.unsure is not None:
@@ -154,11 +159,12 @@ class ReplicaOrder:
     def release(
         self, pending: Steps, seen: Described, failed: Mapping[TopicPartition, str] | None = None
     ) -> Complaints:
-        """Drop from `pending`, and note in the journal, what needs no restoring any more.
+        """Drop from `pending`, and note in the journal, the partitions that need no restoring any
+        more.
 
-        A replica set that is neither in our order nor in the original one belongs to somebody
-        else by now and is left alone: the complaints name those. `seen` must not be older than
-        what we wrote last; `failed` is what the controller did not put back.
+        A replica set that is neither in our order nor in the original one belongs to somebody else
+        by now and is left alone: the complaints name these partitions. `seen` must not be older
+        than our last write; `failed` holds the partitions that the controller did not put back.
         """
         failed = failed or {}
         done = [tp for tp, step in pending.items() if _over(step, seen, failed.get(tp))]
@@ -170,7 +176,8 @@ class ReplicaOrder:
         return foreign
 
     def release_others(self, pending: Steps, seen: Described) -> Complaints:
-        """As `release`, before anything was written: only what is no longer ours to put back."""
+        """Do as `release`, before anything was written: only partitions that are no longer ours to
+        put back are released."""
         gone = [tp for tp, step in pending.items() if _is_gone(step, seen)]
         self.gone_with_topic |= set(gone)
         foreign = self._left_alone(pending, seen)
@@ -213,14 +220,14 @@ def _why(answer: Answer) -> str:
 
 
 def _is_gone(step: Reordered, seen: Described) -> bool:
-    """Two brokers don't know it, or its name is that of another topic by now."""
+    """Return True when two brokers don't know the partition, or its name is another topic's now."""
     tp = step.topic_partition
     topic_id = seen.topic_ids.get(tp.topic, step.topic_id)
     return tp in seen.gone or topic_id != step.topic_id
 
 
 def _over(step: Reordered, seen: Described, failed: str | None) -> bool:
-    """Its order is back; or it is gone, or another topic has its name."""
+    """Return True when the original order is back, or the partition is gone as in `_is_gone`."""
     if _is_gone(step, seen):
         return True
     state = seen.states.get(step.topic_partition)
@@ -241,10 +248,11 @@ def not_restored(step: Reordered, reason: str) -> str:
 
 
 async def resume(order: ReplicaOrder, reader: Reader, steps: Sequence[Reordered]) -> Complaints:
-    """Finish the restore that an earlier run left, once nothing that it sent can still happen.
+    """Finish the restore that an earlier run left, once none of its requests can still be carried
+    out.
 
-    Nothing is taken for restored because it looks so: the broker that is read may not show our own
-    order yet. Writing the original order again changes nothing where it is there.
+    An order is not taken for restored because it looks so: the broker that is read may not show our
+    own order yet. Writing the original order again changes nothing where it is there.
     """
     complaints: Complaints = {}
     for i in range(0, len(steps), BATCH):

@@ -1,6 +1,6 @@
-"""Requests that change the cluster, each noted in the journal when it is sent and when its answer
-leaves nothing open: who reads the journal of a run that died knows what may still be on its way.
-"""
+"""Requests that change the cluster are noted in the journal when they are sent and when their
+answer leaves nothing open, so the journal of a run that died shows which requests may still be on
+their way."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ Answers = Mapping[TopicPartition, Answer]
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """needs_note: it is not sent where the journal can't note it. What puts things back is."""
+    """A request to note. needs_note: the request is not sent where the journal can't note it;
+    requests that put things back are sent all the same."""
 
     request: str
     partitions: int
@@ -35,8 +36,8 @@ async def noted(
     sent: Sent,
     request: Callable[[Connection, Deadline], Awaitable[Answers]],
 ) -> Answers:
-    """The answers to one request. Raises Unsure, RequestFailed, and JournalError before it is
-    sent."""
+    """Send one request, note it, and return its answers. Raises Unsure, RequestFailed, and
+    JournalError before the request is sent."""
     number = 1 + sum(line["event"] == "sent" for line in journal.lines)
 
     def sending(broker: str) -> None:
@@ -68,6 +69,6 @@ async def noted(
 
 
 async def settle(controller: Controller, journal: Journal, reason: str) -> None:
-    """Wait until nothing that was given up can still happen, and note that. Raises Unsure."""
+    """Wait until no request given up can still be carried out, and note it. Raises Unsure."""
     await controller.settle(reason)
     journal.note("settled")

@@ -1,6 +1,5 @@
-"""Electing wave by wave: internal topics first, and where a pace is given, verify each wave and
-stop at the first surprise.
-"""
+"""Elect wave by wave: internal topics first. Where a pace is given, verify each wave and stop at
+the first surprise."""
 
 from __future__ import annotations
 
@@ -22,11 +21,11 @@ from kafka_unclean_recovery.transport.electing import LOST, Means, all_failed
 from kafka_unclean_recovery.wording import count_text
 
 Led = dict[TopicPartition, PartitionState | None]
-"""Partitions of the waves so far as they were seen with their leaders; None when not seen yet."""
+"""The partitions of the waves so far as seen with their leaders; None when not seen yet."""
 
 
 class WaveElector:
-    """An Elector (the protocol in transport/__init__.py) that has another one elect each wave.
+    """An Elector (the protocol in transport/__init__.py) that has another Elector elect each wave.
 
     Every wave is observed again, announced, carried out and read back by itself, with deadlines of
     its own.
@@ -60,8 +59,8 @@ class WaveElector:
         return made
 
     async def _why_stop(self, made: Elections, led: Led, wave: str, size: int) -> str | None:
-        """Why no other wave is to begin, None when all is as it should be; what is not, is said in
-        `made`."""
+        """Return why no other wave is to begin, None when all elections hold. Those that do not
+        hold are entered in `made`."""
         if self._means.stop.requested:
             return "interrupted before its election began"
         try:
@@ -88,7 +87,7 @@ class WaveElector:
         return None
 
     async def _look(self, led: Led) -> Described:
-        """The partitions as they are now. Raises ConnectionFailed, NoBrokerReachable,
+        """Return the partitions as they are now. Raises ConnectionFailed, NoBrokerReachable,
         RequestFailed."""
         coming = Coming(len(led))
         while led:
@@ -100,7 +99,8 @@ class WaveElector:
         return Described({})
 
     def _note(self, event: str, **fields: object) -> None:
-        # Nothing hangs on this line: if the journal is full, the elector won't announce a thing.
+        # No later step needs this line: if the journal is full, the elector can't announce
+        # anything.
         self._means.journal.note(event, **fields)
 
     def _stopped(self, reason: str) -> str:

@@ -1,1 +1,1 @@
-"""What a Kafka client file says, read into values."""
+"""The settings of a Kafka client file, read into values."""

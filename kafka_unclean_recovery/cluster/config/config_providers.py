@@ -1,9 +1,9 @@
-"""Values that a client file takes from elsewhere, as ${file:/path:key}, ${env:NAME} or
-${directory:/path:name}; KIP-297, KIP-421, KIP-887.
+"""A client file may take values from elsewhere, as ${file:/path:key}, ${env:NAME} or
+${directory:/path:name}; this module looks them up (KIP-297, KIP-421, KIP-887).
 
-As in Kafka only what `config.providers` declares is looked up, and ${...} of anything else is a
-value like any other. Where Kafka would leave a variable standing whose value is not found, so that
-the login fails with it, there is an error here.
+As in Kafka, only variables of providers that `config.providers` declares are looked up; any other
+${...} is a plain value. Where a value is not found, Kafka leaves the variable standing and the
+login fails with it; this module raises ConfigError instead.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _PACKAGE = "org.apache.kafka.common.config.provider."
 _FILE, _ENVIRONMENT, _DIRECTORY = (
     f"{_PACKAGE}{name}ConfigProvider" for name in ("File", "EnvVar", "Directory")
 )
-# ConfigTransformer.DEFAULT_PATTERN
+# The pattern is Kafka's ConfigTransformer.DEFAULT_PATTERN.
 _VARIABLE = re.compile(r"\$\{([^}]*?):(?:([^}]*?):)?([^}]*?)\}")
 
 
 @dataclass(frozen=True, slots=True)
 class _Variable:
-    """${provider:path:wanted}, in the value of `key`."""
+    """One ${provider:path:wanted} that stands in the value of `key`."""
 
     provider: str
     path: str
@@ -54,9 +54,9 @@ def declares_providers(key: str) -> bool:
 def resolve(
     properties: Mapping[str, str], source: str, environment: Mapping[str, str]
 ) -> dict[str, str]:
-    """The properties with every variable of a declared provider replaced. Raises ConfigError.
+    """Return the properties with every variable of a declared provider replaced.
 
-    What is found is not looked through for more variables.
+    A value that was looked up is not searched for more variables. Raises ConfigError.
     """
     declared = {name.strip() for name in properties.get(PROVIDERS, "").split(",")}
 
@@ -124,7 +124,7 @@ def _of_file(variable: _Variable) -> str:
 
 
 def _of_directory(variable: _Variable) -> str:
-    """All of the file, its last line end too, as in Kafka."""
+    """Return the whole file, with its last line end too, as Kafka does."""
     if variable.wanted in ("", ".", "..") or "/" in variable.wanted:
         raise variable.error(f"names no file in {variable.path}")
     return variable.read(str(Path(variable.path, variable.wanted)))

@@ -1,7 +1,7 @@
-"""sasl.jaas.config: one login module, its control flag, its options, a semicolon; pure.
+"""Parse sasl.jaas.config: one login module, its control flag, its options, a semicolon; no I/O.
 
-Read as Kafka's JaasConfig reads it, on Java's StreamTokenizer: quotes of either kind with
-C's escapes inside, and comments between the words. No error quotes what it read.
+The text is read as Kafka's JaasConfig reads it on Java's StreamTokenizer: with quotes of either
+kind, C's escapes inside them, and comments between the words. No error message quotes the text.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class _Token:
 
 
 def parse_jaas(value: str, source: str) -> LoginModule:
-    """The one login module of a jaas line; raises ConfigError."""
+    """Return the one login module of a jaas line. Raises ConfigError."""
     tokens = _tokens(value, source)
     if _Token("mark", ";") not in tokens:
         raise _error(source, "does not end in a semicolon: add ; after the last option")

@@ -1,5 +1,5 @@
-"""Files that the command line or a client file names, read within a time: nobody may ever write to
-the other end of a FIFO."""
+"""Files that the command line or a client file names are read within a time limit, because a
+process may never write to the other end of a FIFO."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ READ_SECONDS = 10.0
 def read_text(
     path: str, key: str, source: str, encoding: str = "latin-1", seconds: float = READ_SECONDS
 ) -> str:
-    """All of a file, or of what a process writes to a pipe until it closes it.
+    """Return all of a file, or all that a process writes to a pipe until the process closes it.
 
-    key: what names the file; source: where that stands. Raises ConfigError when it can't be read,
-    or has not ended within `seconds`.
+    key: the option that names the file; source: the place where that option stands. Raises
+    ConfigError when the file can't be read, or has not ended within `seconds`.
     """
     content: Future[bytes] = Future()
-    # Opening a FIFO waits as well, and nothing but the end of the process ends that.
+    # Opening a FIFO blocks too, and only the end of the process ends that wait.
     threading.Thread(target=_read, args=(path, content), daemon=True).start()
     try:
         return content.result(seconds).decode(encoding)

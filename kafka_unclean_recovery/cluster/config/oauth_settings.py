@@ -1,4 +1,5 @@
-"""SASL/OAUTHBEARER from a Kafka client file (KIP-255, KIP-768, KIP-1139); no I/O but for stores."""
+"""Read the settings of SASL/OAUTHBEARER from a Kafka client file (KIP-255, KIP-768, KIP-1139); the
+only I/O is reading TLS stores."""
 
 from __future__ import annotations
 
@@ -39,14 +40,14 @@ _RETRIEVERS = tuple(
 )
 _ASSERTION = "sasl.oauthbearer.assertion."
 _STRING, _NUMBER, _LIST = (f"unsecuredLogin{kind}Claim_" for kind in ("String", "Number", "List"))
-# RFC 7628, 3.1: a key, and what may stand in a value; "auth" is the token's own.
+# The patterns are those of RFC 7628, 3.1. The key "auth" is taken: it names the token itself.
 _EXTENSION_KEY = re.compile(r"(?!auth$)[A-Za-z]+")
 _EXTENSION_VALUE = re.compile(r"[\x21-\x7e \t\r\n]+")
 
 
 @dataclass(frozen=True, slots=True)
 class OAuthBearer:
-    """A login by tokens. extensions: of SASL, such as logicalCluster."""
+    """A login by tokens. extensions: SASL extensions such as logicalCluster."""
 
     tokens: Tokens = field(compare=False, repr=False)
     extensions: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -54,7 +55,7 @@ class OAuthBearer:
 
 
 def oauth_bearer(properties: Mapping[str, str], jaas: str, source: str) -> OAuthBearer:
-    """Raises ConfigError."""
+    """Return the login that the client file asks for. Raises ConfigError."""
     options = parse_jaas(jaas, source).options
     handler = properties.get(_HANDLER, "").strip()
     if handler in _SECURED_HANDLERS:
@@ -88,7 +89,7 @@ def _secured(properties: Mapping[str, str], options: Mapping[str, str], source: 
     assert secret
     tls = None
     if parts.scheme == "https":
-        # As in Kafka: the endpoint's stores are options of the login module.
+        # As in Kafka, the TLS stores of the endpoint are options of the login module.
         where = f"{source}: sasl.jaas.config"
         tls = tls_context(options, where, hostname_checked(options, where))
     return ClientCredentials(
@@ -140,7 +141,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _unsecured(options: Mapping[str, str], source: str) -> UnsecuredTokens:
-    """OAuthBearerUnsecuredLoginCallbackHandler, with its names of options."""
+    """Read the options by the names that OAuthBearerUnsecuredLoginCallbackHandler gives them."""
     claims: dict[str, object] = {}
     for option, value in options.items():
         if option.startswith(_STRING):
@@ -148,7 +149,7 @@ def _unsecured(options: Mapping[str, str], source: str) -> UnsecuredTokens:
         elif option.startswith(_NUMBER):
             claims[option.removeprefix(_NUMBER)] = _number(option, value, source)
         elif option.startswith(_LIST) and value:
-            # The first character parts the others.
+            # The first character of the value is the separator of the others.
             claims[option.removeprefix(_LIST)] = value[1:].split(value[0])
     name = options.get("unsecuredLoginPrincipalClaimName", "sub")
     if not claims.get(name):

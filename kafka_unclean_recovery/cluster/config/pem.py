@@ -1,4 +1,4 @@
-"""PEM as Kafka's client files carry it; pure."""
+"""Parse PEM as Kafka's client files carry it; no I/O."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class PemBlock:
 
 
 def pem_blocks(text: str) -> list[PemBlock]:
-    """Every block in a text, and nothing between them.
+    """Return every block in a text, without the text between the blocks.
 
-    Bodies are wrapped anew: continued lines of a properties file collapse to one line with
-    blanks, which Java reads and OpenSSL does not.
+    Bodies are wrapped anew: continued lines of a properties file collapse to one line with blanks,
+    which Java reads and OpenSSL does not.
     """
     return [PemBlock(label, _wrapped(label, body)) for label, body in _BLOCK.findall(text)]
 

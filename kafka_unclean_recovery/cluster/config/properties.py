@@ -1,4 +1,4 @@
-"""The syntax of java.util.Properties, as its load() documents it; pure."""
+"""Parse the syntax of java.util.Properties as its load() documents it; no I/O."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CONTROL = {"n": "\n", "t": "\t", "r": "\r", "f": "\f"}
 
 
 def parse_properties(text: str, source: str) -> dict[str, str]:
-    r"""Keys and values of a properties file; the last of a repeated key wins.
+    r"""Return the keys and values of a properties file; the last of a repeated key wins.
 
     `source` names the file in errors. Raises ConfigError for a \u without four hex digits.
     """
@@ -38,7 +38,7 @@ def parse_properties(text: str, source: str) -> dict[str, str]:
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """(number of its first line, logical line), comments and empty lines left out."""
+    """Yield (number of the first line, logical line), without comments and empty lines."""
     lines = enumerate(_LINE_END.split(text), start=1)
     for number, natural in lines:
         line = natural.lstrip(_BLANKS)
@@ -68,7 +68,7 @@ def _unescape(text: str) -> str:
     if "\\" not in text:
         return text
     unescaped = _ESCAPE.sub(_meaning, text)
-    # Java's escapes are UTF-16: what lies beyond it comes as two of them.
+    # Java's escapes are UTF-16: a character above U+FFFF is written as two of them.
     return unescaped.encode("utf-16-be", "surrogatepass").decode("utf-16-be", "replace")
 
 

@@ -1,6 +1,6 @@
-"""From a Kafka client file to what a connection needs to know of it.
+"""Turn a Kafka client file into a ClientConfig, the values that a connection needs.
 
-Keys mean what they mean to Kafka's own tools. Those that have no effect here are named in
+Keys mean what they mean to Kafka's own tools. Keys that have no effect here are named in
 ClientConfig.not_honoured, so that nobody relies on them.
 """
 
@@ -52,7 +52,7 @@ _NO_KEY = "what is no key of Kafka's (a value that goes on needs a \\ at the end
 
 @dataclass(frozen=True, slots=True)
 class SaslCredentials:
-    """PLAIN or SCRAM, and who we are."""
+    """The mechanism (PLAIN or SCRAM) and the user that logs in."""
 
     mechanism: str
     username: str
@@ -61,8 +61,8 @@ class SaslCredentials:
 
 @dataclass(frozen=True, slots=True)
 class ClientConfig:
-    """How to connect. `request_timeout_ms` is None unless the file sets it; `not_honoured`: sorted
-    keys of the file that have no effect here, and none that may be part of a secret."""
+    """The way to connect. request_timeout_ms: None unless the file sets it. not_honoured: the keys
+    of the file that have no effect here, sorted, and none that may be part of a secret."""
 
     security_protocol: str = "PLAINTEXT"
     ssl_context: ssl.SSLContext | None = None
@@ -82,13 +82,14 @@ def load_client_config(path: str | None) -> ClientConfig:
 
 
 def load_properties(path: str) -> dict[str, str]:
-    """The keys of a client file, with what its config.providers find. Raises ConfigError."""
+    """Return the keys of a client file, its config.providers resolved. Raises ConfigError."""
     text = read_text(path, "--command-config", "command line")
     return resolve(parse_properties(text, path), path, os.environ)
 
 
 def client_config(properties: Mapping[str, str], source: str) -> ClientConfig:
-    """What the keys of a client file ask for; `source` names it in errors. Raises ConfigError."""
+    """Return the ClientConfig that the keys of a client file ask for; `source` names the file in
+    errors. Raises ConfigError."""
     protocol = _protocol(properties, source)
     check_hostname = hostname_checked(properties, source)
     tls = protocol.endswith("SSL")
@@ -104,8 +105,9 @@ def client_config(properties: Mapping[str, str], source: str) -> ClientConfig:
 
 
 def _not_honoured(properties: Mapping[str, str]) -> tuple[str, ...]:
-    """Sorted. A value that goes on without a backslash before the line end becomes a key, so that
-    what does not look like a key of Kafka's may be a password, or a line of a private key."""
+    """Return the keys that have no effect here, sorted. A value that goes on without a backslash
+    before the line end becomes a key, so a key that does not look like one of Kafka's may be a
+    password or a line of a private key, and is not named."""
     without = {k for k in properties if k not in HONOURED and not declares_providers(k)}
     named = {key for key in without if _KEY.fullmatch(key)}
     return (*sorted(named), *([_NO_KEY] if without - named else []))
@@ -122,7 +124,7 @@ def _request_timeout_ms(properties: Mapping[str, str], source: str) -> int | Non
     if "request.timeout.ms" not in properties:
         return None
     text = properties["request.timeout.ms"].strip()
-    # Alone, isdigit admits a superscript two, and int refuses 5,000 digits in its own way.
+    # isdigit alone admits a superscript two, and int refuses 5,000 digits with an error of its own.
     if text.isascii() and text.isdigit() and 0 < int(text[:11]) <= _LONGEST_TIMEOUT_MS:
         return int(text)
     raise ConfigError(

@@ -1,1 +1,1 @@
-"""Each request that is sent to brokers, as a function from values to values."""
+"""Each request that is sent to brokers is a function from values to values."""

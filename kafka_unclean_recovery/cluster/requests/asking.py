@@ -1,9 +1,9 @@
-"""Asking again for what an answer left out.
+"""Ask again for partitions that an answer left out.
 
 A broker whose quota is used up answers a Fetch without partitions and says for how long it reads
-nothing more from that connection (KIP-219; kafka.server.KafkaApis.handleFetchRequest). It weighs
-what it would have sent, so an answer as large as before may never fit: each time that nothing came
-fewer are asked for at once, and no more than that from then on.
+nothing more from that connection (KIP-219; kafka.server.KafkaApis.handleFetchRequest). The broker
+weighs the answer that it would have sent, so an answer as large as before may never fit. Each time
+an answer is empty, fewer partitions are asked for at once from then on.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ NOT_ANSWERED = (
     " (consumer_byte_rate, request_percentage) is used up"
 )
 
-# Each request adds to the quota that is used up, and Kafka forgets in about ten seconds.
+# Each request adds to the used-up quota, and Kafka forgets old use in about ten seconds.
 _FIRST_PAUSE, _LONGER_BY, _LONGEST_PAUSE = 0.1, 3, 12.0
-# Of the time there is. A few that are never answered must leave some to those that are, for what
-# is to be asked of them next; and if none is, then for saying so.
+# These are shares of the time there is. A few partitions that are never answered must leave time
+# for the later questions about the others; where none is answered, they must leave time to report
+# that.
 _SHARES = 0.9, 0.5
 
 T = TypeVar("T")
@@ -34,7 +35,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[T]):
-    """What one answer holds. throttled_seconds: how long the broker will not read the next
+    """The content of one answer. throttled_seconds: how long the broker will not read the next
     request."""
 
     found: Mapping[TopicPartition, T]
@@ -53,14 +54,14 @@ class Portion:
 
 
 Ask = Callable[[Sequence[TopicPartition], Deadline], Awaitable[Answer[T]]]
-"""One request for so many partitions. Raises ConnectionFailed."""
+"""Sends one request for the given partitions. Raises ConnectionFailed."""
 
 
 async def until_answered(
     wanted: Sequence[TopicPartition], ask: Ask[T], deadline: Deadline, portion: Portion
 ) -> dict[TopicPartition, T]:
-    """What is answered of each partition; what no answer had in most of the time is missing.
-    Raises ConnectionFailed."""
+    """Return the answer for each partition; a partition that no answer had in most of the time is
+    missing. Raises ConnectionFailed."""
     found: dict[TopicPartition, T] = {}
     left = list(wanted)
     for_all, for_the_rest = (deadline.within(deadline.remaining() * s) for s in _SHARES)
@@ -76,7 +77,7 @@ async def until_answered(
         told = {tp: answer.found[tp] for tp in batch if tp in answer.found}
         found |= told
         portion.came(len(batch), len(told))
-        # One that is never answered must not keep the others from being asked for.
+        # A partition that is never answered must not keep the others from being asked for.
         left = [*left[len(batch) :], *(tp for tp in batch if tp not in told)]
         patience = for_the_rest if found else for_all
         if told:

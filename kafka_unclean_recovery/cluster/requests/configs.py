@@ -1,4 +1,4 @@
-"""One configuration key of many topics (DescribeConfigs, KIP-133 and KIP-226)."""
+"""Read one configuration key of many topics (DescribeConfigs, KIP-133 and KIP-226)."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.deadline import Deadline
 
 _TOPIC = 2
-# A topic is one short row of the answer.
+# Each topic is only one short row of the answer, so a request may name many.
 _TOPICS_A_REQUEST = 2000
 
 
 class ConfigSource(IntEnum):
-    """org.apache.kafka.common.requests.DescribeConfigsResponse.ConfigSource"""
+    """The codes of org.apache.kafka.common.requests.DescribeConfigsResponse.ConfigSource."""
 
     UNKNOWN = 0
     TOPIC = 1
     ONE_BROKER = 2
     ALL_BROKERS = 3
     FILE = 4
-    """server.properties of the broker that is asked."""
+    """The server.properties file of the broker that is asked."""
     DEFAULT = 5
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigValue:
-    """Of one key of one topic. error: Kafka's code; then nothing else is known."""
+    """The value of one key of one topic. error: Kafka's code; with it nothing else is known."""
 
     error: int
     value: str | None = None
@@ -40,8 +40,8 @@ class ConfigValue:
 async def topic_configs(
     connection: Connection, topics: Sequence[str], key: str, deadline: Deadline
 ) -> Mapping[str, ConfigValue]:
-    """What `key` is for each topic, as the broker that is asked has it. Needs DESCRIBE_CONFIGS on
-    the topics."""
+    """Return the value of `key` for each topic, as the broker that is asked has it. Needs
+    DESCRIBE_CONFIGS on the topics."""
     found: dict[str, ConfigValue] = {}
     for start in range(0, len(topics), _TOPICS_A_REQUEST):
         found |= await _page(connection, topics[start : start + _TOPICS_A_REQUEST], key, deadline)
@@ -83,6 +83,6 @@ async def _page(
 
 
 def _source(number: int) -> ConfigSource:
-    """Later releases know more of them."""
+    """Return the source with this code, UNKNOWN for a code that only later releases know."""
     known = number in ConfigSource.__members__.values()
     return ConfigSource(number) if known else ConfigSource.UNKNOWN

@@ -1,8 +1,8 @@
-"""The requests that change who leads: a new order of a replica set, and an election, by the
-controller's choice or of a designated leader.
+"""The requests that change who leads: a new order of a replica set, and an election, which is the
+controller's choice or names a designated leader.
 
-Any broker forwards them to the active controller. Both are harmless to repeat, and neither is
-certainly undone by an error or a silence: see `UNSURE` in error_codes.py.
+Any broker forwards them to the active controller. Both are harmless to repeat, and no error or
+silence proves that a request was not carried out: see `UNSURE` in error_codes.py.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.messages import elect_leaders as with_designated
 from kafka_unclean_recovery.model import TopicPartition
 
-# org.apache.kafka.common.ElectionType
+# The numbers are those of org.apache.kafka.common.ElectionType.
 PREFERRED = 0
 UNCLEAN = 1
 
 DESIGNATED_LIMIT = 1000
-"""Partitions of one designated election; what lies beyond is not served."""
+"""One designated election serves this many partitions, and none beyond."""
 _DESIGNATED_VERSION = 3
 
-# What brokers are told; they ignore it while the quorum is lost and answer after 60 s.
+# Brokers are told this time-out; they ignore it while the quorum is lost, and answer after 60 s.
 _TIMEOUT_MS = 60_000
 _UNKNOWN_SERVER_ERROR = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Kafka's error code for one partition, 0 for success, and its words if any. left_out: there
-    was none."""
+    """Kafka's error code for one partition, 0 for success, and the message with it, if any.
+    left_out: True when the answer lacked the partition."""
 
     error: int
     message: str | None = None
@@ -47,7 +47,7 @@ class Answer:
 
 
 def left_out(asked: Iterable[TopicPartition]) -> dict[TopicPartition, Answer]:
-    """In the place of answers that are missing: what was not answered is no success."""
+    """Return an error for each partition that the answer lacks: a missing answer is no success."""
     missing = Answer(_UNKNOWN_SERVER_ERROR, "the controller left it out of its answer", True)
     return dict.fromkeys(asked, missing)
 
@@ -57,9 +57,9 @@ async def alter_replica_order(
     orders: Mapping[TopicPartition, Sequence[int]],
     deadline: Deadline,
 ) -> dict[TopicPartition, Answer]:
-    """AlterPartitionReassignments with replica sets as they are, in another order.
+    """Send AlterPartitionReassignments with unchanged replica sets in another order.
 
-    With nothing to add or remove the controller only rewrites the order: no data moves. Needs
+    With nothing to add or remove, the controller only rewrites the order: no data moves. Needs
     ALTER on the cluster. Raises RequestFailed when the whole request is refused.
     """
     request = AlterPartitionReassignmentsRequest
@@ -97,7 +97,7 @@ async def elect_leaders(
     wanted: Sequence[TopicPartition] | None,
     deadline: Deadline,
 ) -> dict[TopicPartition, Answer]:
-    """ElectLeaders, at most version 2. `election_type` is PREFERRED or UNCLEAN; `wanted` None
+    """Send ElectLeaders, at most version 2. `election_type` is PREFERRED or UNCLEAN; `wanted` None
     means every partition.
 
     Success does not say who was elected. Needs ALTER on the cluster. Raises RequestFailed when the
@@ -121,18 +121,19 @@ async def elect_leaders(
 
 
 def offers_designated(connection: Connection) -> bool:
-    """True when the node advertises the version of ElectLeaders that names the leaders."""
+    """Return True when the node advertises the version of ElectLeaders that names the leaders."""
     return connection.version_for(with_designated.ElectLeadersRequest) == _DESIGNATED_VERSION
 
 
 async def elect_designated(
     connection: Connection, leaders: Mapping[TopicPartition, int], deadline: Deadline
 ) -> dict[TopicPartition, Answer]:
-    """ElectLeaders version 3: of at most DESIGNATED_LIMIT partitions, the named leader or nobody.
+    """Send ElectLeaders version 3 for at most DESIGNATED_LIMIT partitions: each elects the named
+    leader or nobody.
 
-    No released Kafka speaks it; it is sent only where it is advertised. What is over the node's
-    limit is missing in the answer. Needs CLUSTER_ACTION on the cluster. Raises RequestFailed when
-    the whole request is refused.
+    No released Kafka speaks this version; it is sent only where it is advertised. Partitions over
+    the node's limit are missing in the answer. Needs CLUSTER_ACTION on the cluster. Raises
+    RequestFailed when the whole request is refused.
     """
     request: Any = with_designated.ElectLeadersRequest
     by_topic = groupby(sorted(leaders), key=lambda tp: tp.topic)

@@ -1,4 +1,5 @@
-"""What the brokers say of the cluster: brokers, partitions, reassignments, rights.
+"""The brokers describe the cluster in these requests: brokers, partitions, reassignments and
+rights.
 
 Each function sends one kind of request over one connection and returns values of the model.
 """
@@ -27,23 +28,23 @@ from kafka_unclean_recovery.cluster.wire.error_codes import (
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Broker, Cluster, PartitionState, TopicPartition
 
-# org.apache.kafka.common.acl.AclOperation
+# The numbers are those of org.apache.kafka.common.acl.AclOperation.
 READ = 3
 ALTER = 7
 DESCRIBE = 8
 _OPERATIONS_UNKNOWN = -(2**31)
 
 _BROKERS = 1
-# Kafka's default and maximum (max.request.partition.size.limit).
+# A page has the size of Kafka's default and maximum (max.request.partition.size.limit).
 _PAGE = 2000
 _DETAIL_LIMIT = 200
-# Errors of a partition that is described all the same.
+# A partition with one of these errors is described all the same.
 _TOLD = frozenset({NONE, LEADER_NOT_AVAILABLE, REPLICA_NOT_AVAILABLE})
 _LEFT_OUT = "it is missing in the answer"
 
 
 class RequestFailed(Exception):
-    """A broker answered a whole request with an error; `code` is Kafka's."""
+    """A broker answered a whole request with an error; `code` is Kafka's error code."""
 
     def __init__(self, what: str, code: int, detail: str | None = None) -> None:
         said = f" ({_last_sentence(detail)})" if detail else ""
@@ -52,7 +53,8 @@ class RequestFailed(Exception):
 
 
 def _last_sentence(detail: str) -> str:
-    """Forwarded refusals are a Java toString of kilobytes; what follows it is the point."""
+    """Return the last sentence of a long error. A forwarded refusal is a Java toString of
+    kilobytes, and its message comes after that."""
     if len(detail) <= _DETAIL_LIMIT:
         return detail
     return detail.rpartition(")")[2].strip() or detail[-_DETAIL_LIMIT:]
@@ -60,8 +62,8 @@ def _last_sentence(detail: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic as described: its partitions, or the error that stands in their place. untold: of
-    partitions of which it could not be told who leads them, Kafka's error."""
+    """A topic as described: its partitions, or the error that stands in their place. untold:
+    Kafka's error by partition, for partitions whose leader could not be told."""
 
     name: str
     topic_id: str
@@ -72,13 +74,13 @@ class Topic:
 
     @property
     def told(self) -> Iterator[PartitionState]:
-        """The partitions of which it was told who leads them."""
+        """Return the partitions whose leader was told."""
         return (state for state in self.partitions if state.partition not in self.untold)
 
 
 def not_told(topics: Iterable[Topic]) -> dict[str, str]:
-    """The error of each topic, or partition, that could not be described; those that are gone do
-    not count."""
+    """Return the error of each topic or partition that could not be described; topics and
+    partitions that are gone do not count."""
     found = {}
     for topic in topics:
         errors = {f"{topic.name}-{number}": error for number, error in topic.untold.items()}
@@ -90,9 +92,9 @@ def not_told(topics: Iterable[Topic]) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """Partitions as one broker describes them. gone: those of which it says that they do not exist
-    (UNKNOWN_TOPIC_OR_PARTITION); untold: why others could not be described; topic_ids: of all
-    topics that were described."""
+    """Partitions as one broker describes them. gone: the partitions that do not exist, as the
+    broker says (UNKNOWN_TOPIC_OR_PARTITION); untold: why others could not be described; topic_ids:
+    the ids by name of all topics that were described."""
 
     states: Mapping[TopicPartition, PartitionState]
     gone: frozenset[TopicPartition] = frozenset()
@@ -101,9 +103,10 @@ class Described:
 
 
 def operations(bits: int | set[int] | None) -> frozenset[int]:
-    """AclOperation codes of an authorized-operations bit field; empty when unknown.
+    """Return the AclOperation codes of an authorized-operations bit field; empty when unknown.
 
-    kafka-python decodes the field of some messages to a set and leaves that of others a number.
+    kafka-python decodes the field of some messages to a set and leaves the field of others a
+    number.
     """
     if not isinstance(bits, int):
         return frozenset(bits or ())
@@ -115,9 +118,10 @@ def operations(bits: int | set[int] | None) -> frozenset[int]:
 async def describe_cluster(
     connection: Connection, deadline: Deadline
 ) -> tuple[Cluster, frozenset[int]]:
-    """The live brokers and the caller's rights on the cluster (AclOperation codes)."""
+    """Return the live brokers and the caller's rights on the cluster (AclOperation codes)."""
     version = connection.version_for(DescribeClusterRequest)
-    # The codec drops what a lower version lacks, which is right here: 1 can't tell the fenced.
+    # The codec drops fields that a lower version lacks. That is right here: version 1 can't tell
+    # the fenced brokers.
     request = DescribeClusterRequest(
         version=version,
         include_cluster_authorized_operations=True,
@@ -142,7 +146,7 @@ async def describe_cluster(
 async def describe_topics(
     connection: Connection, topics: Sequence[str] | None, deadline: Deadline
 ) -> list[Topic]:
-    """The named topics, or all that the caller may see, with every partition."""
+    """Return the named topics, or all that the caller may see, with every partition."""
     if connection.version_for(DescribeTopicPartitionsRequest) is None:
         return await _describe_topics_by_metadata(connection, topics, deadline)
     pages = [page async for page in _pages(connection, topics or [], None, _PAGE, deadline)]
@@ -152,10 +156,10 @@ async def describe_topics(
 async def describe_partitions(
     connection: Connection, wanted: Sequence[TopicPartition], deadline: Deadline
 ) -> Described:
-    """The wanted partitions, `wanted` in order of topic and partition.
+    """Return the wanted partitions; `wanted` is in order of topic and partition.
 
-    Pages start at the first wanted partition and end with the last, so that a batch out of a
-    huge topic does not cost the whole topic.
+    Pages start at the first wanted partition and end with the last, so that a batch out of a huge
+    topic does not cost the whole topic.
     """
     if not wanted:
         return Described({})
@@ -172,7 +176,8 @@ async def describe_partitions(
 
 
 def _page_of(wanted: Sequence[TopicPartition]) -> int:
-    """Few partitions that lie far apart are no reason for many pages."""
+    """Return the size of a page that spans the wanted partitions: a few that lie far apart are no
+    reason for many pages."""
     first, last = wanted[0], wanted[-1]
     return min(_PAGE, last.partition - first.partition + 1) if first.topic == last.topic else _PAGE
 
@@ -204,12 +209,12 @@ def _described(wanted: Iterable[TopicPartition], topics: Iterable[Topic]) -> Des
 
 
 def _error_of(wanted: TopicPartition, topic: Topic | None, there: bool) -> int | None:
-    """Why it is not described; None when the answer does not have it."""
+    """Return why the partition is not described, NONE when it is; None when the answer lacks it."""
     if topic is None:
         return None
     if topic.error != NONE or there:
         return topic.error or topic.untold.get(wanted.partition, NONE)
-    # Others of its topic are there, and its number is none of theirs.
+    # The answer has other partitions of the topic and not this number, so the partition is gone.
     return UNKNOWN_TOPIC_OR_PARTITION if topic.partitions else None
 
 
@@ -220,7 +225,7 @@ async def _pages(
     limit: int,
     deadline: Deadline,
 ) -> AsyncIterator[list[Topic]]:
-    """DescribeTopicPartitions (KIP-966), page by page along its cursor."""
+    """Send DescribeTopicPartitions (KIP-966) page by page along its cursor."""
     request = DescribeTopicPartitionsRequest
     cursor = (
         request.Cursor(topic_name=start.topic, partition_index=start.partition) if start else None
@@ -255,7 +260,8 @@ def _topic(topic: Any) -> Topic:
 
 
 def _topic_operations(topic: Any) -> int | set[int] | None:
-    """The same field has one name in Metadata and another in DescribeTopicPartitions."""
+    """Return the authorized operations, whose field has one name in Metadata and another in
+    DescribeTopicPartitions."""
     if hasattr(topic, "topic_authorized_operations"):
         bits: int = topic.topic_authorized_operations
         return bits
@@ -279,7 +285,7 @@ def _partition(topic: str, topic_id: str, p: Any) -> PartitionState:
 
 
 def _joined(topics: Iterable[Topic]) -> list[Topic]:
-    """A topic that a page boundary cut in two comes back as one."""
+    """Return the topics, with a topic that a page boundary cut in two joined to one."""
     whole: dict[str, Topic] = {}
     for topic in topics:
         before = whole.get(topic.name)
@@ -292,7 +298,7 @@ def _joined(topics: Iterable[Topic]) -> list[Topic]:
 async def _describe_topics_by_metadata(
     connection: Connection, topics: Sequence[str] | None, deadline: Deadline
 ) -> list[Topic]:
-    """For brokers before 3.7, which lack DescribeTopicPartitions: no ELR there."""
+    """Describe topics by Metadata, without ELR: brokers before 3.7 have nothing newer."""
     request = MetadataRequest
     version = connection.version_for(request, at_most=12)
     message = request(
@@ -306,14 +312,14 @@ async def _describe_topics_by_metadata(
 
 
 Reassignment = tuple[tuple[int, ...], tuple[int, ...]]
-"""(adding replicas, removing replicas)"""
+"""A reassignment is (adding replicas, removing replicas)."""
 
 
 async def list_reassignments(
     connection: Connection, deadline: Deadline, timeout_ms: int = 60_000
 ) -> Mapping[TopicPartition, Reassignment]:
-    """Every reassignment in progress, as some controller has them: an answer does not prove that
-    the quorum has a leader (quorum_state.py). Raises RequestFailed."""
+    """Return every reassignment in progress, as some controller has them. An answer does not prove
+    that the quorum has a leader (quorum_state.py). Raises RequestFailed."""
     message = ListPartitionReassignmentsRequest(version=0, timeout_ms=timeout_ms, topics=None)
     answer = await connection.request(message, deadline, version=0)
     if answer.error_code != NONE:

@@ -1,7 +1,7 @@
-"""Consumer groups as their coordinators have them: ListGroups and OffsetFetch.
+"""Read consumer groups as their coordinators have them, by ListGroups and OffsetFetch.
 
-A group whose partition of __consumer_offsets has no leader is left out in silence, and so is one
-that the caller may not describe.
+A group whose partition of __consumer_offsets has no leader is left out in silence, and so is a
+group that the caller may not describe.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ _NO_COMMIT = -1
 
 
 def without_leader(topic: str, partitions: Sequence[PartitionState]) -> str | None:
-    """As "2 of 3 partitions of ...", None when all have one. Coordinators that are not there leave
-    out in silence what they have."""
+    """Return "2 of 3 partitions of ...", or None when all partitions have a leader. The groups of a
+    partition without a leader are left out of answers in silence."""
     offline = sum(p.offline for p in partitions)
     return f"{offline} of {len(partitions)} partitions of {topic}" if offline else None
 
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """errors: Kafka's code, by the group that it is of."""
+    """The commits that were read. errors: Kafka's error code by group."""
 
     commits: tuple[Commit, ...]
     errors: Mapping[str, int]
 
 
 async def list_groups(connection: Connection, deadline: Deadline) -> list[str]:
-    """The groups that one broker coordinates. Raises RequestFailed."""
+    """Return the groups that one broker coordinates. Raises RequestFailed."""
     version = connection.version_for(ListGroupsRequest)
     answer = await connection.request(ListGroupsRequest(version=version), deadline, version=version)
     if answer.error_code != NONE:
@@ -55,7 +55,7 @@ async def committed(
     wanted: Sequence[TopicPartition],
     deadline: Deadline,
 ) -> Committed:
-    """What groups committed for these partitions. `wanted` is sorted by topic."""
+    """Return what groups committed for these partitions. `wanted` is sorted by topic."""
     version = connection.version_for(OffsetFetchRequest, at_most=_BY_TOPIC_ID - 1)
     topics = [
         {"name": name, "partition_indexes": [tp.partition for tp in of_topic]}
@@ -69,9 +69,9 @@ async def committed(
 async def committed_to(
     connection: Connection, groups: Sequence[str], topics: Mapping[str, str], deadline: Deadline
 ) -> Committed:
-    """What groups committed for any partition of these topics; the answer has nothing of what a
-    group did not read. topics: names by topic id: where brokers tell ids (4.1 and newer), commits
-    for an earlier topic of the same name are left out."""
+    """Return what groups committed for any partition of these topics; a topic that a group did not
+    read is missing. topics: names by topic id. Where brokers tell ids (4.1 and newer), commits for
+    an earlier topic of the same name are left out."""
     version = connection.version_for(OffsetFetchRequest)
     by_id = version is not None and version >= _BY_TOPIC_ID
     names = topics if by_id else {name: name for name in topics.values()}
@@ -86,7 +86,8 @@ async def _fetch(
     version: int | None,
     deadline: Deadline,
 ) -> Committed:
-    """names: of the topics that are wanted, by what the answer calls them."""
+    """Send the requests and join the answers. names: the wanted topics, by the name or id that the
+    answer has for them."""
     commits: list[Commit] = []
     errors: dict[str, int] = {}
     for message in requests:
@@ -102,8 +103,8 @@ async def _fetch(
 def _requests(
     groups: Sequence[str], topics: list[dict[str, Any]] | None, version: int | None
 ) -> Iterable[Any]:
-    """One for all groups where brokers take that (3.0 and newer), else one for each. topics: None
-    for all that they read."""
+    """Return one request for all groups where brokers take that (3.0 and newer), else one for each
+    group. topics: None for all topics that the groups committed to."""
     request: Any = OffsetFetchRequest
     if version is not None and version < _MANY_GROUPS:
         named = _topics(request.OffsetFetchRequestTopic, topics)

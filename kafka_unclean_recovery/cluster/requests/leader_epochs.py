@@ -1,4 +1,4 @@
-"""OffsetForLeaderEpoch: where a leader epoch ends in the leader's log (KIP-101, KIP-320)."""
+"""OffsetForLeaderEpoch tells where a leader epoch ends in the leader's log (KIP-101, KIP-320)."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ Epoch = tuple[TopicPartition, int]
 
 @dataclass(frozen=True, slots=True)
 class EpochEnds:
-    """found: the end offset (exclusive) of the largest epoch up to each wanted one, where the
-    leader knows one. errors: Kafka's codes of partitions that were not told of."""
+    """The answers about epochs. found: the end offset (exclusive) of the largest epoch up to each
+    wanted one, where the leader knows one. errors: Kafka's code by partition that got no answer."""
 
     found: Mapping[Epoch, int]
     errors: Mapping[TopicPartition, int]
@@ -31,11 +31,11 @@ class EpochEnds:
 async def epoch_end_offsets(
     connection: Connection, wanted: Iterable[Epoch], deadline: Deadline
 ) -> EpochEnds:
-    """Needs DESCRIBE on the topics."""
+    """Ask the leader where epochs end. Needs DESCRIBE on the topics."""
     left = sorted(set(wanted))
     found: dict[Epoch, int] = {}
     errors: dict[TopicPartition, int] = {}
-    while left:  # a request has one epoch for a partition
+    while left:  # one request can ask for only one epoch of a partition
         round_ = dict(left)
         left = [(tp, epoch) for tp, epoch in left if round_[tp] != epoch]
         told = await _ask(connection, round_, deadline)

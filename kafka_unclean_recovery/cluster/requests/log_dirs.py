@@ -1,4 +1,4 @@
-"""What one broker says of its log directories (DescribeLogDirs, KIP-113 and KIP-827)."""
+"""One broker describes its log directories (DescribeLogDirs, KIP-113 and KIP-827)."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ _UNKNOWN_BYTES = -1
 
 @dataclass(frozen=True, slots=True)
 class LogDir:
-    """One log directory: error is Kafka's code, 0 while it works. usable_bytes and total_bytes are
-    of its volume, None where they are not told (before 3.3). sizes: bytes of each replica in it."""
+    """One log directory. error: Kafka's error code, 0 while the directory works. usable_bytes and
+    total_bytes describe its volume, and are None where they are not told (before 3.3). sizes: bytes
+    of each replica in it."""
 
     path: str
     error: int
@@ -31,7 +32,8 @@ class LogDir:
 
 
 async def describe_log_dirs(connection: Connection, deadline: Deadline) -> tuple[LogDir, ...]:
-    """Those of the broker that is asked, with topics that the caller may not describe too.
+    """Return the log directories of the broker that is asked, including topics that the caller may
+    not describe.
 
     Needs DESCRIBE on the cluster. Raises RequestFailed.
     """
@@ -59,7 +61,7 @@ async def describe_log_dirs(connection: Connection, deadline: Deadline) -> tuple
 
 
 def topics_in(directories: tuple[LogDir, ...]) -> frozenset[str]:
-    """Names of the topics with a replica there."""
+    """Return the names of the topics that have a replica in these directories."""
     names = {tp.topic for directory in directories for tp in directory.sizes}
     return frozenset(names - {_METADATA_TOPIC})
 

@@ -1,4 +1,4 @@
-"""Transactions that a replica's log leaves open, from the broker that hosts it."""
+"""Read the transactions that a replica's log leaves open from the broker that hosts the replica."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from kafka_unclean_recovery.model import TopicPartition
 async def open_transactions(
     connection: Connection, topic_partition: TopicPartition, deadline: Deadline
 ) -> Mapping[int, int]:
-    """First offsets by producer id. A follower without a leader answers too; needs READ on the
-    topic. Raises ConnectionFailed, RequestFailed."""
+    """Return the first offset of each open transaction by producer id. A follower without a leader
+    answers too; needs READ on the topic. Raises ConnectionFailed, RequestFailed."""
     found = (await describe_producers(connection, [topic_partition], deadline))[topic_partition]
     if found.error != NONE:
         raise RequestFailed("DescribeProducers", found.error)

@@ -1,7 +1,8 @@
-"""Whether the controllers can commit anything at all, and who of them and of the brokers follows.
+"""DescribeQuorum tells whether the controllers can commit anything at all, and which controllers
+and brokers follow.
 
-Only DescribeQuorum tells. ListPartitionReassignments does not: a controller that has lost its
-quorum goes on answering it from memory, without an error.
+No other request tells it. A controller that has lost its quorum goes on answering
+ListPartitionReassignments from memory, without an error.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ _NOT_TOLD = -1
 
 @dataclass(frozen=True, slots=True)
 class Fetcher:
-    """A node that reads the metadata log. fetched_ms: when it last did, by the active controller's
-    clock, ms since the Unix epoch; None when it never did, or the controller does not tell.
-    log_end_offset: exclusive, how far it has got; None where that is not told."""
+    """A node that reads the metadata log. fetched_ms: when the node last fetched, by the active
+    controller's clock, ms since the Unix epoch; None when it never did, or the controller does not
+    tell. log_end_offset: exclusive, how far the node has got; None where that is not told."""
 
     id: int
     fetched_ms: int | None
@@ -38,9 +39,9 @@ class Fetcher:
 
 @dataclass(frozen=True, slots=True)
 class Quorum:
-    """As the active controller describes it (LeaderState). high_watermark is exclusive, negative
-    while it is not known. tells_times: false of Kafka before 3.3, and of controllers of others that
-    don't tell when they last wrote themselves. Observers are mostly brokers."""
+    """The quorum as the active controller describes it (LeaderState). high_watermark is exclusive,
+    and negative while it is not known. tells_times: False for Kafka before 3.3, and for controllers
+    that are not Apache's and don't tell a fetch time of their own. Observers are mostly brokers."""
 
     leader: int
     high_watermark: int
@@ -50,30 +51,31 @@ class Quorum:
 
     @property
     def now_ms(self) -> int | None:
-        """The active controller's clock as it answered: its own fetch counts as just now."""
+        """Return the active controller's clock as it answered: its own fetch counts as just now."""
         return next((voter.fetched_ms for voter in self.voters if voter.id == self.leader), None)
 
     def silent_ms(self, fetcher: Fetcher) -> int | None:
-        """How long ago it last fetched; None where that is not known."""
+        """Return how long ago the node last fetched, in ms; None where that is not known."""
         times = [voter.fetched_ms for voter in self.voters if voter.fetched_ms is not None]
         if fetcher.fetched_ms is None or not times:
             return None
         return max(0, max(times) - fetcher.fetched_ms)
 
     def follows(self, fetcher: Fetcher) -> bool:
-        """True when it fetched just now."""
+        """Return True when the node fetched within the last 3 s."""
         silent = self.silent_ms(fetcher)
         return silent is not None and silent <= _FRESH_MS
 
     @property
     def tells_ends(self) -> bool:
-        """True when it tells how far the brokers have got."""
+        """True when the controller tells how far the brokers have got."""
         every = (*self.observers, *self.voters)
         told = {f.id for f in every if f.log_end_offset is not None} - {self.leader}
         return self.high_watermark >= 0 and bool(told)
 
     def log_end_offset(self, broker: int) -> int | None:
-        """How far a broker has got, where that is told; a controller in its process counts too."""
+        """Return how far a broker has got, None where that is not told; a controller in the same
+        process counts too."""
         every = (*self.observers, *self.voters)
         ends = [f.log_end_offset for f in every if f.id == broker]
         return max((end for end in ends if end is not None), default=None)
@@ -89,7 +91,10 @@ class Quorum:
 
 
 async def describe_quorum(connection: Connection, deadline: Deadline) -> Quorum | None:
-    """None while no controller leads. Needs DESCRIBE on the cluster. Raises RequestFailed."""
+    """Return the quorum, None while no controller leads. Needs DESCRIBE on the cluster.
+
+    Raises RequestFailed.
+    """
     request = DescribeQuorumRequest
     version = connection.version_for(request)
     topic = request.TopicData
@@ -107,11 +112,12 @@ async def describe_quorum(connection: Connection, deadline: Deadline) -> Quorum 
 
 
 async def led_quorum(connection: Connection, deadline: Deadline) -> Quorum | None:
-    """The quorum, once an active controller answers that a majority of the voters follows it; None
-    without KRaft, where the one controller answers or nobody does.
+    """Return the quorum when an active controller answers that a majority of the voters follows it;
+    None without KRaft, where the one controller answers or nobody does.
 
-    A broker may as well keep silent while there is none. Needs DESCRIBE on the cluster, which
-    ALTER implies. Raises RequestFailed, and ConnectionFailed where the broker knows of none.
+    A broker may also stay silent while there is no active controller. Needs DESCRIBE on the
+    cluster, which ALTER implies. Raises RequestFailed, and ConnectionFailed where the broker knows
+    of no active controller.
     """
     if connection.version_for(DescribeQuorumRequest) is None:
         await list_reassignments(connection, deadline)

@@ -1,8 +1,8 @@
-"""Records of a replica of a leaderless partition, from the broker that hosts it.
+"""Fetch the records of a replica of a leaderless partition from the broker that hosts the replica.
 
 Fetch version 12 as the future local replica (-3) reads a follower up to its log end, past its high
-watermark (kafka.server.ReplicaManager.fetchMessages: who is neither a follower nor a consumer needs
-no leader). It takes READ on the topic, as a consumer does.
+watermark (kafka.server.ReplicaManager.fetchMessages: a reader that is neither a follower nor a
+consumer needs no leader). The request takes READ on the topic, as a consumer does.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ _NO_EPOCH = -1
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """records: whole batches, the first of which holds the offset asked for or the next there is;
-    the last may be cut short. Empty at the log end, and with an error."""
+    """The answer of one Fetch. records: whole batches, the first of which holds the offset asked
+    for or the next one there is; the last may be cut short. It is empty at the log end, and with an
+    error."""
 
     error: int
     records: bytes
@@ -38,7 +39,8 @@ async def fetch_records(
     max_bytes: int,
     deadline: Deadline,
 ) -> Fetched | None:
-    """About `max_bytes`, and one batch at least. None when a quota has the broker answer nothing.
+    """Fetch about `max_bytes` of records, and at least one batch. Return None when the broker
+    answers nothing because of a quota.
 
     Raises ConnectionFailed.
     """

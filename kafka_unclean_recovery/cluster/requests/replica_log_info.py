@@ -1,7 +1,7 @@
-"""GetReplicaLogInfo (KIP-966, KIP-1275), in any of its dialects, as one function.
+"""GetReplicaLogInfo (KIP-966, KIP-1275) has several dialects, which one function speaks.
 
-No released Kafka speaks it. What the dialects say differently is the same here: a value that a
-dialect lacks is None.
+No released Kafka speaks any of them. Differences between the dialects are hidden here: a value that
+a dialect lacks is None.
 """
 
 from __future__ import annotations
@@ -19,24 +19,25 @@ from kafka_unclean_recovery.messages.dialects import REQUESTS
 from kafka_unclean_recovery.model import PartitionState
 
 LIMIT = 1000
-"""Partitions of one request; what lies beyond is not served."""
+"""One request serves this many partitions, and none beyond."""
 
 _VERSION = 0
 _NOTHING = -1
-# UnregisterController, which came with the new meaning of 93.
+# Key 94 is UnregisterController, which came with the new meaning of 93.
 _AFTER_REVERTED = 94
 
 IdPartition = tuple[str, int]
-"""(topic id, partition)"""
+"""A partition is named by (topic id, partition)."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogInfo:
-    """One replica. With an error (Kafka's code, 0 for none) the other numbers say nothing.
+    """The log of one replica. With an error (Kafka's code, 0 for none) the other numbers say
+    nothing.
 
-    current_leader_epoch: the partition's as this broker has it from its metadata, which no record
-    need have been written in. last_written_leader_epoch: of the last record; None where the
-    dialect does not tell, or there is none. log_end_offset is exclusive.
+    current_leader_epoch: the partition's leader epoch in the broker's metadata; the log may hold no
+    record of that epoch. last_written_leader_epoch: the epoch of the last record; None where the
+    dialect does not tell, or there is no record. log_end_offset is exclusive.
     """
 
     error: int
@@ -48,22 +49,25 @@ class LogInfo:
 
 @dataclass(frozen=True, slots=True)
 class LogInfos:
-    """One answer. broker_epoch: of the process that gave it, None when it has none."""
+    """One answer. broker_epoch: the epoch of the broker process that gave it, None when it tells
+    none."""
 
     broker_epoch: int | None
     logs: Mapping[IdPartition, LogInfo]
 
 
 def speaks(connection: Connection, dialect: Dialect) -> bool:
-    """True when the node advertises the dialect's key, whatever it means by it. False of key 93 on
-    a node that has 94 too: that is Kafka 4.4, where 93 is another request."""
+    """Return True when the node advertises the dialect's key, whatever the node means by the key.
+    Key 93 does not count on a node that has 94 too: that is Kafka 4.4, where 93 is another
+    request."""
     if dialect is Dialect.REVERTED and _AFTER_REVERTED in connection.versions:
         return False
     return connection.version_for(REQUESTS[dialect]) == _VERSION
 
 
 def unspoken(connection: Connection, dialect: Dialect) -> str:
-    """What a node does not speak, and what there is to say of the key that it may mean it by."""
+    """Return the name of the request that a node does not speak, with what is known of the key that
+    the node may mean instead."""
     what = f"GetReplicaLogInfo ({dialect})"
     if REQUESTS[Dialect.REVERTED].API_KEY not in connection.versions:
         return what
@@ -76,13 +80,14 @@ def unspoken(connection: Connection, dialect: Dialect) -> str:
 
 
 def key_of(dialect: Dialect) -> int:
-    """That of the request which is sent."""
+    """Return the API key of the request that is sent."""
     key: int = REQUESTS[dialect].API_KEY
     return key
 
 
 def id_partition(state: PartitionState) -> IdPartition | None:
-    """How the request names a partition; None for a topic without an id (Kafka before 2.8)."""
+    """Return the name that the request has for a partition; None for a topic without an id (Kafka
+    before 2.8)."""
     try:
         topic_id = UUID(state.topic_id)
     except ValueError:
@@ -97,14 +102,14 @@ async def replica_log_info(
     wanted: Sequence[IdPartition],
     deadline: Deadline,
 ) -> LogInfos:
-    """Of at most LIMIT partitions; those the broker leaves out are missing.
+    """Ask for at most LIMIT partitions; partitions that the broker leaves out are missing.
 
     Needs CLUSTER_ACTION, or DESCRIBE on the topics. Raises ConnectionFailed.
     """
     message = _request(dialect, broker, wanted)
     answer = await connection.request(message, deadline, version=_VERSION)
     return LogInfos(
-        # Kafka's begin above 0: a broker that answers that, or -1, does not tell it.
+        # Kafka's broker epochs begin above 0: a broker that answers 0 or -1 tells none.
         _known(answer.broker_epoch or _NOTHING),
         {
             (str(topic.topic_id), p.partition): _log_info(p)

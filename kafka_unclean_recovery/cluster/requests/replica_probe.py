@@ -1,13 +1,13 @@
-"""Seeing the replicas of a leaderless partition on the brokers of today: two requests as functions.
+"""Two requests see the replicas of a leaderless partition on released brokers.
 
 Both go to one broker that hosts the replicas, and neither moves records:
 
 * ListOffsets with the debugging replica id (-2) answers the log end offset of a follower, past the
   high watermark too (kafka.server.ReplicaManager.fetchOffset).
 * Fetch version 12 with the future-local-replica id (-3) and a last fetched epoch e, far past the
-  end, answers the largest epoch <= e that the replica knows and where that ends: a line of its
-  leader-epoch-checkpoint (kafka.cluster.Partition.readRecords). Its header holds the high
-  watermark and the log start offset.
+  end, answers the largest epoch <= e that the replica knows and its end offset: a line of the
+  replica's leader-epoch-checkpoint (kafka.cluster.Partition.readRecords). The partition's header
+  holds the high watermark and the log start offset.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _DEBUGGING_REPLICA = -2
 FUTURE_LOCAL_REPLICA = -3
 _LATEST = -1
 _FAR_PAST_THE_END = 2**62
-# From 13 on topics are named by id, and from 15 the replica id sits in ReplicaState.
+# From version 13 topics are named by id, and from 15 the replica id sits in ReplicaState.
 FETCH_VERSION = 12
 NO_EPOCH = -1
 
 
 @dataclass(frozen=True, slots=True)
 class EndOffset:
-    """Log end offset (exclusive) of one replica, or Kafka's error code."""
+    """The log end offset (exclusive) of one replica, or Kafka's error code."""
 
     error: int
     log_end_offset: int
@@ -44,10 +44,10 @@ class EndOffset:
 
 @dataclass(frozen=True, slots=True)
 class EpochEnd:
-    """What a replica says of one epoch. With an error the other fields say nothing.
+    """A replica's answer about one epoch. With an error the other fields say nothing.
 
     epoch: the largest epoch <= the one asked for that the replica knows, or the one asked for when
-    it knows only newer ones; NO_EPOCH when the answer names none. end_offset is exclusive.
+    the replica knows only newer ones; NO_EPOCH when the answer names none. end_offset is exclusive.
     """
 
     error: int
@@ -60,8 +60,8 @@ class EpochEnd:
 async def end_offsets(
     connection: Connection, wanted: Sequence[TopicPartition], deadline: Deadline
 ) -> Mapping[TopicPartition, EndOffset]:
-    """Needs DESCRIBE on the topics. `wanted` is sorted by topic; what is not answered in time is
-    missing. Raises ConnectionFailed."""
+    """Ask for the log end offsets of replicas; `wanted` is sorted by topic. Partitions that are not
+    answered in time are missing. Needs DESCRIBE on the topics. Raises ConnectionFailed."""
 
     async def ask(batch: Sequence[TopicPartition], deadline: Deadline) -> Answer[EndOffset]:
         return await _list_offsets(connection, batch, deadline)
@@ -75,11 +75,11 @@ async def epoch_ends(
     deadline: Deadline,
     portion: Portion,
 ) -> Mapping[TopicPartition, EpochEnd]:
-    """Where the replica's epochs up to the wanted one end; needs READ on the topics.
+    """Ask where the replica's epochs up to the wanted ones end; needs READ on the topics.
 
     `wanted` is sorted by topic. With NO_EPOCH the answer is an error past the end, as no epoch is
-    compared; `watermarks` asks for the header alone. What is not answered in time is missing.
-    Raises ConnectionFailed.
+    compared; `watermarks` asks for the header alone. Partitions that are not answered in time are
+    missing. Raises ConnectionFailed.
     """
     fetch = {tp: (_FAR_PAST_THE_END, epoch) for tp, epoch in wanted.items()}
     return await _fetch_all(connection, fetch, deadline, portion)
@@ -91,8 +91,8 @@ async def watermarks(
     deadline: Deadline,
     portion: Portion,
 ) -> Mapping[TopicPartition, EpochEnd]:
-    """High watermark and log start offset of replicas that know no epoch, read at their end. What
-    is not answered in time is missing. Raises ConnectionFailed."""
+    """Ask for the high watermark and log start offset of replicas that know no epoch, by reading at
+    their end. Partitions that are not answered in time are missing. Raises ConnectionFailed."""
     fetch = {tp: (end, NO_EPOCH) for tp, end in log_end_offsets.items()}
     return await _fetch_all(connection, fetch, deadline, portion)
 
@@ -195,7 +195,7 @@ async def _fetch(
 
 
 def _throttled(answer: Any) -> float:
-    """Seconds; the first versions do not tell."""
+    """Return the throttle time in seconds; the first versions do not tell it, and count as 0."""
     return max(0, getattr(answer, "throttle_time_ms", None) or 0) / 1000
 
 

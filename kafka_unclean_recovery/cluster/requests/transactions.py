@@ -1,9 +1,10 @@
-"""Transactions as partitions and as their coordinators have them, and markers that end them.
+"""Describe transactions as partitions and as their coordinators have them, and write the markers
+that end them.
 
 DescribeProducers, ListTransactions and DescribeTransactions are KIP-664; they need READ on the
 topic and DESCRIBE on the transactional id (without it a transaction is left out in silence).
-WriteTxnMarkers is what coordinators send to leaders (KIP-98); it needs ALTER on the cluster
-(KIP-1037), before that CLUSTER_ACTION.
+WriteTxnMarkers is the request that coordinators send to leaders (KIP-98); it needs ALTER on the
+cluster (KIP-1037), before that CLUSTER_ACTION.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import TopicPartition
 
 _TRANSACTIONAL_ID_NOT_FOUND = 105
-# The highest that says nothing of transaction versions: legacy markers, which every broker takes.
+# This is the highest version without transaction versions: it writes legacy markers, which every
+# broker takes.
 _WRITE_MARKERS_VERSION = 1
 _NO_OFFSET = -1
 TRANSACTION_VERSION = "transaction.version"
@@ -36,11 +38,12 @@ _ENDS_BUMP_EPOCHS = 2
 
 @dataclass(frozen=True, slots=True)
 class OpenTransaction:
-    """What one replica holds of a transaction without its end.
+    """An unfinished transaction as one replica has it.
 
-    start_offset: of its first record, inclusive. last_timestamp_ms: of the producer's newest batch
-    there, by the producer's clock unless the topic stamps; None where there is none.
-    coordinator_epoch: of the last marker of this producer, -1 where there was none.
+    start_offset: the offset of its first record, inclusive. last_timestamp_ms: the time of the
+    producer's newest batch there, by the producer's clock unless the topic stamps; None where there
+    is none. coordinator_epoch: the epoch in the last marker of this producer, -1 where there was
+    none.
     """
 
     topic_partition: TopicPartition
@@ -55,9 +58,10 @@ class OpenTransaction:
 class ProducerState:
     """A producer with an id as one replica has it; org.apache.kafka.clients.admin.ProducerState.
 
-    last_sequence: of its newest record there, None where only markers are left. last_timestamp_ms:
-    as of OpenTransaction. transactional: else idempotent alone, for what a transactional producer
-    writes is in a transaction, or was until its marker.
+    last_sequence: the sequence of its newest record there, None where only markers are left.
+    last_timestamp_ms: as in OpenTransaction. transactional: False for a producer that is only
+    idempotent, as the records of a transactional producer are in a transaction, or were until its
+    marker.
     """
 
     producer_id: int
@@ -69,8 +73,8 @@ class ProducerState:
 
 @dataclass(frozen=True, slots=True)
 class Producers:
-    """The open transactions of one partition and all its producers, by id, or Kafka's
-    error code."""
+    """The open transactions of one partition and all its producers, by id, or Kafka's error
+    code."""
 
     error: int
     open: tuple[OpenTransaction, ...] = ()
@@ -82,9 +86,10 @@ class ToldTransaction:
     """The newest transaction of a transactional id, as its coordinator has it.
 
     state: org.apache.kafka.coordinator.transaction.TransactionState. start_time_ms: by the
-    coordinator's clock; None before the first transaction. partitions: those that are in it, or
-    still lack its marker. ends_bump_epochs: whether its coordinator says that transaction.version 2
-    is finalized, with which the end of each transaction raises the producer's epoch (KIP-890).
+    coordinator's clock; None before the first transaction. partitions: the partitions that are in
+    the transaction, or still lack its marker. ends_bump_epochs: whether its coordinator says that
+    transaction.version 2 is finalized, with which the end of each transaction raises the producer's
+    epoch (KIP-890).
     """
 
     transactional_id: str
@@ -99,7 +104,8 @@ class ToldTransaction:
 async def describe_producers(
     connection: Connection, wanted: Sequence[TopicPartition], deadline: Deadline
 ) -> Mapping[TopicPartition, Producers]:
-    """Of the replicas of one broker, leader or not. `wanted` is sorted by topic."""
+    """Return the producers of one broker's replicas, whether they lead or not. `wanted` is sorted
+    by topic."""
     request = DescribeProducersRequest
     message = request(
         version=0,
@@ -147,11 +153,11 @@ def _producer_state(producer: Any) -> ProducerState:
 async def told_transactions(
     connection: Connection, producer_ids: Collection[int], deadline: Deadline
 ) -> list[ToldTransaction]:
-    """The newest transactions of these producer ids that one broker coordinates.
+    """Return the newest transactions of these producer ids that one broker coordinates.
 
     Raises RequestFailed.
     """
-    if not producer_ids:  # an empty filter would be none
+    if not producer_ids:  # an empty filter would let every producer through
         return []
     listing = ListTransactionsRequest(
         version=0, state_filters=[], producer_id_filters=sorted(producer_ids)
@@ -168,7 +174,7 @@ async def told_transactions(
     found = []
     for told in answer.transaction_states:
         if told.error_code == _TRANSACTIONAL_ID_NOT_FOUND:
-            continue  # it expired between the two
+            continue  # the transactional id expired between the two requests
         if told.error_code != NONE:
             what = f"DescribeTransactions of {told.transactional_id!r}"
             raise RequestFailed(what, told.error_code)
@@ -190,9 +196,9 @@ async def told_transactions(
 async def write_marker(
     connection: Connection, transaction: OpenTransaction, commit: bool, deadline: Deadline
 ) -> int:
-    """End a transaction on one partition, through its leader; Kafka's error code.
+    """End a transaction on one partition, through its leader, and return Kafka's error code.
 
-    The marker ends whatever is open of this producer there.
+    The marker ends any open transaction of this producer there.
     """
     request = WriteTxnMarkersRequest
     where = transaction.topic_partition

@@ -1,1 +1,1 @@
-"""One bounded connection to one node: to open it, to log in, to ask."""
+"""One connection to one node opens, logs in and asks, with every wait bounded."""

@@ -1,4 +1,4 @@
-"""From --bootstrap-server to one open connection."""
+"""Turn --bootstrap-server into one open connection."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ Address = tuple[str, int]
 
 
 def parse_bootstrap(value: str) -> tuple[Address, ...]:
-    """ "host:port,[::1]:9092" as (host, port) pairs, repeated ones once; raises ConfigError."""
+    """Parse "host:port,[::1]:9092" into (host, port) pairs, repeated ones once. Raises
+    ConfigError."""
     entries = [entry.strip() for entry in value.split(",")]
     addresses = dict.fromkeys(_parse_entry(entry) for entry in entries if entry)
     if not addresses:
@@ -26,10 +27,10 @@ def parse_bootstrap(value: str) -> tuple[Address, ...]:
 async def connect_any(
     addresses: Sequence[Address], config: ClientConfig, deadline: Deadline
 ) -> Connection:
-    """A connection to whichever address answers first; raises NoBrokerReachable.
+    """Return a connection to the address that answers first. Raises NoBrokerReachable.
 
-    All addresses are tried side by side, each until the deadline. A refused login ends it at
-    once, as the others would refuse it too.
+    All addresses are tried side by side, each until the deadline. A refused login ends the attempt
+    at once, as the other nodes would refuse it too.
     """
     result = await first_success(
         [partial(Connection.open, host, port, config, deadline) for host, port in addresses]

@@ -1,4 +1,4 @@
-"""One connection to one node."""
+"""One connection to one node carries requests and matches each answer to its request."""
 
 from __future__ import annotations
 
@@ -34,10 +34,11 @@ from kafka_unclean_recovery.deadline import Deadline
 _UNSUPPORTED_VERSION_ERROR = 35
 _API_VERSIONS_VERSION = 3
 _MAX_CORRELATION_ID = 2**31
-# Kafka's own clients log in again between 85 and 95 % of it (KIP-368); a busy machine is late.
+# Kafka's own clients log in again after 85 to 95 % of the session (KIP-368), but a busy machine may
+# be late.
 _SESSION_USED_UP = 0.7
 
-# KIP-511 lets a node refuse any other character.
+# KIP-511 lets a node refuse a software version with any other character.
 _SOFTWARE_VERSION = re.sub(r"[^a-zA-Z0-9.-]", "-", __version__)
 
 
@@ -45,10 +46,10 @@ class Connection:
     """One TCP or TLS connection to one node, logged in; every wait ends at its Deadline.
 
     `versions` maps each api key the node advertises to its (lowest, highest) version; `features`
-    maps what it says to support to the highest level; `finalized_features` is what the cluster has
-    settled on, as this node knows it. Requests may be sent concurrently. One that runs out of
-    time leaves the connection open: its late answer is thrown away, and those behind it wait no
-    less.
+    maps each feature the node supports to its highest level; `finalized_features` maps each feature
+    to the level the cluster has settled on, as this node knows it. Requests may be sent
+    concurrently. A request that runs out of time leaves the connection open: its late answer is
+    thrown away, and the requests behind it wait no less.
     """
 
     def __init__(self, stream: Stream, address: str, config: ClientConfig) -> None:
@@ -70,7 +71,7 @@ class Connection:
     async def open(
         cls, host: str, port: int, config: ClientConfig, deadline: Deadline
     ) -> Connection:
-        """Connect, shake hands over TLS, learn the versions, log in; raises ConnectionFailed.
+        """Connect, shake hands over TLS, learn the versions, log in. Raises ConnectionFailed.
 
         Where the host has several addresses they are tried side by side.
         """
@@ -87,7 +88,7 @@ class Connection:
 
     @property
     def closed(self) -> bool:
-        """True once no request should be sent any more, whoever ended the connection."""
+        """True once no more requests should be sent, whichever side ended the connection."""
         return self._failure is not None or self._session_ends.expired
 
     @property
@@ -97,12 +98,13 @@ class Connection:
         return time.monotonic() - self._waited_for_since if waiting else 0.0
 
     def _let_in_for(self, seconds: float | None) -> None:
-        # A node hangs up on what is sent after that, and then whether it was done is not known.
+        # A node hangs up on a request sent after the session's end, and then it is not known
+        # whether the request was carried out.
         if seconds is not None:
             self._session_ends = Deadline.after(seconds * _SESSION_USED_UP)
 
     def version_for(self, message_class: Any, at_most: int | None = None) -> int | None:
-        """The highest version that the node and kafka-python's request class both speak."""
+        """Return the highest version that the node and kafka-python's request class both speak."""
         if message_class.API_KEY not in self.versions:
             return None
         node_low, node_high = self.versions[message_class.API_KEY]
@@ -111,11 +113,12 @@ class Connection:
         return high if high >= max(node_low, our_low) else None
 
     async def request(self, request: Any, deadline: Deadline, version: int | None = None) -> Any:
-        """The decoded answer to a kafka-python request message; raises ConnectionFailed.
+        """Send a kafka-python request message and return the decoded answer. Raises
+        ConnectionFailed.
 
-        Without `version` it goes at the highest that both sides speak, whatever version the
-        message carries. The codec drops fields which that version lacks without a word: pass
-        the version where a field matters. What the node does not advertise is not sent.
+        Without `version` the request goes at the highest that both sides speak, whatever version
+        the message carries. The codec silently drops fields which that version lacks: pass the
+        version where a field matters. A request that the node does not advertise is not sent.
         """
         return await self._ask(request, self._usable_version(request, version), deadline)
 
@@ -198,7 +201,7 @@ class Connection:
             raise ValueError("it answered a request that was never sent")
         self._answered = True
         self._waited_for_since = time.monotonic()
-        if not answer.done():  # else its deadline has passed
+        if not answer.done():  # a done future means that its deadline has passed
             answer.set_result(frame)
 
     def _not_kafka(self, sentence: str) -> ConnectionFailed:
@@ -206,7 +209,8 @@ class Connection:
         return ConnectionFailed(kind, self.address, sentence)
 
     def _end(self, failure: ConnectionFailed) -> ConnectionFailed:
-        """Close with this reason, unless there is one already; gives `failure` to raise."""
+        """Close with this reason, unless there is one already; return `failure` for the caller to
+        raise."""
         if self._failure is None:
             self._failure = failure
             # A TLS close would wait for the peer's close_notify, so it is cut off.

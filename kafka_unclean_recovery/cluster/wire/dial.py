@@ -1,4 +1,5 @@
-"""Names to addresses, addresses to TCP connections, TCP to TLS; every wait bounded."""
+"""Resolve names to addresses, open TCP connections to them, and start TLS; every wait is
+bounded."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ class Endpoint(NamedTuple):
 
 
 def address_text(host: str, port: int) -> str:
-    """ "host:port", with brackets around an IPv6 address."""
+    """Return "host:port", with brackets around an IPv6 address."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
@@ -41,7 +42,7 @@ async def bounded(deadline: Deadline, address: str, doing: str) -> AsyncIterator
 
 
 async def resolve(host: str, port: int, deadline: Deadline) -> list[Endpoint]:
-    """Every address of a host, in the resolver's order; raises ConnectionFailed."""
+    """Return every address of a host, in the resolver's order. Raises ConnectionFailed."""
     address = address_text(host, port)
     async with bounded(deadline, address, "resolving the host name"):
         try:
@@ -51,9 +52,10 @@ async def resolve(host: str, port: int, deadline: Deadline) -> list[Endpoint]:
 
 
 async def connect(endpoint: Endpoint, address: str, deadline: Deadline) -> socket.socket:
-    """A connected TCP socket; raises ConnectionFailed."""
+    """Return a connected TCP socket. Raises ConnectionFailed."""
     try:
-        # Named, or asyncio takes it for something else and leaves small requests to be held back.
+        # asyncio sets TCP_NODELAY only on a socket whose protocol is named; without it small
+        # requests are held back.
         sock = socket.socket(endpoint.family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     except OSError as error:
         raise failures.unreachable(address, error) from error
@@ -73,7 +75,8 @@ async def connect(endpoint: Endpoint, address: str, deadline: Deadline) -> socke
 async def open_stream(
     sock: socket.socket, host: str, address: str, tls: ssl.SSLContext | None, deadline: Deadline
 ) -> Stream:
-    """Reader and writer on a connected socket, behind a TLS handshake if `tls` is given."""
+    """Return the reader and writer of a connected socket, behind a TLS handshake if `tls` is
+    given."""
     # asyncio's own limit of 60 s would look like a peer that hung up.
     patience = deadline.remaining() + 1 if tls else None
     async with bounded(deadline, address, "shaking hands over TLS"):
@@ -90,7 +93,7 @@ async def open_stream(
 
 
 async def _look_up(host: str, port: int) -> list[Endpoint]:
-    # A thread of our own: asyncio would wait at exit for a resolver that hangs.
+    # The thread is our own: asyncio's would make the exit wait for a resolver that hangs.
     loop = asyncio.get_running_loop()
     found: asyncio.Future[list[Endpoint]] = loop.create_future()
     threading.Thread(target=_look_up_in_thread, args=(host, port, found), daemon=True).start()
@@ -104,7 +107,7 @@ def _look_up_in_thread(host: str, port: int, found: asyncio.Future[list[Endpoint
         result = list(dict.fromkeys(Endpoint(info[0], info[4]) for info in infos))
     except (OSError, ValueError) as error:
         result = error
-    with contextlib.suppress(RuntimeError):  # nobody waits any more: the loop is closed
+    with contextlib.suppress(RuntimeError):  # nobody waits any more when the loop is closed
         found.get_loop().call_soon_threadsafe(_settle, found, result)
 
 

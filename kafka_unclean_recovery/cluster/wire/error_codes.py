@@ -1,4 +1,5 @@
-"""Kafka's error codes by name (org.apache.kafka.common.protocol.Errors), and what they mean."""
+"""Kafka's error codes by name (org.apache.kafka.common.protocol.Errors), and groups of them that
+mean the same to a caller."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ ELECTION_NOT_NEEDED = 84
 UNKNOWN_TOPIC_ID = 100
 
 UNAUTHORIZED = frozenset({TOPIC_AUTHORIZATION_FAILED, CLUSTER_AUTHORIZATION_FAILED})
-"""The caller lacks a right."""
+"""These codes say that the caller lacks a right."""
 
 PASSING = frozenset(
     {
@@ -29,19 +30,20 @@ PASSING = frozenset(
         UNKNOWN_TOPIC_ID,
     }
 )
-"""A broker that has just started, or whose metadata lags, answers these and then gets over it."""
+"""A broker that has just started, or whose metadata lags, answers with these codes for a while."""
 
 UNSURE = frozenset({REQUEST_TIMED_OUT, NOT_CONTROLLER})
-"""The request may be carried out yet: the controller had it, or a broker keeps it for later."""
+"""After these codes the request may still be carried out: the controller had it, or a broker keeps
+it for later."""
 
 
 def error_name(code: int) -> str:
-    """Kafka's name of a code, e.g. `KAFKA_STORAGE_ERROR`."""
+    """Return Kafka's name of a code, e.g. `KAFKA_STORAGE_ERROR`."""
     return _name(code) if is_assigned(code) else f"error {code}"
 
 
 def is_assigned(code: int) -> bool:
-    """False for a number that is no error of Kafka's, as far as kafka-python knows."""
+    """Return False for a number that is no error of Kafka's, as far as kafka-python knows."""
     return code == -1 or _name(code) != "UNKNOWN"
 
 

@@ -1,4 +1,5 @@
-"""What can go wrong between an operator's client file and a node's answer."""
+"""The errors that can occur between reading an operator's client file and getting a node's
+answer."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ class ConfigError(Exception):
 
 
 class FailureKind(StrEnum):
-    """Why a connection or a request failed; stable words, fit for JSON."""
+    """The reasons why a connection or a request failed, as stable words that are fit for JSON."""
 
     CLOSED_PORT = "closed-port"
     UNRESOLVED_HOST = "unresolved-host"
@@ -44,7 +45,7 @@ _AUTHENTICATION = frozenset(
     }
 )
 
-# Everything else was said by something that listens there, so it tells more.
+# Every other failure was reported by a process that listens there, so it tells more.
 _NOBODY_SPOKE = (FailureKind.UNRESOLVED_HOST, FailureKind.CLOSED_PORT, FailureKind.TIMED_OUT)
 
 
@@ -69,12 +70,12 @@ class ConnectionFailed(Exception):
         return self.kind in _AUTHENTICATION
 
     def again(self) -> ConnectionFailed:
-        """A copy to raise elsewhere: one exception raised twice mixes its tracebacks."""
+        """Return a copy to raise elsewhere: one exception raised twice mixes its tracebacks."""
         return ConnectionFailed(self.kind, self.address, self.sentence)
 
 
 class NoBrokerReachable(Exception):
-    """None of the bootstrap addresses gave a connection; `failures` says why, one each."""
+    """None of the bootstrap addresses gave a connection; `failures` holds one reason for each."""
 
     def __init__(self, failures: Iterable[ConnectionFailed]) -> None:
         self.failures = tuple(failures)
@@ -90,7 +91,7 @@ class NoBrokerReachable(Exception):
 
 
 class NoControllerReachable(NoBrokerReachable):
-    """Through none of the brokers did the active controller answer."""
+    """The active controller answered through none of the brokers."""
 
     def __str__(self) -> str:
         reasons = "; ".join(_by_reason(self.failures))
@@ -98,14 +99,14 @@ class NoControllerReachable(NoBrokerReachable):
 
 
 class ClustersMixed(Exception):
-    """What the user named as brokers of one cluster are brokers of two; the message names both."""
+    """The brokers that the user named for one cluster belong to two; the message names both."""
 
     def again(self) -> ClustersMixed:
         return ClustersMixed(*self.args)
 
 
 def most_telling(failures: Iterable[ConnectionFailed]) -> ConnectionFailed:
-    """The failure an operator should read first, of at least one."""
+    """Return the failure an operator should read first, out of at least one."""
     return max(failures, key=_telling)
 
 

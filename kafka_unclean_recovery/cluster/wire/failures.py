@@ -1,4 +1,4 @@
-"""From what sockets and OpenSSL raise to a ConnectionFailed that says what to do; no I/O."""
+"""Turn an error of a socket or of OpenSSL into a ConnectionFailed that says what to do; no I/O."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import ssl
 
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
 
-# X509_V_ERR_HOSTNAME_MISMATCH and X509_V_ERR_IP_ADDRESS_MISMATCH of OpenSSL's x509_vfy.h.
+# These are X509_V_ERR_HOSTNAME_MISMATCH and X509_V_ERR_IP_ADDRESS_MISMATCH of OpenSSL's x509_vfy.h.
 _MISMATCH_CODES = (62, 64)
 
-# X509_V_ERR_CERT_NOT_YET_VALID and X509_V_ERR_CERT_HAS_EXPIRED.
+# These are X509_V_ERR_CERT_NOT_YET_VALID and X509_V_ERR_CERT_HAS_EXPIRED.
 _TIME_CODES = (9, 10)
 
-# OpenSSL's reasons when the bytes that came back were no TLS records.
+# OpenSSL gives these reasons when the bytes that came back were no TLS records.
 _NOT_TLS_REASONS = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER", "UNEXPECTED_EOF")
 
-# The alerts by which a server refuses our certificate, or that we have none. Their prefixes
+# A server sends these alerts to refuse our certificate, or because we have none. Their prefixes
 # differ between TLS and OpenSSL versions.
 _CERTIFICATE_ALERTS = ("CERTIFICATE", "UNKNOWN_CA", "ACCESS_DENIED")
 
@@ -36,7 +36,7 @@ def unresolved(address: str, error: OSError | ValueError) -> ConnectionFailed:
 
 
 def unreachable(address: str, error: OSError) -> ConnectionFailed:
-    """TCP did not connect."""
+    """Return the failure for a TCP connection that did not open."""
     if isinstance(error, TimeoutError) or error.errno == errno.ETIMEDOUT:
         return timed_out(address, "connecting")
     reason = os.strerror(error.errno).lower() if error.errno else str(error)
@@ -45,7 +45,7 @@ def unreachable(address: str, error: OSError) -> ConnectionFailed:
 
 
 def tls_failed(address: str, error: OSError) -> ConnectionFailed:
-    """The TLS handshake did not complete."""
+    """Return the failure for a TLS handshake that did not complete."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return _refused_certificate(address, error)
     if isinstance(error, ssl.SSLError):
@@ -57,7 +57,8 @@ def tls_failed(address: str, error: OSError) -> ConnectionFailed:
 
 
 def lost(address: str, error: Exception, tls: bool, answered: bool) -> ConnectionFailed:
-    """An open connection ended; `answered` says whether it ever brought an answer."""
+    """Return the failure for an open connection that ended; `answered` says whether it ever brought
+    an answer."""
     if isinstance(error, ssl.SSLError):
         return _tls_error(address, error)
     if isinstance(error, TimeoutError):

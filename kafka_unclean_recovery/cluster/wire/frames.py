@@ -1,8 +1,8 @@
-"""Requests to bytes and bytes to answers, on kafka-python's codec; no I/O.
+"""Encode requests to bytes and decode bytes to answers, on kafka-python's codec; no I/O.
 
-A frame is a big-endian int32 length and that many bytes. kafka-python is wrapped here because
-its registry of response classes is one per process where the last definition wins, and because
-its own header decoding copies the whole answer.
+A frame is a big-endian int32 length and that many bytes. kafka-python is wrapped here because its
+registry of response classes is one per process where the last definition wins, and because its own
+header decoding copies the whole answer.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ MAX_FRAME_BYTES = 256 * 1024 * 1024
 API_VERSIONS_KEY = 18
 
 DECODE_ERRORS = (struct.error, IndexError, ValueError, TypeError, AttributeError, OverflowError)
-"""What kafka-python's decoders raise on bytes that aren't the answer they expect."""
+"""kafka-python's decoders raise these on bytes that aren't the answer they expect."""
 
 _CORRELATION_ID_BYTES = 4
 
 
 def response_class(request: Any) -> Any:
-    """The XxxResponse that stands in the same module as the request's class XxxRequest."""
+    """Return the XxxResponse that stands in the same module as the request's class XxxRequest."""
     cls = type(request)
     name = cls.__name__.removesuffix("Request") + "Response"
     return getattr(sys.modules[cls.__module__], name)
 
 
 def encode_request(request: Any, version: int, correlation_id: int, client_id: str) -> bytearray:
-    """One frame, length included. Overwrites the request's own version."""
+    """Return one frame, length included. Overwrites the request's own version."""
     request.API_VERSION = version
     request.with_header(correlation_id, client_id)
     frame: bytearray = request.encode(header=True, framed=True)
@@ -37,10 +37,10 @@ def encode_request(request: Any, version: int, correlation_id: int, client_id: s
 
 
 def frame_length(prefix: bytes) -> int:
-    """Length in bytes that the first four bytes of a frame announce.
+    """Return the length in bytes that the first four bytes of a frame announce.
 
-    Raises ValueError, with a guess at what the peer speaks, when no Kafka node sends such a
-    frame: TLS and HTTP peers look like frames of hundreds of megabytes.
+    Raises ValueError, with a guess at what the peer speaks, when no Kafka node sends such a frame:
+    TLS and HTTP peers look like frames of hundreds of megabytes.
     """
     length: int = struct.unpack(">i", prefix)[0]
     if _CORRELATION_ID_BYTES <= length <= MAX_FRAME_BYTES:
@@ -54,14 +54,14 @@ def correlation_id_of(frame: bytes) -> int:
 
 
 def decode_answer(request: Any, version: int, frame: bytes) -> Any:
-    """The decoded response in a frame without its length; raises one of DECODE_ERRORS."""
+    """Decode the response in a frame without its length. Raises one of DECODE_ERRORS."""
     cls = response_class(request)
     body = memoryview(frame)[_header_length(cls, version, frame) :]
     return cls.decode(body, version=version)
 
 
 def _header_length(cls: Any, version: int, frame: bytes) -> int:
-    # ApiVersions answers with the old header always: the client doesn't yet know what is spoken.
+    # ApiVersions always answers with the old header: the client doesn't yet know what is spoken.
     if cls.API_KEY == API_VERSIONS_KEY or not cls.flexible_version_q(version):
         return _CORRELATION_ID_BYTES
     return _end_of_tagged_fields(frame, _CORRELATION_ID_BYTES)

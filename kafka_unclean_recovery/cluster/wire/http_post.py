@@ -1,4 +1,4 @@
-"""One POST over HTTP/1.1, every wait of it bounded; no redirect is followed."""
+"""Send one POST over HTTP/1.1 with every wait bounded; no redirect is followed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ async def post(
     body: bytes,
     deadline: Deadline,
 ) -> Answer:
-    """The answer, whatever its status. `tls` is used for https alone. Raises ConnectionFailed."""
+    """Send the request and return the answer, whatever its status. `tls` is used for https alone.
+    Raises ConnectionFailed."""
     parts = urlsplit(url)
     host, port = parts.hostname or "", parts.port or _PORTS[parts.scheme]
     address = address_text(host, port)
@@ -57,7 +58,7 @@ async def post(
 
 
 async def _open(host: str, port: int, tls: ssl.SSLContext | None, deadline: Deadline) -> Stream:
-    """To the first address of the host that takes it."""
+    """Open a stream to the first address of the host that accepts a connection."""
     address = address_text(host, port)
     *others, last = await resolve(host, port, deadline)
     for endpoint in others:
@@ -92,14 +93,15 @@ async def _answer(stream: Stream, address: str) -> Answer:
 
 
 def _parsed(received: bytes, *, ended: bool) -> Answer | None:
-    """None while some of it may be missing. Raises HTTPException, ValueError."""
+    """Return the answer, or None while some of it may be missing. Raises HTTPException,
+    ValueError."""
     if b"\r\n\r\n" not in received and not ended:
         return None
     response = http.client.HTTPResponse(_Received(received))  # type: ignore[arg-type]
     try:
         response.begin()
         if response.length is None and not response.chunked and not ended:
-            return None  # its end is that of the connection
+            return None  # the answer ends where the connection ends
         return Answer(response.status, response.read())
     except http.client.IncompleteRead:
         if ended:
@@ -108,7 +110,7 @@ def _parsed(received: bytes, *, ended: bool) -> Answer | None:
 
 
 class _Received:
-    """What HTTPResponse asks of a socket."""
+    """Received bytes behind the part of a socket's interface that HTTPResponse uses."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data

@@ -1,4 +1,4 @@
-"""Whether the process at an address runs, is dead, or may be paused."""
+"""Knock at an address to learn whether the process there runs, is dead, or may be paused."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ _SECONDS = 5.0
 
 
 class Knocked(StrEnum):
-    """RUNS: it answers, be it with a refusal. DEAD: nobody listens there. SILENT: the connection is
-    taken, by the process or by its machine alone, and nothing comes. UNREACHABLE: not even that."""
+    """The result of a knock. RUNS: the process answers, even if it refuses. DEAD: nobody listens
+    there. SILENT: the connection is taken, by the process or by its machine alone, and no answer
+    comes. UNREACHABLE: no connection is taken."""
 
     RUNS = "runs"
     DEAD = "dead"
@@ -25,7 +26,7 @@ class Knocked(StrEnum):
 
 
 async def knock(address: str, config: ClientConfig, deadline: Deadline) -> Knocked:
-    """`address` is "host:port", with brackets around an IPv6 address."""
+    """Knock at `address`, which is "host:port", with brackets around an IPv6 address."""
     host, _, port = address.rpartition(":")
     host = host.strip("[]")
     within = deadline.within(_SECONDS)

@@ -1,4 +1,5 @@
-"""Tokens for SASL/OAUTHBEARER: from a token endpoint, from a file, or unsecured ones for trials.
+"""Tokens for SASL/OAUTHBEARER come from a token endpoint, from a file, or are unsecured ones for
+trials.
 
 Neither a token nor a client secret is ever part of an error or a repr.
 """
@@ -22,7 +23,7 @@ from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, Failure
 from kafka_unclean_recovery.cluster.wire.http_post import Answer, post
 from kafka_unclean_recovery.deadline import Deadline
 
-# A login lasts as long as its token: one that is shown late makes a short one.
+# A login lasts as long as its token, so a token that is used late makes a short login.
 _USED_UP = 0.5
 _LIFETIME_UNLESS_TOLD = 60.0
 _TLS = (
@@ -31,14 +32,15 @@ _TLS = (
     FailureKind.HOSTNAME_MISMATCH,
     FailureKind.TLS_FAILED,
 )
-# RFC 6750, 2.1 "b64token": whatever else a file or an endpoint gives would break the message.
+# A token is RFC 6750, 2.1 "b64token": other characters from a file or an endpoint would break the
+# message.
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")
 _ERROR_CODE = re.compile(r"[a-z_]{1,40}")
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """lifetime: seconds left when it was obtained."""
+    """A token, and its lifetime: the seconds left when it was obtained."""
 
     value: str = field(repr=False)
     lifetime: float
@@ -46,12 +48,14 @@ class Token:
 
 class TokenSource(Protocol):
     async def fetch(self, deadline: Deadline) -> Token:
-        """Raises ConnectionFailed of kind NO_TOKEN, whose address is the token's source."""
+        """Return a token. Raises ConnectionFailed of kind NO_TOKEN, whose address is the token's
+        source."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenFile:
-    """Read anew each time, as something else may renew it."""
+    """A file that holds a token. It is read anew each time, as another process may renew the
+    token."""
 
     path: str
 
@@ -61,7 +65,7 @@ class TokenFile:
 
 @dataclass(frozen=True, slots=True)
 class UnsecuredTokens:
-    """Signed by nobody (RFC 7515, A.5), for listeners that are there to try things out."""
+    """Tokens that nobody signs (RFC 7515, A.5), for listeners that exist for trials."""
 
     claims: Mapping[str, object]
     lifetime: float
@@ -74,7 +78,7 @@ class UnsecuredTokens:
 
 @dataclass(frozen=True, slots=True)
 class ClientCredentials:
-    """The grant of RFC 6749, 4.4. tls: None for http."""
+    """The client credentials grant of RFC 6749, 4.4. tls: None for http."""
 
     url: str
     tls: ssl.SSLContext | None
@@ -114,7 +118,7 @@ class ClientCredentials:
 
 
 class Tokens:
-    """One token for all connections, until it is used up or was refused."""
+    """One token serves all connections, until it is used up or was refused."""
 
     def __init__(self, source: TokenSource) -> None:
         self.source = source
@@ -123,7 +127,8 @@ class Tokens:
         self._fetching = asyncio.Lock()
 
     async def token(self, address: str, deadline: Deadline) -> Token:
-        """address: of the node that it is for. Raises ConnectionFailed."""
+        """Return the token; `address` is the node that the token is for. Raises
+        ConnectionFailed."""
         async with bounded(deadline, address, "waiting for a token"):
             await self._fetching.acquire()
         try:
@@ -138,7 +143,7 @@ class Tokens:
             self._fetching.release()
 
     def forget(self, token: Token) -> None:
-        """A node refused it."""
+        """Drop the token, because a node refused it."""
         if self._token is token:
             self._token = None
 
@@ -148,7 +153,7 @@ def no_token(where: str, sentence: str) -> ConnectionFailed:
 
 
 def endpoint_shown(url: str) -> str:
-    """Without a query, which may hold a secret."""
+    """Return the URL without its query, which may hold a secret."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}{parts.path}"
 
@@ -170,7 +175,7 @@ def _token_in(answer: Answer, where: str) -> tuple[str, str, object]:
 
 
 def _error_code(answer: Answer) -> str:
-    """RFC 6749, 5.2; the description beside it may quote what was sent."""
+    """Return the error code of RFC 6749, 5.2; the description beside it may quote what was sent."""
     code = _json(answer).get("error")
     return f" ({code})" if isinstance(code, str) and _ERROR_CODE.fullmatch(code) else ""
 
@@ -192,7 +197,8 @@ def _checked(token: str, where: str, expires_in: object) -> Token:
 
 
 def _lifetime(token: str, where: str) -> float:
-    """By the `exp` of a JWT; _LIFETIME_UNLESS_TOLD of a token that is none."""
+    """Return the seconds left by the `exp` of a JWT; _LIFETIME_UNLESS_TOLD for a token that is no
+    JWT."""
     try:
         claims = json.loads(base64.urlsafe_b64decode(token.split(".")[1] + "=="))
         left = float(claims["exp"]) - time.time()

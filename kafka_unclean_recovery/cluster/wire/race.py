@@ -1,4 +1,4 @@
-"""Several ways to the same thing, tried side by side: the first success wins."""
+"""Attempts at the same thing run side by side, and the first success wins."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
 
 STAGGER_SECONDS = 0.15
-"""How long one attempt has to itself before the next one starts beside it."""
+"""The time one attempt has to itself before the next one starts beside it."""
 
 
 class Closeable(Protocol):
@@ -24,7 +24,7 @@ Attempt = Callable[[], Coroutine[Any, Any, T]]
 async def first_success(
     attempts: Iterable[Attempt[T]], stagger: float = STAGGER_SECONDS
 ) -> T | tuple[ConnectionFailed, ...]:
-    """The first that succeeds, or why none did, in the order of failing. stagger: as
+    """Return the first result, or why none succeeded, in the order of failing. stagger: as
     STAGGER_SECONDS.
 
     Losers are cancelled, and closed if they had succeeded too. A refused authentication ends the

@@ -1,4 +1,5 @@
-"""Log in to a node: SaslHandshake, then as many SaslAuthenticate as the mechanism wants."""
+"""Log in to a node: SaslHandshake, then as many SaslAuthenticate requests as the mechanism
+wants."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from kafka_unclean_recovery.deadline import Deadline
 
 
 class Ask(Protocol):
-    """Send a request, at its highest version unless one is given, and give its answer."""
+    """Sends a request, at its highest version unless one is given, and returns its answer."""
 
     async def __call__(self, request: Any, /, *, version: int | None = None) -> Any: ...
 
@@ -24,10 +25,11 @@ UNSUPPORTED_SASL_MECHANISM = 33
 ILLEGAL_SASL_STATE = 34
 SASL_AUTHENTICATION_FAILED = 58
 
-# With handshake version 0 the tokens would follow bare, without SaslAuthenticate: before Kafka 1.0.
+# Handshake version 0 is for nodes before Kafka 1.0: the tokens would follow bare, without
+# SaslAuthenticate.
 _HANDSHAKE_VERSION = 1
 
-# org.apache.kafka.common.security.scram.internals.ScramMechanism
+# The limit is in org.apache.kafka.common.security.scram.internals.ScramMechanism.
 _LEAST_ITERATIONS = 4096
 _TOO_CHEAP = (
     f"it asks for a SCRAM proof of fewer than {_LEAST_ITERATIONS} iterations, which Kafka's clients"
@@ -39,7 +41,7 @@ _TOO_CHEAP = (
 async def log_in(
     ask: Ask, credentials: SaslCredentials | OAuthBearer, address: str, deadline: Deadline
 ) -> float | None:
-    """For how many seconds the node lets us in, None for as long as we like (KIP-368).
+    """Log in, and return for how many seconds the node lets us in, None for no limit (KIP-368).
 
     Raises ConnectionFailed when the node refuses, or can't prove itself (SCRAM).
     """
@@ -56,7 +58,8 @@ async def log_in(
 
 
 async def _bear_token(ask: Ask, bearer: OAuthBearer, address: str, deadline: Deadline) -> Any:
-    """RFC 7628, 3.1 and 3.2.3: the node's refusal comes first as an answer to be acknowledged."""
+    """Send the token as RFC 7628, 3.1 and 3.2.3 say: a refusal first comes as an answer that we
+    acknowledge."""
     token = await bearer.tokens.token(address, deadline)
     pairs = {"auth": f"Bearer {token.value}", **bearer.extensions}
     message = "n,,\x01" + "".join(f"{key}={value}\x01" for key, value in pairs.items()) + "\x01"
@@ -85,7 +88,7 @@ async def _exchange_tokens(
                 raise _refused(_TOO_CHEAP, address)
             mechanism.receive(token)
         except (ValueError, KeyError):
-            # Its text is not passed on: it quotes what was exchanged.
+            # The text of the error is not passed on, because it quotes what was exchanged.
             raise _unproven(credentials, address) from None
     if not mechanism.is_authenticated():
         raise _unproven(credentials, address)
@@ -103,19 +106,20 @@ def _mechanism(credentials: SaslCredentials) -> Any:
 
 
 def _too_cheap(mechanism: Any, token: bytes) -> bool:
-    """True of a server-first message (RFC 5802) after which our proof would be guessed too soon.
+    """Return True for a server-first message (RFC 5802) whose proof would let the password be
+    guessed too soon.
 
     Raises ValueError and KeyError, as the mechanism does.
     """
     if not isinstance(mechanism, SaslMechanismScram) or b",i=" not in token:
         return False
-    # As kafka-python reads it: of an attribute that is there twice the later counts.
+    # kafka-python reads the message so: of an attribute that is there twice the later counts.
     attributes = dict(pair.split("=", 1) for pair in token.decode().split(","))
     return int(attributes["i"]) < _LEAST_ITERATIONS
 
 
 def _scram_name(username: str) -> str:
-    # RFC 5802, 5.1 "saslname". Like Kafka's own client, no SASLprep.
+    # The name is encoded as RFC 5802, 5.1 "saslname". Like Kafka's own client, we do no SASLprep.
     return username.replace("=", "=3D").replace(",", "=2C")
 
 

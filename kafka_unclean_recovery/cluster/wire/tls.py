@@ -1,4 +1,4 @@
-"""An ssl.SSLContext from the ssl.* keys of a Kafka client file."""
+"""Build an ssl.SSLContext from the ssl.* keys of a Kafka client file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ _CONVERT_KEY = {
 
 
 def tls_context(properties: Mapping[str, str], source: str, check_hostname: bool) -> ssl.SSLContext:
-    """What ssl.truststore.*, ssl.keystore.* and ssl.key.password ask for; raises ConfigError.
+    """Return the context that ssl.truststore.*, ssl.keystore.* and ssl.key.password ask for. Raises
+    ConfigError.
 
     Without a trust store the system's authorities are trusted, as Java trusts its own.
     """
@@ -66,7 +67,8 @@ def _trust(context: ssl.SSLContext, properties: Mapping[str, str], source: str) 
 
 
 def trusted_certificates(properties: Mapping[str, str], source: str) -> list[PemBlock] | None:
-    """Of the trust store, at least one; None without a trust store. Raises ConfigError."""
+    """Return the certificates of the trust store, at least one; None without a trust store. Raises
+    ConfigError."""
     inline = properties.get("ssl.truststore.certificates")
     text = inline or _store(properties, "truststore", source, _CONVERT_CERTIFICATES)
     if text is None:
@@ -97,7 +99,8 @@ def _identify(context: ssl.SSLContext, properties: Mapping[str, str], source: st
 
 
 def key_blocks(properties: Mapping[str, str], source: str) -> tuple[list[PemBlock] | None, str]:
-    """Of the key store, None without one; and the key that named it. Raises ConfigError."""
+    """Return the blocks of the key store, None without one, and the key that named it. Raises
+    ConfigError."""
     chain = properties.get("ssl.keystore.certificate.chain")
     private = properties.get("ssl.keystore.key")
     if chain and private:
@@ -114,7 +117,7 @@ def _load_key(
     context: ssl.SSLContext, blocks: list[PemBlock], password: str | None, where: str
 ) -> None:
     def give_password() -> str:
-        # Without this OpenSSL would prompt on the terminal.
+        # Without this function OpenSSL would prompt on the terminal.
         if not password:
             raise ConfigError(f"{where} holds an encrypted key: set ssl.key.password")
         return password
@@ -138,7 +141,7 @@ def _key_hint(error: Exception, password: str | None) -> str:
 def _store(
     properties: Mapping[str, str], which: str, source: str, convert: Mapping[str, str]
 ) -> str | None:
-    """The PEM text of a store given by location, or None when none is given."""
+    """Return the PEM text of a store given by location, or None when none is given."""
     key = f"ssl.{which}.location"
     path = properties.get(key)
     if not path:
@@ -157,7 +160,8 @@ def _store(
 
 
 def hostname_checked(properties: Mapping[str, str], source: str) -> bool:
-    """Unless ssl.endpoint.identification.algorithm is there and empty; raises ConfigError."""
+    """Return True unless ssl.endpoint.identification.algorithm is there and empty. Raises
+    ConfigError."""
     key = "ssl.endpoint.identification.algorithm"
     algorithm = properties.get(key, "https").strip().lower()
     if algorithm in ("https", ""):
@@ -167,14 +171,15 @@ def hostname_checked(properties: Mapping[str, str], source: str) -> bool:
 
 @contextlib.contextmanager
 def _as_file(text: str) -> Iterator[str]:
-    """A path that holds a private key for as long as OpenSSL needs one, in memory if possible."""
+    """Give a path that holds a private key for as long as OpenSSL needs one, in memory if
+    possible."""
     if hasattr(os, "memfd_create") and Path("/proc/self/fd").is_dir():
         with os.fdopen(os.memfd_create("client-key"), "w") as file:
             file.write(text)
             file.flush()
             yield f"/proc/self/fd/{file.fileno()}"
     else:
-        # Created with mode 0600, and gone when the block ends.
+        # The file is created with mode 0600, and is gone when the block ends.
         with tempfile.NamedTemporaryFile("w", suffix=".pem") as file:
             file.write(text)
             file.flush()

@@ -1,4 +1,4 @@
-"""Which of the requests that a recovery needs a node does not speak."""
+"""Find out which of the requests that a recovery needs a node does not speak."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kafka.protocol.consumer.offsets import ListOffsetsRequest
 
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 
-# The versions that the requests of this package are sent at.
+# Each row has the lowest and the highest version that this package sends the request at.
 _NEEDED = (
     (DescribeClusterRequest, None, None),
     (ListOffsetsRequest, None, 7),
@@ -26,7 +26,8 @@ _TELLS_FENCED = 2
 
 
 def missing_requests(connection: Connection) -> tuple[str, ...]:
-    """Their names, as "Fetch v12"; none of Kafka 2.8 and newer."""
+    """Return the names of the requests that the node lacks, as "Fetch v12"; Kafka 2.8 and newer
+    lack none."""
     return tuple(
         request.name.removesuffix("Request") + (f" v{lowest}" if lowest is not None else "")
         for request, lowest, highest in _NEEDED
@@ -35,7 +36,7 @@ def missing_requests(connection: Connection) -> tuple[str, ...]:
 
 
 def tells_fenced(connection: Connection) -> bool:
-    """True when DescribeCluster lists fenced brokers (KIP-1073, Kafka 4.1)."""
+    """Return True when DescribeCluster lists fenced brokers (KIP-1073, Kafka 4.1)."""
     version = connection.version_for(DescribeClusterRequest)
     return version is not None and version >= _TELLS_FENCED
 

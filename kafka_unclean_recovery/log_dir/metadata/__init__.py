@@ -1,1 +1,1 @@
-"""The metadata log of KRaft, read from disk."""
+"""This package reads the metadata log of KRaft from disk."""

@@ -1,9 +1,9 @@
-"""The batches of a file of the metadata log or of a snapshot, one after the other.
+"""Read the batches of a file of the metadata log, or of a snapshot, one after the other.
 
-KRaft writes message format 2 (`batches`) without compression, batches of up to 8 MiB, and no
-offset is ever missing. A record in a batch is
+KRaft writes message format 2 (segments/batches.py) without compression, in batches of up to 8 MiB,
+and no offset is ever missing. A record in a batch is
 
-    varint   length of what follows
+    varint   length of the rest of the record
     int8     attributes, unused
     varlong  timestamp, less the batch's first
     varint   offset, less the batch's first
@@ -29,18 +29,18 @@ from kafka_unclean_recovery.log_dir.segments.batches import (
 )
 from kafka_unclean_recovery.log_dir.tree import Unreadable
 
-# Twice what KafkaRaftClient.MAX_BATCH_SIZE_BYTES allows.
+# The limit is twice what KafkaRaftClient.MAX_BATCH_SIZE_BYTES allows.
 _LARGEST_BATCH = 16 << 20
 _MAGIC = 2
 _WINDOW = 256 << 10
 
 ReadAt = Callable[[int, int], bytes]
-"""(position, length) -> bytes, fewer only where the file ends; raises Unreadable."""
+"""Takes (position, length), returns bytes, fewer only where the file ends; raises Unreadable."""
 
 
 @dataclass(frozen=True, slots=True)
 class MetadataFile:
-    """A file of a `__cluster_metadata-0` directory, opened by whoever reads directories."""
+    """A file of a `__cluster_metadata-0` directory, which the reader of the directory opened."""
 
     name: str
     size: int
@@ -59,7 +59,7 @@ class KeyValue:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A batch whose CRC holds; its records are not looked at before they are asked for."""
+    """A batch whose CRC holds; its records are decoded only when they are asked for."""
 
     position: int
     base_offset: int
@@ -74,7 +74,7 @@ class Batch:
         return self.base_offset + self.count
 
     def records(self) -> list[KeyValue]:
-        """Raises BadFormat."""
+        """Return the key and value of each record. Raises BadFormat."""
         reader = Reader(self._records, f"records of the batch at offset {self.base_offset}")
         found = [_record(reader, index) for index in range(self.count)]
         if reader.remaining:
@@ -83,7 +83,7 @@ class Batch:
 
 
 def read_batches(file: MetadataFile) -> Iterator[Batch]:
-    """Every batch up to the end of the file. Raises BadFormat where something else comes first."""
+    """Yield every batch up to the end of the file. Raises BadFormat at bytes that are no batch."""
     window = _Window(file)
     position = 0
     while position < file.size:
@@ -143,7 +143,8 @@ def _nullable(reader: Reader) -> bytes | None:
 
 
 class _Window:
-    """Reads forward through a file in large pieces: an idle cluster's batches are of 72 bytes."""
+    """A window that reads forward through a file in large pieces, because the batches of an idle
+    cluster have only 72 bytes."""
 
     def __init__(self, file: MetadataFile) -> None:
         self._file = file
@@ -151,7 +152,7 @@ class _Window:
         self._piece = b""
 
     def read(self, position: int, length: int) -> bytes:
-        """Up to `length` bytes, fewer where the file ends."""
+        """Return up to `length` bytes, fewer where the file ends."""
         length = min(length, self._file.size - position)
         skip = position - self._start
         if skip < 0 or skip + length > len(self._piece):

@@ -1,25 +1,25 @@
-"""The state of a cluster out of one node's `__cluster_metadata-0`: a snapshot, then the log.
+"""Read the state of a cluster from one node's `__cluster_metadata-0`: a snapshot, then the log.
 
     <offset, 20 digits>-<epoch, 10 digits>.checkpoint   a snapshot of all before `offset`: batches
         as in the log, but offsets count from 0; the first record is a SnapshotHeader, and the last
         a SnapshotFooter, without which it was not finished
     <base offset, 20 digits>.log                        a segment; every offset is there
 
-Everything else there (.part, .deleted, indexes, quorum-state, leader-epoch-checkpoint) is left
-alone: none of it says more.
+The other files there (.part, .deleted, indexes, quorum-state, leader-epoch-checkpoint) are ignored:
+they hold nothing more about the cluster.
 
-**What is certain.** A node writes records before they are committed, and no file of it tells how
-far they are (quorum-state holds votes; replication-offset-checkpoint leaves this partition out).
-Only what a snapshot holds is committed for sure: `committed_to`. What follows, up to `end_offset`,
-is what a cluster of one controller decided; with more controllers the last of it may have been
-given up. Of several nodes, believe the one with the greatest `authority`; what a majority of the
-voters hold of its last epoch is committed, and so is all before that.
+**What is certain.** A node writes records before they are committed, and none of its files tells
+which are committed (quorum-state holds votes; replication-offset-checkpoint leaves this partition
+out). Only the records in a snapshot are committed for sure: `committed_to`. The records after it,
+up to `end_offset`, are decided in a cluster of one controller; with more controllers the last of
+them may have been given up. Of several nodes, believe the one with the greatest `authority`; the
+records of its last epoch that a majority of the voters hold are committed, and so are all records
+before them.
 
-**Where the log ends.** At the first batch whose length, magic, CRC, offset or epoch does not
-follow from what is before it, or whose records can't be decoded; `stopped` says why, and what
-comes after is not looked at. Base offset and epoch lie outside the CRC. The offset has one value
-that fits. An epoch begins with a LeaderChange, so that one which begins with anything else, or
-falls, is refused.
+**Where the log ends.** The log ends at the first batch whose length, magic, CRC, offset or epoch
+does not follow from the batches before it, or whose records can't be decoded; `stopped` says why,
+and the rest is not read. Base offset and epoch lie outside the CRC. Only one offset fits. An epoch
+begins with a LeaderChange, so an epoch that begins with another record, or falls, is refused.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ from kafka_unclean_recovery.log_dir.metadata.records import (
 
 _SNAPSHOT = re.compile(r"([0-9]{20})-([0-9]{10})\.checkpoint")
 _BEFORE_ALL = -1
-"""An epoch before the first."""
+"""This number stands for an epoch before the first."""
 _SEGMENT = re.compile(r"([0-9]{20})\.log")
 
 Record = MetadataRecord | ControlRecord | UnknownRecord
 
 
 class SnapshotId(NamedTuple):
-    """It holds all records before `offset`, the last of which is of this epoch."""
+    """The id of a snapshot: it holds all records before `offset`, the last with `epoch`."""
 
     offset: int
     epoch: int
@@ -64,11 +64,12 @@ class SnapshotId(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClusterMetadata:
-    """What one node's files say, and how far they say it.
+    """The state that one node's files tell, and how far they tell it.
 
     `end_offset` is exclusive, `last_epoch` the epoch of the record before it, and
-    `last_timestamp_ms` when that was written; None when there is no record. `stopped` is the
-    reason why the log ends before its files do. `problems` are snapshots passed over.
+    `last_timestamp_ms` the time when that record was written; None when there is no record.
+    `stopped` is the reason why the log ends before its files do. `problems` are snapshots passed
+    over.
     """
 
     image: MetadataImage
@@ -81,12 +82,12 @@ class ClusterMetadata:
 
     @property
     def committed_to(self) -> int:
-        """Exclusive; beyond it, records may be uncommitted."""
+        """Return the end of the surely committed records (exclusive)."""
         return 0 if self.snapshot is None else self.snapshot.offset
 
     @property
     def authority(self) -> tuple[int, int]:
-        """Of two nodes the greater is to be believed: the rule by which a quorum elects."""
+        """Return the rank of a node's log: believe the greater of two, as a quorum elects."""
         return -1 if self.last_epoch is None else self.last_epoch, self.end_offset
 
 
@@ -99,16 +100,17 @@ class _State:
 
 
 def is_metadata_file(name: str) -> bool:
-    """True for the files that `read_metadata` reads."""
+    """Return True for the files that `read_metadata` reads."""
     return bool(_SNAPSHOT.fullmatch(name) or _SEGMENT.fullmatch(name))
 
 
 def read_metadata(files: Iterable[MetadataFile]) -> ClusterMetadata:
-    """The newest state that the files of a `__cluster_metadata-0` hold; other files are ignored.
+    """Return the newest state that the files of a `__cluster_metadata-0` hold; other files are
+    ignored.
 
-    A snapshot that is damaged is passed over for an older one, and the log read from there.
-    Raises BadFormat when there is nothing to begin from: no sound snapshot, and a log that does
-    not begin at offset 0, or is damaged in its first batch.
+    A damaged snapshot is passed over for an older one, and the log is read from there. Raises
+    BadFormat when there is nothing to begin from: no sound snapshot, and a log that does not begin
+    at offset 0, or is damaged in its first batch.
     """
     snapshots, segments = _sorted(files)
     state, snapshot, problems = _newest_snapshot(snapshots)
@@ -129,7 +131,7 @@ def read_metadata(files: Iterable[MetadataFile]) -> ClusterMetadata:
 def _sorted(
     files: Iterable[MetadataFile],
 ) -> tuple[list[tuple[SnapshotId, MetadataFile]], list[tuple[int, MetadataFile]]]:
-    """(snapshots, newest first; segments by base offset)"""
+    """Return (snapshots, newest first; segments by base offset)."""
     snapshots, segments = [], []
     for file in files:
         if found := _SNAPSHOT.fullmatch(file.name):
@@ -200,7 +202,7 @@ def _decode(batch: Batch, key: bytes | None, value: bytes | None) -> Record:
 
 
 def _read_log(segments: list[tuple[int, MetadataFile]], state: _State) -> str | None:
-    """Replays what follows `state` onto it. The reason why it ended early, or None."""
+    """Replay the log after `state` onto it, and return the reason why it ended early, or None."""
     begun = [base for base, _ in segments if base <= state.end_offset]
     needed = [pair for pair in segments if not begun or pair[0] >= begun[-1]]
     if not needed:
@@ -233,14 +235,14 @@ def _replay(batch: Batch, decoded: list[Record], state: _State) -> None:
 
 
 class _Sequence:
-    """What the next batch of the log must be, given the one before it and the snapshot."""
+    """The rules for the next batch of the log, given the batch before it and the snapshot."""
 
     def __init__(self, first: int, snapshot_end: int, snapshot_epoch: int | None) -> None:
         self.expected = first
         self._snapshot_end = snapshot_end
         self._snapshot_epoch = snapshot_epoch
         before_all = _BEFORE_ALL if snapshot_epoch is None else snapshot_epoch
-        # In the middle of what the snapshot holds, nothing says which epoch comes first.
+        # If the log begins before the snapshot's end, the epoch of its first batch is not known.
         self._epoch = before_all if first == snapshot_end else None
 
     def must_begin(self, base: int, file: MetadataFile) -> None:
@@ -248,7 +250,7 @@ class _Sequence:
             raise BadFormat(file.name, f"the segment before it ends at {self.expected}")
 
     def next(self, batch: Batch, file: MetadataFile) -> list[Record]:
-        """The batch's records, none of one that the snapshot holds whole. Raises BadFormat."""
+        """Return the records of a batch, none if the snapshot holds it whole. Raises BadFormat."""
 
         def refused(why: str) -> BadFormat:
             return BadFormat(file.name, f"{why}, at byte {batch.position}")

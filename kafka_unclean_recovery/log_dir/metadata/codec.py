@@ -1,4 +1,4 @@
-"""Kafka's flexible encoding, read by small functions that are put together into layouts. Pure.
+"""Decode Kafka's flexible encoding by small functions that are joined to layouts; no I/O.
 
     unsigned varint   7 bits a byte, lowest first, 0x80 on every byte but the last; 32 bits at most
     varint, varlong   zigzag of the same: 0, -1, 1, -2 ... are 0, 1, 2, 3 ...
@@ -10,8 +10,9 @@
                       unsigned varint count, then (tag, size, value) for each, all unsigned varints
                       but the value
 
-What is tagged and not known is skipped, and remembered. Whatever is short, null where it may not
-be, or longer than what is left raises BadFormat; nothing is allocated on a length's word alone.
+A tagged field that is not known is skipped, and remembered. A value that is short, null where it
+may not be, or longer than the bytes that are left raises BadFormat; no memory is allocated because
+of a length alone.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _VARLONG_BYTES = 10
 
 
 class Reader:
-    """Bytes and a position in them. `unknown_tags` are those that were skipped on the way."""
+    """Bytes and a position in them. `unknown_tags` holds the tags that were skipped on the way."""
 
     __slots__ = ("_data", "_what", "position", "unknown_tags")
 
@@ -82,7 +83,7 @@ class Reader:
 
 
 Decode = Callable[[Reader, int], Any]
-"""(reader, version of the whole record) -> value"""
+"""Takes (reader, version of the whole record) and returns the value."""
 
 
 def _fixed(code: str) -> Decode:
@@ -124,7 +125,7 @@ def nullable_array(element: Decode) -> Decode:
         count = reader.unsigned_varint()
         if count == 0:
             return None
-        # Every element is a byte at least.
+        # Every element takes at least one byte.
         if count - 1 > reader.remaining:
             raise reader.bad(f"{count - 1} elements in {reader.remaining} bytes")
         return tuple([element(reader, version) for _ in range(count - 1)])
@@ -151,7 +152,7 @@ def array(element: Decode) -> Decode:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field from version `since` on; one with a tag is `default` where it is not written."""
+    """A field from version `since` on; a field with a tag is `default` where it is not written."""
 
     name: str
     decode: Decode
@@ -161,7 +162,7 @@ class Field:
 
 
 def struct(*fields: Field) -> Decode:
-    """A struct as a dict of the fields that its version has."""
+    """Return the decoder of a struct, which returns a dict of the fields that its version has."""
 
     @cache
     def of_version(version: int) -> tuple[list[Field], dict[int, Field], dict[str, Any]]:

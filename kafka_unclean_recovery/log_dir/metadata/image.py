@@ -1,18 +1,20 @@
-"""What the metadata log says of the cluster, built up record by record. No I/O.
+"""The image of the cluster is built up from the metadata log record by record. No I/O.
 
-Replayed as org.apache.kafka.image and PartitionRegistration do:
+Records are replayed as in org.apache.kafka.image and PartitionRegistration:
 
 - A PartitionChange raises the partition epoch by one, and the leader epoch by one when it carries
-  a leader, be it the same.
-- ClearElr empties ELR and last known ELR of a topic's partitions, or of all, and raises the
-  partition epoch of those that had any.
-- Registering a broker replaces what was known of it; fencing and every other change of it must
-  carry the epoch of its registration.
-- Removing a topic removes its configs. A config without a value and a feature of level 0 go.
-- What stands between BeginTransaction and EndTransaction counts from the end on, or never.
+  a leader, even the same leader.
+- ClearElr empties ELR and last known ELR of a topic's partitions, or of all partitions, and raises
+  the partition epoch of the partitions that had any.
+- Registering a broker replaces its earlier registration; fencing and every other change of the
+  broker must carry the epoch of its registration.
+- Removing a topic removes its configs. Configs without a value and features of level 0
+  are removed.
+- Records between BeginTransaction and EndTransaction count from the end on, or never.
 
-A record that can't be replayed, because what it changes was never seen, changes nothing and is
-counted in `unreplayed`: after an unknown version of PartitionRecord there will be more of those.
+A record that can't be replayed, because the object it changes was never seen, changes nothing and
+is counted in `unreplayed`: after an unknown version of PartitionRecord there will be more such
+records.
 """
 
 from __future__ import annotations
@@ -33,9 +35,10 @@ from kafka_unclean_recovery.model import PartitionState, TopicPartition
 
 TOPIC_RESOURCE = 2
 BROKER_RESOURCE = 4
-"""ConfigResource.Type: a broker's configs, by its id as text; "" is the cluster's default."""
+"""The numbers are ConfigResource.Type's. A broker's configs have its id as text for their name; ""
+names the cluster's default."""
 
-# DirectoryId: ids below 100 are no directory's.
+# DirectoryId reserves the ids below 100: they belong to no directory.
 _MIGRATING, _UNASSIGNED, _LOST = (uuid.UUID(int=number) for number in range(3))
 _NEVER_REGISTERED = "a broker that is not registered, or was with another epoch"
 _NO_SUCH_TOPIC = "a topic that is not known"
@@ -52,7 +55,7 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class BrokerRegistration:
-    """A registered broker. No `log_dirs` means that nobody said which of them work."""
+    """A registered broker. Empty `log_dirs`: nobody told which of its log directories work."""
 
     id: int
     epoch: int
@@ -65,7 +68,7 @@ class BrokerRegistration:
     cordoned_log_dirs: tuple[uuid.UUID, ...] | None = None
 
     def directory_works(self, directory: uuid.UUID) -> bool:
-        """False when the directory is known to be lost; DirectoryId.isOnline."""
+        """Return False when the directory is known to be lost, as DirectoryId.isOnline does."""
         if directory in (_UNASSIGNED, _MIGRATING) or not self.log_dirs:
             return directory != _LOST
         return directory in self.log_dirs
@@ -89,7 +92,7 @@ class PartitionRegistration:
     directories: tuple[uuid.UUID, ...] = ()
 
     def changed(self, change: Mapping[str, Any]) -> PartitionRegistration:
-        """After a PartitionChangeRecord with these fields."""
+        """Return the partition after a PartitionChangeRecord with these fields."""
         leader = change["leader"]
         recovery = change["leader_recovery_state"]
         same_leader = leader == records.NO_LEADER_CHANGE
@@ -122,9 +125,9 @@ def _or(new: T | None, old: T) -> T:
 class MetadataImage:
     """The cluster after every record that was replayed.
 
-    `configs` by (ConfigResource type, name); it holds passwords, which brokers keep there in plain
+    `configs` by (ConfigResource type, name). It holds passwords, which brokers keep there in plain
     text: never print it whole. `voters` and `quorum_leader` are from the quorum's own records, and
-    not known once those are deleted: snapshots hold the voters of a dynamic quorum only.
+    not known once those records are deleted: snapshots hold the voters of a dynamic quorum only.
     """
 
     brokers: dict[int, BrokerRegistration] = field(default_factory=dict)
@@ -136,20 +139,20 @@ class MetadataImage:
     quorum_leader: int | None = None
     kraft_version: int = 0
     unknown: Counter[UnknownRecord] = field(default_factory=Counter)
-    """Records that this program's tables lack, each with how often it was seen."""
+    """The records that this program's tables lack, each with how often it was seen."""
     unknown_tags: Counter[tuple[str, int, int]] = field(default_factory=Counter)
-    """(record, version, tag) of fields that were skipped."""
+    """The skipped fields as (record, version, tag), each with how often it was seen."""
     unreplayed: Counter[str] = field(default_factory=Counter)
-    """Records that say something of what was never seen, each as a phrase."""
+    """The records that change an object that was never seen, each as a phrase."""
     _transaction: list[MetadataRecord] | None = field(default=None, repr=False)
 
     @property
     def open_transaction(self) -> int | None:
-        """How many records wait for the end of their transaction; None outside of one."""
+        """Return how many records wait for the end of their transaction; None outside of one."""
         return None if self._transaction is None else len(self._transaction)
 
     def replay(self, record: MetadataRecord | ControlRecord | UnknownRecord) -> None:
-        """Never raises: what does not fit is counted."""
+        """Apply one record. Never raises: a record that does not fit is counted."""
         if isinstance(record, UnknownRecord):
             self.unknown[record] += 1
             return
@@ -190,7 +193,8 @@ class MetadataImage:
                 self._apply(waited)
 
     def _apply(self, record: MetadataRecord) -> None:
-        """Records that have no place here (ACLs, quotas, tokens, producer ids) do nothing."""
+        """Apply one record; a record that has no place in the image (ACLs, quotas, tokens, producer
+        ids) does nothing."""
         apply = _APPLY.get(record.api_key)
         refusal = None if apply is None else apply(self, record.fields)
         if refusal is not None:
@@ -343,7 +347,7 @@ _APPLY: Mapping[int, Callable[[MetadataImage, Fields], Refusal]] = {
 
 
 def partition_states(image: MetadataImage) -> list[PartitionState]:
-    """Every partition as a broker would describe it, by topic and partition.
+    """Return every partition as a broker would describe it, by topic and partition.
 
     A replica is offline when its broker is fenced or not registered, or its directory is lost.
     """
@@ -367,7 +371,7 @@ def partition_states(image: MetadataImage) -> list[PartitionState]:
 
 
 def partition_epochs(image: MetadataImage) -> dict[TopicPartition, int]:
-    """The partition epoch, which PartitionState does not carry, by partition."""
+    """Return the partition epoch, which PartitionState does not carry, by partition."""
     return {
         TopicPartition(topic, number): found.partition_epoch
         for topic, _, number, found in _all_partitions(image)

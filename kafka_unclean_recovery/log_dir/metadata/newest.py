@@ -1,4 +1,4 @@
-"""The newest metadata log among those of several nodes, and what it says."""
+"""Read the metadata logs of several nodes, and keep the newest."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class NewestMetadata:
-    """`metadata` is None where none could be read; `read` are the log directories where one was.
-    `problems` are sentences."""
+    """The newest metadata log. `metadata` is None where none could be read; `read` are the log
+    directories where one was. `problems` are sentences."""
 
     metadata: ClusterMetadata | None
     read: frozenset[Location]
@@ -33,7 +33,8 @@ class NewestMetadata:
 
 
 def newest_metadata(log_directories: Sequence[Location]) -> NewestMetadata:
-    """Of the `__cluster_metadata-0` in these; one is held in memory at a time, and the newest."""
+    """Return the newest `__cluster_metadata-0` in these log directories; only one more than the
+    newest is in memory at a time."""
     best: ClusterMetadata | None = None
     where: Location | None = None
     read: list[Location] = []
@@ -53,7 +54,7 @@ def newest_metadata(log_directories: Sequence[Location]) -> NewestMetadata:
 
 
 def read_node(location: Location) -> ClusterMetadata:
-    """What the `__cluster_metadata-0` in this log directory says. Raises BadFormat, Unreadable."""
+    """Read the `__cluster_metadata-0` in this log directory. Raises BadFormat, Unreadable."""
     with (
         location.open() as parent,
         parent.folder(CLUSTER_METADATA) as folder,
@@ -72,7 +73,7 @@ def _file(name: str, file: OpenFile) -> MetadataFile:
 
 
 def doubts(metadata: ClusterMetadata) -> Iterator[str]:
-    """Sentences on what it may leave out."""
+    """Yield sentences on what the metadata may leave out."""
     yield from metadata.problems
     if metadata.stopped is not None:
         yield f"the metadata log ends early: {metadata.stopped}"
@@ -95,8 +96,8 @@ def doubts(metadata: ClusterMetadata) -> Iterator[str]:
 
 
 def compacted_topics(image: MetadataImage) -> frozenset[str]:
-    """Those whose own configuration says so, and Kafka's own, which always are; the brokers'
-    default is not in the metadata log."""
+    """Return the topics whose own configuration says that they are compacted, and Kafka's own
+    topics, which always are; the brokers' default is not in the metadata log."""
     return frozenset(INTERNAL_TOPICS).union(
         name
         for (kind, name), values in image.configs.items()

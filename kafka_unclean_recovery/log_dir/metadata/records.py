@@ -1,11 +1,11 @@
-"""The records of KRaft's metadata log: one table of layouts, every version from 3.6 to 4.3. Pure.
+"""Decode the records of KRaft's metadata log by one table of layouts, from 3.6 to 4.3; no I/O.
 
 A metadata record has no key. Its value is
 
     unsigned varint   frame version, always 1
     unsigned varint   api key: which record this is
     unsigned varint   version of its layout
-    struct            its fields, in the flexible encoding (cluster_metadata_codec)
+    struct            its fields, in the flexible encoding (codec.py)
 
 A control record (in a batch with the control bit) has a key of two int16, version and type, and
 a value whose first int16 is the version of its layout.
@@ -44,15 +44,16 @@ from kafka_unclean_recovery.log_dir.metadata.codec import (
 
 _FRAME_VERSION = 1
 NO_LEADER_CHANGE = -2
-"""PartitionChangeRecord: the leader stays as it is."""
+"""This number in a PartitionChangeRecord leaves the leader as it is."""
 NO_RECOVERY_CHANGE = -1
 _INT16_MAX = 0x7FFF
 
 
 @dataclass(frozen=True, slots=True)
 class MetadataRecord:
-    """A record as decoded. `fields` has every field of its version, by Kafka's name in snake case;
-    nested structs are dicts, arrays tuples, uuids uuid.UUID. `unknown_tags` were skipped."""
+    """A decoded record. `fields` has every field of its version, by Kafka's name in snake case;
+    nested structs are dicts, arrays tuples, uuids uuid.UUID. `unknown_tags` holds the tags that
+    were skipped."""
 
     name: str
     api_key: int
@@ -63,7 +64,7 @@ class MetadataRecord:
 
 @dataclass(frozen=True, slots=True)
 class ControlRecord:
-    """A record that the quorum writes for itself; `type` is a ControlRecordType."""
+    """A record that the quorum writes for its own use; `type` is a ControlRecordType."""
 
     name: str
     type: int
@@ -74,8 +75,8 @@ class ControlRecord:
 
 @dataclass(frozen=True, slots=True)
 class UnknownRecord:
-    """A type, or a version of a known type, that this table lacks. `api_key` is the type of a
-    control record, and `name` says which of the two it is."""
+    """A record whose type, or whose version of a known type, this table lacks. `api_key` is the
+    type for a control record, and `name` says which of the two it is."""
 
     name: str
     api_key: int
@@ -98,7 +99,7 @@ _DIRECTORIES = array(UUID)
 
 
 def _changed(name: str, tag: int, element: Decode = INT32, since: int = 0) -> Field:
-    """A tagged array that is null where it does not change."""
+    """Return a tagged array that is null where it does not change."""
     return Field(name, nullable_array(element), since, tag)
 
 
@@ -135,7 +136,7 @@ END_TRANSACTION = 24
 ABORT_TRANSACTION = 25
 CLEAR_ELR = 28
 
-# 6, 13 and 16 are no record's since before 3.6.
+# The keys 6, 13 and 16 have named no record since before 3.6.
 _METADATA: Mapping[int, _Layout] = {
     REGISTER_BROKER: _layout(
         "RegisterBrokerRecord",
@@ -344,11 +345,11 @@ KNOWN_VERSIONS: Mapping[tuple[str, int], range] = {
     **{("metadata", key): range(layout.newest + 1) for key, layout in _METADATA.items()},
     **{("control", key): range(layout.newest + 1) for key, layout in _CONTROL.items()},
 }
-"""("metadata" or "control", api key or control type) -> every version that is decoded."""
+"""The versions that are decoded, by ("metadata" or "control", api key or control type)."""
 
 
 def decode_record(value: bytes) -> MetadataRecord | UnknownRecord:
-    """The value of a metadata record. Raises BadFormat."""
+    """Decode the value of a metadata record. Raises BadFormat."""
     reader = Reader(value, "metadata record")
     frame = reader.unsigned_varint()
     if frame != _FRAME_VERSION:
@@ -366,7 +367,7 @@ def decode_record(value: bytes) -> MetadataRecord | UnknownRecord:
 
 
 def decode_control_record(key: bytes, value: bytes) -> ControlRecord | UnknownRecord:
-    """A record of a control batch. Raises BadFormat."""
+    """Decode a record of a control batch. Raises BadFormat."""
     key_reader = Reader(key, "control record's key")
     key_version, kind = INT16(key_reader, 0), INT16(key_reader, 0)
     layout = _CONTROL.get(kind)

@@ -1,1 +1,1 @@
-"""Segments of a log: batches, and walks over them."""
+"""This package reads the segments of a log: their batches, and walks over them."""

@@ -1,8 +1,8 @@
-"""What a walk over the batches of a log makes certain, and what does not add up. Pure.
+"""Collect what a walk over the batches of a log makes certain, and what contradicts; no I/O.
 
-The CRC of a batch does not cover its base offset and its leader epoch, so both are held against
-what else is known: that offsets follow on, the names of segments, the offset index, and
-leader-epoch-checkpoint.
+The CRC of a batch does not cover its base offset and its leader epoch, so both are checked against
+other facts: offsets follow on, and segments' names, the offset index and leader-epoch-checkpoint
+agree.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from kafka_unclean_recovery.log_dir.segments import index
 from kafka_unclean_recovery.log_dir.segments.batch_runs import Batch, Run, run_of
 from kafka_unclean_recovery.model import EpochLineage, EpochSpan
 
-# What message format 2 has where no leader epoch is known.
+# Message format 2 has this number where no leader epoch is known.
 _NO_EPOCH = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """Why what was read may be wrong although every CRC is right; all below `certain_end`
+    """A reason why the log may be wrong although every CRC is right; all below `certain_end`
     (exclusive) is not in doubt."""
 
     reason: str
@@ -30,11 +30,11 @@ class Doubt:
 
 @dataclass(slots=True)
 class BatchLog:
-    """Tell it segment after segment, batch after batch.
+    """The facts about a log; tell it segment after segment, batch after batch.
 
     compacted: records may have been taken out, so that a gap alone says nothing. runs: the leader
-    epochs as the batches have them; records without one are left out. end: after the last batch,
-    exclusive; None before the first segment. doubt: the first thing that did not add up.
+    epochs of the batches; records without one are left out. end: the offset after the last batch,
+    exclusive; None before the first segment. doubt: the first contradiction.
     """
 
     compacted: bool
@@ -42,17 +42,17 @@ class BatchLog:
     end: int | None = None
     batches: int = 0
     epoch: int | None = None
-    """Of the last batch, None where it has none."""
+    """The leader epoch of the last batch, None where it has none."""
     last_start: int = -1
-    """First offset of the last batch."""
+    """The first offset of the last batch."""
     records: int | None = 0
     doubt: Doubt | None = None
     _gap: tuple[int, int] = (-1, -1)
 
     def begin_segment(self, base_offset: int) -> None:
-        """Its name says where it begins, and so where the one before it ends."""
+        """Begin a segment, whose name says where it begins and the segment before it ends."""
         end, self.end = self.end, base_offset
-        # A segment begins where the log ended then: what lies before it is proven by that.
+        # A segment begins where the log ended at that time, which proves all before it.
         self._gap = (-1, -1)
         if end is None or end == base_offset or (end < base_offset and self.compacted):
             return
@@ -63,7 +63,7 @@ class BatchLog:
             self.suspect(reason, min(base_offset, self.last_start))
 
     def take(self, runs: Iterable[Run]) -> None:
-        """In order, of the segment that was begun; of any place in one when none was."""
+        """Take runs in order, of the begun segment, or of any place in one when none was begun."""
         for first, last, epoch, start, records, batches in runs:
             if first is not None and self.end is not None and first != self.end:
                 self._gap = self.end, first
@@ -86,13 +86,13 @@ class BatchLog:
             self.runs.append(run)
 
     def suspect(self, reason: str, certain_end: int) -> None:
-        """Keeps the first."""
+        """Keep a doubt, if it is the first."""
         if self.doubt is None:
             self.doubt = Doubt(reason, certain_end)
 
     def finish(self, reached: int) -> None:
-        """Of a compacted log, whose gaps say nothing but for one: where the last batch of all would
-        follow on, had one bit of its base offset not flipped. Compaction takes nothing out of an
+        """Look for the one gap in a compacted log that is suspicious: the last batch of all would
+        follow on if one bit of its base offset were flipped. Compaction takes nothing out of an
         active segment, yet a follower copies the gaps of its leader.
 
         reached: the log went at least so far (exclusive), by its checkpoints.
@@ -106,7 +106,7 @@ class BatchLog:
 
 
 def condensed(runs: Iterable[Run]) -> list[Run]:
-    """Fewer runs that tell any BatchLog the same: it remembers the first gap and the last."""
+    """Return fewer runs that tell any BatchLog the same: only the first and last gaps matter."""
     kept: list[Run] = []
     gaps = 0
     last_gap = 0
@@ -132,7 +132,8 @@ def _joined(one: Run, other: Run) -> Run:
 def held_against(
     batches: Iterable[Batch], entries: Iterator[index.Entry], log: BatchLog
 ) -> Iterator[Run]:
-    """The batches as runs. An entry names a batch's position and an offset not below its last."""
+    """Yield the batches as runs, checked against the index. An index entry names a batch's position
+    and an offset not below the batch's last offset."""
     offset, position = next(entries, (-1, -1))
     end = log.end or 0
     for batch in batches:
@@ -147,13 +148,13 @@ def held_against(
 def first_contradiction(
     runs: Sequence[EpochSpan], assigned: Sequence[tuple[int, int]], log_start: int
 ) -> Doubt | None:
-    """Where the epochs of batches disagree with leader-epoch-checkpoint.
+    """Return the first place where the epochs of batches disagree with leader-epoch-checkpoint.
 
-    assigned: (leader epoch, start offset) pairs as the checkpoint has them. A broker writes those
-    before the first batch of an epoch, so a batch of an epoch that is not there is in doubt. What
-    lies below the first of them was deleted, by DeleteRecords or retention: a broker cuts the
-    checkpoint off there at once, writes down the log start up to a minute later, and deletes
-    segments up to five minutes later. Such batches are of no newer epoch.
+    assigned: (leader epoch, start offset) pairs of the checkpoint. A broker writes a pair before
+    the first batch of its epoch, so a batch of an epoch that is not there is in doubt. Batches
+    below the first pair were deleted, by DeleteRecords or retention: a broker cuts the checkpoint
+    off there at once, writes down the log start up to a minute later, and deletes segments up to
+    five minutes later. Such batches are of no newer epoch than the first pair.
     """
     for run in runs:
         start = max(run.start_offset, log_start)
@@ -180,7 +181,7 @@ def _wrote(run: EpochSpan, span: EpochSpan, assigned: Sequence[tuple[int, int]])
 
 
 def first_fall(runs: Sequence[EpochSpan]) -> Doubt | None:
-    """Leader epochs never fall; when they seem to, the batch before may be the wrong one."""
+    """Return the first fall of leader epochs: they never fall, so the batch before may be wrong."""
     for before, after in pairwise(runs):
         if after.epoch < before.epoch:
             return Doubt(
@@ -191,7 +192,7 @@ def first_fall(runs: Sequence[EpochSpan]) -> Doubt | None:
 
 
 def spans_within(assigned: Sequence[tuple[int, int]], start: int, end: int) -> EpochLineage:
-    """The part in [start, end) of epochs that each end where the next begins."""
+    """Return the part in [start, end) of epochs that each end where the next begins."""
     ends = [*(offset for _, offset in assigned[1:]), end][: len(assigned)]
     return tuple(
         EpochSpan(epoch, max(begin, start), min(stop, end))

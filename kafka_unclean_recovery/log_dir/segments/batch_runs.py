@@ -1,8 +1,9 @@
-"""All good batches of one window of a segment, in loops as tight as Python has them.
+"""Read all good batches of one window of a segment, in loops as fast as Python allows.
 
-They take what `parse_header`, `check_crc` and the order of offsets allow, and stop at the first
-batch that is not plainly good, or not wholly in the window, without saying why. Batch by batch
-costs half as much again as run by run, which is enough to know how far a log goes.
+The loops accept exactly what `parse_header`, `check_crc` and the order of offsets allow. They stop
+at the first batch that is not plainly good, or not wholly in the window, without saying why.
+Reading batch by batch takes half as long again as run by run, and runs are enough to know how far a
+log goes.
 """
 
 from __future__ import annotations
@@ -14,23 +15,23 @@ from crc32c import crc32c
 
 from kafka_unclean_recovery.log_dir.segments import batches as b
 
-# A V2 header without its times and its producer, which nobody asks for here.
+# This is a V2 header without its times and its producer, which no reader needs here.
 _V2_NEEDED = struct.Struct(">qiibIhi30xi")
 _LEGACY_LEAST = (b.LEAST_LENGTH[0], b.LEAST_LENGTH[1])
 
 Batch = tuple[int, int, int | None, int, int | None, int, int | None]
-"""(position, whole length in bytes, base offset, last offset (inclusive), leader epoch, attributes,
-record count): a BatchHeader less what is rarely asked for, None for the same."""
+"""A batch is (position, whole length in bytes, base offset, last offset (inclusive), leader epoch,
+attributes, record count): a BatchHeader without its rarely needed fields, with None as there."""
 
 
 Run = tuple[int | None, int, int | None, int | None, int | None, int]
-"""Batches of one leader epoch that follow on without a gap: (first offset, last offset
-(inclusive), leader epoch, first offset of the last of them, record count, how many batches);
-None for what a compressed message of the old formats does not tell."""
+"""A run is batches of one leader epoch without a gap: (first offset, last offset (inclusive),
+leader epoch, first offset of the last batch, record count, number of batches). A number is None
+where a compressed message of the old formats does not tell it."""
 
 
 def run_of(batch: Batch) -> Run:
-    """A batch by itself."""
+    """Return the run that consists of one batch."""
     return batch[2], batch[3], batch[4], batch[2], batch[6], 1
 
 
@@ -49,8 +50,9 @@ def compact(position: int, header: b.BatchHeader) -> Batch:
 def take(
     window: memoryview, origin: int, last: int, ceiling: int, check_crc: bool
 ) -> tuple[list[Batch], int, int]:
-    """(batches, how many bytes they are, the last offset) from the window's beginning, which is
-    byte `origin` of the segment. Offsets must lie above `last` and up to `ceiling`, inclusive."""
+    """Return (batches, their length in bytes, the last offset) from the window's beginning, which
+    is byte `origin` of the segment. Offsets must lie above `last` and up to `ceiling`,
+    inclusive."""
     run: list[Batch] = []
     used, before = 0, -1
     while used != before:
@@ -63,7 +65,7 @@ def take(
 def take_runs(
     window: memoryview, origin: int, last: int, ceiling: int, check_crc: bool
 ) -> tuple[list[Run], int, int]:
-    """As `take`, in runs."""
+    """Return the same as `take`, in runs."""
     runs: list[Run] = []
     used, before = 0, -1
     while used != before:
@@ -82,7 +84,7 @@ def _take_v2_runs(
     filled = len(window)
     final = filled - b.V2.size
     first = start = records = batches = 0
-    # Equal to no epoch, -2 of a damaged header neither: the first batch always begins a run.
+    # None equals no epoch, not even -2 of a damaged header: the first batch always begins a run.
     run_epoch: int | None = None
     while at <= final:
         base, length, epoch, magic, crc, _, delta, count = unpack(window, at)

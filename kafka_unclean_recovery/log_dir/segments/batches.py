@@ -1,4 +1,4 @@
-"""Headers of the batches that a segment is made of, in message formats 0, 1 and 2.
+"""Parse the headers of the batches in a segment, in message formats 0, 1 and 2.
 
 Source: org.apache.kafka.common.record.DefaultRecordBatch, LegacyRecord, AbstractLegacyRecordBatch.
 """
@@ -17,12 +17,12 @@ from kafka_unclean_recovery.log_dir.small_files.text_lines import INT64_MAX
 
 Buffer = bytes | bytearray | memoryview
 
-# Every format begins alike, big-endian; `length` counts what follows it:
+# Every format begins alike, big-endian; `length` counts the bytes that follow it:
 #
 #     0  int64   offset      8  int32  length      16  int8  magic
 #
-# Format 2, 61 bytes and then the records. The offset is the first of the batch, and stays so when
-# compaction takes records out, as the last does. `leader epoch` is -1 where none is known.
+# Format 2 has 61 bytes and then the records. The base offset and the last offset stay as they are
+# when compaction takes records out. `leader epoch` is -1 where none is known.
 #
 #      0  int64   base offset                23  int32   last offset, less the base offset
 #      8  int32   length                     27  int64   base timestamp, ms, or the delete horizon
@@ -32,36 +32,37 @@ Buffer = bytes | bytearray | memoryview
 #     21  int16   attributes                 53  int32   base sequence, or -1
 #                                            57  int32   record count
 #
-# What lies before the CRC (base offset, length, leader epoch, magic) is not covered by it.
+# The CRC does not cover the fields before it (base offset, length, leader epoch, magic).
 V2 = struct.Struct(">qiibIhiqqqhii")
 V2_CRC_FROM = 21
 
-# Formats 0 and 1, one message: 26 or 34 bytes, less key and value.
+# Formats 0 and 1 have one message: 26 or 34 bytes, without key and value.
 #
 #      0  int64   offset                     17  int8    attributes
 #      8  int32   length                     18  int64   timestamp, ms; format 1 only
 #     12  uint32  CRC-32 of all after it         int32   key size, key, int32 value size, value
 #     16  int8    magic
 #
-# A compressed message wraps a set of others in its value. Its offset is that of the last of them
-# in both formats; the first is known only after decompressing.
+# A compressed message wraps a set of others in its value. In both formats its offset is the offset
+# of the last of them; the first offset is known only after decompressing.
 LEGACY = struct.Struct(">qiIbb")
 LEGACY_CRC_FROM = 16
 _TIMESTAMP = struct.Struct(">q")
 
-# `offset` and `length`, which `length` does not count; with all up to the magic; the least length.
+# The sizes are those of `offset` and `length`, which `length` does not count; of all up to the
+# magic; and the least `length` by magic.
 OVERHEAD = 12
 UP_TO_MAGIC = 17
 LEAST_LENGTH = {0: 14, 1: 22, 2: V2.size - OVERHEAD}
 
-# Attributes: bits 0-2 codec, 3 log append time, 4 transactional, 5 control, 6 delete horizon. The
-# old formats have the codec only, format 1 bit 3 too.
+# The bits of the attributes: 0-2 codec, 3 log append time, 4 transactional, 5 control, 6 delete
+# horizon. The old formats have the codec only, and format 1 also bit 3.
 CODEC_MASK, TRANSACTIONAL, CONTROL = 0x07, 0x10, 0x20
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd", "codec 5", "codec 6", "codec 7")
 
 
 class Reason(StrEnum):
-    """Why a walk over batches ends where it does; `BadFormat.what` of a bad header."""
+    """The reason why a walk over batches ends; also `BadFormat.what` of a bad header."""
 
     END = "end"
     ZEROS = "zeros"
@@ -77,10 +78,12 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BatchHeader:
-    """One batch. Both offsets are inclusive; times in ms; `length` is the whole batch in bytes.
+    """The header of one batch. Both offsets are inclusive; times in ms; `length` is the whole batch
+    in bytes.
 
-    Of the old formats, `base_offset` and `record_count` are None for a compressed message (a
-    message that is not is a batch of one), `leader_epoch` is None, what they lack is -1.
+    In the old formats, `base_offset` and `record_count` are None for a compressed message (a
+    message that is not compressed is a batch of one), `leader_epoch` is None, and fields that the
+    format lacks are -1.
     """
 
     base_offset: int | None
@@ -103,17 +106,17 @@ class BatchHeader:
 
     @property
     def is_transactional(self) -> bool:
-        """Written inside a transaction, its end marker too."""
+        """True for a batch written inside a transaction, and for its end marker."""
         return self.magic == 2 and bool(self.attributes & TRANSACTIONAL)
 
     @property
     def is_control(self) -> bool:
-        """A marker of Kafka's own (commit, abort ...), which consumers never see."""
+        """True for a marker that Kafka writes (commit, abort ...), which consumers never see."""
         return self.magic == 2 and bool(self.attributes & CONTROL)
 
 
 def parse_header(buffer: Buffer, position: int = 0) -> BatchHeader:
-    """The header at `position`; the rest of the batch need not be there.
+    """Parse the header at `position`; the rest of the batch need not be there.
 
     Raises BadFormat, its `what` being a Reason: TRUNCATED, LENGTH, MAGIC, OFFSETS or COUNT.
     """
@@ -183,8 +186,8 @@ def _legacy(buffer: Buffer, position: int) -> BatchHeader:
 
 
 def check_crc(header: BatchHeader, buffer: Buffer, position: int = 0) -> bool:
-    """Whether the batch at `position`, of which `header` was read, is as it was written. Raises
-    BadFormat (TRUNCATED) when it is not all there."""
+    """Return whether the batch at `position`, whose header is `header`, is as it was written.
+    Raises BadFormat (TRUNCATED) when it is not all there."""
     end = position + header.length
     if end > len(buffer):
         raise BadFormat(Reason.TRUNCATED, f"{end - len(buffer)} bytes are missing")

@@ -1,4 +1,4 @@
-"""Offset indexes: where in a segment some of its batches lie.
+"""Offset indexes tell where in a segment some of its batches lie.
 
 Source: org.apache.kafka.storage.internals.log.OffsetIndex and LogSegment.append.
 """
@@ -12,18 +12,19 @@ from collections.abc import Callable, Iterator
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 from kafka_unclean_recovery.log_dir.small_files.text_lines import INT32_MAX
 
-# Entries of 8 bytes, big-endian, one for every 4 KiB of the segment (index.interval.bytes):
+# An index has entries of 8 bytes, big-endian, one for every 4 KiB of the segment
+# (index.interval.bytes):
 #
 #     0  int32  offset, relative to the segment's base offset
 #     4  int32  position in the segment
 #
 # Both rise strictly. The first batch has no entry, so neither is ever 0. The file of the active
 # segment is allocated whole (10 MiB) and zeros follow the last entry; a broker that stops in order
-# or rolls the segment cuts them off. Nothing guards the contents.
+# or rolls the segment cuts the zeros off. Nothing guards the contents.
 #
-# A batch begins at `position`. Its last offset is `offset` where the broker (4.x) indexes batch by
-# batch; before, it indexed append by append, and `offset` is the last of all batches appended at
-# once: the batch at `position` then ends at or before it.
+# A batch begins at `position`. A broker of 4.x indexes batch by batch, and `offset` is the last
+# offset of that batch. An older broker indexes append by append, and `offset` is the last offset of
+# all batches appended at once: the batch at `position` then ends at or before `offset`.
 _ENTRY = struct.Struct(">ii")
 _SIZE = _ENTRY.size
 _NONE = bytes(_SIZE)
@@ -31,15 +32,15 @@ _BLOCK = 4096
 _WHAT = "offset index"
 
 ReadAt = Callable[[int, int], bytes]
-"""(position, length) -> that many bytes, fewer only at the end of the file."""
+"""Takes (position, length) and returns that many bytes, fewer only at the end of the file."""
 
 Entry = tuple[int, int]
-"""(absolute offset, position in the segment)."""
+"""An entry is (absolute offset, position in the segment)."""
 
 
 def entries(data: bytes, base_offset: int) -> Iterator[Entry]:
-    """All entries of a whole index, up to the first that is zero. Raises BadFormat, when it gets
-    there, for an entry that does not rise and for data after the zeros."""
+    """Yield all entries of a whole index, up to the first that is zero. Raises BadFormat, when it
+    gets there, for an entry that does not rise and for data after the zeros."""
     _check_size(len(data))
     used = len(data)
     offset = position = 0
@@ -56,15 +57,16 @@ def entries(data: bytes, base_offset: int) -> Iterator[Entry]:
 
 
 def entries_from(data: bytes, position: int, base_offset: int) -> Iterator[Entry]:
-    """The entries of a whole index at or behind a position in the segment, found by bisection.
+    """Yield the entries of a whole index at or behind a position in the segment, found by
+    bisection.
 
-    Of an index that does not rise it may be any: what an entry names is to be checked against the
-    batch that lies there.
+    If the index does not rise, the entries may be any: check each entry against the batch that lies
+    at its position.
     """
     count = len(data) // _SIZE
 
     def lies_at(number: int) -> int:
-        """What is allocated and not in use lies behind all."""
+        """Return the entry's position; allocated entries that are not in use lie last."""
         found: int = _ENTRY.unpack_from(data, number * _SIZE)[1]
         return found or INT32_MAX + 1
 
@@ -76,10 +78,10 @@ def entries_from(data: bytes, position: int, base_offset: int) -> Iterator[Entry
 
 
 def last_entries(read_at: ReadAt, size: int, base_offset: int) -> list[Entry]:
-    """The last entries of an index of `size` bytes, in rising order, by a few small reads.
+    """Return the last entries of an index of `size` bytes, in rising order, by a few small reads.
 
-    Those of the last two blocks in use. Raises BadFormat when they do not rise. What each names is
-    to be checked against the batch that lies there.
+    The entries are those of the last two blocks in use. Raises BadFormat when they do not rise.
+    Check each entry against the batch that lies at its position.
     """
     _check_size(size)
     begin = max(_last_block(read_at, -(-size // _BLOCK)) - 1, 0) * _BLOCK
@@ -88,7 +90,7 @@ def last_entries(read_at: ReadAt, size: int, base_offset: int) -> list[Entry]:
 
 
 def _last_block(read_at: ReadAt, blocks: int) -> int:
-    """The number of the last block in use; 0 when none is. One that is not there reads as zeros."""
+    """Return the number of the last block in use, 0 when none is; missing blocks read as zeros."""
     if blocks and _block_in_use(read_at, blocks - 1):
         return blocks - 1
     low, high = 0, 1
@@ -102,7 +104,7 @@ def _last_block(read_at: ReadAt, blocks: int) -> int:
 
 
 def _block_in_use(read_at: ReadAt, block: int) -> bool:
-    """Its first entry is not zero."""
+    """Return True when the first entry of the block is not zero."""
     return read_at(block * _BLOCK, _SIZE).ljust(_SIZE, b"\0") != _NONE
 
 

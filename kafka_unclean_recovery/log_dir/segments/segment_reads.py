@@ -1,4 +1,4 @@
-"""Walking the segments of one replica's directory: whole with CRCs, or the last headers only."""
+"""Walk the segments in one replica's directory: whole with CRCs, or the last headers only."""
 
 from __future__ import annotations
 
@@ -16,26 +16,28 @@ from kafka_unclean_recovery.log_dir.segments.walk import End, ReadAt, Walk
 from kafka_unclean_recovery.log_dir.tree import Folder, OpenFile
 from kafka_unclean_recovery.log_dir.watching import Meter
 
-# Larger than the index of any segment that Kafka writes: 2 GiB, an entry for every 4 KiB and less.
+# The limit is larger than the index of any segment that Kafka writes: a segment has up to 2 GiB,
+# and at most one entry for every 4 KiB.
 _INDEX_LIMIT = 64 << 20
-# So many entries of an index are held against the batches before a segment stays whole there.
+# This many index entries are checked against the batches before a segment stays uncut there.
 _TRIES = 8
 
 
 class SegmentReads:
-    """Everything raises Unreadable for a file that can't be read, and what the meter raises."""
+    """Reads of one replica's segments. Every method raises Unreadable for a file that can't be
+    read, and what the meter raises."""
 
     def __init__(self, folder: Folder, meter: Meter) -> None:
         self._folder = folder
         self._meter = meter
 
     def whole(self, segment: Segment, log: BatchLog) -> End:
-        """Tell `log` all sound batches, CRCs checked. Where they end, and why."""
+        """Tell `log` all sound batches, CRCs checked; return where and why the segment ends."""
         log.begin_segment(segment.base_offset)
         return self.rest(segment, 0, log)
 
     def rest(self, segment: Segment, start: int, log: BatchLog) -> End:
-        """As `whole`, of a segment that `log` was told the batches of up to position `start`."""
+        """Do as `whole` for a segment whose batches up to `start` were told to `log` before."""
         assert log.end is not None
         with self.opened(segment.name) as read_at:
             walk = Walk(read_at, start, segment.size, segment.base_offset, previous=log.end - 1)
@@ -44,29 +46,30 @@ class SegmentReads:
         return ended(walk.ended, log)
 
     def runs(self, segment: Segment, walk: Walk, log: BatchLog) -> Iterator[Run]:
-        """What `walk`, over any part of the segment, comes upon; `log` hears what is doubtful."""
+        """Yield the runs of `walk` over any part of the segment; `log` hears of doubtful ones."""
         if log.compacted:
             return held_against(walk, self._index_entries(segment), log)
         return walk.runs()
 
     def tail(self, segment: Segment, log: BatchLog) -> End:
-        """Tell `log` the batches that the offset index does not reach any more, by their headers;
-        all of them where it is of no use."""
+        """Tell `log`, by their headers, the batches beyond the reach of the offset index; all
+        batches where the index is of no use."""
         with self.opened(segment.name) as read_at:
             for start in self._last_indexed(segment, read_at):
                 if start == 0:
                     log.begin_segment(segment.base_offset)
                 walk = Walk(read_at, start, segment.size, segment.base_offset, check_crc=False)
                 log.take(walk.runs())
-                # A batch that was only begun has its entry too: then an earlier one is to begin at.
+                # A batch that was written only in part may have an entry too: then the walk begins
+                # at an earlier entry.
                 if log.batches:
                     break
         assert walk.ended is not None
         return ended(walk.ended, log)
 
     def last_batches(self, segments: Sequence[Segment], compacted: bool) -> tuple[BatchLog, End]:
-        """Headers from the newest segment that holds a batch, and the names of those after it;
-        where and why the last of all ended."""
+        """Return the log from the headers of the newest segment that holds a batch and the names of
+        the segments after it; and where and why the very last segment ended."""
         last: End | None = None
         for place in range(len(segments) - 1, -1, -1):
             log = BatchLog(compacted)
@@ -79,13 +82,13 @@ class SegmentReads:
         return BatchLog(compacted), End(0, Reason.END)
 
     def end_of(self, segment: Segment) -> int:
-        """Where its last batch ends, exclusive, by the headers."""
+        """Return where the segment's last batch ends, exclusive, by the headers."""
         log, _ = self.last_batches([segment], compacted=True)
         return log.end or 0
 
     def _last_indexed(self, segment: Segment, read_at: ReadAt) -> Iterator[int]:
-        """Positions of batches in the index that fit, the last first and then ever further apart;
-        in the end 0."""
+        """Yield positions of batches that the index names and that fit, the last first and then
+        ever further apart; in the end 0."""
         found = self._last_entries(segment)
         back = 1
         while back <= len(found):
@@ -104,8 +107,9 @@ class SegmentReads:
             return []
 
     def boundaries(self, segment: Segment, wished: Iterable[int]) -> Iterator[int]:
-        """Positions to cut the segment at, in rising order: for each wished, which rise, the first
-        batch at or behind it that the offset index names and that fits, if there is one soon."""
+        """Yield positions at which to cut the segment, in rising order. For each wished position
+        (rising) it is the first batch at or behind it that the offset index names and that fits, if
+        one comes soon."""
         data = self._index(segment)
         least = 0
         with self.opened(segment.name) as read_at:
@@ -121,7 +125,7 @@ class SegmentReads:
                         break
 
     def _index_entries(self, segment: Segment) -> Iterator[index.Entry]:
-        """Those up to the first that can't be right: nothing guards an index."""
+        """Yield the entries up to the first that can't be right: nothing guards an index."""
         try:
             yield from index.entries(self._index(segment), segment.base_offset)
         except BadFormat:
@@ -135,7 +139,7 @@ class SegmentReads:
 
     @contextmanager
     def opened(self, name: str) -> Iterator[ReadAt]:
-        """A file of the replica, to read from anywhere in it."""
+        """Open a file of the replica, to read from anywhere in it."""
         with self._folder.opened(name) as file:
             yield self._metered(file)
 
@@ -149,7 +153,7 @@ class SegmentReads:
 
 
 def _fits(segment: Segment, entry: index.Entry, read_at: ReadAt) -> bool:
-    """Whether the batch that the entry names seems to lie there."""
+    """Return whether the batch that the entry names seems to lie there."""
     offset, position = entry
     if position >= segment.size:
         return False
@@ -161,8 +165,8 @@ def _fits(segment: Segment, entry: index.Entry, read_at: ReadAt) -> bool:
 
 
 def ended(end: End, log: BatchLog) -> End:
-    """Where a segment ended, once `log` has heard what is doubtful about it."""
-    # A broker looks at neither. Where offsets fall, the batch before may be the wrong one.
+    """Return where a segment ended, after telling `log` if the end is doubtful."""
+    # A broker checks neither. Where offsets fall, the batch before may be the wrong one.
     if end.reason is Reason.ORDER:
         log.suspect(f"offsets fall: {end.detail}", log.last_start)
     elif end.reason is Reason.OFFSETS:

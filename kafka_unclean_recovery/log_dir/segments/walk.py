@@ -1,8 +1,8 @@
-"""Batch after batch through a segment, up to where the log ends; the hot path of every scan.
+"""Walk batch after batch through a segment, up to where the log ends; the hot path of every scan.
 
-Memory is flat: the segment is read in windows of `chunk` bytes, and a batch that reaches beyond
-its window is summed up piece by piece. Batches that lie in the window whole and are good, nearly
-all, are taken by two tight loops; everything else by `_inspect`, one at a time.
+Memory is flat: the segment is read in windows of `chunk` bytes, and the CRC of a batch that reaches
+beyond its window is computed piece by piece. Good batches that lie in the window whole, nearly all,
+are taken by two tight loops; every other batch by `_inspect`, one at a time.
 """
 
 from __future__ import annotations
@@ -27,15 +27,16 @@ from kafka_unclean_recovery.log_dir.segments.batch_runs import (
 from kafka_unclean_recovery.log_dir.segments.batches import BatchHeader, Reason
 from kafka_unclean_recovery.log_dir.small_files.text_lines import INT32_MAX, INT64_MAX
 
-# Larger windows are slower: they fall out of the processor's cache between reading and summing.
+# Larger windows are slower: the data falls out of the processor's cache between reading and the
+# CRC.
 CHUNK = 1 << 20
 
-# So much of a window's end is rather read again, with the next, than looked at by itself.
+# Up to this many bytes at a window's end are read again with the next window, not inspected alone.
 _READ_TWICE = 32 << 10
 
 ReadAt = Callable[[int, int], bytes]
-"""(position, length) -> that many bytes; none only at the end of the file. What it raises goes
-through."""
+"""Takes (position, length) and returns that many bytes, none only at the end of the file. Its
+exceptions pass through."""
 
 
 T = TypeVar("T")
@@ -44,8 +45,8 @@ _Take = Callable[[memoryview, int, int, int, bool], tuple[list[T], int, int]]
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The first position that is not the log's, and why. Only END and ZEROS are the normal look of
-    a log, ZEROS of one whose broker was killed."""
+    """The first position beyond the log, and the reason. Only END and ZEROS are the normal look of
+    a log; a killed broker leaves ZEROS."""
 
     position: int
     reason: Reason
@@ -54,13 +55,13 @@ class End:
 
 @dataclass(slots=True)
 class Walk:
-    """Iterate for the batches in [start, end), or call `runs` for the same in runs; then `ended`
-    says where the log ends.
+    """A walk over the batches in [start, end): iterate for the batches, or call `runs` for runs;
+    then `ended` says where the log ends.
 
-    start: the position of a batch; end: the size of the segment, or where a piece of it
-    ends. `base_offset` is the segment's (its name), below which and 2^31 beyond which nothing can
-    lie; `previous` the last offset before `start` where it is known. Without `check_crc` only
-    headers are looked at, and whether a batch is followed by zeros to the end is not.
+    start: the position of a batch; end: the size of the segment, or the end of a piece of it.
+    base_offset: the segment's (its name); no offset can lie below it, or 2^31 or more above it.
+    previous: the last offset before `start` where it is known. Without `check_crc` only headers are
+    read, and zeros are not followed to the end.
     """
 
     read_at: ReadAt
@@ -99,11 +100,11 @@ class Walk:
 
     @property
     def _ceiling(self) -> int:
-        """The last offset that can lie in the segment; the log end, one above, is an int64 too."""
+        """Return the last offset that fits the segment; the log end, one above, is an int64 too."""
         return min(self.base_offset + INT32_MAX, INT64_MAX - 1)
 
     def _inspect(self, at: int, window: memoryview, last: int) -> Batch | End:
-        """The batch at `at`, of which `window` is the beginning, or what is wrong with it."""
+        """Return the batch at `at`, which begins with `window`, or the end of the log."""
         head = self._head(at, window)
         try:
             if end := self._no_batch(at, head):
@@ -125,7 +126,7 @@ class Walk:
         return head
 
     def _no_batch(self, at: int, head: bytes) -> End | None:
-        """The ends that come before a header, in the order in which a broker sees them."""
+        """Return or raise an end that comes before a header, in the order of a broker's checks."""
         left = self.end - at
         if left <= 0:
             return End(at, Reason.END)
@@ -161,7 +162,7 @@ class Walk:
             raise BadFormat(Reason.OFFSETS, detail)
 
     def _must_be_whole(self, header: BatchHeader, at: int, window: memoryview) -> None:
-        """Sum up the batch, first what is in the window, then the rest of it in pieces."""
+        """Check the CRC of the batch, first over the window, then over the rest in pieces."""
         if not self.check_crc:
             return
         add = crc32c if header.magic == 2 else zlib.crc32

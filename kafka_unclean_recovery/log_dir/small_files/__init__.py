@@ -1,1 +1,1 @@
-"""The small files that Kafka keeps beside its logs."""
+"""This package parses the small files that Kafka keeps beside its logs."""

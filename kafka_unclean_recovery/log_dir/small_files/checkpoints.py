@@ -1,4 +1,4 @@
-"""The checkpoint files: leader epochs of one partition, offsets of all partitions of a directory.
+"""Parse the checkpoint files: leader epochs of one partition, offsets of many partitions.
 
 Source: org.apache.kafka.server.common.CheckpointFile and, in
 org.apache.kafka.storage.internals.checkpoint, LeaderEpochCheckpointFile and OffsetCheckpointFile.
@@ -18,24 +18,24 @@ HIGH_WATERMARKS = "replication-offset-checkpoint"
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"
 LOG_STARTS = "log-start-offset-checkpoint"
 
-# Every checkpoint, UTF-8, every line ended:
+# Every checkpoint is UTF-8 with every line ended:
 #
 #     0                    version
 #     <count>              how many lines follow
 #     <entry> ...
 #
-# An entry of leader-epoch-checkpoint is "epoch start_offset", both rising; of the others
-# "topic partition offset", a topic being made of [a-zA-Z0-9._-]. One blank lies between fields.
-# A file of no bytes is one that a broker made and never wrote: no entries.
+# An entry of leader-epoch-checkpoint is "epoch start_offset", both rising; an entry of the other
+# files is "topic partition offset", and a topic consists of [a-zA-Z0-9._-]. One blank separates
+# fields. A broker made a file of no bytes and never wrote it: it has no entries.
 _EPOCH = re.compile(r"([0-9]+) ([0-9]+)")
 _OFFSET = re.compile(r"([a-zA-Z0-9._-]{1,249}) ([0-9]+) ([0-9]+)")
 
 
 def parse_leader_epochs(data: bytes) -> tuple[tuple[int, int], ...]:
-    """(leader epoch, start offset, inclusive) pairs, both strictly rising. Raises BadFormat.
+    """Return (leader epoch, start offset, inclusive) pairs, both strictly rising. Raises BadFormat.
 
-    An epoch ends where the next begins. The last entry may lie at the log end: a leader assigns
-    its epoch before it writes.
+    An epoch ends where the next begins. The last entry may lie at the log end: a leader assigns its
+    epoch before it writes.
     """
     entries = tuple(_epoch(line) for line in _entries(LEADER_EPOCHS, data))
     for (epoch, start), (next_epoch, next_start) in pairwise(entries):
@@ -54,10 +54,11 @@ def _epoch(line: str) -> tuple[int, int]:
 
 
 def parse_offsets(what: str, data: bytes) -> dict[TopicPartition, int]:
-    """An offset of each partition. `what` is the file's name and says which: the high watermark
-    (exclusive), the recovery point (exclusive; all below was synced) or the log start (inclusive).
+    """Return an offset of each partition. `what` is the file's name and decides the meaning: the
+    high watermark (exclusive), the recovery point (exclusive; all below was synced) or the log
+    start (inclusive).
 
-    Raises BadFormat, for a partition named twice too.
+    Raises BadFormat, also for a partition named twice.
     """
     offsets: dict[TopicPartition, int] = {}
     for line in _entries(what, data):
@@ -72,7 +73,7 @@ def parse_offsets(what: str, data: bytes) -> dict[TopicPartition, int]:
 
 
 def _entries(what: str, data: bytes) -> list[str]:
-    """The lines after version and count, which must agree with them."""
+    """Return the lines after version and count, which must agree with both."""
     lines = whole_lines(what, data)
     if not lines:
         return []

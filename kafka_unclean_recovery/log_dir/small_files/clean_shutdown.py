@@ -1,4 +1,4 @@
-"""`.kafka_cleanshutdown`: left behind in every log directory by a broker that stopped in order.
+"""Parse `.kafka_cleanshutdown`, which a broker that stops in order leaves in every log directory.
 
 Source: org.apache.kafka.storage.internals.checkpoint.CleanShutdownFileHandler (3.7 and later),
 kafka.log.CleanShutdownFile (before).
@@ -15,7 +15,7 @@ from kafka_unclean_recovery.log_dir.small_files.text_lines import INT64_MAX, dec
 
 CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
 
-# Three generations:
+# The file has three generations:
 #
 #     before KIP-966    no bytes at all
 #     3.7 and later     {"version":0,"brokerEpoch":10}
@@ -31,13 +31,13 @@ _TEXT = re.compile(r"version: (\S+)\r?\nbrokerEpoch: (\S+)\s*")
 
 @dataclass(frozen=True, slots=True)
 class CleanShutdown:
-    """The broker's last epoch, None where its version did not write it."""
+    """The content of the file: the broker's last epoch, None where its version did not write it."""
 
     broker_epoch: int | None
 
 
 def parse_clean_shutdown(data: bytes) -> CleanShutdown:
-    """A whole file. Raises BadFormat."""
+    """Parse a whole file. Raises BadFormat."""
     if not data:
         return CleanShutdown(None)
     text = decoded(CLEAN_SHUTDOWN, data)

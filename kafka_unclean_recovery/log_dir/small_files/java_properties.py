@@ -1,4 +1,4 @@
-"""Java's .properties format, as java.util.Properties.load(InputStream) reads it.
+"""Parse Java's .properties format as java.util.Properties.load(InputStream) reads it.
 
     line      = blank | comment | key [separator value]
     comment   = optional blanks, then '#' or '!', up to the line's end
@@ -7,7 +7,7 @@
                 character is that character
     an odd number of backslashes at a line's end joins the next line, less its leading blanks
 
-Bytes are ISO-8859-1. Of two values of one key the later counts.
+Bytes are ISO-8859-1. The later of two values of one key counts.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _BAD_UNICODE = re.compile(r"(?<!\\)(?:\\\\)*\\u(?![0-9A-Fa-f]{4})")
 
 
 def parse_properties(what: str, data: bytes) -> dict[str, str]:
-    """Keys and values. Raises BadFormat for a broken \\u escape, the one thing Java refuses."""
+    """Return the keys and values. Raises BadFormat for a broken \\u escape, as Java does."""
     values = {}
     for line in _logical_lines(data.decode("iso-8859-1")):
         if _BAD_UNICODE.search(line):
             raise BadFormat(what, "a broken \\u escape")
         key = _KEY.match(line)
-        assert key is not None  # it matches the empty string too
+        assert key is not None  # the pattern matches the empty string too
         separator = _SEPARATOR.match(line, key.end())
         assert separator is not None
         values[_unescaped(key.group())] = _unescaped(line[separator.end() :])
@@ -40,7 +40,7 @@ def parse_properties(what: str, data: bytes) -> dict[str, str]:
 
 
 def _logical_lines(text: str) -> list[str]:
-    """Lines with their continuations joined; no comments, none that is blank."""
+    """Return the lines with their continuations joined, without comments and blank lines."""
     lines: list[str] = []
     parts: list[str] = []
     for natural in _LINE_END.split(text):

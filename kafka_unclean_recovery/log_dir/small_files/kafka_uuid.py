@@ -1,4 +1,4 @@
-"""Kafka's text form of UUIDs: 22 characters of base64url.
+"""Parse Kafka's text form of UUIDs: 22 characters of base64url.
 
 Source: org.apache.kafka.common.Uuid.
 """
@@ -15,8 +15,8 @@ _TEXT = re.compile(r"[A-Za-z0-9_-]{22}(==)?")
 
 
 def parse_uuid(what: str, text: str) -> str:
-    """The UUID as `model.PartitionState.topic_id` has it: 8-4-4-4-12 hex digits. Raises BadFormat,
-    for the zero UUID too, which Kafka gives to nothing."""
+    """Return the UUID in the form of `model.PartitionState.topic_id`: 8-4-4-4-12 hex digits. Raises
+    BadFormat, also for the zero UUID, which Kafka gives to nothing."""
     if _TEXT.fullmatch(text) is None:
         raise BadFormat(what, f"{excerpt(text)} is not a base64url UUID")
     value = uuid.UUID(bytes=base64.urlsafe_b64decode(text[:22] + "=="))

@@ -1,4 +1,4 @@
-"""meta.properties of a log directory and partition.metadata of a partition's directory."""
+"""Parse meta.properties of a log directory and partition.metadata of a partition's directory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kafka_unclean_recovery.log_dir.small_files.text_lines import INT32_MAX, dec
 META_PROPERTIES = "meta.properties"
 PARTITION_METADATA = "partition.metadata"
 
-# meta.properties (org.apache.kafka.metadata.properties.MetaProperties), a Java .properties file:
+# meta.properties (org.apache.kafka.metadata.properties.MetaProperties) is a .properties file:
 #
 #     version 0 (ZooKeeper)            version 1 (KRaft)
 #     version=0, or no such line       version=1
@@ -22,12 +22,12 @@ PARTITION_METADATA = "partition.metadata"
 #     directory.id=<uuid> optional     directory.id=<uuid>   optional, 3.7 and later
 #
 # Kafka takes a version 0 without broker.id for a directory that no broker has claimed yet; such a
-# one holds no replica, and is refused here.
+# directory holds no replica, and is refused here.
 
 
 @dataclass(frozen=True, slots=True)
 class MetaProperties:
-    """Whose directory this is. `directory_id` is 8-4-4-4-12 hex digits, as topic ids are."""
+    """The owner of a directory. `directory_id` is 8-4-4-4-12 hex digits, as topic ids are."""
 
     version: int
     node_id: int
@@ -36,7 +36,7 @@ class MetaProperties:
 
 
 def parse_meta_properties(data: bytes) -> MetaProperties:
-    """A whole meta.properties. Raises BadFormat."""
+    """Parse a whole meta.properties. Raises BadFormat."""
     properties = parse_properties(META_PROPERTIES, data)
     version = properties.get("version", "0")
     if version not in ("0", "1"):
@@ -59,17 +59,17 @@ def _id(properties: dict[str, str]) -> str | None:
     return None if text is None else parse_uuid(META_PROPERTIES, text)
 
 
-# partition.metadata (org.apache.kafka.storage.internals.checkpoint.PartitionMetadataFile), UTF-8:
+# partition.metadata (org.apache.kafka.storage.internals.checkpoint.PartitionMetadataFile) is UTF-8:
 #
 #     version: 0
 #     topic_id: <uuid>
 #
-# with no end to the second line. Kafka reads a later version's file by the same two lines.
+# The second line has no line end. Kafka reads a later version's file by the same two lines.
 _FIELD = re.compile(r"([a-z_]+):[ \t]+(\S+)")
 
 
 def parse_partition_metadata(data: bytes) -> str:
-    """The topic id, as `model.PartitionState.topic_id` has it. Raises BadFormat."""
+    """Return the topic id in the form of `model.PartitionState.topic_id`. Raises BadFormat."""
     lines = decoded(PARTITION_METADATA, data).rstrip("\r\n").split("\n")
     version = number(PARTITION_METADATA, _field(lines, 0, "version"), INT32_MAX)
     if version == 0 and len(lines) > 2:

@@ -1,7 +1,7 @@
-"""Lines and numbers of the small text files that Kafka keeps beside its logs.
+"""Split the small text files that Kafka keeps beside its logs into lines and numbers.
 
-Kafka writes them whole to a temporary file, syncs it and renames it, so a file that is cut short
-was damaged later. It never writes a sign, a blank or a zero in front of a number.
+Kafka writes these files whole to a temporary file, syncs it and renames it, so a file that is cut
+short was damaged later. Kafka never writes a sign, a blank or a zero in front of a number.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _NUMBER = re.compile(r"0|[1-9][0-9]{0,18}")
 
 
 def decoded(what: str, data: bytes) -> str:
-    """UTF-8 as text. Raises BadFormat."""
+    """Decode UTF-8 to text. Raises BadFormat."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -25,7 +25,8 @@ def decoded(what: str, data: bytes) -> str:
 
 
 def whole_lines(what: str, data: bytes) -> list[str]:
-    """Lines, each ended by LF (or CR LF, as on Windows). Raises BadFormat when the last is not."""
+    """Return the lines, each ended by LF (or CR LF, as on Windows). Raises BadFormat when the last
+    is not ended."""
     lines = decoded(what, data).split("\n")
     if lines.pop():
         raise BadFormat(what, "the last line is cut short")
@@ -33,7 +34,7 @@ def whole_lines(what: str, data: bytes) -> list[str]:
 
 
 def number(what: str, text: str, largest: int = INT64_MAX) -> int:
-    """A decimal number in [0, largest]. Raises BadFormat."""
+    """Parse a decimal number in [0, largest]. Raises BadFormat."""
     if _NUMBER.fullmatch(text) is None or (value := int(text)) > largest:
         raise BadFormat(what, f"{excerpt(text)} is not a number from 0 to {largest}")
     return value
