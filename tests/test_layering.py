@@ -143,7 +143,10 @@ def _heavy(*modules: str) -> set[str]:
 
 
 def test_help_imports_no_codec() -> None:
-    assert _heavy(f"{NAME}.cli.commands.unclean_recovery", f"{NAME}.cli.commands.elect_leaders") == set()
+    assert (
+        _heavy(f"{NAME}.cli.commands.unclean_recovery", f"{NAME}.cli.commands.elect_leaders")
+        == set()
+    )
 
 
 def test_every_pytest_run_on_the_machine_imports_no_codec() -> None:
@@ -152,4 +155,6 @@ def test_every_pytest_run_on_the_machine_imports_no_codec() -> None:
 
 
 def test_ctl_imports_no_codec() -> None:
-    assert _heavy(f"{NAME}.cli.runs.emulator_ctl", f"{NAME}.emulator.control.commands") <= {"asyncio"}
+    assert _heavy(f"{NAME}.cli.runs.emulator_ctl", f"{NAME}.emulator.control.commands") <= {
+        "asyncio"
+    }
