@@ -1,4 +1,4 @@
-"""Live replicas are asked how far their logs go, to be held against disks that were scanned."""
+"""Live replicas are asked how far their logs go, and are compared with disks that were scanned."""
 
 from __future__ import annotations
 

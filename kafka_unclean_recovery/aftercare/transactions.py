@@ -1,5 +1,5 @@
-"""A transaction that a partition holds without its end gets a verdict by what its coordinator says
-of its ending. This module does no I/O.
+"""A verdict on a transaction that a partition holds without its end rests on what the transaction's
+coordinator says. This module does no I/O.
 
 A coordinator remembers only the newest transaction of a transactional id, and that may be a later
 one than the partition's. Two things tell them apart:
@@ -14,9 +14,9 @@ one than the partition's. Two things tell them apart:
   Clocks differ, and records get their times before the coordinator hears of the transaction, so
   times that are closer than CLOCKS_MS prove nothing.
 
-A transaction that a producer began since the leader leads, and that its coordinator calls ongoing,
-is an ordinary open one. Where neither epochs nor times decide, the ending is unknown: a wrong
-verdict shows aborted records, or hides committed ones.
+A transaction that began after the leader was elected, and that its coordinator calls ongoing, is an
+ordinary open one. Where neither epochs nor times decide, the ending is unknown: a wrong verdict
+shows aborted records, or hides committed ones.
 """
 
 from __future__ import annotations

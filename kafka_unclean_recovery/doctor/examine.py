@@ -71,7 +71,7 @@ from kafka_unclean_recovery.transport.choosing import (
 
 T = TypeVar("T")
 
-# One broker has a question to itself for so long; then the next broker is asked too.
+# One broker has a question to itself for this long; then the next broker is asked too.
 _ALONE_SECONDS = 1.0
 _NONE_LEADS = "no controller leads the quorum, as far as brokers tell"
 

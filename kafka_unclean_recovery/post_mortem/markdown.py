@@ -23,7 +23,7 @@ from kafka_unclean_recovery.report.ladder import ladder_of, rung_texts
 from kafka_unclean_recovery.report.loss_by_topic import record_text, why_text
 from kafka_unclean_recovery.wording import count_text, one_line
 
-# So many partitions are told with their replicas; each of the others has one line.
+# This many partitions are told with their replicas; each of the others has one line.
 _IN_FULL = 20
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#|~&!$])")
 

@@ -25,9 +25,9 @@ from kafka_unclean_recovery.report.ladder_svg import EXPLAINED, ladder_picture
 from kafka_unclean_recovery.report.loss_page import loss_table
 from kafka_unclean_recovery.wording import count_text, one_line
 
-# So many partitions are drawn with their ladders; each of the others has one line.
+# This many partitions are drawn with their ladders; each of the others has one line.
 LADDERS = 5000
-# So many partitions are laid out together, and only when they come near the view.
+# The browser lays out this many partitions together, and only when they come near the view.
 _TOGETHER = 50
 
 

@@ -12,7 +12,7 @@ from kafka_unclean_recovery.wording import count_text, ids_text, one_line
 _TOLD = ("v", "at", "at_ms", "event")
 _LONGEST = 300
 _LISTED = 8
-# An answer is what should come, so it has no sentence; where none came, the outcome says so.
+# An answer is the normal case, so it has no sentence; where none came, the outcome says so.
 _UNTOLD = {"answered"}
 
 

@@ -13,7 +13,7 @@ from kafka_unclean_recovery.salvage.replay.records import Fate, SavedRecord, fat
 from kafka_unclean_recovery.salvage.replay.saved import SavedPartition
 from kafka_unclean_recovery.salvage.replay.target import Survey, Target
 
-# So many records or bytes are sent and acknowledged before the checkpoint is written.
+# This many records or bytes are sent and acknowledged before the checkpoint is written.
 _RECORDS = 10_000
 _BYTES = 16 << 20
 
