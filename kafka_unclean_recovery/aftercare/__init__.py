@@ -1,2 +1,2 @@
-"""What an unclean election leaves behind, and whether it is over: pure but for looking.py and
-ending.py."""
+"""Aftercare looks for what an unclean election leaves behind, until nothing is left. Only
+comparing, ending, looking and watching wait for brokers; the other modules do no I/O."""

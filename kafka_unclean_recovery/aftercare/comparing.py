@@ -1,4 +1,4 @@
-"""Live replicas asked how far they go, to be held against disks that were scanned."""
+"""Live replicas are asked how far their logs go, and are compared with disks that were scanned."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ async def with_returning(
     info: ReplicaInfo | None,
     deadline: Deadline,
 ) -> Aftercare:
-    """With what is known of replicas that return. brokers: the live ones; info: of disks, None
-    without any."""
+    """Add to `found` what is known of replicas that return. brokers: the live ones. info: the
+    scanned disks, None without any."""
     scanned = {row.topic_partition: row for row in (info.partitions if info else ())}
     led = [row.state for row in found.partitions if not row.state.offline]
     wanted = _whom_to_ask([state for state in led if state.topic_partition in scanned], scanned)
@@ -58,7 +58,8 @@ async def with_returning(
 def _whom_to_ask(
     states: Sequence[PartitionState], scanned: _Scanned
 ) -> Mapping[int, list[PartitionState]]:
-    """Leaders, and the live brokers whose disks were scanned."""
+    """Return the partitions to ask for by broker: by their leaders, and by the live brokers whose
+    disks were scanned."""
     found: dict[int, list[PartitionState]] = defaultdict(list)
     for state in states:
         disks = {log.broker for log in scanned[state.topic_partition].replica_logs}

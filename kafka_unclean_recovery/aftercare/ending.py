@@ -1,4 +1,4 @@
-"""Hanging transactions ended with their coordinators' verdict, each through its leader."""
+"""Hanging transactions are ended with their coordinators' verdict, each through its leader."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from kafka_unclean_recovery.model import Broker, TopicPartition
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """problem: why no marker is known to have been written, None when one was."""
+    """The result for one transaction. problem: why no marker is known to have been written, None
+    when one was."""
 
     hanging: Hanging
     problem: str | None
@@ -29,10 +30,10 @@ async def end_transactions(
     timeout: float,
     going_on: Callable[[], bool],
 ) -> list[Ended]:
-    """A marker for each of `chosen`, one after the other; each has a sure verdict.
+    """Write a marker for each of `chosen`, one after the other; each has a sure verdict.
 
-    leaders: those that are live. timeout: seconds for each. `going_on` false ends it before the
-    next.
+    leaders: those that are live. timeout: seconds for each transaction. `going_on` is asked before
+    each transaction, and ends the work when it is false.
     """
     done = []
     for each in chosen:
@@ -49,12 +50,13 @@ async def end_transactions(
 
 
 async def _end(nodes: Nodes, leader: Broker, hanging: Hanging, deadline: Deadline) -> str | None:
-    """Why no marker is known to be there."""
+    """Write one marker. Return why no marker is known to be there, or None."""
     here = hanging.transaction
     where = here.topic_partition
     try:
         connection = await nodes.broker(leader, deadline)
-        # A marker goes to whatever of this producer is open, so this comes right before it.
+        # A marker ends any open transaction of this producer, so this check comes right before the
+        # marker.
         found = (await describe_producers(connection, [where], deadline)).get(where)
         if found is None or found.error != NONE or here not in found.open:
             return "it changed meanwhile, so it was left alone: look again"

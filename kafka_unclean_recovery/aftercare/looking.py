@@ -1,6 +1,7 @@
-"""One look at what is left of an election: questions to leaders, coordinators and every broker.
+"""One look at what is left of an election asks leaders, coordinators and every broker.
 
-What does not answer, or with an error, makes a sentence in the result: it is unknown, never clean.
+A broker that does not answer, or answers with an error, makes a sentence in the result: what it did
+not tell is unknown, never clean.
 """
 
 from __future__ import annotations
@@ -53,9 +54,9 @@ _FAILURES = (ConnectionFailed, RequestFailed)
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Which partitions are looked at. named: those that must be there, None for every partition
-    that `includes` lets in. elected: what an unclean election is known to have elected. may_lack:
-    which may lack records, so that their producers are told of."""
+    """The partitions to look at. named: partitions that must be there, None for every partition
+    that `includes` lets in. elected: partitions that an unclean election is known to have elected.
+    may_lack: tells which partitions may lack records, so that their producers are told of."""
 
     includes: Callable[[TopicPartition], bool]
     named: frozenset[TopicPartition] | None = None
@@ -65,8 +66,8 @@ class Asked:
 
 @dataclass(slots=True)
 class _OfLeaders:
-    """What leaders said, and of partitions without one the live replicas. open: by broker, too.
-    producers: of partitions that may lack records."""
+    """The answers of leaders, and of all live replicas where a partition has no leader. open: by
+    partition and broker. producers: of partitions that may lack records; None is unknown."""
 
     producers: dict[TopicPartition, tuple[ProducerState, ...] | None]
     ends: dict[TopicPartition, int] = field(default_factory=dict)
@@ -85,8 +86,9 @@ class _OfLeaders:
 
 
 async def look(nodes: Nodes, reader: Reader, asked: Asked, timeout: float) -> Aftercare:
-    """`timeout`: seconds that each round of questions may take. Raises NoBrokerReachable,
-    ConnectionFailed, RequestFailed when not even the partitions can be told."""
+    """Look once. timeout: the seconds that each round of questions may take. Raises
+    NoBrokerReachable, ConnectionFailed or RequestFailed when not even the partitions can be
+    told."""
     cluster, rights = await reader.cluster()
     topics = await reader.topics(None)
     states, unknown = _states(topics, asked)
@@ -134,7 +136,8 @@ def _states(topics: Sequence[Topic], asked: Asked) -> tuple[list[PartitionState]
 
 
 def _hidden(topics: Sequence[Topic], rights: frozenset[int]) -> list[str]:
-    """Coordinators that are not there leave groups and transactions out in silence."""
+    """Return what may be hidden. Coordinators that are not there leave groups and transactions out
+    without an error."""
     found = []
     for name, what in ((OFFSETS_TOPIC, "groups"), (STATES_TOPIC, "transactions")):
         partitions = [p for topic in topics if topic.name == name for p in topic.partitions]
@@ -146,7 +149,8 @@ def _hidden(topics: Sequence[Topic], rights: frozenset[int]) -> list[str]:
 
 
 async def _not_shown(reader: Reader, topics: Sequence[Topic]) -> list[str]:
-    """Without rights on them, topics of Kafka's own are left out of the list of all."""
+    """Ask for Kafka's own topics by name. Without rights on them they are left out of the list of
+    all topics."""
     missing = {OFFSETS_TOPIC, STATES_TOPIC} - {topic.name for topic in topics}
     asked = await reader.topics(sorted(missing)) if missing else []
     return [
@@ -163,8 +167,8 @@ async def _undescribed(
     asked: Asked,
     timeout: float,
 ) -> list[str]:
-    """Topics that the caller may not describe are left out in silence; log directories name them
-    all the same."""
+    """Return what is known of hidden topics. Topics that the caller may not describe are left out
+    without an error, but log directories name them."""
     names: set[str] = set()
     found: list[str] = []
 
@@ -194,8 +198,8 @@ def _unclean(topics: Sequence[Topic], elected: frozenset[TopicPartition]) -> Unc
 
 
 def _by_broker(states: Iterable[PartitionState]) -> Mapping[int, list[PartitionState]]:
-    """Whom to ask: leaders, and of a partition without one all live replicas, which may be elected
-    yet."""
+    """Return the partitions to ask for by broker: by their leaders, and where there is no leader by
+    all live replicas, because each of them may be elected yet."""
     found: dict[int, list[PartitionState]] = defaultdict(list)
     for state in states:
         for broker in state.online_replicas if state.offline else [state.leader]:
@@ -229,7 +233,7 @@ async def _ask_replicas(
         for tp in wanted:
             leaders.problems[tp].append(f"broker {broker_id} can't be asked: {error}")
         return
-    # Each by itself: what one does not tell, the other may.
+    # The two requests fail independently, so that one may tell what the other does not.
     ends, producers = await asyncio.gather(
         end_offsets(connection, wanted, deadline),
         describe_producers(connection, wanted, deadline),
@@ -277,7 +281,7 @@ def _note_producers(
 
 
 def _failure(error: BaseException) -> str:
-    """Raises what is no failure of a connection."""
+    """Return the message of a failed connection. Raises any other error."""
     if not isinstance(error, ConnectionFailed):
         raise error
     return str(error)
@@ -330,8 +334,8 @@ async def _ask_again(
     leaders: _OfLeaders,
     timeout: float,
 ) -> None:
-    """Only what is open still counts: coordinators were asked later, and complete a transaction
-    when all its markers are written."""
+    """Keep only the transactions that are still open. Coordinators were asked after the leaders,
+    and complete a transaction when all its markers are written."""
     with_some = list(filter(leaders.has_open, states))
 
     async def ask(broker: Broker, of: Sequence[PartitionState]) -> None:
@@ -358,7 +362,7 @@ async def _ask_again(
 def still_open(
     before: Iterable[OpenTransaction], now: Iterable[OpenTransaction]
 ) -> tuple[OpenTransaction, ...]:
-    """Those of `now` that are the very ones of `before`, which may have grown since."""
+    """Return the transactions of `now` that are also in `before`; they may have grown since."""
     known = set(map(_identity, before))
     return tuple(each for each in now if _identity(each) in known)
 
@@ -375,8 +379,8 @@ async def _ask_epochs(
     leaders: _OfLeaders,
     timeout: float,
 ) -> None:
-    """Where the leader epochs of commits end, and those before the leaders' own where transactions
-    are open."""
+    """Ask where the leader epochs of commits end. Where transactions are open, also ask where the
+    epoch before the leader's own ends."""
     leader_of = {state.topic_partition: state.leader for state in states}
     wanted: dict[int, set[Epoch]] = defaultdict(set)
     for state in states:

@@ -1,4 +1,4 @@
-"""What an election left, as metrics. Pure."""
+"""The result of an aftercare is reported as metrics. This module does no I/O."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ _PREFIX = "kafka_unclean_recovery_aftercare"
 
 
 def aftercare_metrics(found: Aftercare) -> list[Metric]:
-    """Of one look. What could not be seen is no 0 of the others: it is counted by itself."""
+    """Return the metrics of one look. Facts that could not be seen have a metric of their own,
+    because a 0 in another metric does not include them."""
     rows = found.partitions
     unknown = len(found.unknown) + sum(len(row.problems) for row in rows)
     hanging = list(found.hanging())

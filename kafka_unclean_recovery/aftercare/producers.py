@@ -1,6 +1,7 @@
-"""What becomes of producers whose records are gone. Pure.
+"""Producers whose records are gone need advice. This module does no I/O.
 
-Told is what was tried, of idempotent producers; which client has a producer id no broker knows.
+The advice tells what idempotent producers did when this was tried. No broker knows which client has
+a producer id.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from kafka_unclean_recovery.wording import count_text
 
 
 def producers_advice(rows: Iterable[PartitionCare]) -> Iterator[str]:
-    """What to do about them, over all partitions."""
+    """Yield what to do about these producers, over all partitions."""
     told = {
         row.topic_partition: ids
         for row in rows

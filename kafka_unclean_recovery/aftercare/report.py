@@ -1,4 +1,5 @@
-"""What is left, as JSON (schemas/aftercare-1.schema.json). Pure; unknown is null, never 0."""
+"""The result of an aftercare is reported as JSON (schemas/aftercare-1.schema.json). Unknown is
+null, never 0. This module does no I/O."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ FORMAT_VERSION = 1
 
 
 def render_json(found: Aftercare) -> str:
-    """The artefact of --format json: one object, a line for each partition."""
+    """Return the artefact of --format json: one object with a line for each partition."""
     head = {
         "format_version": FORMAT_VERSION,
         "kind": "aftercare",
@@ -25,7 +26,7 @@ def render_json(found: Aftercare) -> str:
 
 
 def row_json(row: PartitionCare) -> Json:
-    """A partition's entry in it, as values."""
+    """Return the entry of a partition in the artefact, as values."""
     state = row.state
     return {
         "topic": state.topic,

@@ -1,4 +1,5 @@
-"""What one look at the partitions found, and whether it is over. Pure."""
+"""The result of one look at the partitions tells whether the aftercare is over. This module does no
+I/O."""
 
 from __future__ import annotations
 
@@ -13,11 +14,14 @@ from kafka_unclean_recovery.model import GroupBeyond, PartitionState, TopicParti
 
 @dataclass(frozen=True, slots=True)
 class PartitionCare:
-    """One partition. log_end_offset: the leader's, exclusive. transactions: the leader's; without
-    a leader those of each live replica, which hang once that is elected. problems: why something
-    could not be seen, a sentence each: what they hide is unknown. returning: replicas whose disks
-    may hold more than the leader, or did. producers: that the leader knows, where records may be
-    gone; None is unknown."""
+    """The result for one partition.
+
+    log_end_offset: the leader's, exclusive. transactions: the leader's; without a leader those of
+    each live replica, which hang once that replica is elected. problems: sentences on why something
+    could not be seen; what they hide is unknown. returning: replicas whose disks hold more than the
+    leader, may do so, or did. producers: the producers that the leader knows, where records may be
+    gone; None is unknown.
+    """
 
     state: PartitionState
     log_end_offset: int | None = None
@@ -33,13 +37,13 @@ class PartitionCare:
 
     @property
     def out_of_sync(self) -> tuple[int, ...]:
-        """Replicas that are not back in the ISR, ascending."""
+        """Return the replicas that are not back in the ISR, ascending."""
         return tuple(sorted(set(self.state.replicas) - set(self.state.isr)))
 
     @property
     def hanging(self) -> tuple[Hanging, ...]:
-        """Transactions that nobody ends by himself, or of which that is not known; without a
-        leader one more for each replica that has it."""
+        """Return the transactions that no coordinator is known to end. Without a leader a
+        transaction is there once for each replica that has it."""
         return tuple(h for h in self.transactions if h.verdict.ending is not Ending.OPEN)
 
     @property
@@ -50,8 +54,8 @@ class PartitionCare:
 
 @dataclass(frozen=True, slots=True)
 class Aftercare:
-    """partitions: by topic and partition. unknown: what could not be seen of the cluster as a
-    whole, a sentence each."""
+    """The result of one look. partitions: by topic and partition. unknown: sentences on what could
+    not be seen of the cluster as a whole."""
 
     cluster_id: str
     partitions: tuple[PartitionCare, ...]
@@ -59,7 +63,7 @@ class Aftercare:
 
     @property
     def over(self) -> bool:
-        """Nothing is left, and nothing may be hidden."""
+        """True when nothing is left and nothing may be hidden."""
         return not self.unknown and all(row.over for row in self.partitions)
 
     def hanging(self) -> Iterator[Hanging]:
@@ -67,7 +71,8 @@ class Aftercare:
             yield from row.hanging
 
     def endable(self) -> Iterator[Hanging]:
-        """Those with a sure verdict, and a leader to write it."""
+        """Yield the hanging transactions that have a sure verdict, and a leader to write the
+        marker."""
         for row in self.partitions:
             if not row.state.offline:
                 yield from (each for each in row.hanging if each.verdict.sure)

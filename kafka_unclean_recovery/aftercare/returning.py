@@ -1,8 +1,8 @@
-"""Replicas whose disks hold more than their leader: those of brokers that are yet to come back, and
-those that are back and have lost it. Pure.
+"""A returning replica has a disk that held more than its leader: its broker is yet to come back, or
+is back and has lost the difference. This module does no I/O.
 
-A broker that starts truncates to its leader. That it has done so shows where its disk was scanned
-before: the replica has less now.
+A broker that starts truncates its replicas to their leaders. Where its disk was scanned before, the
+replica now has less than the scan, which shows the truncation.
 """
 
 from __future__ import annotations
@@ -17,8 +17,12 @@ from kafka_unclean_recovery.wording import count_text
 
 @dataclass(frozen=True, slots=True)
 class Returning:
-    """records: of its disk from `offset` on, which its leader lacks or, once it is `back`, which
-    it lacks itself; None where that is not known. directory: of the replica on its disk."""
+    """A replica whose disk holds or held more than its leader, or may do so.
+
+    records: the number of records on its disk from `offset` on that its leader lacks or, once it is
+    `back`, that it lacks itself; None where that is not known. directory: the directory of the
+    replica on its disk.
+    """
 
     broker: int
     back: bool
@@ -35,8 +39,9 @@ class Returning:
 def returning(
     state: PartitionState, logs: Mapping[int, ReplicaLog], disks: Mapping[int, ReplicaLog]
 ) -> tuple[Returning, ...]:
-    """Of a partition with a leader, in the order of its replicas. logs: what live replicas hold,
-    the leader's among them; disks: what was scanned; each by broker, as far as they are known."""
+    """Return the returning replicas of a partition with a leader, in the order of its replicas.
+    logs: what live replicas hold, the leader's among them. disks: what was scanned. Both are by
+    broker, as far as they are known."""
     return tuple(_returning(state, logs, disks))
 
 
@@ -68,7 +73,7 @@ def _why(dead: bool) -> str:
 
 
 def advice(every: Iterable[Returning]) -> Iterator[str]:
-    """What to do about each broker, over all partitions."""
+    """Yield what to do about each broker, over all partitions."""
     by_broker: dict[int, list[Returning]] = {}
     for found in every:
         by_broker.setdefault(found.broker, []).append(found)

@@ -1,4 +1,5 @@
-"""What is left, as tables and lines for a terminal. Pure; unknown is "unknown", never 0."""
+"""The result of an aftercare is shown as tables and lines for a terminal. Unknown is "unknown",
+never 0. This module does no I/O."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from kafka_unclean_recovery.model import GroupBeyond
 from kafka_unclean_recovery.report.table import page, table
 from kafka_unclean_recovery.wording import count_text, ids_text, number_text, one_line
 
-# A column: the two lines of its header, how it is aligned.
+# Each column has the two lines of its header and its alignment.
 _PARTITIONS = (
     ("", "topic", "left"),
     ("", "partition", "right"),
@@ -59,8 +60,8 @@ _PRODUCERS = (
 
 
 def render_aftercare(found: Aftercare) -> str:
-    """Partitions with something left, transactions, groups, replicas that return, producers, what
-    is unknown, totals."""
+    """Return tables of the partitions with something left, of transactions, groups, returning
+    replicas and producers, then a line for each unknown, then the totals."""
     left = [row for row in found.partitions if not row.over]
     return page(
         table(_PARTITIONS, list(map(_partition, left))),
@@ -153,7 +154,7 @@ def _unknown(found: Aftercare) -> Iterator[str]:
 
 
 def summary(found: Aftercare) -> str:
-    """One line: how much is left of each kind."""
+    """Return one line that says how much is left of each kind."""
     rows = found.partitions
     hanging = list(found.hanging())
     unsure = sum(each.verdict.ending is Ending.UNKNOWN for each in hanging)

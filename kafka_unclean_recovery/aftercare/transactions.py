@@ -1,19 +1,22 @@
-"""How a transaction that a partition holds without its end did end, by its coordinator. Pure.
+"""A verdict on a transaction that a partition holds without its end rests on what the transaction's
+coordinator says. This module does no I/O.
 
-A coordinator remembers the newest transaction of a transactional id only, and that may be a later
+A coordinator remembers only the newest transaction of a transactional id, and that may be a later
 one than the partition's. Two things tell them apart:
 
-* Epochs: the coordinator's is that of the partition while the transaction is open, and afterwards
-  too, or one more when ending it bumped it (KIP-890, a time-out, a fencing). Producers without
-  KIP-890 keep one epoch for many transactions, so an equal one proves little. One more proves
-  little too, unless transaction.version 2 is finalized and each end bumps it: a producer that
-  restarts gets the next epoch, and its next transaction may be the one that is told of.
+* Epochs: the coordinator's epoch is that of the partition while the transaction is open. Afterwards
+  it is the same, or one more when the end of the transaction bumped it (KIP-890, a time-out, a
+  fencing). Producers without KIP-890 keep one epoch for many transactions, so an equal epoch proves
+  little. One more proves little too, unless transaction.version 2 is finalized and each end bumps
+  the epoch: a producer that restarts gets the next epoch, and the coordinator may tell of the
+  producer's next transaction.
 * Times: a transaction that began after the partition's last record of the producer is a later one.
-  Clocks differ, and records get their times before the coordinator hears of the transaction: what
-  is closer than CLOCKS_MS proves nothing.
+  Clocks differ, and records get their times before the coordinator hears of the transaction, so
+  times that are closer than CLOCKS_MS prove nothing.
 
-What a producer began since the leader leads, and its coordinator calls ongoing, is like any other.
-What neither settles is unknown: a wrong verdict shows aborted records, or hides committed ones.
+A transaction that began after the leader was elected, and that its coordinator calls ongoing, is an
+ordinary open one. Where neither epochs nor times decide, the ending is unknown: a wrong verdict
+shows aborted records, or hides committed ones.
 """
 
 from __future__ import annotations
@@ -31,7 +34,8 @@ _WRITES_MARKERS = frozenset({"PrepareCommit", "PrepareAbort"})
 
 
 class Ending(StrEnum):
-    """OPEN: its coordinator ends it yet, with nothing to do here."""
+    """The ending of a transaction. OPEN: its coordinator will end it, so there is nothing to do
+    here."""
 
     COMMIT = "commit"
     ABORT = "abort"
@@ -41,7 +45,7 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """reason: what it rests on, a sentence."""
+    """A verdict on a transaction. reason: a sentence on what the verdict rests on."""
 
     ending: Ending
     reason: str
@@ -53,8 +57,8 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Unclean:
-    """Partitions of __transaction_state that were elected uncleanly, of `count` in all: what
-    their coordinators say may be of before."""
+    """The partitions of __transaction_state that were elected uncleanly, of `count` in all. What
+    their coordinators say may be out of date."""
 
     partitions: frozenset[int] = frozenset()
     count: int = 0
@@ -67,8 +71,8 @@ class Unclean:
 
 @dataclass(frozen=True, slots=True)
 class Hanging:
-    """An open transaction of a broker's replica, who knows of it, and what follows. told: None when
-    no coordinator told of its producer id."""
+    """An open transaction on a broker's replica, and the verdict on it. told: what its coordinator
+    says; None when no coordinator, or more than one, told of its producer id."""
 
     replica: int
     transaction: OpenTransaction
@@ -83,8 +87,8 @@ def hanging(
     unclean: Unclean,
     since_elected: bool,
 ) -> Hanging:
-    """told: what all brokers said, of other producer ids too. since_elected: whether all of it was
-    written in the leader's present epoch."""
+    """Return the transaction with its verdict. told: what all brokers said, of other producer ids
+    too. since_elected: whether the whole transaction was written in the leader's present epoch."""
     mine = [each for each in told if each.producer_id == transaction.producer_id]
     if len(mine) == 1:
         verdict = _verdict(transaction, mine[0], unclean, since_elected)
@@ -155,7 +159,8 @@ def _unknown(reason: str) -> Verdict:
 
 
 def states_partition(transactional_id: str, count: int) -> int:
-    """Of __transaction_state: as TransactionStateManager.partitionFor has it."""
+    """Return the partition of __transaction_state that has this transactional id, as
+    TransactionStateManager.partitionFor does."""
     code = 0
     data = transactional_id.encode("utf-16-be", "surrogatepass")
     for high, low in zip(data[::2], data[1::2], strict=True):

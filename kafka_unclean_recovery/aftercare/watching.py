@@ -1,4 +1,4 @@
-"""Looking again until it is over, and stays so."""
+"""The watch looks again until the aftercare is over, and stays so."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ async def watch(
     deadline: Deadline,
     pause: float,
 ) -> bool:
-    """Whether it was over IN_A_ROW times before the deadline. Looks at least once, `pause` seconds
-    between; `tell` gets what each look found, or why it failed. A refused login is raised: it
-    will not pass."""
+    """Look until the aftercare was over IN_A_ROW times, and return whether that came before the
+    deadline. There is at least one look, and `pause` seconds lie between two; `tell` gets what each
+    look found, or why it failed. A refused login is raised, because it will not pass."""
     over = 0
     while True:
         try:

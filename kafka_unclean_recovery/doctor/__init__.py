@@ -1,5 +1,6 @@
-"""What stands in the way of a recovery, found without changing anything.
+"""The doctor finds what stands in the way of a recovery, without changing anything.
 
-facts: what was seen, as values. examine asks for it, the only part with I/O. Everything else is
-pure: brokers, controllers, partitions, rights and room make checks of the facts; report renders.
+`facts` holds what was seen, as values. `examine` asks for it, and is the only module with I/O.
+`brokers`, `controllers`, `partitions`, `rights` and `room` make checks of the facts, `diagnosis`
+collects them, `report` and `metrics` render them.
 """

@@ -1,4 +1,5 @@
-"""Checks of brokers: who answers, who is fenced, what they run and understand. Pure."""
+"""The checks of brokers tell which answer, which are fenced, and what they run and understand. This
+module does no I/O."""
 
 from __future__ import annotations
 
@@ -97,7 +98,8 @@ def _down(facts: Facts) -> Iterator[Check]:
 
 
 def _state_of(broker: int, quorum: Quorum | None) -> tuple[str, str]:
-    """(how it is, what to do): a broker that starts reads metadata long before it is unfenced."""
+    """Return (how the broker is, what to do). A broker that starts reads metadata long before it is
+    unfenced."""
     bring_back = (
         "if it can be started with its disk, start it before electing: what its disk kept is not"
         " lost, but after a kill the ELR does not count it, and a disk that lost its end may lead"
@@ -121,7 +123,8 @@ def _observer(quorum: Quorum, broker: int) -> Fetcher | None:
 
 
 def _lagging(facts: Facts) -> Iterator[Check]:
-    """A death shows here seconds before the session ends."""
+    """Yield the live brokers that stopped reading metadata. A death shows here seconds before the
+    session ends."""
     quorum = facts.quorum.value.quorum if facts.quorum.value else None
     if quorum is None or not quorum.tells_times:
         return

@@ -1,4 +1,5 @@
-"""A check: what is so, why it matters for a recovery, and what to do. Pure."""
+"""A check says what is so, why it matters for a recovery, and what to do. This module does no
+I/O."""
 
 from __future__ import annotations
 
@@ -8,8 +9,9 @@ from enum import StrEnum
 
 
 class Status(StrEnum):
-    """From the least grave. `unknown` is what this command can't find out and a recovery does not
-    hang on; what it hangs on and could not be found out is a warning or a failure."""
+    """The status of a check, from the least grave. `unknown` is what this command can't find out
+    and no recovery depends on. What a recovery depends on and could not be found out is a warning
+    or a failure."""
 
     OK = "ok"
     NOTICE = "notice"
@@ -23,13 +25,13 @@ class Status(StrEnum):
 
     @property
     def bad(self) -> bool:
-        """True when the exit code tells it."""
+        """True when the exit code reports the status."""
         return self in (Status.WARNING, Status.FAILURE)
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """`code` is stable. `to_do` is empty where there is nothing to do."""
+    """One check. `code` is stable. `to_do` is empty where there is nothing to do."""
 
     code: str
     status: Status
@@ -39,5 +41,5 @@ class Check:
 
 
 def worst(checks: Iterable[Check]) -> Status:
-    """OK for no check at all."""
+    """Return the gravest status, OK for no check at all."""
     return max((check.status for check in checks), key=lambda s: s.gravity, default=Status.OK)

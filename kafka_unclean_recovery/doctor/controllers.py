@@ -1,4 +1,4 @@
-"""Checks of the controller quorum and of clocks. Pure."""
+"""The checks of controllers are about their quorum and about clocks. This module does no I/O."""
 
 from __future__ import annotations
 

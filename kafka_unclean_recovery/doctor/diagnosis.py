@@ -1,4 +1,5 @@
-"""All checks of one examination, and how much is wrong. Pure."""
+"""A diagnosis holds all checks of one examination, and says how much is wrong. This module does no
+I/O."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from kafka_unclean_recovery.doctor.room import room_checks
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """checked_at: ISO 8601 with its offset from UTC. checks: the gravest first."""
+    """The checks of one examination. checked_at: ISO 8601 with its offset from UTC. checks: the
+    gravest first."""
 
     cluster_id: str
     checked_at: str

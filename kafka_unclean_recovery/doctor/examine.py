@@ -1,8 +1,8 @@
-"""Asks a cluster everything that the checks want to know, and changes nothing.
+"""The examination asks a cluster everything that the checks need, and changes nothing.
 
-Each question has a connection and a deadline of its own: a broker answers the requests of one
-connection one after another, so that one which it keeps (the quorum is lost) or never answers (it
-hangs) would hold up the others.
+Each question has a connection and a deadline of its own. A broker answers the requests of one
+connection one after another, so that a request which it keeps (the quorum is lost) or never answers
+(the broker hangs) would hold up the others.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ from kafka_unclean_recovery.transport.choosing import (
 
 T = TypeVar("T")
 
-# How long one broker has a question to itself.
+# One broker has a question to itself for this long; then the next broker is asked too.
 _ALONE_SECONDS = 1.0
 _NONE_LEADS = "no controller leads the quorum, as far as brokers tell"
 
@@ -80,7 +80,7 @@ Question = Callable[[Connection, Deadline], Awaitable[T]]
 
 @dataclass(frozen=True, slots=True)
 class Patient:
-    """What is examined: `timeout` in seconds bounds each question."""
+    """The cluster to examine. timeout: bounds each question, in seconds."""
 
     bootstrap: Sequence[Address]
     config: ClientConfig
@@ -91,9 +91,10 @@ class Patient:
 async def examine(
     patient: Patient, room: Callable[[str], Room], wall_ms: Callable[[], int]
 ) -> Facts:
-    """`room` gives the room here by the id of the cluster; `wall_ms` this machine's clock, ms since
-    the Unix epoch. Questions are asked side by side, in three rounds. Raises NoBrokerReachable or
-    ConnectionFailed when nobody describes the cluster, and RequestFailed."""
+    """Examine the cluster. `room` gives the room on this machine by the id of the cluster,
+    `wall_ms` this machine's clock in ms since the Unix epoch. Questions are asked side by side, in
+    three rounds. Raises NoBrokerReachable or ConnectionFailed when nobody describes the cluster,
+    and RequestFailed."""
     nodes = Nodes(patient.bootstrap, patient.config)
     try:
         cluster, _ = await Reader(nodes, time.monotonic, patient.timeout).cluster()
@@ -105,7 +106,7 @@ async def examine(
 
 @dataclass(frozen=True, slots=True)
 class _Heard(Generic[T]):
-    """In the race of the brokers that are asked; its connection is closed already."""
+    """An answer in the race of the brokers that are asked; its connection is closed already."""
 
     answer: Answer[T]
 
@@ -159,8 +160,8 @@ class _Examination:
         return Deadline.after(self._patient.timeout)
 
     async def _ask(self, question: Question[T]) -> Answer[T]:
-        """Of one broker after another: one that is silent, or cut off from the controllers, does
-        not speak for the cluster."""
+        """Ask one broker after another, because a broker that is silent, or cut off from the
+        controllers, does not speak for the cluster."""
         deadline = self._deadline()
 
         async def attempt(address: Address) -> _Heard[T]:
@@ -209,8 +210,8 @@ class _Examination:
         return QuorumAnswer(quorum, ClockOffset(quorum.now_ms - middle, half))
 
     async def _bootstrap(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
-        """(the addresses that gave no connection, with the reason; those of another cluster, with
-        its id). One that is reached and does not tell its cluster is in neither."""
+        """Return (the addresses that gave no connection, with the reason; those of another cluster,
+        with its id). An address that is reached and does not tell its cluster is in neither."""
 
         async def cluster_id(connection: Connection, deadline: Deadline) -> str | None:
             try:
@@ -243,7 +244,8 @@ class _Examination:
     async def _again_if_hidden(
         self, topics: Answer[tuple[Topic, ...]], brokers: Sequence[BrokerSeen]
     ) -> Answer[tuple[Topic, ...]]:
-        """A topic may have been made between the two questions."""
+        """Ask for the topics again when disks hold more of them, because a topic may have been
+        created between the two questions."""
         on_disk = frozenset[str]().union(*(topics_in(b.log_dirs.value or ()) for b in brokers))
         if topics.failed or on_disk <= {topic.name for topic in topics.value or ()}:
             return topics
@@ -260,7 +262,8 @@ class _Examination:
     async def _tried(
         self, brokers: Sequence[BrokerSeen], topics: Sequence[Topic]
     ) -> tuple[BrokerSeen, ...]:
-        """With what became of reading one partition of each topic. Of brokers that were reached."""
+        """Return the brokers with the results of reading one partition of each topic, which is
+        tried only on brokers that were reached."""
         reached = [broker.id for broker in brokers if not broker.spoken.failed]
         shares = share_out(topics, reached)
 
@@ -282,8 +285,8 @@ class _Examination:
 def share_out(
     topics: Sequence[Topic], reached: Sequence[int]
 ) -> Mapping[int, tuple[PartitionState, ...]]:
-    """For each broker, sorted, the partitions to try there: one of every topic that has a replica
-    on a broker that was reached, on the one with the least to do so far."""
+    """Return the partitions to try on each broker, sorted by topic. Each topic with a replica on a
+    broker that was reached has one partition tried, on the broker with the least to do so far."""
     shares: dict[int, list[PartitionState]] = {id_: [] for id_ in reached}
     for topic in sorted(topics, key=lambda topic: topic.name):
         hosts = [(p, r) for p in topic.partitions for r in p.online_replicas if r in shares]
@@ -296,7 +299,8 @@ def share_out(
 def _reading(
     share: Sequence[PartitionState],
 ) -> Question[tuple[Mapping[TopicPartition, int], Mapping[TopicPartition, int]]]:
-    """Error codes of ListOffsets, and of Fetch, as a recovery sends them."""
+    """Return a question for the error codes of ListOffsets and of Fetch, which are sent as a
+    recovery sends them."""
     wanted = [state.topic_partition for state in share]
 
     async def read(
@@ -315,7 +319,8 @@ def _reading(
 def _log_infos(
     dialect: Dialect | None, broker: Broker, share: Sequence[PartitionState]
 ) -> Question[Mapping[TopicPartition, int]]:
-    """Error codes of GetReplicaLogInfo; none where that is not how replicas are asked."""
+    """Return a question for the error codes of GetReplicaLogInfo, which has none where replicas are
+    asked by other requests."""
     names = {id_partition(state): state.topic_partition for state in share[:LIMIT]}
 
     async def read(connection: Connection, deadline: Deadline) -> Mapping[TopicPartition, int]:

@@ -1,4 +1,5 @@
-"""What an examination saw, in frozen values. Every question has an answer or the reason why not."""
+"""The facts are what an examination saw, in frozen values. Every question has an answer or the
+reason why it has none."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[T]):
-    """Of one question: `value`, or the `problem` that stands in its place. `refused`: it was
-    answered, and the caller lacks the right."""
+    """The answer to one question: `value`, or the `problem` that stands in its place. `refused`:
+    the question was answered, and the caller lacks the right."""
 
     value: T | None = None
     problem: str | None = None
@@ -32,7 +33,8 @@ class Answer(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class ClockOffset:
-    """How far the active controller's clock is ahead of ours, give or take `uncertainty_ms`."""
+    """The active controller's clock, compared with ours: `ahead_ms`, give or take
+    `uncertainty_ms`."""
 
     ahead_ms: int
     uncertainty_ms: int
@@ -40,7 +42,7 @@ class ClockOffset:
 
 @dataclass(frozen=True, slots=True)
 class QuorumAnswer:
-    """`quorum` is None while no controller leads."""
+    """The controller quorum, and its leader's clock. `quorum` is None while no controller leads."""
 
     quorum: Quorum | None
     clock: ClockOffset | None = None
@@ -48,10 +50,12 @@ class QuorumAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """What one broker said as the connection was made. missing: names of requests that are needed
-    and that it does not speak. metadata_version: the highest level that it supports, None where it
-    does not tell (ZooKeeper, the emulator). dialect: of GetReplicaLogInfo, None for list-offsets.
-    not_offered: why how replicas are asked can't be as it was wished for.
+    """The facts that one broker told when the connection was made.
+
+    missing: names of requests that are needed and that the broker does not speak. metadata_version:
+    the highest level that it supports, None where it does not tell (ZooKeeper, the emulator).
+    dialect: the one of GetReplicaLogInfo, None for list-offsets. not_offered: why replicas can't be
+    asked in the way that was wished for.
     """
 
     missing: tuple[str, ...] = ()
@@ -64,8 +68,9 @@ class Spoken:
 
 @dataclass(frozen=True, slots=True)
 class BrokerSeen:
-    """A live broker. ends, reads and infos have Kafka's error code of ListOffsets, of Fetch and of
-    GetReplicaLogInfo for partitions that were tried there: one of each topic, on some broker."""
+    """A live broker. ends, reads and infos have Kafka's error codes of ListOffsets, of Fetch and of
+    GetReplicaLogInfo for the partitions that were tried on it: one of each topic, on one of the
+    brokers."""
 
     id: int
     address: str
@@ -78,8 +83,8 @@ class BrokerSeen:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Of a directory of this machine, or of the nearest one above that exists. free_bytes is what
-    this user may take; None where it can't be asked."""
+    """The space in a directory of this machine, or in the nearest one above that exists.
+    free_bytes: what this user may take; None where it can't be asked."""
 
     path: str
     free_bytes: int | None
@@ -88,8 +93,9 @@ class Space:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """journal: where journals go. salvage: where a salvage would be written. unfinished: journals
-    of earlier runs that left replica orders to be put back; unreadable: complaints about others."""
+    """The room on this machine. journal: where journals go. salvage: where a salvage would be
+    written. unfinished: journals of earlier runs that left replica orders to be put back.
+    unreadable: complaints about other journals."""
 
     journal: Space
     salvage: Space
@@ -99,9 +105,10 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """All of it. `fenced_told`: DescribeCluster tells fenced brokers. configs: of
-    unclean.leader.election.enable, by topic. `bootstrap` has the addresses that gave no
-    connection, each with its reason; `other_clusters` those of another cluster, with its id."""
+    """All that an examination saw. `fenced_told`: whether DescribeCluster tells fenced brokers.
+    configs: the values of unclean.leader.election.enable, by topic. `bootstrap` has the addresses
+    that gave no connection, each with its reason; `other_clusters` those of another cluster, with
+    its id."""
 
     cluster: Cluster
     fenced_told: bool
@@ -119,7 +126,7 @@ class Facts:
 
     @property
     def partitions(self) -> tuple[PartitionState, ...]:
-        """Of every topic that the caller may see."""
+        """Return the partitions of every topic that the caller may see."""
         return tuple(p for topic in self.topics.value or () for p in topic.told)
 
     @property
@@ -128,6 +135,6 @@ class Facts:
 
     @property
     def finalized(self) -> Mapping[str, int]:
-        """Features as the cluster has settled on them; empty where nobody told."""
+        """Return the features as the cluster has settled on them; empty where nobody told."""
         told = (b.spoken.value.finalized for b in self.brokers if b.spoken.value)
         return next((features for features in told if features), {})

@@ -1,4 +1,4 @@
-"""A diagnosis as metrics. Pure."""
+"""A diagnosis is reported as metrics. This module does no I/O."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kafka_unclean_recovery.report.prometheus import Metric, gauges
 
 
 def doctor_metrics(diagnosis: Diagnosis) -> list[Metric]:
-    """How many checks came out how."""
+    """Return the number of checks of each status."""
     counts = Counter(check.status for check in diagnosis.checks)
     by_status = {status.value: counts[status] for status in Status}
     name = "kafka_unclean_recovery_doctor_checks"

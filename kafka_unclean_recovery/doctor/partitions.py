@@ -1,4 +1,5 @@
-"""Checks of partitions: offline ones, reassignments, and elections that nobody asks for. Pure."""
+"""The checks of partitions are about offline partitions, reassignments, and elections that nobody
+asks for. This module does no I/O."""
 
 from __future__ import annotations
 
@@ -134,7 +135,8 @@ def _not_known(reason: str) -> Check:
 
 
 def _not_told(topics: list[str]) -> Check:
-    """Answered, without this config: no right is missing."""
+    """Return the check for topics without this config. The broker answered, so no right is
+    missing."""
     what = f"the broker that was asked tells no {UNCLEAN} of topics {words.some(topics)}"
     to_do = "look at its own documentation: it may elect uncleanly by itself, or never"
     return Check("unclean_elections", Status.UNKNOWN, what, _RACE, to_do)

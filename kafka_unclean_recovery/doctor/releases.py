@@ -1,4 +1,5 @@
-"""Which release of Kafka a broker runs, and what elections of some releases are known to do. Pure.
+"""A broker's metadata.version tells its release of Kafka, and some releases have election bugs that
+are known. This module does no I/O.
 
 A broker does not say its release, only the highest metadata.version that it supports: that of the
 last production version of its release (org.apache.kafka.server.common.MetadataVersion). Patch
@@ -13,7 +14,7 @@ from collections.abc import Mapping
 METADATA_VERSION = "metadata.version"
 ELR_VERSION = "eligible.leader.replicas.version"
 
-# The last metadata.version of each release from 3.3 on; read from the jars of 4.3.1.
+# These are the last metadata.version of each release from 3.3 on, read from the jars of 4.3.1.
 _LAST = (
     (7, "3.3"),
     (8, "3.4"),
@@ -30,7 +31,7 @@ _LAST = (
 
 
 def release_of(metadata_version: int) -> str:
-    """As "4.3", "before 3.3", or "after 4.3"."""
+    """Return the release, as "4.3", "before 3.3", or "after 4.3"."""
     levels = [level for level, _ in _LAST]
     if metadata_version < levels[0]:
         return f"before {_LAST[0][1]}"
@@ -55,9 +56,10 @@ _WITH_ELR = {"4.0": (_FENCED,), "4.3": (_RESIGNS,)}
 
 
 def known_bugs(release: str, finalized: Mapping[str, int]) -> tuple[tuple[str, str], ...]:
-    """(what elections of a release may do, what to do about it), for a cluster with these features.
+    """Return (what elections of a release may do, what to do about it), for a cluster with these
+    features.
 
-    KAFKA-19522 is fixed in 4.1.0. The other was reproduced on 4.3.1 alone; whether other releases
-    with ELR do it was not tried.
+    KAFKA-19522 is fixed in 4.1.0. The other bug was reproduced on 4.3.1 alone; whether other
+    releases with ELR have it was not tried.
     """
     return _WITH_ELR.get(release, ()) if finalized.get(ELR_VERSION, 0) > 0 else ()

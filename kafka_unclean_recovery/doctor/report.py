@@ -1,4 +1,5 @@
-"""A diagnosis as lines for a terminal and as JSON (schemas/doctor-1.schema.json). Pure."""
+"""A diagnosis is reported as lines for a terminal and as JSON (schemas/doctor-1.schema.json). This
+module does no I/O."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ _INDENT = " " * 9
 
 
 def render_text(diagnosis: Diagnosis) -> str:
-    """Each check with what is so, and where that is not well, why it matters and what to do."""
+    """Return each check with what is so, and where that is not well, why it matters and what to
+    do."""
     lines = [line for check in diagnosis.checks for line in _lines(check)]
     return "\n".join([*lines, "", _summary(diagnosis)]) + "\n"
 
@@ -35,7 +37,7 @@ def _summary(diagnosis: Diagnosis) -> str:
 
 
 def render_json(diagnosis: Diagnosis) -> str:
-    """One object, with a line for each check."""
+    """Return one object with a line for each check."""
     counts = Counter(check.status for check in diagnosis.checks)
     head = {
         "format_version": FORMAT_VERSION,

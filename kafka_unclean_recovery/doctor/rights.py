@@ -1,6 +1,8 @@
-"""Checks of rights, each by what became of a request that needs it. Pure.
+"""The checks of rights judge each right by the answer to a request that needs it. This module does
+no I/O.
 
-Who needs what is in Kafka's authorisation tables (kafka.server.KafkaApis and ControllerApis).
+Kafka's authorisation tables say which request needs which right (kafka.server.KafkaApis and
+ControllerApis).
 """
 
 from __future__ import annotations
@@ -83,7 +85,8 @@ def _on_cluster(right: str, answer: Answer[Any], request: str, why: str) -> Chec
 
 
 def _judged(code: str, right: str, asked: Mapping[str, Answer[Any]], why: str) -> Check:
-    """Refused by one is refused; else one that answered proves the right."""
+    """Return the check of a right. One request that was refused proves that the right is missing;
+    else one that was answered proves that it is there."""
     refused = [request for request, answer in asked.items() if answer.refused]
     if refused:
         to_do = f"grant {right}; {_ALL}"
@@ -105,7 +108,8 @@ def _on_topics(
     tried: Iterable[Mapping[TopicPartition, int]],
     why: str,
 ) -> Check:
-    """One partition of each topic was tried, on a broker that hosts it."""
+    """Return the check of a right on topics, of which one partition each was tried on a broker that
+    hosts it."""
     codes = {tp.topic: code for answers in tried for tp, code in answers.items()}
     refused = sorted(t for t, code in codes.items() if code == TOPIC_AUTHORIZATION_FAILED)
     code, named = f"right_topic_{right.lower()}", f"Topic:{right}"
@@ -126,7 +130,7 @@ def _on_topics(
 
 
 def _log_info(facts: Facts) -> Iterator[Check]:
-    """Nothing where no broker is asked by GetReplicaLogInfo."""
+    """Check the right for GetReplicaLogInfo; yield nothing where no broker is asked by it."""
     if not any(b.spoken.value and b.spoken.value.dialect for b in facts.brokers):
         return
     code, right = "right_replica_log_info", "Cluster:CLUSTER_ACTION"

@@ -1,4 +1,5 @@
-"""Checks of room: here for journal and salvage, and in the brokers' log directories. Pure."""
+"""The checks of room look at this machine, for journal and salvage, and at the brokers' log
+directories. This module does no I/O."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ _SALVAGE = (
     " much that is of dead ones, only their disks tell"
 )
 _DISK = "a broker whose log directory fails or is full loses its replicas, or dies"
-# A line a partition and step is some 300 bytes.
+# A partition takes a line of some 300 bytes in each step.
 _JOURNAL_BYTES = 64 << 20
 _FULL = 0.05
 
@@ -81,7 +82,8 @@ def _salvage(facts: Facts) -> Check:
 
 
 def _live_bytes(facts: Facts) -> int:
-    """Of the live replicas of offline partitions: no salvage of these has longer segments."""
+    """Return the bytes that live replicas of offline partitions hold: no salvage of these has
+    longer segments."""
     offline = {p.topic_partition for p in facts.offline}
     directories = [d for broker in facts.brokers for d in broker.log_dirs.value or ()]
     return sum(d.sizes[tp] for d in directories for tp in offline & d.sizes.keys())

@@ -1,4 +1,4 @@
-"""Lists and sizes in sentences. Pure."""
+"""Lists and sizes are put into words for sentences. This module does no I/O."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _SHOWN = 5
 
 
 def some(names: Iterable[object]) -> str:
-    """The first few, and how many more."""
+    """Return the first few names, and how many more there are."""
     found = [str(name) for name in names]
     more = len(found) - _SHOWN
     shown = ", ".join(found[:_SHOWN])
@@ -16,7 +16,8 @@ def some(names: Iterable[object]) -> str:
 
 
 def brokers(ids: Iterable[int]) -> str:
-    """As "broker 1", "brokers 1, 2"; all of them, for each may have to be looked after."""
+    """Return "broker 1" or "brokers 1, 2", with all of them, because each may have to be looked
+    after."""
     found = sorted(ids)
     return f"broker{'s' if len(found) > 1 else ''} {', '.join(map(str, found))}"
 
@@ -26,7 +27,7 @@ def seconds(ms: int) -> str:
 
 
 def size(number: int) -> str:
-    """Bytes in binary units, as "1.5 GiB"."""
+    """Return a number of bytes in binary units, as "1.5 GiB"."""
     value = float(number)
     for unit in ("B", "KiB", "MiB", "GiB"):
         if value < 1024:

@@ -1,1 +1,2 @@
-"""What a journal tells afterwards: read, and rendered as a page, as Markdown and as JSON. Pure."""
+"""A post-mortem reads what a journal tells, and renders it as a page, as Markdown and as JSON. This
+package does no I/O."""

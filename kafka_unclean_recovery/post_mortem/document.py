@@ -1,4 +1,5 @@
-"""A post-mortem as JSON (schemas/post-mortem-1.schema.json); unknown is null, never 0."""
+"""A post-mortem is rendered as JSON (schemas/post-mortem-1.schema.json); unknown is null, never
+0."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ FORMAT_VERSION = 1
 
 
 def render_json(told: PostMortem) -> str:
-    """One object, a line for each election."""
+    """Return one object with a line for each election."""
     losses = losses_by_topic(told.elections)
     head: Json = {
         "format_version": FORMAT_VERSION,

@@ -1,4 +1,4 @@
-"""A post-mortem as Markdown: for the incident's ticket."""
+"""A post-mortem is rendered as Markdown, for the incident's ticket."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from kafka_unclean_recovery.report.ladder import ladder_of, rung_texts
 from kafka_unclean_recovery.report.loss_by_topic import record_text, why_text
 from kafka_unclean_recovery.wording import count_text, one_line
 
-# Of so many partitions the replicas are told; of the others there is a line.
+# This many partitions are told with their replicas; each of the others has one line.
 _IN_FULL = 20
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#|~&!$])")
 
@@ -33,7 +33,7 @@ def render_markdown(told: PostMortem) -> str:
 
 
 def _text(text: str) -> str:
-    """As text, on one line: names come from elsewhere."""
+    """Return the text escaped and on one line, because names come from elsewhere."""
     return _SPECIAL.sub(r"\\\1", one_line(text))
 
 
@@ -58,7 +58,7 @@ def _mark(text: str, alarm: bool) -> str:
 
 
 def _table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """`rows` are Markdown already."""
+    """Yield the lines of a table; `rows` are Markdown already."""
     yield f"| {' | '.join(names)} |"
     yield "|---" * len(names) + "|"
     for row in rows:
@@ -75,7 +75,7 @@ def _steps(told: PostMortem) -> Iterator[str]:
     yield "`--command-config FILE`.\n"
     for number, step in enumerate(steps, 1):
         yield f"{number}. {_mark(step.text, step.alarm)}"
-        # Indented, nothing on its one line can end the block.
+        # The command is indented and on one line, so that nothing in it can end the block.
         yield from (f"\n        {one_line(command)}" for command in step.commands)
 
 

@@ -1,4 +1,4 @@
-"""What is to be done after what a journal tells, with the commands."""
+"""The next steps say what is to be done after a recovery, by its journal, with the commands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _GROUPS_SHOWN = 10
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What to do, and the commands that do it, which lack the client properties."""
+    """A step to take, and the commands for it, which lack the client properties."""
 
     text: str
     commands: tuple[str, ...] = ()
@@ -23,7 +23,7 @@ class Step:
 
 
 def next_steps(told: PostMortem) -> tuple[Step, ...]:
-    """The most urgent first."""
+    """Return the steps, the most urgent first."""
     return (*_orders(told), *_offline(told), *_groups(told), *_care(told), *_dead(told))
 
 

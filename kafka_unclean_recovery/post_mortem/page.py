@@ -1,4 +1,4 @@
-"""A post-mortem as a page: one file without script or network (html_page.py)."""
+"""A post-mortem is rendered as a page: one file without script or network (report/html_page.py)."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from kafka_unclean_recovery.report.ladder_svg import EXPLAINED, ladder_picture
 from kafka_unclean_recovery.report.loss_page import loss_table
 from kafka_unclean_recovery.wording import count_text, one_line
 
-# Of so many partitions the ladders are drawn; of the others there is a line.
+# This many partitions are drawn with their ladders; each of the others has one line.
 LADDERS = 5000
-# So many are laid out when they come near, or not at all.
+# The browser lays out this many partitions together, and only when they come near the view.
 _TOGETHER = 50
 
 

@@ -1,5 +1,5 @@
-"""A journal read for its post-mortem: strictly, each error with its line; unknown events are passed
-over, and journals without the lines that tell what was known give a poorer one."""
+"""A journal is read strictly for its post-mortem, and each error names its line. Unknown events are
+passed over, and a journal without the lines that tell what was known gives a poorer post-mortem."""
 
 from __future__ import annotations
 
@@ -43,8 +43,9 @@ from kafka_unclean_recovery.post_mortem.timeline import Timeline
 
 
 def read_post_mortem(text: str, journal: str) -> PostMortem:
-    """journal: what errors and commands call the file. Raises InputError, which names the line."""
-    # A line that was cut off is one on whose account nothing was done.
+    """Read the text of a journal. journal: the name of the file in errors and commands. Raises
+    InputError, which names the line."""
+    # Nothing was done on account of a line that was cut off.
     whole = untorn(text[: text.rfind("\n") + 1])
     try:
         parse(whole, journal)
@@ -85,8 +86,8 @@ def _post_mortem(tale: _Tale, lines: list[Fields], journal: str) -> PostMortem:
 
 @dataclass(slots=True)
 class _Tale:
-    """What was heard so far. found: of each partition one election after the other, the last of
-    them of the run in last_run."""
+    """The content of the lines read so far. found: the elections of each partition, one after the
+    other; the last of them is of the run in last_run."""
 
     timeline: Timeline = field(default_factory=Timeline)
     run: int = 0
@@ -110,7 +111,8 @@ class _Tale:
         self.timeline.add(event, at_ms, line)
 
     def elections(self) -> list[Election]:
-        """One that was never begun counts only where it is the last word on its partition."""
+        """Return the elections that count. One that was never begun counts only as the last of its
+        partition."""
         return [
             election
             for elections in self.found.values()
@@ -125,13 +127,13 @@ class _Tale:
         return election
 
     def election(self, topic_partition: TopicPartition) -> Election:
-        """That of this run."""
+        """Return the partition's election in this run, a new one if there is none."""
         if self.last_run.get(topic_partition) != self.run:
             return self.begin_another(topic_partition)
         return self.found[topic_partition][-1]
 
     def add(self, topic_partition: TopicPartition, **told: Any) -> None:
-        """To the election of this run."""
+        """Set these fields of the partition's election in this run."""
         election = replace(self.election(topic_partition), **told)
         self.found[topic_partition][-1] = election
 
@@ -150,7 +152,7 @@ class _Tale:
         plan = _plan(line)
         topic_partition = plan.state.topic_partition
         before = self.election(topic_partition)
-        # It came to something, so this decision is on another.
+        # The election before came to something, so this decision is about another one.
         if before.begun_at_ms is not None or before.outcome is not None:
             self.begin_another(topic_partition)
         leader = plan.designated_leader
@@ -179,7 +181,7 @@ class _Tale:
         alone = line.texts("left_alone") if "left_alone" in line.values else ()
         for row in line.objects("partitions"):
             where = _topic_partition(row)
-            # Each names the partition first; no topic has a colon in its name.
+            # Each text names its partition first; no topic has a colon in its name.
             why = next((text for text in alone if text.startswith(f"{where}: ")), None)
             elections = self.found.get(where, [])
             for place, election in enumerate(elections):
@@ -209,7 +211,7 @@ class _Tale:
         self.ended = True
 
     def markers(self, _: Fields, __: int) -> None:
-        # Aftercare's own run notes no end: its markers are its last word.
+        # A run of aftercare notes no end, so its markers are the last that it notes.
         self.ended = True
 
 
@@ -266,7 +268,7 @@ def _plan(line: Fields) -> PartitionPlan:
 
 
 def _groups(line: Fields) -> tuple[GroupBeyond, ...]:
-    """Of the designated leader."""
+    """Return the groups that are beyond the designated leader's log."""
     where = _topic_partition(line)
     return tuple(
         GroupBeyond(
@@ -277,7 +279,8 @@ def _groups(line: Fields) -> tuple[GroupBeyond, ...]:
                 row.int32_or_unknown("committed_leader_epoch"),
             ),
             row.int64("resume_offset"),
-            # Which a plan does not tell, and only matters once there is a leader.
+            # A plan does not tell whether the log was refilled, which matters only once there is a
+            # leader.
             refilled=False,
         )
         for row in line.objects("groups_beyond")

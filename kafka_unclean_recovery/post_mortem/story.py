@@ -1,4 +1,4 @@
-"""What a journal tells, as values."""
+"""The story of a journal is what it tells, as values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NOT_BEGUN = "the run ended before this election began"
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Something that happened: ms since the Unix epoch, and a sentence."""
+    """An event: its time in ms since the Unix epoch, and a sentence."""
 
     at_ms: int
     event: str
@@ -40,8 +40,9 @@ class Moment:
 class Order:
     """A replica set that was written in another order.
 
-    restored_at_ms: when it was seen as before, or gone with its topic; None where the journal does
-    not say so. left_alone: why it was left as somebody else made it, None where it was not.
+    restored_at_ms: when the order was seen as before, or gone with its topic; None where the
+    journal does not say so. left_alone: why the order was left as somebody else made it, None where
+    it was not.
     """
 
     original: tuple[int, ...]
@@ -52,7 +53,8 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class After:
-    """A partition as the run saw it last; a leader of -1 is none, of None no such partition."""
+    """A partition as the run saw it last. A leader of -1 means that there is no leader, of None
+    that there is no such partition."""
 
     leader: int | None
     leader_epoch: int | None
@@ -61,10 +63,11 @@ class After:
 
 @dataclass(frozen=True, slots=True)
 class Election:
-    """One partition in one run, whether it was elected or not.
+    """One partition in one run, whether a leader was elected or not.
 
-    plan: what was decided on, None in journals that do not tell. begun_at_ms: when its election
-    was announced; None when it never was. outcome, after: None where the journal ends before.
+    plan: the plan that was decided on, None in journals that do not tell it. begun_at_ms: when the
+    election was announced; None when it never was. outcome, after: None where the journal ends
+    before.
     """
 
     topic_partition: TopicPartition
@@ -78,7 +81,8 @@ class Election:
 
     @property
     def elected_leader(self) -> int | None:
-        """Whose election counts for the losses, as in the report of the run; None for nobody."""
+        """Return the leader whose election counts for the losses, as in the report of the run; None
+        for nobody."""
         if self.outcome is None:
             return None
         online = self.after is not None and self.after.leader not in (None, NO_LEADER)
@@ -89,17 +93,18 @@ class Election:
 
     @property
     def partition_is_there(self) -> bool:
-        """Known to be that of the plan still: it was elected, or came back."""
+        """True when the partition is known to be still the one of the plan: it was elected, or came
+        back."""
         return self.outcome is not None and self.outcome.kind.success
 
     @property
     def in_doubt(self) -> bool:
-        """It was begun, and the journal does not tell what became of it."""
+        """True when the election was begun, and the journal does not tell what became of it."""
         return self.begun_at_ms is not None and self.outcome is None
 
     @property
     def loss(self) -> Loss | None:
-        """What it cost; None when nobody was elected."""
+        """Return the loss of this election; None when nobody was elected."""
         if self.in_doubt:
             return UNKNOWN_LOSS
         leader = self.elected_leader
@@ -107,7 +112,8 @@ class Election:
 
     @property
     def groups(self) -> tuple[AffectedGroup, ...]:
-        """Those known before, of which the elected leader lacks something that they read."""
+        """Return the groups known before the election that read something which the elected leader
+        lacks."""
         return tuple(
             AffectedGroup(
                 self.topic_partition, g.commit.group, g.commit.offset, g.resume, g.refilled
@@ -123,7 +129,8 @@ class Election:
 
 
 def lossless(elections: Iterable[Election]) -> frozenset[TopicPartition]:
-    """Partitions of which all elections that were begun are known to have lost nothing."""
+    """Return the partitions whose elections, where they were begun, are all known to have lost
+    nothing."""
     begun = [each for each in elections if each.begun_at_ms is not None]
     losing = {each.topic_partition for each in begun if each.loss != Loss(0, 0)}
     return frozenset(each.topic_partition for each in begun) - losing
@@ -131,7 +138,8 @@ def lossless(elections: Iterable[Election]) -> frozenset[TopicPartition]:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """The tail of one live replica: [start_offset, end_offset), or why it was not saved."""
+    """The tail of one live replica, [start_offset, end_offset). reason: why the tail was not
+    saved."""
 
     topic_partition: TopicPartition
     broker: int
@@ -143,7 +151,7 @@ class Saved:
 
 @dataclass(frozen=True, slots=True)
 class AffectedGroup:
-    """A group that has read what is gone, from resume_offset on."""
+    """A group that has read records that are gone, from resume_offset on."""
 
     topic_partition: TopicPartition
     group: str
@@ -154,9 +162,9 @@ class AffectedGroup:
 
 @dataclass(frozen=True, slots=True)
 class Care:
-    """What aftercare saw last. unknown: what it could not see, which may hide more. hanging:
-    transactions; endable: how many of them have a known ending. out_of_sync: replicas that are not
-    back in the ISR."""
+    """The last result of aftercare. unknown: what aftercare could not see, which may hide more.
+    hanging: the number of hanging transactions. endable: how many of these have a known ending.
+    out_of_sync: the number of replicas that are not back in the ISR."""
 
     at_ms: int
     over: bool
@@ -169,11 +177,14 @@ class Care:
 
 @dataclass(frozen=True, slots=True)
 class PostMortem:
-    """All of it. journal: the file, as the user named it. bootstrap: of the live brokers that were
-    seen, None in journals that do not tell. elections: those that lost most first. consents: the
-    fields of each, with its time. unfinished: replica orders that may not be back. ended: False
-    when the last run was killed, or is not over. care: None when aftercare noted nothing.
-    groups_asked, unknown: whether they were before electing, and what could not be known of them.
+    """All that a journal tells.
+
+    journal: the file, as the user named it. bootstrap: the addresses of the live brokers that were
+    seen, None in journals that do not tell. elections: in the order of `gravest`. consents: the
+    fields of each, with its time. unfinished: the partitions whose replica orders may not be back.
+    ended: False when the last run was killed, or is not over. care: None when aftercare noted
+    nothing. groups_asked: whether groups were asked before electing. unknown: what could not be
+    known of groups.
     """
 
     journal: str
@@ -192,14 +203,15 @@ class PostMortem:
 
     @property
     def groups(self) -> tuple[AffectedGroup, ...]:
-        """As aftercare saw them last, or else as they were known before electing."""
+        """Return the groups as aftercare saw them last, or else as they were known before
+        electing."""
         if self.care is not None:
             return self.care.groups
         return tuple(group for election in self.elections for group in election.groups)
 
 
 def utc(at_ms: int) -> str:
-    """As "2026-01-02 03:04:05.678"; UTC."""
+    """Return the time in UTC, as "2026-01-02 03:04:05.678"."""
     seconds, ms = divmod(at_ms, 1000)
     try:
         at = datetime.fromtimestamp(seconds, UTC)
@@ -209,8 +221,8 @@ def utc(at_ms: int) -> str:
 
 
 def losses_by_topic(elections: Iterable[Election]) -> tuple[TopicLoss, ...]:
-    """By topic, those that lost most first. `designated` counts the elected ones, `without` the
-    others by what became of them."""
+    """Return the losses by topic, the topics that lost most first. `designated` counts the
+    elections of a leader, `without` the others by what became of them."""
     found: dict[str, list[Election]] = {}
     for election in elections:
         found.setdefault(election.topic_partition.topic, []).append(election)
@@ -248,7 +260,8 @@ def _most_lost(loss: TopicLoss) -> tuple[object, ...]:
 
 
 def gravest(elections: Iterable[Election], unfinished: Iterable[TopicPartition]) -> list[Election]:
-    """Orders that are not back first, then by loss: unknown is never less than known."""
+    """Return the elections whose replica orders are not back first, then the others by loss:
+    unknown is never less than known."""
     left = frozenset(unfinished)
 
     def weight(election: Election) -> tuple[object, ...]:

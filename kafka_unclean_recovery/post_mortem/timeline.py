@@ -1,4 +1,4 @@
-"""What happened when: a sentence for each line of a journal, for many decisions in a row one."""
+"""The timeline has a sentence for each line of a journal, and one for many decisions in a row."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from kafka_unclean_recovery.wording import count_text, ids_text, one_line
 _TOLD = ("v", "at", "at_ms", "event")
 _LONGEST = 300
 _LISTED = 8
-# That an answer came is how it should be; where none did, the outcome says so.
+# An answer is the normal case, so it has no sentence; where none came, the outcome says so.
 _UNTOLD = {"answered"}
 
 
 @dataclass(slots=True)
 class Timeline:
-    """Moments so far; decisions in a row: (ms of the first, how many, those with a leader)."""
+    """The moments so far. _decisions: the decisions in a row, as (ms of the first, how many, how
+    many with a designated leader)."""
 
     _moments: list[Moment] = field(default_factory=list)
     _decisions: tuple[int, int, int] | None = None
@@ -35,7 +36,7 @@ class Timeline:
         self._moments.append(Moment(at_ms, event, text, alarm))
 
     def torn(self) -> None:
-        """The last line was cut off."""
+        """Add the moment of a last line that was cut off."""
         self._tell_decisions()
         at_ms = self._moments[-1].at_ms if self._moments else 0
         text = "or later: the last line is cut off, for the tool or its machine stopped writing it"
@@ -57,7 +58,7 @@ class Timeline:
 
 
 Told = tuple[str, bool]
-"""A sentence, and whether it is one to be alarmed at."""
+"""A sentence, and whether the reader should be alarmed at it."""
 
 
 def _count(line: Fields, key: str = "partitions") -> int:
@@ -182,7 +183,7 @@ def _other(line: Fields) -> Told:
 
 
 def consent_text(values: Mapping[str, object]) -> str:
-    """How somebody consented, to what, and who approved."""
+    """Return how somebody consented, to what, and who approved."""
     approval = values.get("approval")
     text = fields_text({key: value for key, value in values.items() if key != "approval"})
     if not isinstance(approval, dict):
@@ -192,7 +193,7 @@ def consent_text(values: Mapping[str, object]) -> str:
 
 
 def fields_text(values: Mapping[str, object]) -> str:
-    """What an event says that has no sentence of its own, short; what is nested is counted."""
+    """Return the fields of an event as a short text, where nested values are counted."""
     told = [
         f"{key}: {_value_text(value)}"
         for key, value in values.items()

@@ -1,4 +1,4 @@
-"""Sentences that the page and the Markdown have in common."""
+"""The page and the Markdown have these sentences in common."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NAMES_SHOWN = 5
 
 
 def headline(told: PostMortem) -> Iterator[tuple[str, bool]]:
-    """Sentences, and whether each is one to be alarmed at."""
+    """Yield sentences, and whether the reader should be alarmed at each."""
     left = told.unfinished
     written = [election for election in told.elections if election.order]
     alone = [each for each in written if each.order and each.order.left_alone]
@@ -52,7 +52,7 @@ def _names(partitions: Sequence[TopicPartition]) -> str:
 
 
 def care_text(told: PostMortem) -> Iterator[str]:
-    """Who is affected, a sentence each."""
+    """Yield sentences on who is affected."""
     care = told.care
     if care is None:
         if told.groups_asked:
@@ -77,14 +77,14 @@ def care_text(told: PostMortem) -> Iterator[str]:
 
 
 def why_no_plan(election: Election) -> str:
-    """Of one that has none."""
+    """Return why the election has no plan."""
     if election.outcome is not None and election.outcome.kind is OutcomeKind.ALREADY_ONLINE:
         return "It needed no election."
     return "The journal does not tell what this was decided on."
 
 
 def leader_text(election: Election) -> str:
-    """Who leads, and who was to lead where that is another one."""
+    """Return who leads, and who was designated where that is another broker."""
     after, designated = election.after, election.designated_leader
     if after is not None and after.leader not in (None, NO_LEADER):
         leads = f"broker {after.leader} leads in epoch {after.leader_epoch}"
@@ -97,7 +97,7 @@ def leader_text(election: Election) -> str:
 
 
 def loss_sentences(election: Election) -> str:
-    """What it cost."""
+    """Return what the election cost, in sentences."""
     certain, possible = loss_pair(election)
     text = f"Certain loss: {certain}. Possible loss: {possible}."
     least = election.loss.at_least if election.loss else None
@@ -105,7 +105,7 @@ def loss_sentences(election: Election) -> str:
 
 
 def total_sentence(elections: Sequence[Election]) -> str:
-    """What all of them cost."""
+    """Return what all elections cost, in a sentence."""
     losses = [loss for election in elections if (loss := election.loss) is not None]
     elected = sum(election.elected_leader is not None for election in elections)
     partitions = len({election.topic_partition for election in elections})
@@ -114,12 +114,12 @@ def total_sentence(elections: Sequence[Election]) -> str:
 
 
 def loss_pair(election: Election) -> tuple[str, str]:
-    """Certain and possible loss; "-" where nobody was elected."""
+    """Return certain and possible loss; "-" where nobody was elected."""
     return ("-", "-") if election.loss is None else loss_texts(election.loss)
 
 
 def weighed(plan: PartitionPlan) -> Iterator[str]:
-    """What there was to weigh: findings, and what waiting would have brought where none says it."""
+    """Yield the findings, and what waiting would have brought where no finding says it."""
     yield from (f"{finding.code}: {finding.message}" for finding in plan.findings)
     for waiting in plan.waiting:
         if not any(waiting.why in finding.message for finding in plan.findings):
@@ -127,7 +127,7 @@ def weighed(plan: PartitionPlan) -> Iterator[str]:
 
 
 def order_text(election: Election, left: bool) -> str:
-    """What became of its replica order; "" where none was written."""
+    """Return what became of the replica order; "" where none was written."""
     order = election.order
     if order is None:
         return ""

@@ -1,6 +1,7 @@
-"""What electing the designated leader destroys, and disks still hold: found, read, written.
+"""A salvage finds, reads and writes the records that electing the designated leader destroys and
+that disks still hold.
 
-Values flow one way: `earlier` (what scans spare), `ranges` (what is beyond the leader's log),
-`tail` (the batches that hold it), `transactions`, `records` (batches decoded), `raw_segments` and
-`parquet` (files, by `layout`), `manifest`.
+Values flow one way: `earlier` (replicas that earlier scans spare), `ranges` (offsets that the
+leader's log lacks), `tail` (the batches that hold these offsets), `transactions`, `records`
+(batches decoded), `raw_segments` and `parquet` (files, placed by `layout`), `manifest`.
 """

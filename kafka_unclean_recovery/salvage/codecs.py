@@ -1,7 +1,7 @@
-"""Decompression that ends at a bound: a few kilobytes may unfold to gigabytes.
+"""Batches are decompressed up to a bound, because a few kilobytes may unfold to gigabytes.
 
-gzip is Python's own; snappy, lz4 and zstd are pyarrow's (the extra [salvage]), taken only when a
-batch needs them.
+gzip is Python's own; snappy, lz4 and zstd are pyarrow's (the extra [salvage]), which is imported
+only when a batch needs it.
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ from kafka_unclean_recovery.log_dir.segments.batches import CODECS
 
 _STEP = 1 << 20
 _GZIP = 16 + zlib.MAX_WBITS
-# What Java's snappy streams begin with: a magic, then two versions. Blocks follow, each behind its
-# length. librdkafka writes one block without any of it.
+# Java's snappy streams begin with a magic, then two versions. Blocks follow, each behind its
+# length. librdkafka writes one block without magic, versions or length.
 _XERIAL = b"\x82SNAPPY\x00"
 _XERIAL_HEADER = 16
 _BLOCK_LENGTH = struct.Struct(">i")
 
 
 def decompress(codec: str, data: bytes, most: int) -> bytes:
-    """`codec` is one of `CODECS`. Raises BadFormat, for more than `most` bytes too."""
+    """Return the data decompressed; `codec` is one of `CODECS`. Raises BadFormat for data that
+    can't be decompressed, and for more than `most` bytes."""
     if codec == "none":
         return data
     if codec not in CODECS[:5]:
@@ -95,7 +96,7 @@ def _snappy_blocks(data: bytes) -> Iterator[bytes]:
 
 
 def _snappy_size(block: bytes) -> int:
-    """How much a block unfolds to: a varint before all else."""
+    """Return the size that a block unfolds to, which is the varint at its beginning."""
     size = 0
     for place, byte in enumerate(block[:5]):
         size |= (byte & 0x7F) << 7 * place
@@ -105,7 +106,7 @@ def _snappy_size(block: bytes) -> int:
 
 
 def _pyarrow() -> Any:
-    # A tenth of a second, and not everyone has it.
+    # The import takes a tenth of a second, and not every user has pyarrow.
     import pyarrow
 
     return pyarrow

@@ -1,4 +1,5 @@
-"""What earlier scans of the disks spare a salvage: replicas without anything to save. Pure."""
+"""Earlier scans of the disks spare a salvage the replicas that hold nothing to save. This module
+does no I/O."""
 
 from __future__ import annotations
 
@@ -12,21 +13,25 @@ from kafka_unclean_recovery.salvage.designated import DesignatedLeaders
 from kafka_unclean_recovery.salvage.replica import Salvaged, nothing_lost
 
 UNSURE = ("replica_in_two_directories", "replica_scanned_twice")
-"""Findings after which another directory than the one that counted may hold more."""
+"""The findings after which a directory other than the one that counted may hold more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """Rows of replicas of the plan's partitions, those of the designated leaders apart. settled:
-    nothing of them is beyond the designated leader's log, so they need not be read again. left: the
-    others. problems: of the scans."""
+    """The rows that earlier scans give for the plan's partitions, without the designated leaders'
+    own.
+
+    settled: replicas that hold nothing beyond the designated leader's log, so that they need not be
+    read again. left: the other replicas. problems: the problems of the scans.
+    """
 
     settled: Sequence[Salvaged] = ()
     left: Sequence[Salvaged] = ()
     problems: Sequence[str] = ()
 
     def spared(self, replicas: Iterable[Replica]) -> Iterator[Replica]:
-        """Those of them that are settled, each in the very directory that was scanned."""
+        """Yield the settled ones among these replicas, each in the very directory that was
+        scanned."""
         scanned = {_which(row.replica): row.replica for row in self.settled}
         for replica in replicas:
             known = scanned.get(_which(replica))
@@ -34,7 +39,8 @@ class Earlier:
                 yield replica
 
     def missing(self, replicas: Iterable[Replica]) -> Iterator[Salvaged]:
-        """Those that are left and not among these; each says that it was not read."""
+        """Yield the rows of `left` that are not among these replicas; each says that it was not
+        read."""
         found = {_which(replica) for replica in replicas}
         for row in self.left:
             if _which(row.replica) not in found:
@@ -48,7 +54,8 @@ class Earlier:
 def earlier_scans(
     info: ReplicaInfo, leaders: DesignatedLeaders, wanted: Callable[[TopicPartition], bool]
 ) -> Earlier:
-    """Raises InputError for disks of another cluster than the plan's."""
+    """Sort the scanned replicas into settled ones and others. Raises InputError for disks of
+    another cluster than the plan's."""
     if info.cluster_id not in (None, leaders.cluster_id):
         raise InputError(
             f"the scans are of cluster {info.cluster_id}, the plan of cluster"
@@ -92,7 +99,8 @@ def _which(replica: Replica) -> tuple[TopicPartition, int]:
 
 
 def _same_directory(one: Replica, other: Replica) -> bool:
-    """The id of a log directory goes with it wherever it is mounted; older ones have none."""
+    """Compare the log directories by their ids, which stay the same wherever a disk is mounted.
+    Older log directories have no id, and are compared by path."""
     if one.directory_id is not None and other.directory_id is not None:
         return one.directory_id == other.directory_id
     return one.directory == other.directory

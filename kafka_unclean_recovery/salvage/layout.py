@@ -1,4 +1,5 @@
-"""Where a salvage keeps the files of a replica, below its directory. Pure."""
+"""A salvage keeps the files of each replica at fixed places below its output directory. This module
+does no I/O."""
 
 from __future__ import annotations
 
@@ -7,15 +8,17 @@ from dataclasses import dataclass
 from kafka_unclean_recovery.model import TopicPartition
 
 RECORDS = "records"
-"""What Spark and pyarrow.dataset read as one table, partitioned by topic in Hive's way."""
+"""The directory that Spark and pyarrow.dataset read as one table, partitioned by topic in Hive's
+way."""
 
 _SEGMENTS = "segments"
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Of one replica, as relative paths. copy: counts the directories in which its broker holds the
-    partition. One that holds it twice won't start, but its disks may tell."""
+    """The paths of one replica's files, relative to the output directory. copy: counts the
+    directories in which the broker holds the partition. A broker that holds one twice won't start,
+    but its disks may tell."""
 
     topic_partition: TopicPartition
     broker: int
@@ -23,13 +26,13 @@ class Place:
 
     @property
     def segments(self) -> str:
-        """The directory of its segment files."""
+        """Return the directory of the replica's segment files."""
         return f"{_SEGMENTS}/{self.topic_partition}/{self._replica}"
 
     @property
     def records(self) -> str:
-        """The Parquet file."""
-        # Readers pass over files whose names begin with "_" or ".", as those of topics may.
+        """Return the path of the replica's Parquet file."""
+        # Readers pass over files whose names begin with "_" or ".", as names of topics may.
         partition = f"partition-{self.topic_partition.partition}"
         return f"{RECORDS}/topic={self.topic_partition.topic}/{partition}.{self._replica}.parquet"
 

@@ -1,7 +1,8 @@
-"""A directory that is there whole, or is clearly not: built under another name, renamed at the end.
+"""An output directory is there whole or is clearly not: it is built under another name, and renamed
+at the end.
 
-While it is built it is `<name>.partial`, and holds a file that says so and is locked. What a killed
-run left there is removed by the next run; anything else of that name is not ours and stays.
+While it is built its name is `<name>.partial`, and it holds a file that says so and is locked. The
+next run removes what a killed run left there. Anything else of that name is not ours and stays.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ _SAYS = "kafka-unclean-recovery salvage writes here; without manifest.json nothi
 
 @contextmanager
 def new_directory(path: Path) -> Iterator[Path]:
-    """Where to write; it takes the name `path` if nothing is raised. Else it stays for a look.
+    """Yield the directory to write in. It takes the name `path` if nothing is raised; else it stays
+    for a look.
 
-    Raises InputError when `path` is there, or somebody else's is in the way; OSError.
+    Raises InputError when `path` exists or somebody else's directory is in the way, and OSError.
     """
     building = path.with_name(f"{path.name}.partial")
     _check_absent(path)
@@ -43,7 +45,8 @@ def new_directory(path: Path) -> Iterator[Path]:
 
 
 def move_into(scratch: Path, building: Path) -> None:
-    """Each file to the same place below `building`, in place of what is there. Raises OSError."""
+    """Move each file to the same place below `building`, replacing a file that is there. Raises
+    OSError."""
     for file in sorted(path for path in scratch.rglob("*") if path.is_file()):
         place = building / file.relative_to(scratch)
         make_private_directory(place.parent)
@@ -51,7 +54,7 @@ def move_into(scratch: Path, building: Path) -> None:
 
 
 def write_manifest(building: Path, parts: Iterable[str]) -> None:
-    """Last of all; the text in any number of parts. Raises OSError."""
+    """Write the manifest, which is the last file, from any number of parts. Raises OSError."""
     with open(building / MANIFEST, "x", encoding="utf-8", opener=private) as file:
         file.writelines(parts)
         file.flush()
@@ -64,7 +67,8 @@ def _check_absent(path: Path) -> None:
 
 
 def _clear(building: Path) -> None:
-    """Remove what a killed run left; a run that is under way holds the lock."""
+    """Remove what a killed run left. Raises InputError when another run is writing there or
+    `building` is not what a salvage left."""
     if not os.path.lexists(building):
         return
     ours = building.is_dir() and not building.is_symlink()

@@ -1,7 +1,8 @@
-"""Records as Parquet, by pyarrow (the extra [salvage]); a row for each record.
+"""Salvaged records are written as Parquet by pyarrow (the extra [salvage]), one row for each
+record.
 
-The topic is told by the directory (`layout`): a column of that name in the file would have another
-type than what readers make of the directory's name.
+The directory's name tells the topic (`layout`): a column of that name in the file would have
+another type than the one that readers give to the directory's name.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from kafka_unclean_recovery.salvage.records import Record
 
 SCHEMA_VERSION = 1
 
-# A row group holds so much at most, but for its last batch.
+# A row group ends with the record that reaches one of these bounds.
 _ROWS = 50_000
 _BYTES = 32 << 20
 
@@ -31,9 +32,11 @@ _parquet: Any = pyarrow.parquet
 _HEADERS = _arrow.list_(
     _arrow.struct([_arrow.field("key", _arrow.string(), False), ("value", _arrow.binary())])
 )
-# Null: there is none. timestamp: ms since 1970, of the type beside it. transaction: "committed",
-# "aborted" or "open" by this replica's markers, of a marker its own, null outside of transactions.
-# control: of a marker "commit" or "abort", null of records that consumers see.
+# Null means that the record has no such value. timestamp: ms since 1970, of the type that
+# timestamp_type tells. transaction: "committed", "aborted" or "open" by this replica's markers; a
+# marker has its own ending, and a record outside of transactions has null. control: "commit" or
+# "abort" for a marker, "control N" for any other control record, null for records that consumers
+# see.
 SCHEMA = _arrow.schema(
     [
         _arrow.field("partition", _arrow.int32(), False),
@@ -56,12 +59,13 @@ SCHEMA = _arrow.schema(
 )
 
 Row = tuple[Record, str | None]
-"""A record, and how the transaction that wrote it ended."""
+"""A record, and the ending of the transaction that wrote it."""
 
 
 @dataclass(slots=True)
 class RecordsFile:
-    """Tell it the records, then close it. Memory: one row group."""
+    """The Parquet file of one replica. Add the records, then close it. It keeps one row group in
+    memory."""
 
     path: Path
     topic_partition: TopicPartition
@@ -77,7 +81,7 @@ class RecordsFile:
         self._writer = _parquet.ParquetWriter(self._file, SCHEMA, compression="zstd")
 
     def add(self, rows: Iterable[Row]) -> None:
-        """Raises OSError."""
+        """Write the rows. Raises OSError."""
         for record, transaction in rows:
             self._waiting.append(self._row(record, transaction))
             self._size += _size(record)
@@ -85,7 +89,7 @@ class RecordsFile:
                 self._flush()
 
     def close(self) -> None:
-        """All of it is on the disk then."""
+        """Write the last row group and fsync the file."""
         with self._file:
             self._flush()
             self._writer.close()

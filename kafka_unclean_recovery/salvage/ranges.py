@@ -1,7 +1,9 @@
-"""Which records of a replica the designated leader's log lacks. Pure.
+"""The lineages of two logs tell which records of a replica the designated leader's log lacks. This
+module does no I/O.
 
 A record of a partition is known by its leader epoch and its offset: each epoch has one leader,
-which gives each offset out once (KIP-101). So their lineages tell what two logs share.
+which gives each offset out once (KIP-101). So two logs share the records whose epoch and offset are
+in both lineages.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from kafka_unclean_recovery.model import EpochLineage, EpochSpan, ReplicaLog
 from kafka_unclean_recovery.planning.lineage import tail_of
 
 NO_EPOCH = -1
-"""Of a span whose leader epochs are not known."""
+"""The epoch of a span whose leader epochs are not known."""
 
 _NO_LINEAGE = (
     "its lineage is not known: only what lies beyond the designated leader's log end is certain to"
@@ -23,11 +25,12 @@ _NO_LINEAGE = (
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """What the leader lacks of one replica's log.
+    """The records of one replica's log that the leader lacks.
 
-    spans: in rising offset, not empty; a part of the replica's lineage, or one span of NO_EPOCH.
-    below_log_start: what it lacks because its log starts later. Retention or DeleteRecords took
-    that, no election, so it is not salvaged. doubt: why there may be more.
+    spans: in rising offset, none of them empty; a part of the replica's lineage, or one span of
+    NO_EPOCH. below_log_start: records that the leader lacks because its log starts later. Retention
+    or DeleteRecords took them, not an election, so they are not salvaged. doubt: why there may be
+    more.
     """
 
     spans: EpochLineage
@@ -36,15 +39,16 @@ class Lost:
 
 
 def lost_under(replica: ReplicaLog, leader: ReplicaLog) -> Lost:
-    """Both logs have a log end offset, and the leader a lineage; else ValueError."""
+    """Return the records of `replica` that `leader` lacks. Raises ValueError unless both logs have
+    a log end offset and the leader's log has a lineage."""
     if leader.epochs is None or leader.log_end_offset is None or replica.log_end_offset is None:
         raise ValueError("a log without an end or the leader without a lineage")
     if replica.epochs is None:
         start = max(leader.log_end_offset, replica.log_start_offset or 0)
         beyond = EpochSpan(NO_EPOCH, start, replica.log_end_offset)
         return Lost((beyond,) if beyond.start_offset < beyond.end_offset else (), (), _NO_LINEAGE)
-    # Where its log start was moved less than a minute before a kill, the log start that is written
-    # down is an older one, and only the lineage begins where records were deleted up to.
+    # When the leader's log start moved less than a minute before a kill, the log start on its disk
+    # is an older one. Only the lineage then begins where the deleted records end.
     start = leader.epochs[0].start_offset if leader.epochs else leader.log_end_offset
     missing = tuple(_minus(replica.epochs, leader.epochs))
     below = tuple(
@@ -56,7 +60,8 @@ def lost_under(replica: ReplicaLog, leader: ReplicaLog) -> Lost:
 
 
 def _minus(replica: EpochLineage, leader: EpochLineage) -> Iterator[EpochSpan]:
-    """The (leader epoch, offset) pairs of `replica` that are not among those of `leader`."""
+    """Yield the spans of `replica` whose (leader epoch, offset) pairs are not among those of
+    `leader`."""
     held = {span.epoch: span for span in leader}
     for span in replica:
         same = held.get(span.epoch, EpochSpan(span.epoch, span.end_offset, span.end_offset))

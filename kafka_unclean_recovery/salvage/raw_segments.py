@@ -1,8 +1,8 @@
-"""Batches byte for byte, in files that kafka-dump-log.sh takes for segments.
+"""Salvaged batches are written byte for byte to files that kafka-dump-log.sh takes for segments.
 
-A batch that straddles the cut can't be cut without writing it anew. It goes whole into a file of
-its own, `<first offset>.straddling.log`, so that the other files hold nothing that the designated
-leader has; what of it counts is in the manifest.
+A batch that straddles the cut can't be cut without writing it anew. The whole batch goes into a
+file of its own, `<first offset>.straddling.log`, so that the other files hold nothing that the
+designated leader has. The manifest tells which part of the batch counts.
 """
 
 from __future__ import annotations
@@ -22,8 +22,11 @@ _CHUNK = 1 << 20
 
 @dataclass(slots=True)
 class RawSegment:
-    """One file that was written. Offsets: the first inclusive, the end exclusive. salvaged: of a
-    straddling batch, what was lost of it; else None."""
+    """One file that was written.
+
+    first_offset is inclusive, end_offset exclusive. salvaged: the part of a straddling batch that
+    was lost; None for any other file.
+    """
 
     file: str
     first_offset: int
@@ -36,7 +39,8 @@ class RawSegment:
 
 @dataclass(slots=True)
 class RawSegments:
-    """Tell it the batches in order, then close it. One file for each segment that they are from."""
+    """The segment files of one replica, one for each segment that the batches are from. Add the
+    batches in order, then close it."""
 
     directory: Path
     written: list[RawSegment] = field(default_factory=list)
@@ -45,7 +49,7 @@ class RawSegments:
     _source: str | None = None
 
     def add(self, batch: TailBatch) -> None:
-        """Raises OSError, and what reading raises."""
+        """Write one batch. Raises OSError, and what reading the batch raises."""
         if batch.straddling:
             self._begin(batch, f"{batch.first_offset:020}.straddling.log", None)
             self.written[-1].salvaged = batch.spans
@@ -72,7 +76,7 @@ class RawSegments:
         self.written.append(RawSegment(name, batch.first_offset, batch.first_offset))
 
     def close(self) -> None:
-        """All of it is on the disk then."""
+        """Close the current file after an fsync, and note its SHA-256."""
         file, self._file = self._file, None
         if file is None:
             return

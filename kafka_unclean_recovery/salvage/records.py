@@ -1,4 +1,4 @@
-"""Batches decoded to records, one batch at a time.
+"""Batches are decoded to records, one batch at a time.
 
 The record classes are kafka-python's; they get the batch already decompressed, within a bound.
 """
@@ -25,14 +25,15 @@ from kafka_unclean_recovery.log_dir.segments.batches import (
 from kafka_unclean_recovery.salvage.codecs import decompress
 
 LARGEST_BATCH = 256 << 20
-"""Bytes, before and after decompression. Brokers take batches of 1 MiB by default."""
+"""The largest batch that is decoded, in bytes, before and after decompression. Brokers take batches
+of 1 MiB by default."""
 
 _NONE = -1
 _MAX_SEQUENCE = 0x7FFFFFFF
 _LOG_APPEND_TIME = 0x08
 _ATTRIBUTES = struct.Struct(">h")
 _ATTRIBUTES_AT = 21
-# Key of a control record: version, type.
+# The key of a control record holds its version, then its type.
 _CONTROL_KEY = struct.Struct(">hh")
 _CONTROL_TYPES = {0: "abort", 1: "commit"}
 _SIZE = struct.Struct(">i")
@@ -50,8 +51,11 @@ class TimestampType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """timestamp: ms since 1970. What the record or its format lacks is None. `control` of a marker
-    is its type: "commit", "abort", or "control N" of one that is neither."""
+    """A decoded record. A field that the record or its format lacks is None.
+
+    timestamp: ms since 1970. control: the type of a control record: "commit" or "abort" for a
+    marker, "control N" for any other.
+    """
 
     offset: int
     leader_epoch: int | None
@@ -68,8 +72,8 @@ class Record:
 
 
 def decode(header: BatchHeader, batch: bytes, most: int = LARGEST_BATCH) -> list[Record]:
-    """All records of a batch whose CRC holds. Raises BadFormat when any of them can't be read, or
-    they unfold to more than `most` bytes."""
+    """Return all records of a batch whose CRC holds. Raises BadFormat when any of them can't be
+    read, or when they unfold to more than `most` bytes."""
     try:
         return list(_v2(header, batch, most) if header.magic == 2 else _old(header, batch, most))
     except (CorruptRecordError, ValueError, IndexError, struct.error) as error:
@@ -101,21 +105,24 @@ def _v2(header: BatchHeader, batch: bytes, most: int) -> Iterator[Record]:
 
 
 def _sequence(header: BatchHeader, offset: int) -> int | None:
-    """It counts on as the offset does, and from 0 again after the largest."""
+    """Return the record's sequence number, which rises with the offset and begins at 0 again after
+    the largest."""
     if header.base_sequence == _NONE or header.base_offset is None:
         return None
     return (header.base_sequence + offset - header.base_offset) & _MAX_SEQUENCE
 
 
 def control_type(key: bytes | None) -> str:
-    """Source: org.apache.kafka.common.record.ControlRecordType. Raises struct.error."""
+    """Return the type that the key of a control record tells. Raises struct.error for a key that is
+    too short. Source: org.apache.kafka.common.record.ControlRecordType."""
     _, kind = _CONTROL_KEY.unpack_from(key or b"")
     return _CONTROL_TYPES.get(kind, f"control {kind}")
 
 
 def _old(header: BatchHeader, batch: bytes, most: int) -> Iterator[Record]:
-    """Of formats 0 and 1. The messages that a compressed one wraps have offsets of their own in
-    format 0; in format 1 they count from 0, and the wrapper has that of the last."""
+    """Yield the records of a batch of format 0 or 1. The messages that a compressed message wraps
+    have offsets of their own in format 0. In format 1 they count from 0, and the wrapper has the
+    offset of the last message."""
     if header.codec == "none":
         yield from _messages(header, batch, header.last_offset)
         return
@@ -147,7 +154,8 @@ def _value(header: BatchHeader, batch: bytes) -> bytes:
 
 
 def _split(messages: bytes) -> Iterator[tuple[int, bytes]]:
-    """(offset, message) of a set; each begins with its offset and the length of the rest."""
+    """Yield (offset, message) for each message of a set. A message begins with its offset and the
+    length of the rest."""
     position = 0
     while position < len(messages):
         offset, length, *_ = LEGACY.unpack_from(messages, position)

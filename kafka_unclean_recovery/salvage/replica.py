@@ -1,4 +1,4 @@
-"""One replica's tail, from its directory to files."""
+"""The salvage of one replica reads its tail from its directory and writes it to files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Row = tuple[Record, str | None]
 
 
 class RecordSink(Protocol):
-    """Takes records, and how the transaction that wrote each ended."""
+    """A file that takes records, each with the ending of the transaction that wrote it."""
 
     def add(self, rows: list[Row]) -> None: ...
 
@@ -44,14 +44,15 @@ class OpenRecords(Protocol):
 
 @dataclass(slots=True)
 class Salvaged:
-    """What became of one replica; a row of the manifest.
+    """The salvage of one replica; a row of the manifest.
 
-    lost: None when it could not be told. place: of its files; None where nothing was written.
-    records: rows of Parquet, markers apart; None without Parquet. missing: offsets [start, end) of
-    `lost` that no batch holds; of a compacted log that is its nature. open_before: the first offset
-    of each transaction that is open where `lost` begins, by producer id, where the log before it is
-    not there to tell. scanned_at: of the earlier scan that is all that is known of it, ISO 8601;
-    None when it was read. problems: what could not be read, and why.
+    lost: None when it could not be told. place: the place of its files; None where nothing was
+    written. records: the number of rows of Parquet without markers; None without Parquet. missing:
+    offsets [start, end) of `lost` that no batch holds; a compacted log has such gaps by its nature.
+    open_before: the first offset of each transaction that is open where `lost` begins, by producer
+    id; None where the log before `lost` is there to tell. scanned_at: when the only known scan of
+    the replica was made, an earlier one, ISO 8601; None when the replica was read. problems: what
+    could not be read, and why.
     """
 
     replica: Replica
@@ -71,7 +72,7 @@ class Salvaged:
     problems: list[str] = field(default_factory=list)
 
     def problem(self, sentence: str) -> None:
-        """The first hundred are kept, and that there were more."""
+        """Keep the sentence. After the first hundred, only note that there were more."""
         if len(self.problems) < _MOST_PROBLEMS:
             self.problems.append(sentence)
         elif len(self.problems) == _MOST_PROBLEMS:
@@ -80,7 +81,8 @@ class Salvaged:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """root: where all goes; records: how Parquet is begun, None when it is not wanted."""
+    """The output of a salvage. root: the directory of all its files. records: opens a Parquet file;
+    None when Parquet is not wanted."""
 
     root: Path
     records: OpenRecords | None
@@ -89,10 +91,9 @@ class Output:
 def salvage_replica(
     folder: Folder, found: Salvaged, output: Output, place: Place, meter: Meter
 ) -> None:
-    """Fills in `found`, and files at `place` in the output if there is anything to salvage.
+    """Fill in `found`, and write files at `place` in the output if there is anything to salvage.
 
-    `folder` is the replica's own. Raises Stopped, and OSError when the
-    output can't be written.
+    `folder` is the replica's own. Raises Stopped, and OSError when the output can't be written.
     """
     try:
         tail = _tail(folder, found, meter)
@@ -104,7 +105,7 @@ def salvage_replica(
 
 
 def _tail(folder: Folder, found: Salvaged, meter: Meter) -> Tail | None:
-    """None when there is nothing to salvage, or it can't be told what."""
+    """Return the tail, or None when there is nothing to salvage or the tail can't be told."""
     leader = found.designated.log
     if leader is None:
         found.problem(found.designated.why_not or "its designated leader is not known")
@@ -125,7 +126,8 @@ def _tail(folder: Folder, found: Salvaged, meter: Meter) -> Tail | None:
 
 
 def _scan(folder: Folder, replica: Replica, meter: Meter) -> ReplicaLog:
-    """Where leader-epoch-checkpoint is gone, the batches tell the lineage: all of them are read."""
+    """Scan the replica. Where leader-epoch-checkpoint is gone, only the batches tell the lineage,
+    so all of them are read."""
     log = scan_replica(folder, replica, ScanMode.RECOVER, meter)
     if log.problem is None and log.epochs is None:
         return scan_replica(folder, replica, ScanMode.DEEP, meter)
@@ -133,8 +135,8 @@ def _scan(folder: Folder, replica: Replica, meter: Meter) -> ReplicaLog:
 
 
 def nothing_lost(designated: Designated, log: ReplicaLog) -> Lost | None:
-    """By a scan of the replica: what the leader lacks, if that is certain to be nothing that could
-    be salvaged; else None."""
+    """Return what the leader lacks by this scan of the replica, if certainly none of it could be
+    salvaged; else None."""
     if designated.log is None or not log.sure or log.epochs is None:
         return None
     if _unusable(designated, log) is not None:
@@ -162,7 +164,7 @@ def _doubts(log: ReplicaLog, designated: Designated, lost: Lost) -> Iterator[str
         yield lost.doubt
     if log.suspect is not None:
         yield f"it may be corrupt: {log.suspect}"
-    # Reading the tail comes upon the same damage, and upon more.
+    # Where there is a tail, reading it finds the same damage, and more.
     if not lost.spans and log.scanned and log.scanned.damage is not None:
         yield log.scanned.damage
     if designated.doubt is not None:
@@ -211,7 +213,8 @@ def _begin_records(
 
 
 def _transactions(tail: Tail, found: Salvaged) -> Transactions:
-    """One pass ahead: a record's transaction is ended by what comes after it."""
+    """Follow the tail's transactions in a pass before the one that writes, because a record's
+    transaction is ended by what comes after the record."""
     known: Transactions | None = None
     for batch in tail.batches():
         header = batch.header
@@ -245,7 +248,7 @@ def _marker(batch: TailBatch, found: Salvaged) -> Iterator[str]:
 
 
 def _rows(batch: TailBatch, transactions: Transactions, found: Salvaged) -> list[Row]:
-    """Of the records that are to be salvaged; none of a batch that can't be decoded."""
+    """Return the batch's records that are to be salvaged; none of a batch that can't be decoded."""
     try:
         records = decode(batch.header, batch.whole(LARGEST_BATCH))
     except BadFormat as error:
@@ -278,7 +281,8 @@ def _ending(record: Record, transactions: Transactions) -> str | None:
 
 
 def _check_epoch(batch: TailBatch, found: Salvaged) -> None:
-    """Neither is covered by a checksum, so which of the two is right is not known."""
+    """Note where the batch and the lineage tell different leader epochs. No checksum covers either
+    of them, so nobody knows which of the two is right."""
     told = batch.header.leader_epoch
     epochs = {span.epoch for span in batch.spans}
     if told is not None and -1 not in {told, *epochs} and epochs != {told}:
@@ -289,7 +293,7 @@ def _check_epoch(batch: TailBatch, found: Salvaged) -> None:
 
 
 def _between(spans: EpochLineage, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """What of the spans lies in [start, end)."""
+    """Yield the parts of the spans that lie in [start, end)."""
     for span in spans:
         first, stop = max(span.start_offset, start), min(span.end_offset, end)
         if first < stop:

@@ -1,4 +1,4 @@
-"""All replicas of some log directories, one after the other."""
+"""A salvage of log directories reads all their replicas, one after the other."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ Wanted = Callable[[TopicPartition], bool]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A replica's directory, by its name in a log directory, and the row that tells of it."""
+    """A replica to salvage: the name of its directory in a log directory, and its row of the
+    manifest."""
 
     directory: LogDirectory
     name: str
@@ -32,8 +33,10 @@ class Source:
 def find_replicas(
     roots: Sequence[Location], leaders: DesignatedLeaders, wanted: Wanted
 ) -> tuple[list[Source], list[str]]:
-    """(each replica at or below the roots of a partition of the plan, but for those of the
-    designated leaders, by partition and broker; what is wrong with the directories).
+    """Return (sources, problems) of the log directories at or below the roots.
+
+    The sources are the replicas of the plan's partitions, without the designated leaders' own, in
+    the order of partition and broker. The problems tell what is wrong with the directories.
 
     Raises InputError for a root without a log directory.
     """
@@ -45,8 +48,8 @@ def find_replicas(
 def find_named(
     locations: Iterable[Location], leaders: DesignatedLeaders, wanted: Wanted
 ) -> tuple[list[Source], list[str]]:
-    """The same of log directories that an earlier scan names: nothing is looked for below them, and
-    one that is no log directory is a problem."""
+    """Return the same as `find_replicas` for log directories that an earlier scan names. Nothing is
+    looked for below them, and a directory that is no log directory is a problem."""
     found: dict[Hashable, LogDirectory] = {}
     problems: list[str] = []
     for location in locations:
@@ -79,7 +82,8 @@ def _replicas(
 
 
 def salvage_replicas(sources: Sequence[Source], output: Output, watch: Watch) -> None:
-    """Fills in the rows. Nothing of the sources is changed, no symlink followed.
+    """Salvage each source and fill in its row. Nothing of the sources is changed, no symlink is
+    followed.
 
     Raises Stopped when the watch says so, OSError when the output can't be written.
     """
@@ -94,7 +98,7 @@ def salvage_replicas(sources: Sequence[Source], output: Output, watch: Watch) ->
 
 
 def order(row: Salvaged) -> tuple[TopicPartition, int, str]:
-    """Of the rows of a manifest."""
+    """Return the key by which the rows of a manifest are sorted."""
     replica = row.replica
     return replica.topic_partition, replica.broker, replica.directory
 
@@ -116,7 +120,7 @@ def _sources(
 def _put_aside(
     directory: LogDirectory, leaders: DesignatedLeaders, wanted: Wanted
 ) -> Iterator[str]:
-    """What is no part of the broker's log, but may hold records all the same."""
+    """Name the directories that are no part of a broker's log but may hold records all the same."""
     for name, found in directory.replicas.items():
         planned = found.topic_partition in leaders.partitions and wanted(found.topic_partition)
         if planned and found.kind is not DirectoryKind.LIVE:

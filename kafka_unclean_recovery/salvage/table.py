@@ -1,4 +1,4 @@
-"""A salvage as a table and lines for a terminal. Pure."""
+"""A salvage is shown as a table and lines for a terminal. This module does no I/O."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kafka_unclean_recovery.salvage.replica import Salvaged
 from kafka_unclean_recovery.salvage.transactions import Ending
 from kafka_unclean_recovery.wording import count_text, lineage_text, number_text, one_line
 
-# A column: the two lines of its header, how it is aligned.
+# Each column has the two lines of its header and its alignment.
 _COLUMNS = (
     ("", "topic", "left"),
     ("", "partition", "right"),
@@ -24,7 +24,7 @@ _COLUMNS = (
 
 
 def render_salvage(manifest: Manifest) -> str:
-    """Replicas, what is in doubt, totals."""
+    """Return the table of replicas, a line for each doubt and problem, and the totals."""
     return page(
         table(_COLUMNS, [_cells(row) for row in manifest.replicas]),
         "\n".join(_doubts(manifest)),

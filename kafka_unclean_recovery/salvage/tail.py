@@ -1,4 +1,4 @@
-"""The batches of one replica that hold what is to be salvaged, read from its segments."""
+"""The tail of a replica is read from its segments: the batches that hold offsets to be salvaged."""
 
 from __future__ import annotations
 
@@ -16,9 +16,12 @@ from kafka_unclean_recovery.model import EpochLineage, EpochSpan
 
 @dataclass(frozen=True, slots=True)
 class TailBatch:
-    """A batch whose CRC holds. first_offset: the header's; of a compressed message of the old
-    formats, which does not tell, the offset after the batch before. spans: what of it is to be
-    salvaged. `read_at` reads the segment, for as long as the iteration stands at this batch."""
+    """A batch of the tail, whose CRC holds.
+
+    first_offset: the base offset in the header; a compressed message of an old format has none
+    there, and gets the offset after the batch before. spans: the part of the batch that is to be
+    salvaged. read_at: reads the segment, as long as the iteration stands at this batch.
+    """
 
     segment: Segment
     position: int
@@ -29,12 +32,13 @@ class TailBatch:
 
     @property
     def straddling(self) -> bool:
-        """It also holds offsets that are not to be salvaged."""
+        """True when the batch also holds offsets that are not to be salvaged."""
         wanted = sum(span.end_offset - span.start_offset for span in self.spans)
         return wanted <= self.header.last_offset - self.first_offset
 
     def whole(self, most: int) -> bytes:
-        """Raises BadFormat, before anything is read, when it is more than `most` bytes."""
+        """Return the bytes of the batch. Raises BadFormat, before anything is read, when the batch
+        is larger than `most` bytes."""
         if self.header.length > most:
             raise BadFormat("batch", f"{self.header.length} bytes is more than {most}")
         return self.read_at(self.position, self.header.length)
@@ -42,8 +46,11 @@ class TailBatch:
 
 @dataclass(slots=True)
 class Tail:
-    """spans: not empty, in rising offset. unread: why a segment could not be read to its end, by
-    its name; known once the batches were iterated over."""
+    """The part of a replica's log that is to be salvaged.
+
+    spans: not empty, in rising offset. unread: why a segment could not be read to its end, by its
+    name; known once the batches were iterated over.
+    """
 
     reads: SegmentReads
     segments: Sequence[Segment]
@@ -55,7 +62,7 @@ class Tail:
         return self.spans[0].start_offset
 
     def batches(self) -> Iterator[TailBatch]:
-        """Raises Unreadable and Stopped."""
+        """Yield the batches in the order of the log. Raises Unreadable and Stopped."""
         for segment, following in zip_longest(self.segments, self.segments[1:]):
             if following is None or following.base_offset > self.cut:
                 yield from self._of(segment, last=following is None)
@@ -76,8 +83,8 @@ class Tail:
             self.unread[segment.name] = why
 
     def open_transactions(self) -> dict[int, int]:
-        """The first offset of each transaction that is open at the cut, by producer id; of the
-        segments before it headers alone are read."""
+        """Return the first offset of each transaction that is open at the cut, by producer id. Only
+        headers are read of the segments before the cut."""
         begun: dict[int, int] = {}
         for segment in self.segments:
             if segment.base_offset >= self.cut:
@@ -103,7 +110,7 @@ def _follow(begun: dict[int, int], header: BatchHeader, base: int) -> None:
 
 
 def within(spans: EpochLineage, start: int, end: int) -> EpochLineage:
-    """The part of `spans` in [start, end)."""
+    """Return the part of `spans` in [start, end)."""
     return tuple(
         EpochSpan(span.epoch, max(span.start_offset, start), min(span.end_offset, end))
         for span in spans
@@ -112,7 +119,7 @@ def within(spans: EpochLineage, start: int, end: int) -> EpochLineage:
 
 
 def _early(segment: Segment, ended: End, last: bool) -> str | None:
-    """What a segment ends at, None if that is as it should be."""
+    """Return why the segment could not be read to its end, or None when it ended as it should."""
     if ended.reason is Reason.END or (last and ended.reason is Reason.ZEROS):
         return None
     detail = f" ({ended.detail})" if ended.detail else ""

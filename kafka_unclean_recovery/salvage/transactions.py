@@ -1,7 +1,8 @@
-"""Which transactions wrote a replica's tail, and how they ended, by what the replica itself holds.
+"""A replica's own markers tell which transactions wrote its tail, and how these ended. This module
+does no I/O.
 
-Pure. A marker ends the transaction that its producer id has open on the partition; a producer has
-one at a time. Source: org.apache.kafka.storage.internals.log.ProducerAppendInfo.
+A marker ends the transaction that its producer id has open on the partition; a producer has one at
+a time. Source: org.apache.kafka.storage.internals.log.ProducerAppendInfo.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from enum import StrEnum
 
 
 class Ending(StrEnum):
-    """OPEN: no marker on this replica. The coordinator may know how it ended."""
+    """The ending of a transaction. OPEN: this replica has no marker; the coordinator may know how
+    the transaction ended."""
 
     COMMITTED = "committed"
     ABORTED = "aborted"
@@ -23,8 +25,11 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
-    """Offsets are inclusive. first_offset: of its first record on the partition, None where none is
-    left. marker_offset: of the record that ended it, None of an open one."""
+    """A transaction on one partition. Offsets are inclusive.
+
+    first_offset: the offset of its first record on the partition, None where no record is left.
+    marker_offset: the offset of the record that ended it, None while it is open.
+    """
 
     producer_id: int
     producer_epoch: int
@@ -35,12 +40,12 @@ class Transaction:
 
 @dataclass(slots=True)
 class Transactions:
-    """Tell it the tail's transactional batches in the order of the log.
+    """The transactions of a tail; give it the tail's transactional batches in the order of the log.
 
-    cut: where the tail begins. before: the first offset of each transaction that was open there,
-    by producer id. counts: of the transactions that wrote the tail or ended in it. crossing: those
-    that ended in the tail and began before it, or have no record left: without their marker they
-    stay open in the log of the designated leader.
+    cut: the offset at which the tail begins. before: the first offset of each transaction that was
+    open at the cut, by producer id. counts: how many transactions ended in the tail, by ending.
+    crossing: transactions that ended in the tail and began before it, or have no record left;
+    without their marker they stay open in the log of the designated leader.
     """
 
     cut: int
@@ -51,7 +56,7 @@ class Transactions:
     _markers: dict[int, list[tuple[int, Ending]]] = field(default_factory=dict)
 
     def data(self, offset: int, producer_id: int, producer_epoch: int) -> None:
-        """A batch of records; `offset` is its first."""
+        """Take a batch of records; `offset` is the first of them."""
         known = self._open.get(producer_id) or self._begun(producer_id, offset)
         self._open[producer_id] = replace(known, producer_epoch=producer_epoch)
 
@@ -66,16 +71,19 @@ class Transactions:
 
     @property
     def open(self) -> tuple[Transaction, ...]:
-        """Those that wrote the tail, and that nothing in it ends; ask once all was told."""
+        """Return the transactions that wrote the tail and do not end in it. Ask after all batches
+        were given."""
         return tuple(self._open.values())
 
     def ending(self, producer_id: int, offset: int) -> Ending:
-        """Of the transaction that wrote this record; ask once all was told."""
+        """Return the ending of the transaction that wrote this record. Ask after all batches were
+        given."""
         markers = self._markers.get(producer_id, [])
         place = bisect_right(markers, offset, key=lambda marker: marker[0])
         return markers[place][1] if place < len(markers) else Ending.OPEN
 
     def _begun(self, producer_id: int, offset: int | None) -> Transaction:
-        """What was open before the tail can only be the first that the tail has of a producer."""
+        """Return a new transaction. Only the first one that the tail has of a producer can have
+        been open before the tail."""
         first = offset if producer_id in self._markers else self.before.get(producer_id, offset)
         return Transaction(producer_id, -1, first, None, Ending.OPEN)

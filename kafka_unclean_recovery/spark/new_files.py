@@ -1,6 +1,7 @@
-"""Files that are there whole or not at all: whoever writes one again writes the same.
+"""A new file is there whole or not at all, and a second writer of it writes the same.
 
-Spark may run a task twice, also side by side, so each writes under a name of its own and renames.
+Spark may run a task twice, also side by side, so each run writes under a name of its own and
+renames the file.
 """
 
 from __future__ import annotations
@@ -19,18 +20,18 @@ from kafka_unclean_recovery.files.sync_directory import sync_directory
 from kafka_unclean_recovery.spark.tables import Row, batch
 
 _parquet: Any = pyarrow.parquet
-# What is held in memory until it is written.
+# This many rows are held in memory until they are written.
 _ROWS_AT_A_TIME = 10_000
 
 
 def write_text(path: Path, text: str) -> None:
-    """In place of what is there. Raises OSError."""
+    """Write a text in place of what is there. Raises OSError."""
     with whole_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
 def write_rows(path: Path, rows: Iterable[Row], schema: Any) -> None:
-    """As Parquet, in place of what is there. Raises OSError."""
+    """Write rows as Parquet, in place of what is there. Raises OSError."""
     with whole_file(path) as temporary, parquet_rows(temporary, schema) as add:
         for row in rows:
             add(row)
@@ -38,14 +39,15 @@ def write_rows(path: Path, rows: Iterable[Row], schema: Any) -> None:
 
 @contextmanager
 def whole_rows(path: Path, schema: Any) -> Iterator[Callable[[Row], None]]:
-    """The same, row by row; nothing is there when the block raises."""
+    """Yield a function that writes one row to a file like `write_rows` does; nothing is there when
+    the block raises."""
     with whole_file(path) as temporary, parquet_rows(temporary, schema) as add:
         yield add
 
 
 @contextmanager
 def parquet_rows(path: Path, schema: Any) -> Iterator[Callable[[Row], None]]:
-    """Takes a row at a time. Raises OSError."""
+    """Yield a function that writes one row as Parquet. Raises OSError."""
     with _parquet.ParquetWriter(path, schema) as writer:
         kept: list[Row] = []
 
@@ -61,7 +63,7 @@ def parquet_rows(path: Path, schema: Any) -> Iterator[Callable[[Row], None]]:
 
 
 def read_rows(path: Path) -> Iterator[dict[str, Any]]:
-    """Raises OSError."""
+    """Yield the rows of a Parquet file. Raises OSError."""
     with _parquet.ParquetFile(path) as file:
         for found in file.iter_batches(_ROWS_AT_A_TIME):
             yield from found.to_pylist()
@@ -69,12 +71,12 @@ def read_rows(path: Path) -> Iterator[dict[str, Any]]:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """What is written to the path given takes the place of `path`, unless the block raises."""
+    """Yield a path to write to; its file takes the place of `path`, unless the block raises."""
     make_private_directory(path.parent)
     # Spark and we pass over names that begin with a dot.
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
-        # Whoever writes to it by name finds it there.
+        # The file exists, with private rights, before it is written to by name.
         open(temporary, "x", opener=private).close()
         yield temporary
         descriptor = os.open(temporary, os.O_RDONLY)

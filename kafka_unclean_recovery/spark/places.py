@@ -1,4 +1,4 @@
-"""Where a log directory is, as text that a task on another machine opens it by."""
+"""The address of a log directory is text by which a task on another machine opens it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 def location_of(root: str, store: Mapping[str, str]) -> Location:
-    """A path, a URI, or what `address_of` made of one. store: endpoint and region, where given.
+    """Return the location of a path, of a URI, or of an address from `address_of`. store: endpoint
+    and region, where given.
 
     Raises InputError.
     """
@@ -23,13 +24,14 @@ def location_of(root: str, store: Mapping[str, str]) -> Location:
 
 
 def address_of(place: Location) -> str:
-    """Plain Unicode, as tables and JSON are; names of files need not be."""
+    """Return the address as plain Unicode, as tables and JSON need it; names of files need not be
+    Unicode."""
     assert isinstance(place, LocalLocation | location.StoreLocation)
     return location.address_of(place)
 
 
 def identities(place: Location, identity: Hashable) -> Iterator[str]:
-    """Two places that share one of these are the same directory.
+    """Yield the identities of a place. Two places that share one of them are the same directory.
 
     Device numbers are those of one machine, so that they say nothing on another.
     """
@@ -41,7 +43,7 @@ def identities(place: Location, identity: Hashable) -> Iterator[str]:
 
 
 def _machine() -> str:
-    """This one, until it is started again."""
+    """Return a name of this machine that holds until it is started again."""
     try:
         return _BOOT.read_text().strip()
     except OSError:
@@ -49,5 +51,6 @@ def _machine() -> str:
 
 
 def spark_path(path: Path) -> str:
-    """Of this machine, whatever file system Spark takes by default, and no pattern."""
+    """Return a path of this machine as Spark takes it: on the local file system, and not as a
+    pattern."""
     return "file:" + re.sub(r"([\\{}\[\]*?])", r"\\\1", str(path))

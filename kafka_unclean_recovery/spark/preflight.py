@@ -1,4 +1,5 @@
-"""What keeps a Spark session from beginning, found out before Spark is asked for one.
+"""A Spark session may be kept from beginning, and these checks find out why before Spark is asked
+for one.
 
 Spark itself tries a server that is not there for minutes, and says in a hundred lines of a JVM, or
 not at all, what was missing.
@@ -19,12 +20,12 @@ CONNECT = "sc://"
 _STANDALONE = "spark://"
 _DEFAULT_PORTS = {CONNECT: 15002, _STANDALONE: 7077}
 _SECONDS = 10.0
-# gRPC goes by these; then whether the server is there only the proxy can tell.
+# gRPC goes by these proxies. Then only the proxy can tell whether the server is there.
 _PROXIES = ("grpc_proxy", "https_proxy", "http_proxy")
 
 
 def check_java(environment: Mapping[str, str]) -> None:
-    """For a session whose JVM is still to be started. Raises InputError."""
+    """Look for Java, for a session whose JVM is still to be started. Raises InputError."""
     home = environment.get("JAVA_HOME")
     if home:
         java = Path(home) / "bin" / "java"
@@ -41,8 +42,8 @@ def check_java(environment: Mapping[str, str]) -> None:
 
 
 def check_reachable(master: str, environment: Mapping[str, str]) -> None:
-    """Tries nothing but the addresses in sc://HOST:PORT and spark://HOST:PORT,..., each for 10 s.
-    Raises InputError when none of them takes a connection."""
+    """Try the addresses in sc://HOST:PORT and spark://HOST:PORT,..., each for 10 s, and nothing
+    else. Raises InputError when none of them takes a connection."""
     if master.startswith(CONNECT) and any(environment.get(name) for name in _PROXIES):
         return
     failures = []
@@ -74,5 +75,5 @@ def _addresses(master: str) -> Iterator[tuple[str, int]]:
 
 
 def _without_token(master: str) -> str:
-    """Behind the address of sc:// there may be a secret."""
+    """Return the master without the part behind the address of sc://, which may hold a secret."""
     return master.partition("/;")[0]

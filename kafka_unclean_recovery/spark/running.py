@@ -1,4 +1,4 @@
-"""A Spark job that somebody watches: how many of its tasks are done, and how it is cancelled."""
+"""A watch sees how many tasks of a Spark job are done, and can have the job cancelled."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from kafka_unclean_recovery.spark.shipping import is_connect
 T = TypeVar("T")
 
 _EVERY_SECONDS = 0.2
-# Spark kills a Python worker that goes on after 2 s.
+# Spark kills a Python worker that goes on for 2 s after the job was cancelled.
 _CANCELLING_SECONDS = 8.0
-# Where Spark does not tell, as over Spark Connect.
+# This number is assumed where Spark does not tell the cores, as over Spark Connect.
 _UNKNOWN_CORES = 8
-# The last line of a Python traceback.
+# The pattern matches the last line of a Python traceback.
 _ERROR_LINE = re.compile(r"[A-Za-z_.]+(Error|Exception|Unreadable): ")
 
 
@@ -30,14 +30,14 @@ class JobFailed(Exception):
 
 
 class Watch(Protocol):
-    """Who looks on: is told a few times a second, and may have enough."""
+    """An observer of a job, who is told a few times a second, and may stop the job."""
 
     def tasks(self, what: str, done: int, count: int) -> None:
-        """what: a word or two on the job."""
+        """Take how many tasks are done. what: a word or two on the job."""
         ...
 
     def progress(self, so_far: Progress) -> None:
-        """Of reading replicas: as much as the tasks that are done are of all."""
+        """Take how far the reading of replicas is, by the share of the tasks that are done."""
         ...
 
     @property
@@ -45,7 +45,7 @@ class Watch(Protocol):
 
 
 class Unwatched:
-    """Nobody looks on."""
+    """A watch that takes everything in silence, and never stops a job."""
 
     stopped = False
 
@@ -61,7 +61,8 @@ def run_watched(
     tell: Callable[[int], None],
     stopped: Callable[[], bool],
 ) -> T:
-    """What `job` gives, whose last stage has `count` tasks; `tell` hears how many are done.
+    """Run `job`, whose last stage has `count` tasks, and return its result; `tell` is told how many
+    are done.
 
     Raises Stopped, JobFailed.
     """
@@ -86,7 +87,7 @@ def run_watched(
 
 
 class _Running(Generic[T]):
-    """A job in a thread of its own: the first has to hear signals."""
+    """A job in a thread of its own, because the main thread has to hear signals."""
 
     def __init__(self, spark: SparkSession, tag: str, job: Callable[[], T]) -> None:
         self._spark = spark
@@ -100,7 +101,7 @@ class _Running(Generic[T]):
         self._thread.start()
 
     def goes_on(self, seconds: float) -> bool:
-        """Waits so long for its end."""
+        """Wait up to `seconds` for the job's end, and return whether the job still runs."""
         self._thread.join(seconds)
         return self._thread.is_alive()
 
@@ -118,9 +119,9 @@ class _Running(Generic[T]):
 
 
 def _tag(spark: SparkSession, tag: str) -> None:
-    """The jobs of this thread, which ends with them."""
+    """Tag the jobs of this thread, which ends with them."""
     if not is_connect(spark):
-        # A tag of the session is not known to interruptTag in another thread there.
+        # In a classic session, interruptTag in another thread does not know a tag of the session.
         spark.sparkContext.addJobTag(tag)
     else:
         spark.addTag(tag)
@@ -135,7 +136,8 @@ def _cancel(spark: SparkSession, tag: str) -> None:
 
 @contextmanager
 def _status(spark: SparkSession) -> Iterator[Callable[[], Iterable[tuple[int, int]]]]:
-    """(tasks, those that are done) of each stage that runs, by what Spark itself tells."""
+    """Yield a function that returns (tasks, tasks that are done) of each stage that runs, as Spark
+    tells."""
     if not is_connect(spark):
         yield _classic_status(spark)
         return
@@ -163,14 +165,14 @@ def _classic_status(spark: SparkSession) -> Callable[[], Iterable[tuple[int, int
 
 
 def cores_of(spark: SparkSession) -> int:
-    """How many tasks run at a time, as far as that can be told."""
+    """Return how many tasks run at a time, as far as that can be told."""
     if not is_connect(spark):
         return int(spark.sparkContext.defaultParallelism)
     return int(spark.conf.get("spark.default.parallelism", None) or _UNKNOWN_CORES)
 
 
 def _said(error: Exception) -> str:
-    """The last line of a Python traceback in it, else the first line."""
+    """Return the last line of a Python traceback in the error's text, else the first line."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     told = [line for line in lines if _ERROR_LINE.match(line)]
     return told[0] if told else next(iter(lines), type(error).__name__)

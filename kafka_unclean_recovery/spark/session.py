@@ -1,4 +1,4 @@
-"""A Spark session: local, that of a master, that of spark-submit, or one over Spark Connect."""
+"""A Spark session is local, a master's, the one of spark-submit, or one over Spark Connect."""
 
 from __future__ import annotations
 
@@ -17,34 +17,38 @@ from kafka_unclean_recovery.spark.preflight import CONNECT, check_java, check_re
 from kafka_unclean_recovery.spark.shipping import is_connect, ship
 
 _APP = "kafka-unclean-recovery"
-# Without a name of its own spark-submit, or spark-defaults.conf, decides.
+# spark-submit sets this variable. Without --master, spark-submit or spark-defaults.conf then
+# decides.
 _BY_SPARK_SUBMIT = "PYSPARK_GATEWAY_PORT"
 PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 _AT_START = {
-    # Workers speak over it without the waits of small TCP packets.
+    # Workers speak over Unix sockets, without the waits of small TCP packets.
     "spark.python.unix.domain.socket.enabled": "true",
     "spark.ui.showConsoleProgress": "false",
 }
 _LOGGING = Path(__file__).with_name("log4j2.properties").as_uri()
-# Spark makes one method of a stage; past 8000 bytes the JVM only interprets it, and a plan takes
-# twice as long. Not where the JVM is somebody else's.
+# Spark makes one method of a stage. Past 8000 bytes the JVM only interprets a method, and a plan
+# takes twice as long. A JVM of somebody else is left as it is.
 _OF_OUR_JVM = {
     "spark.driver.extraJavaOptions": "-XX:-DontCompileHugeMethods"
     f" -Dlog4j2.configurationFile={_LOGGING}"
 }
 _DEFAULTS = {
-    # Filters of the data source reach its reader.
+    # With this setting, filters of the data source reach its reader.
     PUSHDOWN: "true",
-    # Rows once together by topic and partition are joined by broker where they are.
+    # With this setting, rows that are together by topic and partition are joined by broker where
+    # they are.
     "spark.sql.requireAllClusterKeysForCoPartition": "false",
 }
 
 
 @contextmanager
 def session(master: str | None, conf: Mapping[str, str]) -> Iterator[SparkSession]:
-    """master: as spark-submit has it, or sc://HOST:PORT; None is spark-submit's own, else local[*].
+    """Yield a session. master: as spark-submit has it, or sc://HOST:PORT; None is spark-submit's
+    own, else local[*].
 
-    Stopped at the end unless it was there before. Raises InputError when it can't be had.
+    The session is stopped at the end unless it was there before. Raises InputError when none can be
+    had.
     """
     before = _is_there()
     if not before:
@@ -64,11 +68,11 @@ def session(master: str | None, conf: Mapping[str, str]) -> Iterator[SparkSessio
 
 
 def _is_there() -> bool:
-    """Whether a session, or the context of one, is there already in whichever thread it began: the
-    active session is that of one thread only."""
+    """Return whether a session, or the context of one, is there already in whichever thread it
+    began: the active session is that of one thread only."""
     if SparkSession.getActiveSession() is not None:
         return True
-    # Loaded by who began one; either may not be installed.
+    # A module is loaded by who began a session of its kind; either module may not be installed.
     connect = sys.modules.get("pyspark.sql.connect.session")
     if connect is not None and connect.SparkSession._get_default_session() is not None:
         return True
@@ -77,7 +81,7 @@ def _is_there() -> bool:
 
 
 def _check(master: str | None) -> None:
-    """Raises InputError."""
+    """Check that a session can begin. Raises InputError."""
     if master is not None:
         check_reachable(master, os.environ)
     if not (master or "").startswith(CONNECT) and _BY_SPARK_SUBMIT not in os.environ:
@@ -85,8 +89,9 @@ def _check(master: str | None) -> None:
 
 
 def give_up() -> None:
-    """A session that begins elsewhere in this process, which is to end: the client of Spark Connect
-    asks its server for something as it goes, and a silent one would hold it for minutes."""
+    """Give up a session that begins elsewhere in this process, which is to end: the client of Spark
+    Connect asks its server for something as it exits, and a server that does not answer would hold
+    it for minutes."""
     from pyspark.sql.connect.client.core import SparkConnectClient
 
     def nothing(_: Any) -> None: ...
@@ -114,8 +119,8 @@ def _configured(builder: SparkSession.Builder, conf: Mapping[str, str]) -> Spark
 
 
 def _choose_python(master: str | None, conf: Mapping[str, str]) -> None:
-    """Spark reads the setting in spark-submit only; and without one it takes the first python3 on
-    the PATH, which here need not be the one of this command."""
+    """Choose the Python of workers. Spark reads the setting in spark-submit only, and without one
+    it takes the first python3 on the PATH, which here need not be the Python of this command."""
     given = conf.get("spark.pyspark.python")
     if given is not None:
         os.environ["PYSPARK_PYTHON"] = given
@@ -124,14 +129,16 @@ def _choose_python(master: str | None, conf: Mapping[str, str]) -> None:
 
 
 def is_elsewhere(spark: SparkSession) -> bool:
-    """Its executors may be without this package: on other machines, or of another Python here."""
+    """Return whether executors may be without this package: on other machines, or of another Python
+    here."""
     if is_connect(spark) or not _is_local(spark.conf.get("spark.master", None)):
         return True
     return not _is_ours(shutil.which(spark.sparkContext.pythonExec))
 
 
 def _is_ours(python: str | None) -> bool:
-    """Of two virtual environments python may be a link to the same file."""
+    """Return whether this is our own Python. In two virtual environments, python may be a link to
+    the same file, so the directories must be the same too."""
     if python is None:
         return False
     theirs, ours = Path(python).absolute(), Path(sys.executable).absolute()

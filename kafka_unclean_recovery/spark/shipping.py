@@ -1,8 +1,8 @@
-"""Our own code on executors that don't have it.
+"""Executors that don't have our own code get it from here.
 
-What runs there is a function that is pickled whole. It unpacks nothing itself: the archive that
-went with the session (this package, and crc32c with its C extension, which Python can't import
-from a zip) is unpacked by Spark, and the function puts it on sys.path where our package is not
+A function runs there that is pickled whole. It unpacks nothing itself: Spark unpacks the archive
+that went with the session (this package, kafka-python, and crc32c with its C extension, which
+Python can't import from a zip), and the function puts it on sys.path where our package is not
 installed.
 """
 
@@ -20,25 +20,26 @@ from typing import Any
 from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.errors import InputError
 
-# What runs on executors imports these, besides what Spark itself needs there (pyarrow, pandas).
+# The code on executors imports these, besides what Spark itself needs there (pyarrow, pandas).
 _PACKAGES = ("kafka_unclean_recovery", "crc32c", "kafka")
-# They look up their own version when they are imported.
+# These distributions look up their own version when they are imported.
 _DISTRIBUTIONS = ("crc32c", "kafka-python")
 _NAME = f"kafka-unclean-recovery-{__version__}"
 _PREFIX = "kafka-unclean-recovery-"
 
-# By session, up to the end of the process: executors that start later fetch it too.
+# The archives stay, by session, up to the end of the process: executors that start later fetch them
+# too.
 _shipped: dict[str, TemporaryDirectory[str]] = {}
 
 Batches = Iterator[Any]
-"""pyarrow record batches."""
+"""An iterator over pyarrow record batches."""
 
 Work = Callable[[Batches], Batches]
-"""What DataFrame.mapInArrow takes."""
+"""A function as DataFrame.mapInArrow takes it."""
 
 
 def build_archive(directory: Path) -> Path:
-    """A .tar.gz with our package and those it needs beside pyarrow. Raises InputError."""
+    """Build a .tar.gz with our package and those it needs beside pyarrow. Raises InputError."""
     archive = directory / f"{_NAME}.tar.gz"
     with tarfile.open(archive, "w:gz") as tar:
         for package in _PACKAGES:
@@ -78,7 +79,7 @@ def ship(spark: Any) -> None:
 
 
 def is_connect(spark: Any) -> bool:
-    """A session over Spark Connect: its driver is elsewhere."""
+    """Return whether the session is one over Spark Connect, whose driver is elsewhere."""
     return type(spark).__module__.startswith("pyspark.sql.connect.")
 
 
@@ -87,7 +88,8 @@ def _identity(spark: Any) -> str:
 
 
 def reaching() -> Callable[[], None]:
-    """What has an executor find our package where it is not installed; it is pickled whole."""
+    """Return a function that lets an executor find our package where it is not installed. The
+    function is pickled whole."""
     name, packages = _NAME, _PACKAGES
 
     def reach() -> None:
@@ -95,7 +97,7 @@ def reaching() -> Callable[[], None]:
         import sys
         from importlib.util import find_spec
 
-        # The directory that Python was started in may hold one of them, and not the others.
+        # The directory that Python was started in may hold one of the packages, and not the others.
         if None in map(find_spec, packages):
             from pyspark.core.files import SparkFiles
 
@@ -106,8 +108,8 @@ def reaching() -> Callable[[], None]:
 
 
 def on_executors(entry: str, settings: Mapping[str, object] | None = None) -> Work:
-    """`entry` as "module:function"; there it is called with the settings, which must be JSON, and
-    the batches. Nothing of ours is pickled by its name."""
+    """Return a function for executors that calls `entry`, "module:function", with the settings,
+    which must be JSON, and the batches. Nothing of ours is pickled by its name."""
     module, _, function = entry.partition(":")
     told = json.dumps(settings or {})
     reach = reaching()
@@ -119,7 +121,8 @@ def on_executors(entry: str, settings: Mapping[str, object] | None = None) -> Wo
 
         reach()
         work = getattr(importlib.import_module(module), function)
-        # Between tasks the worker collects garbage; what is imported is none.
+        # The worker collects garbage between tasks, and need not look at the modules that were
+        # imported.
         gc.freeze()
         yield from work(json.loads(told), batches)
 

@@ -1,6 +1,8 @@
-"""A directory of summaries: `replicas` and `partitions` as Parquet, and `scan.json`, written last.
+"""A directory of summaries has `replicas` and `partitions` as Parquet, and `scan.json`, written
+last.
 
-scan.json is schemas/spark-scan-1.schema.json. Without it the scan did not end: run it again.
+scan.json follows schemas/spark-scan-1.schema.json. Where it is missing the scan did not end: run it
+again.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ PARTITIONS = "partitions"
 @dataclass(frozen=True, slots=True)
 class ScanHead:
     """A ReplicaInfo without its partitions. scanned_at: ISO 8601 with its offset from UTC.
-    metadata_epoch and metadata_end_offset (exclusive): of the metadata log of the states."""
+    metadata_epoch and metadata_end_offset (exclusive): of the metadata log that the states are
+    from."""
 
     cluster_id: str | None
     scanned_at: str
@@ -53,7 +56,7 @@ def head_json(head: ScanHead) -> str:
 
 
 def read_head(directory: Path) -> ScanHead:
-    """Raises InputError for a directory that is no ended scan."""
+    """Read scan.json. Raises InputError for a directory that is no ended scan."""
     path = directory / SCAN
     try:
         text = path.read_text(encoding="utf-8")

@@ -1,4 +1,5 @@
-"""Which elections may go ahead once the tails were saved, or were not. Pure."""
+"""An election is cleared when the tails that it destroys were saved, and refused when they were
+not. This module does no I/O."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ from kafka_unclean_recovery.wording import count_text
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """One tail. why_not: why it is not saved whole, None if it is. doubts: what else the manifest
-    says of it."""
+    """The result for one tail. why_not: why the tail is not saved whole, None if it is. doubts: the
+    other problems that the manifest has for it."""
 
     loser: Loser
     why_not: str | None
@@ -22,8 +23,8 @@ class Saved:
 
 @dataclass(frozen=True, slots=True)
 class Cleared:
-    """Elections that nothing speaks against, and the others. unsaved: what is lost by the former
-    all the same (--allow-loss), in sentences."""
+    """Elections that may go ahead, and refusals for the others. unsaved: sentences on what the
+    former lose all the same (--allow-loss)."""
 
     plans: list[PartitionPlan]
     refused: dict[TopicPartition, Outcome]
@@ -37,8 +38,11 @@ def cleared(
     *,
     allow_loss: bool,
 ) -> Cleared:
-    """now: by what was observed after saving, of the partitions that are offline still. Of others
-    the elector looks for itself, and sends nothing."""
+    """Divide the elections into those that may go ahead and those that are refused.
+
+    now: plans by what was observed after saving, of the partitions that are still offline. For any
+    other partition the elector looks for itself, and sends nothing.
+    """
     by_partition: dict[TopicPartition, list[Saved]] = {}
     for tail in tails:
         by_partition.setdefault(tail.loser.topic_partition, []).append(tail)

@@ -1,5 +1,5 @@
-"""Batches as they come from a broker, kept as a log directory of that broker which holds nothing
-but this tail: what reads the disks of the dead reads it too."""
+"""Batches that come from a broker are kept as a log directory of that broker which holds only this
+tail, so that the code that reads the disks of dead brokers reads it too."""
 
 from __future__ import annotations
 
@@ -24,19 +24,21 @@ from kafka_unclean_recovery.salvage.live.losers import Loser
 from kafka_unclean_recovery.salvage.tail import within
 
 SEGMENT_BYTES = 1 << 30
-"""As Kafka's log.segment.bytes: its tools read no file of 2 GiB."""
-# The offsets of a segment lie within so many of its first (LogSegment.canConvertToRelativeOffset).
+"""The largest segment, as in Kafka's log.segment.bytes: Kafka's tools read no file of 2 GiB."""
+# The offsets of a segment lie at most this far from its first offset
+# (LogSegment.canConvertToRelativeOffset).
 _SEGMENT_OFFSETS = 0x7FFFFFFF
 
 
 @dataclass(slots=True)
 class FetchedLog:
-    """Tell it what the broker sends, in order, then close it. Nothing is synced: a crash leaves
-    nothing that anybody reads.
+    """A log written from what a broker sends: add the answers in order, then close it. Nothing is
+    synced, because nobody reads it after a crash.
 
-    root: a new directory. next_offset: what to ask for next. size: bytes written; tail_size: of the
-    batches among them that hold something of the tail. gaps: offsets between batches that no batch
-    holds, as compaction leaves them. transactional: some of it was written in transactions.
+    root: a new directory. next_offset: the offset to ask for next. size: bytes written. tail_size:
+    bytes of the batches that hold something of the tail. gaps: whether offsets between batches are
+    in no batch, as after compaction. transactional: whether some batch was written in a
+    transaction.
     """
 
     root: Path
@@ -65,10 +67,11 @@ class FetchedLog:
         return self.next_offset >= self.loser.end_offset
 
     def add(self, records: bytes) -> None:
-        """The whole batches that `records` begins with; what is cut short is left out.
+        """Write the whole batches that `records` begins with; a batch that is cut short is left
+        out.
 
-        Raises BadFormat for one that is not as it was written or not the next, after those before
-        it were taken; OSError.
+        Raises BadFormat for a batch that is corrupt or not the next one, after the batches before
+        it were written. Raises OSError.
         """
         position = 0
         while (length := _length(records, position)) is not None and not self.whole:
@@ -81,7 +84,8 @@ class FetchedLog:
             raise BadFormat(Reason.TRUNCATED, f"no whole batch at offset {self.next_offset}")
 
     def close(self) -> None:
-        """With what its lineage is, as far as it was fetched."""
+        """Close the segment, and write leader-epoch-checkpoint with the lineage of what was
+        fetched."""
         if self._file is not None:
             self._file.close()
         if self._start is None:
@@ -109,8 +113,8 @@ class FetchedLog:
         if header.last_offset < self.next_offset or (begun and first < self.next_offset):
             detail = f"a batch up to {header.last_offset} where {self.next_offset} was next"
             raise BadFormat(Reason.ORDER, detail)
-        # The first may straddle the cut; where its beginning was compacted away, the log begins
-        # at the cut all the same.
+        # The first batch may straddle the cut. Where compaction removed the beginning of the tail,
+        # the log begins at the cut all the same.
         base = min(first, self.next_offset)
         if not begun:
             self._start = base
@@ -137,7 +141,7 @@ class FetchedLog:
 
 
 def _length(records: bytes, position: int) -> int | None:
-    """In bytes, of the batch there; None if it is not all there."""
+    """Return the length of the batch at `position` in bytes, or None if it is not all there."""
     left = len(records) - position
     if left < UP_TO_MAGIC:
         return None

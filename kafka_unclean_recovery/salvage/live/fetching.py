@@ -1,4 +1,4 @@
-"""One tail, fetched from the broker that holds it."""
+"""One tail is fetched from the broker that holds it."""
 
 from __future__ import annotations
 
@@ -35,18 +35,19 @@ async def fetch_tail(
     patience_seconds: float,
     came: Callable[[int], None],
 ) -> None:
-    """All of it, into `log`. A broker may take `patience_seconds` for each step forward; `came` is
-    told how many bytes each of them brought.
+    """Fetch the whole tail into `log`. The broker may take `patience_seconds` for each step
+    forward; `came` is told how many bytes each step brought.
 
-    Raises TailLost when it answers something else, ConnectionFailed when it does not answer any
-    more, OSError when the log can't be written. What came until then is in the log.
+    Raises TailLost when the broker answers with anything but the tail, ConnectionFailed when it
+    does not answer any more, OSError when the log can't be written. What came before the error is
+    in the log.
     """
     patience = deadline.within(patience_seconds)
     most = FETCH_BYTES
     while not log.whole:
         fetched = await _fetch(nodes, broker, log, most, patience)
         if fetched is None:
-            # A quota weighs the whole answer: so large a one may never fit into it.
+            # A quota counts the whole answer, and an answer this large may never fit into it.
             most = max(1, most // 2)
         if fetched is None or fetched.error in PASSING:
             if patience.expired:
@@ -62,7 +63,8 @@ async def fetch_tail(
 async def _fetch(
     nodes: Nodes, broker: Broker, log: FetchedLog, most: int, patience: Deadline
 ) -> Fetched | None:
-    """None for no answer that counts, as long as there is patience."""
+    """Ask once. Return None when a quota kept the answer back, or when the connection failed and
+    there is patience left."""
     try:
         connection = await nodes.broker(broker, patience)
         where = (log.loser.topic_partition, log.next_offset, most)

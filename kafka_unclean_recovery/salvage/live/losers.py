@@ -1,4 +1,5 @@
-"""Who would truncate what under the designated leader. Pure."""
+"""A loser is a live replica that would truncate records under the designated leader. This module
+does no I/O."""
 
 from __future__ import annotations
 
@@ -11,8 +12,8 @@ from kafka_unclean_recovery.salvage.ranges import lost_under
 
 @dataclass(frozen=True, slots=True)
 class Loser:
-    """A live replica that holds what the designated leader lacks: `lost`, in rising offset and not
-    empty. `log` is the whole of it, as it was observed."""
+    """A live replica that holds records which the designated leader lacks. lost: these records, in
+    rising offset, not empty. log: the whole log of the replica, as it was observed."""
 
     topic_partition: TopicPartition
     log: ReplicaLog
@@ -28,26 +29,26 @@ class Loser:
 
     @property
     def end_offset(self) -> int:
-        """Exclusive."""
+        """Return the end of the last span (exclusive)."""
         return self.lost[-1].end_offset
 
     @property
     def records(self) -> int:
-        """Counted as offsets."""
+        """Return the number of records, counted as offsets."""
         return sum(span.end_offset - span.start_offset for span in self.lost)
 
 
 @dataclass(frozen=True, slots=True)
 class Losers:
-    """Of one partition. untold: live replicas of which it can't be told what they would lose, each
-    with the reason."""
+    """The losers of one partition. untold: live replicas whose loss can't be told, each with the
+    reason."""
 
     known: tuple[Loser, ...]
     untold: Mapping[int, str]
 
 
 def losers_of(plan: PartitionPlan) -> Losers:
-    """The plan has a designated leader."""
+    """Return the losers of a plan, which must have a designated leader."""
     leader = plan.ranking[0].log
     known: list[Loser] = []
     untold: dict[int, str] = {}
@@ -63,7 +64,8 @@ def losers_of(plan: PartitionPlan) -> Losers:
 
 
 def _would_follow(plan: PartitionPlan, log: ReplicaLog) -> bool:
-    """A live broker whose log directory failed truncates nothing, no more than a dead one."""
+    """Return whether the replica would follow the new leader. A live broker whose log directory
+    failed truncates nothing, no more than a dead one."""
     return log.broker in plan.state.online_replicas or (log.live and log.problem is None)
 
 
@@ -82,7 +84,8 @@ def _why_untold(log: ReplicaLog, leader: ReplicaLog) -> str | None:
 
 
 def other_leader(before: PartitionPlan, now: PartitionPlan) -> str | None:
-    """Why the leader that the tails were saved for is the one to elect no more."""
+    """Return why the leader that the tails were saved for is no longer the one to elect, or
+    None."""
     if now.designated_leader in (None, before.designated_leader):
         return None
     return (
@@ -92,8 +95,8 @@ def other_leader(before: PartitionPlan, now: PartitionPlan) -> str | None:
 
 
 def unsaved(now: PartitionPlan, saved: Iterable[Loser]) -> str | None:
-    """What the election would destroy that was not saved, by the plan of what was observed
-    afterwards; None when that is nothing."""
+    """Return which unsaved records the election would destroy, by the plan that was made after
+    saving; None when there are none."""
     if now.designated_leader is None:
         return None
     tails = {loser.broker: loser.lost for loser in saved}

@@ -1,4 +1,4 @@
-"""Tails fetched and salvaged, several brokers at a time, one replica of each."""
+"""Tails are fetched and salvaged from several brokers at a time, one replica of each."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ from kafka_unclean_recovery.salvage.run import find_replicas, salvage_replicas
 from kafka_unclean_recovery.salvage.tail import within
 
 BROKERS_AT_ONCE = 4
-# Records take Python's time to decode, and a row group's memory.
+# Decoding records keeps Python busy, and each tail needs the memory of a row group.
 _DECODED_AT_ONCE = 2
 LONGEST_SECONDS = 24 * 3600.0
-"""For all tails of a run; each step forward has a bound of its own, far below."""
+"""The time for all tails of a run; each step forward has a bound of its own, far below."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """What became of one. row: of the manifest. why_not: why it was not saved whole, None if it
-    was. silent: the broker did not answer any more."""
+    """The result for one tail. row: its row of the manifest. why_not: why it was not saved whole,
+    None if it was. silent: whether the broker did not answer any more."""
 
     loser: Loser
     row: Salvaged
@@ -52,10 +52,11 @@ class Tail:
 
 @dataclass(slots=True)
 class TailSaver:
-    """output: where all goes; its root is there. patience_seconds: for each step forward.
+    """Fetches the tails and salvages them. output: its root exists. patience_seconds: the time for
+    each step forward.
 
-    `progress` is told how many tails are done, and how many bytes were fetched. `watch` may have
-    enough: then what a thread still writes ends too.
+    `progress` is told how many tails are done and how many bytes were fetched. When `watch` stops
+    the run, a thread that still writes stops too.
     """
 
     nodes: Nodes
@@ -73,7 +74,7 @@ class TailSaver:
     )
 
     async def save(self, losers: Sequence[Loser]) -> list[Tail]:
-        """What became of each, in their order. Raises Stopped."""
+        """Save the tails, and return the results in the order of `losers`. Raises Stopped."""
         by_broker: dict[int, list[Loser]] = {}
         for loser in losers:
             by_broker.setdefault(loser.broker, []).append(loser)
@@ -82,7 +83,8 @@ class TailSaver:
         tails: dict[Loser, Tail] = {}
 
         async def of_broker(held: Sequence[Loser]) -> None:
-            """One after the other. A broker that fell silent is not waited for again."""
+            """Save the tails of one broker one after the other. A broker that fell silent is not
+            waited for again."""
             silent: str | None = None
             async with free:
                 for loser in held:
@@ -123,7 +125,8 @@ class TailSaver:
     async def _fetch(
         self, loser: Loser, log: FetchedLog, deadline: Deadline
     ) -> tuple[str | None, bool]:
-        """(why it is not whole, whether its broker fell silent). Raises OSError."""
+        """Fetch the tail. Return (why it is not whole, whether its broker fell silent). Raises
+        OSError."""
         broker = self.brokers[loser.broker]
         try:
             patience = self.patience_seconds
@@ -139,8 +142,9 @@ class TailSaver:
     async def _open_at_the_cut(
         self, loser: Loser, log: FetchedLog, deadline: Deadline
     ) -> tuple[Mapping[int, int], str | None]:
-        """(first offsets of transactions by producer id, why they are not known). What the log of
-        the designated leader leaves open was open there already."""
+        """Return (first offsets of transactions by producer id, why they are not known). A
+        transaction that is open in the log of the designated leader and began before the cut was
+        open at the cut already."""
         if not log.transactional:
             return {}, None
         leader = self.brokers[self._leader_log(loser).broker]
@@ -160,7 +164,8 @@ class TailSaver:
     def _salvage(
         self, loser: Loser, log: FetchedLog, open_before: Mapping[int, int], scratch: Path
     ) -> Salvaged:
-        """In a thread. Its files take their places only when all of them are written."""
+        """Salvage the fetched log, in a thread. The files take their places only when all of them
+        are written."""
         if log.size == 0:
             return self._row(loser)
         sources, problems = find_replicas([LocalLocation(log.root)], self.leaders, lambda _: True)
@@ -200,8 +205,9 @@ class TailSaver:
 def _judged(
     loser: Loser, log: FetchedLog, row: Salvaged, why_not: str | None, silent: bool
 ) -> Tail:
-    """Whole only if every batch is in the segment files, which were written as those of any disk.
-    That some can't be decoded, or are odd, is in the manifest."""
+    """Decide whether the tail is whole, which takes every batch to be in the segment files. These
+    files were written as those of any disk. The manifest has the batches that are odd or can't be
+    decoded."""
     kept = sum(segment.size for segment in row.segments)
     if why_not is None and not log.whole:
         why_not = f"it was fetched up to offset {log.next_offset} only"
@@ -212,7 +218,7 @@ def _judged(
     if log.size:
         left = within(loser.lost, log.next_offset, loser.end_offset)
         row.missing += tuple((span.start_offset, span.end_offset) for span in left)
-    # Of the replica, not of the piece of it that was fetched.
+    # The row describes the replica, not the piece of it that was fetched.
     assert row.designated.log is not None
     row.log, row.lost = loser.log, lost_under(loser.log, row.designated.log)
     return Tail(loser, row, why_not, silent)

@@ -1,4 +1,4 @@
-"""Salvaged records produced to a topic of the user's choice, each once.
+"""A replay produces salvaged records to a topic of the user's choice, each record once.
 
-What is produced, and what has been: see `records` and `checkpoint`. How: `producing`.
+`records` tells what is produced, `checkpoint` what has been produced, and `producing` sends it.
 """

@@ -1,7 +1,8 @@
-"""What has been produced: JSON lines, each on the disk before the next records are sent.
+"""The checkpoint of a replay says what has been produced. It is a file of JSON lines, and each line
+is on the disk before the next records are sent.
 
-Of a partition the last line counts. What a target got after it and before the run was killed is
-found in the target from `next_offset` on.
+The last line of a partition counts. Records that a target got after that line, before the run was
+killed, are found in the target from `next_offset` on.
 """
 
 from __future__ import annotations
@@ -33,8 +34,12 @@ Key = tuple[TopicPartition, str]
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Everything up to `done` is in the target, by fate, SETTLED and OPEN. target_topic_id: as
-    text. next_offset: in the target, exclusive; what a line speaks of lies below."""
+    """The progress of one partition: everything up to `done` is in the target, by fate, SETTLED and
+    OPEN.
+
+    target_topic_id: as text. next_offset: an end in the target (exclusive); all that this progress
+    counts lies below it.
+    """
 
     target_topic_id: str
     next_offset: int
@@ -50,7 +55,7 @@ class Checkpoint:
     _file: BinaryIO
 
     def note(self, key: Key, progress: Progress) -> None:
-        """It is on the disk then. Raises OSError."""
+        """Append the progress; it is on the disk when this returns. Raises OSError."""
         partition, target = key
         line = {
             "topic": partition.topic,
@@ -65,7 +70,8 @@ class Checkpoint:
 
 
 def read_checkpoint(path: Path, digest: str) -> dict[Key, Progress]:
-    """Nothing where there is no file. digest: of the salvage. Raises InputError."""
+    """Return what the file says, and nothing where there is no file. digest: identifies the
+    salvage. Raises InputError."""
     try:
         return _parse(path.read_bytes(), path, digest)
     except FileNotFoundError:
@@ -76,7 +82,8 @@ def read_checkpoint(path: Path, digest: str) -> dict[Key, Progress]:
 
 @contextmanager
 def open_checkpoint(path: Path, digest: str) -> Iterator[Checkpoint]:
-    """To go on with, or a new one. Nobody else has it meanwhile. Raises InputError, OSError."""
+    """Open the checkpoint to go on with, or create it, and lock it meanwhile. Raises InputError,
+    OSError."""
     try:
         opened = open_private(path, "a+b")
     except OSError as error:
@@ -87,7 +94,7 @@ def open_checkpoint(path: Path, digest: str) -> Iterator[Checkpoint]:
         file.seek(0)
         content = file.read()
         known = _parse(content, path, digest)
-        # A line that a killed run had not finished.
+        # A killed run may have left a line that it had not finished.
         file.truncate(content.rfind(b"\n") + 1)
         if b"\n" not in content:
             _append(file, {"format_version": FORMAT_VERSION, "kind": KIND, "salvage": digest})

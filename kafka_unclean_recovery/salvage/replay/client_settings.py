@@ -1,4 +1,5 @@
-"""From a Java client file to the settings of librdkafka. They hold secrets: show them to nobody."""
+"""The settings of a Java client file are translated for librdkafka. They hold secrets: show them to
+nobody."""
 
 from __future__ import annotations
 
@@ -24,8 +25,8 @@ _TOKEN_SECONDS = 30.0
 
 
 def load_settings(bootstrap_server: str, path: str | None) -> tuple[Settings, ClientConfig]:
-    """What Java's keys mean to librdkafka, and the same as our own connections read it, which has
-    checked it. Raises ConfigError, whose message holds no value."""
+    """Return librdkafka's settings, and the settings of our own connections, which were checked
+    when they were read. Raises ConfigError, whose message holds no value."""
     source = path or "command line"
     properties = {} if path is None else load_properties(path)
     config = client_config(properties, source)
@@ -54,7 +55,8 @@ def _sasl(credentials: SaslCredentials | OAuthBearer) -> Settings:
     tokens, extensions = credentials.tokens, dict(credentials.extensions)
 
     def token(_config: str) -> LibrdkafkaToken:
-        # In a thread of librdkafka's, so nothing is shared with our own connections.
+        # librdkafka calls this in a thread of its own, so nothing is shared with our own
+        # connections.
         fetched = asyncio.run(tokens.source.fetch(Deadline.after(_TOKEN_SECONDS)))
         return fetched.value, time.time() + fetched.lifetime, "", extensions
 
@@ -62,7 +64,8 @@ def _sasl(credentials: SaslCredentials | OAuthBearer) -> Settings:
 
 
 def _tls(properties: dict[str, str], source: str, check_hostname: bool) -> Settings:
-    """PEM by value, so that a store means the same as to our own connections."""
+    """Return the TLS settings with PEM by value, so that a store means the same as to our own
+    connections."""
     settings: Settings = {
         "ssl.endpoint.identification.algorithm": "https" if check_hostname else "none"
     }

@@ -1,4 +1,5 @@
-"""Where a salvaged record was: headers that go with it, by which it is known again. Pure."""
+"""A replayed record carries headers that say where the salvaged record was, and by which it is
+recognised. This module does no I/O."""
 
 from __future__ import annotations
 
@@ -21,15 +22,15 @@ _UNKNOWN = "-1"
 Headers = Sequence[tuple[str, bytes | None]]
 
 Position = tuple[int, int, int]
-"""(leader epoch, offset, broker) of a record in the order in which a partition is produced. Two
-replicas that have an offset under one leader epoch have the same record there, so its broker is -1.
-Where the epoch is not known they may differ: it is -1, and the broker counts."""
+"""A record's place, (leader epoch, offset, broker), in the order in which a partition is produced.
+Two replicas that have an offset under one leader epoch have the same record there, so its broker is
+-1. Where the epoch is not known they may differ: the epoch is -1, and the broker counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """topic_id as text; broker: whose disk it is from. timestamp: ms since 1970, None where the
-    record had none."""
+    """The place that a salvaged record was read from. topic_id: as text. broker: the broker of the
+    disk. timestamp: ms since 1970, None where the record had none."""
 
     cluster: str
     topic: str
@@ -50,7 +51,8 @@ def position(leader_epoch: int | None, offset: int, broker: int) -> Position:
 
 
 def origin_headers(origin: Origin) -> list[tuple[str, bytes]]:
-    """They go behind the record's own. Numbers are decimal, -1 is unknown."""
+    """Return the headers that go behind the record's own. Numbers are decimal, and -1 means
+    unknown."""
     values = (
         origin.cluster,
         origin.topic,
@@ -67,7 +69,7 @@ def origin_headers(origin: Origin) -> list[tuple[str, bytes]]:
 
 
 def parse_origin(headers: Headers) -> Origin | None:
-    """Of a record that was produced with `origin_headers`; None of any other.
+    """Return the origin of a record that was produced with `origin_headers`, None of any other.
 
     The last headers count: a record that was salvaged out of a side topic has older ones too.
     """

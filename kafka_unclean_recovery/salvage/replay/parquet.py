@@ -1,4 +1,4 @@
-"""Salvaged records out of Parquet, by pyarrow (the extra [salvage])."""
+"""Salvaged records are read from Parquet by pyarrow (the extra [salvage])."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _parquet: Any = pyarrow.parquet
 
 
 def read_records(file: SavedFile) -> Iterator[SavedRecord]:
-    """Memory: one row group. Raises InputError."""
+    """Yield the records of a file, with one row group in memory. Raises InputError."""
     return in_order(_records(file), str(file.path))
 
 

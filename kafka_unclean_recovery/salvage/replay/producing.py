@@ -1,4 +1,4 @@
-"""librdkafka (confluent-kafka): a target described, its records read back, records produced."""
+"""librdkafka (confluent-kafka) describes a target, reads its records back, and produces records."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kafka_unclean_recovery.salvage.replay.records import SavedRecord
 from kafka_unclean_recovery.salvage.replay.target import Target
 
 TIMEOUT = 60.0
-"""Seconds without any progress before a wait is given up."""
+"""The seconds without any progress after which a wait is given up."""
 
 _POLL = 0.2
 _READ_AT_ONCE = 500
@@ -29,20 +29,20 @@ _SMALLEST_MESSAGE = 1000
 _LARGEST_MESSAGE = 1_000_000_000
 _LARGEST_BATCH = 1_000_000
 
-# Its annotations don't hold.
+# confluent-kafka's annotations are not correct.
 _confluent: Any = confluent_kafka
 
-# No group is joined, and still librdkafka looks for its coordinator.
+# librdkafka looks for the coordinator of the group although no group is joined.
 _GROUP_REFUSED = _confluent.KafkaError.GROUP_AUTHORIZATION_FAILED
 
-# What librdkafka says by itself would go to stderr in a format of its own.
+# librdkafka's own log would go to stderr in a format of its own.
 _SILENT = logging.getLogger("kafka_unclean_recovery.librdkafka")
 _SILENT.addHandler(logging.NullHandler())
 _SILENT.propagate = False
 
 
 class ProducingFailed(Exception):
-    """A sentence on what the cluster did not do."""
+    """The cluster failed a replay; the message is a sentence on what it did not do."""
 
 
 class NotReached(Exception):
@@ -51,16 +51,16 @@ class NotReached(Exception):
 
 @dataclass(slots=True)
 class Client:
-    """settings: of every connection. One cluster, one thread."""
+    """A client of one cluster, for one thread. settings: used for every connection."""
 
     settings: Settings
     _error: str = ""
 
     def describe(self, topics: Iterable[str]) -> dict[str, Target]:
-        """Those of them that exist. Raises NotReached, ProducingFailed."""
+        """Return those of the topics that exist, by name. Raises NotReached, ProducingFailed."""
         admin = self._made(_confluent.admin.AdminClient, {})
         try:
-            # By name it would ask for a topic to be created.
+            # A request by name would ask for a missing topic to be created.
             there = admin.list_topics(timeout=TIMEOUT).topics
         except _confluent.KafkaException as error:
             why = self._error or _why(error)
@@ -80,8 +80,9 @@ class Client:
     def read_back(
         self, topic: str, partition: int, start: int | None, going_on: Callable[[], None]
     ) -> tuple[int, list[Origin]]:
-        """Its log end as consumers see it, and the origins of records that were replayed, from
-        `start` on or all. Raises ProducingFailed, and what `going_on` raises."""
+        """Return the partition's log end offset as consumers see it, and the origins of replayed
+        records from `start` on, or of all when it is None. Raises ProducingFailed, and what
+        `going_on` raises."""
         consumer = self._made(
             _confluent.Consumer,
             {
@@ -115,12 +116,13 @@ class Client:
                 raise ProducingFailed(f"{topic}-{partition}: {_why(error)}") from None
 
     def producer(self, targets: Iterable[Target]) -> Producer:
-        """One for all of these. Raises ProducingFailed."""
+        """Return one producer for all of these targets. Raises ProducingFailed."""
         limits = [target.number("max.message.bytes") or _LARGEST_BATCH for target in targets]
         most = min(max(limits, default=_LARGEST_BATCH), _LARGEST_MESSAGE)
         settings: Settings = {
             "enable.idempotence": True,
-            # A batch that a broker refuses ends the run: none behind it goes ahead of it.
+            # A batch that a broker refuses ends the run, so that no later batch is written before
+            # it.
             "enable.gapless.guarantee": True,
             "acks": "all",
             "allow.auto.create.topics": False,
@@ -128,7 +130,7 @@ class Client:
             "linger.ms": 5,
             "message.timeout.ms": int(TIMEOUT * 1000),
             "message.max.bytes": max(most, _SMALLEST_MESSAGE),
-            # No target refuses a batch; a record that is larger goes alone.
+            # No target refuses a batch of this size; a record that is larger goes alone.
             "batch.size": max(min([*limits, _LARGEST_BATCH]), 1),
         }
         return Producer(self._made(_confluent.Producer, settings))
@@ -138,7 +140,7 @@ class Client:
         try:
             return kind(settings, logger=_SILENT)
         except _confluent.KafkaException as error:
-            # Its text may quote a setting.
+            # The text of the error may quote a setting.
             code = error.args[0].name()
             raise ProducingFailed(f"librdkafka can't use these client settings ({code})") from None
 
@@ -154,8 +156,9 @@ class Producer:
     def send(
         self, topic: str, partition: int, records: Sequence[tuple[SavedRecord, Headers]]
     ) -> int:
-        """Until every one is acknowledged by all in-sync replicas; where the last of them ends in
-        the target. Raises ProducingFailed: then some of them may be there."""
+        """Send the records and wait until all in-sync replicas acknowledge every one. Return the
+        offset after the last of them in the target. Raises ProducingFailed: then some of them may
+        be there."""
         last = -1
         problems: list[str] = []
 
@@ -186,7 +189,8 @@ class Producer:
         return last + 1
 
     def _reason(self, error: Exception) -> str:
-        """After a fatal error produce only says that there was one; polling tells which."""
+        """Return why producing failed. After a fatal error produce only says that there was one;
+        polling tells which."""
         try:
             self._producer.poll(_POLL)
         except _confluent.KafkaException as fatal:
@@ -194,7 +198,8 @@ class Producer:
         return _why(error)
 
     def _flush(self) -> int:
-        """How many are left without an answer. In small steps: a signal is heard in between."""
+        """Return how many records are left without an answer. The wait is in small steps, so that a
+        signal is heard in between."""
         deadline = time.monotonic() + TIMEOUT + _POLL
         while waiting := int(self._producer.flush(_POLL)):
             if time.monotonic() > deadline:
@@ -203,16 +208,18 @@ class Producer:
 
 
 def _timestamp(record: SavedRecord) -> int:
-    """librdkafka takes 0 for "now"; -1 goes as it is, and is how Kafka says that there is none."""
+    """Return the time for librdkafka, which takes 0 for "now". It sends -1 as it is, and this is
+    how Kafka says that a record has no time."""
     return _NO_TIME if record.timestamp is None else record.timestamp or 1
 
 
 def _until(consumer: Any, end: int, going_on: Callable[[], None]) -> Iterator[Any]:
-    """Messages up to `end`. The last offsets may hold none: then the end of the partition tells."""
+    """Yield the messages up to `end`. The last offsets may hold none: then the end of the partition
+    tells."""
     deadline = time.monotonic() + TIMEOUT
     while True:
         going_on()
-        # With a time to wait it would wait for as many as it was asked for.
+        # With a timeout, consume would wait for as many messages as it was asked for.
         ready = consumer.consume(_READ_AT_ONCE, timeout=0) or consumer.consume(1, timeout=_POLL)
         for message in ready:
             deadline = time.monotonic() + TIMEOUT

@@ -1,7 +1,8 @@
-"""What the replicas of one partition saved, as one sequence in which every record is once. Pure.
+"""The records that the replicas of one partition saved are merged into one sequence, which has
+every record once. This module does no I/O.
 
-The order is that of leader epochs, then offsets. It is the same in every run, so that a position in
-it says what has been produced.
+The sequence is in the order of leader epochs, then offsets. The order is the same in every run, so
+that a position in the sequence says what has been produced.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from kafka_unclean_recovery.salvage.transactions import Ending
 
 @dataclass(frozen=True, slots=True)
 class SavedRecord:
-    """timestamp: ms since 1970, None where it has none. ending: of the transaction that wrote it,
-    None outside of transactions. suspect: its replica may be corrupt. copies: how many replicas
-    saved it."""
+    """A record as a salvage saved it. timestamp: ms since 1970, None where it has none. ending: the
+    ending of the transaction that wrote it, None outside of transactions. suspect: its replica may
+    be corrupt. copies: how many replicas saved it."""
 
     broker: int
     offset: int
@@ -42,12 +43,14 @@ class SavedRecord:
 
     @property
     def content(self) -> tuple[object, ...]:
-        """What followers copy of it."""
+        """Return the parts of the record that followers copy."""
         return self.timestamp, self.key, self.value, self.headers, self.control
 
 
 class Fate(StrEnum):
-    """SETTLED: it is produced. OPEN: only if it was asked for; no replica has its marker."""
+    """The fate of a record in a replay. SETTLED: it is produced. OPEN: no replica has the marker of
+    its transaction, so it is produced only if that was asked for. ABORTED and CONTROL: it is left
+    out."""
 
     SETTLED = "settled"
     OPEN = "open"
@@ -64,9 +67,9 @@ def fate(record: SavedRecord) -> Fate:
 
 
 def merged(replicas: Sequence[Iterable[SavedRecord]], source: str) -> Iterator[SavedRecord]:
-    """Of records as `in_order` has them; where several replicas have one, the first counts, so
-    trusted replicas go first. Raises InputError, which names `source`, where two that are trusted
-    alike differ."""
+    """Merge the records of several replicas, each in order as from `in_order`. Where several
+    replicas have a record, the first of them counts, so trusted replicas go first. Raises
+    InputError, which names `source`, where two replicas that are trusted alike differ."""
     place = attrgetter("position")
     for _, same in groupby(heapq.merge(*replicas, key=place), key=place):
         copies = list(same)
@@ -75,8 +78,8 @@ def merged(replicas: Sequence[Iterable[SavedRecord]], source: str) -> Iterator[S
 
 
 def _check_copies(copies: Sequence[SavedRecord], source: str) -> None:
-    """Followers copy byte for byte: an offset or a leader epoch, which no CRC covers, is corrupt
-    where they differ."""
+    """Raise InputError where copies that are trusted alike differ. Followers copy byte for byte, so
+    an offset or a leader epoch, which no CRC covers, is then corrupt."""
     first = copies[0]
     for other in copies[1:]:
         if other.content != first.content and (first.suspect or not other.suspect):
@@ -88,16 +91,17 @@ def _check_copies(copies: Sequence[SavedRecord], source: str) -> None:
 
 
 def _one(copies: Sequence[SavedRecord]) -> SavedRecord:
-    """A replica whose log ends before the marker takes for open what another knows the end of. Two
-    that say otherwise of a transaction leave it open."""
+    """Return one record for all its copies. A replica whose log ends before the marker takes a
+    transaction for open whose ending another replica knows. Where two replicas tell different
+    endings, it is open."""
     known = {copy.ending for copy in copies} - {Ending.OPEN}
     ending = known.pop() if len(known) == 1 else copies[0].ending and Ending.OPEN
     return replace(copies[0], ending=ending, copies=len(copies))
 
 
 def in_order(records: Iterable[SavedRecord], source: str) -> Iterator[SavedRecord]:
-    """One replica's, as a log has them. Raises InputError, which names `source`, at any that is
-    not behind the one before: its epoch or its offset is corrupt."""
+    """Yield the records of one replica as its log has them. Raises InputError, which names
+    `source`, at a record that is not behind the one before: its epoch or its offset is corrupt."""
     last: Position | None = None
     for record in records:
         if last is not None and record.position <= last:

@@ -1,4 +1,4 @@
-"""A replay as JSON (schemas/salvage-replay-1.schema.json). Pure."""
+"""A replay is reported as JSON (schemas/salvage-replay-1.schema.json). This module does no I/O."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ FORMAT_VERSION = 1
 
 
 def render_json(works: Sequence[Work], executed: bool) -> str:
-    """One object, a line for each partition. executed: whether anything was to be produced."""
+    """Return one object with a line for each partition. executed: whether anything was to be
+    produced."""
     head = {
         "format_version": FORMAT_VERSION,
         "kind": "salvage-replay",

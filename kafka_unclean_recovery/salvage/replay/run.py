@@ -1,4 +1,4 @@
-"""A salvage produced to its targets: what there is to do, and doing it."""
+"""A salvage is produced to its targets: `Work` knows what there is to do, and `replay` does it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kafka_unclean_recovery.salvage.replay.records import Fate, SavedRecord, fat
 from kafka_unclean_recovery.salvage.replay.saved import SavedPartition
 from kafka_unclean_recovery.salvage.replay.target import Survey, Target
 
-# Sent, and acknowledged, before the checkpoint is written.
+# This many records or bytes are sent and acknowledged before the checkpoint is written.
 _RECORDS = 10_000
 _BYTES = 16 << 20
 
@@ -24,8 +24,9 @@ Known = Mapping[Key, Progress]
 
 @dataclass(slots=True)
 class Work:
-    """One partition. target: None when there is no such topic. there: records that a run before
-    this one had produced and not noted; produced: by this run."""
+    """The replay of one partition. target: None when there is no such topic. there: how many
+    records an earlier run had produced and not noted. produced: how many records this run
+    produced."""
 
     cluster_id: str
     saved: SavedPartition
@@ -41,7 +42,8 @@ class Work:
         return self.saved.topic_partition, self.target_topic
 
     def wanted(self, known: Known, survey: Survey) -> Iterator[tuple[SavedRecord, Headers]]:
-        """Records to produce with their headers, in order; what is left out is told to `survey`.
+        """Yield the records to produce with their headers, in order; tell `survey` what is left
+        out.
 
         Raises InputError.
         """
@@ -57,7 +59,7 @@ class Work:
                 yield record, [*record.headers, *origin_headers(self._origin(record))]
 
     def look(self, known: Known, now: int, going_on: Callable[[], None]) -> None:
-        """Fills in the survey. now: ms since 1970. Raises InputError, and what `going_on` does."""
+        """Fill in the survey. now: ms since 1970. Raises InputError, and what `going_on` raises."""
         for record, headers in self.wanted(known, self.survey):
             going_on()
             self.survey.produce(record, headers, self.target, now)
@@ -86,8 +88,8 @@ def replay(
     checkpoint: Checkpoint,
     going_on: Callable[[], None],
 ) -> None:
-    """`going_on` is called between the steps; what it raises ends the run, which can be gone on
-    with. Raises ProducingFailed, InputError, OSError."""
+    """Produce the records of one partition. `going_on` is called between the steps; what it raises
+    ends the run, which another run can continue. Raises ProducingFailed, InputError, OSError."""
     topic, partition = work.target_topic, work.saved.topic_partition.partition
     progress = _begin(work, checkpoint)
     start = progress.next_offset if work.key in checkpoint.known else None
@@ -143,5 +145,5 @@ def _chunks(records: Iterator[tuple[SavedRecord, Headers]]) -> Iterator[Chunk]:
 
 
 def _last(chunk: Chunk) -> dict[Fate, Position]:
-    """Of each fate, the furthest."""
+    """Return the furthest position of each fate."""
     return {fate(record): record.position for record, _ in chunk}

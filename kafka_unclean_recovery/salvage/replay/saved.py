@@ -1,4 +1,4 @@
-"""What manifest.json of a salvage says of its records (salvage-1.schema.json)."""
+"""manifest.json of a salvage tells which records were saved (salvage-1.schema.json)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from kafka_unclean_recovery.salvage.output_directory import MANIFEST
 
 @dataclass(frozen=True, slots=True)
 class SavedFile:
-    """Parquet of one replica. log_end_offset: exclusive, of the replica's log. suspect: the replica
-    may be corrupt."""
+    """The Parquet file of one replica. log_end_offset: the end of the replica's log (exclusive).
+    suspect: the replica may be corrupt."""
 
     path: Path
     broker: int
@@ -28,8 +28,9 @@ class SavedFile:
 
 @dataclass(frozen=True, slots=True)
 class SavedPartition:
-    """files: of each replica that held some of it; of two that have a record the first counts, so
-    those that are trusted come first, then the longest logs."""
+    """The saved records of one partition. files: one for each replica that held some of them. Where
+    two replicas have a record the first counts, so trusted replicas come first, then the longest
+    logs."""
 
     topic_partition: TopicPartition
     topic_id: str
@@ -38,7 +39,8 @@ class SavedPartition:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """digest: by which this salvage is known, hexadecimal. problems: why it may not hold all."""
+    """A salvage as its manifest describes it. digest: hexadecimal, identifies this salvage.
+    problems: why the salvage may not hold all."""
 
     cluster_id: str
     digest: str
@@ -47,7 +49,7 @@ class Saved:
 
 
 def read_saved(directory: Path, includes: Callable[[TopicPartition], bool]) -> Saved:
-    """Of the partitions asked for, in their order. Raises InputError."""
+    """Read the partitions asked for, in order, from the manifest. Raises InputError."""
     path = directory / MANIFEST
     try:
         text = path.read_bytes()

@@ -1,4 +1,4 @@
-"""A replay as a table and lines for a terminal. Pure."""
+"""A replay is shown as a table and lines for a terminal. This module does no I/O."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kafka_unclean_recovery.salvage.replay.run import Work
 from kafka_unclean_recovery.salvage.replay.target import alterations, obstacles
 from kafka_unclean_recovery.wording import count_text
 
-# A column: the two lines of its header, how it is aligned.
+# Each column has the two lines of its header and its alignment.
 _COLUMNS = (
     ("", "topic", "left"),
     ("", "partition", "right"),
@@ -24,7 +24,8 @@ _COLUMNS = (
 
 
 def render_replay(works: Sequence[Work], executed: bool) -> str:
-    """What was produced, or what would be; what the targets make of it."""
+    """Return a table of what was or would be produced, then what the targets alter, then the
+    total."""
     columns = [
         (above, _verb(executed) if above == "records" else below, align)
         for above, below, align in _COLUMNS
@@ -37,7 +38,7 @@ def render_replay(works: Sequence[Work], executed: bool) -> str:
 
 
 def refusals(works: Sequence[Work]) -> list[str]:
-    """Why nothing may be produced as things are, each with what to do."""
+    """Return why nothing may be produced as things are, each reason with what to do."""
     missing = _missing(works)
     return [
         *(
@@ -67,7 +68,7 @@ def _cells(work: Work, executed: bool) -> Sequence[str]:
 
 
 def _missing(works: Sequence[Work]) -> dict[str, int]:
-    """Topics that are not there, and the partitions that they need."""
+    """Return the topics that do not exist, and how many partitions each needs."""
     needed: dict[str, int] = {}
     for work in works:
         if work.target is None:

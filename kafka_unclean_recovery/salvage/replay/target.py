@@ -1,4 +1,5 @@
-"""What a target topic would alter, drop or refuse of the records. Pure.
+"""The configs of a target topic tell which records it would alter, drop or refuse. This module does
+no I/O.
 
 Source: the topic configs of Kafka, org.apache.kafka.common.config.TopicConfig.
 """
@@ -21,7 +22,8 @@ _NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 _DIFFERENCE = "message.timestamp.difference.max.ms"
 _ANY_TIME = 2**63 - 1
 
-# A batch's header, and the most that the lengths and deltas of a record take as varints.
+# These are the bytes of a batch's header, and the most that the lengths and deltas of a record and
+# of its headers take as varints.
 _BATCH_OVERHEAD = 61
 _RECORD_OVERHEAD = 36
 _HEADER_OVERHEAD = 10
@@ -29,7 +31,7 @@ _HEADER_OVERHEAD = 10
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """configs: as the cluster describes them, by name."""
+    """A target topic. configs: by name, as the cluster describes them."""
 
     topic: str
     topic_id: str
@@ -37,19 +39,21 @@ class Target:
     configs: Mapping[str, str]
 
     def number(self, name: str) -> int | None:
-        """None if it is -1 or not there."""
+        """Return the config as a number, None if it is -1 or not there."""
         text = self.configs.get(name, "")
         return int(text) if text.isdecimal() else None
 
     def time_bound(self, name: str) -> int | None:
-        """Of how far a time may lie from the broker's, in ms. Up to 3.9 an older config holds where
-        this one has its default (org.apache.kafka.storage.internals.log.LogConfig)."""
+        """Return how far a record's time may lie from the broker's, in ms. Up to 3.9 an older
+        config holds where this one has its default
+        (org.apache.kafka.storage.internals.log.LogConfig)."""
         bound = self.number(name)
         return self.number(_DIFFERENCE) if bound in (None, _ANY_TIME) else bound
 
 
 def target_name(template: str, topic: str) -> str:
-    """Raises InputError."""
+    """Return the name of the target of `topic`. Raises InputError when it can't name a topic or is
+    Kafka's own."""
     name = template.replace(PLACEHOLDER, topic)
     if not _NAME.fullmatch(name) or name in (".", ".."):
         raise InputError(
@@ -62,7 +66,7 @@ def target_name(template: str, topic: str) -> str:
 
 
 def most_bytes(record: SavedRecord, headers: Headers) -> int:
-    """Of a batch with this record alone, uncompressed; an upper bound."""
+    """Return an upper bound of the bytes that an uncompressed batch with only this record takes."""
     tagged = sum(_HEADER_OVERHEAD + len(k.encode()) + len(v or b"") for k, v in headers)
     payload = len(record.key or b"") + len(record.value or b"")
     return _BATCH_OVERHEAD + _RECORD_OVERHEAD + payload + tagged
@@ -70,11 +74,12 @@ def most_bytes(record: SavedRecord, headers: Headers) -> int:
 
 @dataclass(slots=True)
 class Survey:
-    """Of one partition, counts of records. done: by the checkpoint. copies: beyond the first.
+    """The counts of one partition's records. done: produced already, by the checkpoint. copies:
+    beyond the first.
 
-    Of those to be produced: keyless where the target wants keys, too_large for it, too_new and
-    too_old for its time stamps, expired by its retention.ms, at_zero: of time 0, which librdkafka
-    takes for "now".
+    The last six count records that are to be produced: keyless where the target wants keys,
+    too_large for it, too_new and too_old for its time stamps, expired by its retention.ms, at_zero:
+    with time 0, which librdkafka takes for "now".
     """
 
     to_produce: int = 0
@@ -91,7 +96,7 @@ class Survey:
     at_zero: int = 0
 
     def leave_out(self, record: SavedRecord, why: Fate | None) -> None:
-        """why: None when it is done."""
+        """Count a record that is left out. why: None when it has been produced already."""
         self.copies += record.copies - 1
         self.open += why is Fate.OPEN
         self.aborted += why is Fate.ABORTED
@@ -101,7 +106,8 @@ class Survey:
     def produce(
         self, record: SavedRecord, headers: Headers, target: Target | None, now: int
     ) -> None:
-        """now: ms since 1970. target: None where there is none yet."""
+        """Count a record that is to be produced. now: ms since 1970. target: None where there is
+        none yet."""
         self.copies += record.copies - 1
         self.to_produce += 1
         self.at_zero += record.timestamp == 0
@@ -137,7 +143,7 @@ def _compacts(target: Target) -> bool:
 
 
 def obstacles(survey: Survey, partition: int, target: Target) -> Iterator[str]:
-    """Why the brokers would refuse some; each says what to set."""
+    """Yield why the brokers would refuse some records; each reason says what to set."""
     if partition >= target.partitions:
         there = count_text(target.partitions, "partition")
         yield f"it has {there}: add more, up to {partition + 1}"
@@ -156,7 +162,7 @@ def obstacles(survey: Survey, partition: int, target: Target) -> Iterator[str]:
 
 
 def alterations(survey: Survey, topic: str, target: Target) -> Iterator[str]:
-    """What would not stay as it was."""
+    """Yield what would not stay as it was in the target."""
     if not survey.to_produce:
         return
     if _stamps(target):

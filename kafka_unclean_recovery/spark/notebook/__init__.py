@@ -1,1 +1,1 @@
-"""Log directories as a DataFrame, to be explored."""
+"""A notebook gets log directories as a DataFrame, to be explored."""

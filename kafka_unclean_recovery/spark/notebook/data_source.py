@@ -1,13 +1,14 @@
-"""Log directories as a DataFrame, for exploring:
+"""The data source `kafka_log_dirs` reads log directories as a DataFrame, for exploring:
 
     from kafka_unclean_recovery.spark.notebook.data_source import register
 
     register(spark)
     replicas = spark.read.format("kafka_log_dirs").load("/mnt/disks").where("topic = 'orders'")
 
-A row a replica, with the columns of tables.REPLICAS. Each is as its own disk has it: none is held
-against the others or against the metadata log, as `spark scan` does, and nothing is to be planned
-from these. A topic counts as compacted where the log cleaner of any of the disks was at it.
+Each replica has a row, with the columns of tables.REPLICAS. A row is as the replica's own disk has
+it: no replica is checked against the others or against the metadata log, as `spark scan` does, so
+nothing is to be planned from these rows. A topic counts as compacted where the log cleaner has
+worked on it on any of the disks.
 
 Options: mode (fast, recover, deep; fast unless said), endpoint and region of an object store, and
 ignoreProblems, without which a log directory that can't be read ends the query. Several paths are
@@ -34,17 +35,19 @@ if TYPE_CHECKING:
 
 FORMAT = "kafka_log_dirs"
 
-# These classes are pickled whole, with this, and import what is ours only once it has been called.
+# The classes here are pickled whole, together with this function, and import our modules only once
+# it has been called.
 _reach = reaching()
 
 
 def register(spark: SparkSession) -> None:
-    """Once a session. Sends our package to executors that may not have it."""
+    """Register the data source, once a session. Sends our package to executors that may not have
+    it."""
     cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call]
-    # Without it Spark refuses a reader that takes filters.
+    # Without this setting Spark refuses a reader that takes filters.
     spark.conf.set(PUSHDOWN, "true")
     if is_elsewhere(spark):
-        # What a data source needs must be there before it is registered.
+        # The modules that a data source needs must be there before it is registered.
         ship(spark)
     spark.dataSource.register(KafkaLogDirs)
 
@@ -65,7 +68,8 @@ class KafkaLogDirs(DataSource):
 
 
 class KafkaLogDirsReader(DataSourceReader):
-    """Asked for filters and partitions on the driver's side, then for rows on executors."""
+    """The reader that Spark asks for filters and partitions on the driver's side, then for rows on
+    executors."""
 
     def __init__(self, options: dict[str, str]) -> None:
         self._options = options
@@ -90,7 +94,7 @@ class KafkaLogDirsReader(DataSourceReader):
         return [InputPartition(job) for job in jobs]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        # Where there is nothing to read Spark still asks once, for no job.
+        # Where there is nothing to read Spark still asks once, with no job.
         if partition.value is None:
             return
         _reach()

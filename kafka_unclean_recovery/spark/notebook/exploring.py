@@ -1,5 +1,5 @@
-"""What the data source does, where our package can be imported: listing on the driver's side,
-reading on executors. Between them jobs travel as JSON."""
+"""The data source does its work here, where our package can be imported: it lists log directories
+on the driver's side and reads them on executors. Between the two, jobs travel as JSON."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from kafka_unclean_recovery.stores.location import (
     store_options,
 )
 
-# DataFrameReader.load("a") and load(["a", "b"]) make these two.
+# DataFrameReader.load("a") and load(["a", "b"]) make these two options.
 _PATH, _PATHS = "path", "paths"
 _MODE, _ENDPOINT, _REGION, _IGNORE = "mode", "endpoint", "region", "ignoreproblems"
 _KNOWN = (_PATH, _PATHS, _MODE, _ENDPOINT, _REGION, _IGNORE)
@@ -39,7 +39,7 @@ _SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """What a user asked for by options."""
+    """The options that a user gave."""
 
     paths: tuple[str, ...]
     mode: ScanMode
@@ -48,7 +48,7 @@ class Explored:
 
 
 def explored(options: Mapping[str, str]) -> Explored:
-    """options: their names in any case. Raises InputError."""
+    """Read the options, whose names may be in any case. Raises InputError."""
     given = {name.lower(): value for name, value in options.items()}
     if unknown := sorted(given.keys() - set(_KNOWN)):
         raise InputError(
@@ -80,8 +80,9 @@ def _paths(given: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def jobs_to_read(asked: Explored, criteria: Sequence[Criterion]) -> list[str]:
-    """As JSON, for `rows_of`; each is one partition of the DataFrame. Raises InputError, for what
-    can't be read too unless problems are to be ignored: a row needs a broker to belong to."""
+    """Return jobs as JSON for `rows_of`; each is one partition of the DataFrame. Raises InputError.
+    Unless problems are to be ignored, a log directory that can't be read raises it too: a row needs
+    a broker, so no row can tell of the problem."""
     directories, unread = read_log_directories(
         [location_of(path, asked.store) for path in asked.paths]
     )
@@ -126,7 +127,7 @@ def _text(job: Job, asked: Explored) -> str:
 
 
 def rows_of(text: str) -> Iterator[Any]:
-    """The rows of a job's replicas as one record batch of tables.REPLICAS."""
+    """Yield the rows of a job's replicas, as one record batch of tables.REPLICAS."""
     told = json.loads(text)
     location = location_of(told["log_directory"], StoreOptions(**told["store"]))
     job = Job(location, tuple((name, _replica(fields)) for name, fields in told["replicas"]), 0)

@@ -1,6 +1,6 @@
-"""Filters that decide which replicas are read at all. Pure.
+"""Pushed filters decide which replicas are read at all. This module does no I/O.
 
-A criterion is a tuple of plain values, for it travels to where our classes may not be.
+A criterion is a tuple of plain values, because it travels to where our classes may not be.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 Criterion = tuple[str, str, Any, bool]
-"""(column, name of the filter's class, value, whether it is negated)."""
+"""A criterion is (column, name of the filter's class, value, whether it is negated)."""
 
-# What is known of a replica before it is read; never null.
+# These columns are known before a replica is read, and are never null.
 _COLUMNS = frozenset(("topic", "partition", "broker"))
 _HOLDS: Mapping[str, Callable[[Any, Any], bool]] = {
     "EqualTo": operator.eq,
@@ -29,7 +29,8 @@ _HOLDS: Mapping[str, Callable[[Any, Any], bool]] = {
 
 
 def criterion(pushed: Any) -> Criterion | None:
-    """What a filter of pyspark.sql.datasource asks for; None when Spark must look itself."""
+    """Return the criterion of a filter of pyspark.sql.datasource; None when Spark must filter
+    itself."""
     negated = type(pushed).__name__ == "Not"
     inner = pushed.child if negated else pushed
     kind = type(inner).__name__
@@ -43,7 +44,7 @@ def criterion(pushed: Any) -> Criterion | None:
 
 
 def holds(criteria: Iterable[Criterion], replica: Mapping[str, str | int]) -> bool:
-    """All of them, of a replica by the columns' names."""
+    """Return whether all criteria hold for a replica, which is given by the columns' names."""
     return all(
         _HOLDS[kind](replica[column], value) is not negated
         for column, kind, value, negated in criteria

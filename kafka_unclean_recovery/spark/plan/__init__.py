@@ -1,1 +1,1 @@
-"""Plans over any number of partitions, by Spark."""
+"""Spark makes plans over any number of partitions."""

@@ -1,9 +1,9 @@
-"""What lineage.py and reach.py say of two logs, as Spark expressions.
+"""The rules of planning/lineage.py and planning/reach.py for two logs are Spark expressions here.
 
 They hold for lineages as scans write them: spans in rising epoch, none of them empty, each
-beginning where the one before ends, the last ending at the log end offset. For those the exchange
-of lineage.truncation_offset comes to this: two logs agree to where the newest epoch that both know
-ends first; without one, to where the older lineage leaves off below the other.
+beginning where the one before ends, the last ending at the log end offset. For such lineages
+lineage.truncation_offset comes to this: two logs agree up to where the newest epoch that both know
+ends first; without a shared epoch, up to where the older lineage leaves off below the other.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 
 def newest_shared(follower: Column, leader: Column) -> Column:
-    """The newest epoch of both lineages; null without one, and where both end in the same epoch,
-    which `kept` sees by itself."""
+    """Return the newest epoch of both lineages. It is null when they share none, and where `kept`
+    needs none: when one lineage is empty, or both end in the same epoch."""
     shared = F.array_max(F.array_intersect(follower["epoch"], leader["epoch"]))
     return F.when(~_need_no_search(follower, leader), shared)
 
@@ -22,8 +22,8 @@ def newest_shared(follower: Column, leader: Column) -> Column:
 def kept(
     follower: Column, follower_end: Column, leader: Column, leader_end: Column, shared: Column
 ) -> Column:
-    """The exclusive end of what a follower keeps; shared: their `newest_shared`, in a column of its
-    own, since Spark computes an expression as often as it stands somewhere."""
+    """Return the exclusive end of what a follower keeps. shared: their `newest_shared`, in a column
+    of its own, because Spark computes an expression in every place where it stands."""
     older = follower["epoch"][0] < leader["epoch"][0]
     return (
         F.when(_need_no_search(follower, leader), F.least(follower_end, leader_end))
@@ -39,7 +39,7 @@ def _need_no_search(follower: Column, leader: Column) -> Column:
 
 
 def _last(lineage: Column) -> Column:
-    """Null of an empty one."""
+    """Return the last span of a lineage, null for an empty one."""
     return F.try_element_at(lineage, F.lit(-1))
 
 
@@ -49,23 +49,24 @@ def _end(lineage: Column, epoch: Column) -> Column:
 
 
 def _end_below(lineage: Column, epoch: Column) -> Column:
-    """Of its newest epoch older than `epoch`; there is one."""
+    """Return the end of the newest epoch older than `epoch`, which the lineage must have."""
     older = F.filter(lineage["epoch"], lambda e: e < epoch)
     return F.element_at(lineage["end_offset"], F.size(older))
 
 
 def records_beyond(lineage: Column, offset: Column) -> Column:
-    """How many offsets of one log lie at `offset` or beyond it; null where either is unknown."""
+    """Return how many offsets of a log lie at `offset` or beyond it; null where either is
+    unknown."""
     none = F.lit(0).cast("bigint")
     beyond = _last(lineage)["end_offset"] - F.greatest(offset, lineage["start_offset"][0])
-    # greatest and least pass over null.
+    # greatest and least pass over null, so nulls are looked for here.
     known = offset.isNotNull() & lineage.isNotNull()
     return F.when(known & (F.size(lineage) == 0), none).when(known, F.greatest(beyond, none))
 
 
 def count_once(tails: Column) -> Column:
-    """Distinct (leader epoch, offset) pairs of `tails`: array<struct<kept, epochs>>, of which the
-    part of `epochs` at or beyond `kept` counts."""
+    """Count the distinct (leader epoch, offset) pairs of `tails`, array<struct<kept, epochs>>. Of
+    each tail, the part of `epochs` at or beyond `kept` counts."""
     spans = F.flatten(F.transform(tails, _spans_of))
     begun = F.struct(
         F.lit(None).cast("int").alias("epoch"),
@@ -88,7 +89,8 @@ def _spans_of(tail: Column) -> Column:
 
 
 def _covered(state: Column, span: Column) -> Column:
-    """Spans come by epoch and start: what reaches further within the same epoch is new."""
+    """Add a span to the state. Spans come by epoch and start, so that within an epoch only offsets
+    beyond those reached before are new."""
     same = F.coalesce(state["epoch"] == span["epoch"], F.lit(False))
     start = F.when(same, F.greatest(span["start_offset"], state["reached"])).otherwise(
         span["start_offset"]

@@ -1,8 +1,8 @@
-"""The summaries of one or more scans as one: what disks.merge_infos does, for tables.
+"""The summaries of one or more scans are merged into one, by the rules of merged_scans.merge_infos.
 
-A single scan has held its replicas against each other itself. Of several, partitions that only one
-of them has, without a suspect, pass as they are: checked again they would come out the same. The
-others go through merge_infos itself.
+A single scan has checked its replicas against each other itself. Of several scans, a partition that
+only one has, without a suspect, passes as it is: checking it again would change nothing. The other
+partitions go through merge_infos itself.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _SCAN = "scan"
 
 @dataclass(frozen=True, slots=True)
 class Scans:
-    """Directories of spark scan, what their heads say, and what these say together: `merged` has
-    no partitions."""
+    """The directories of spark scan, their heads, and the heads merged: `merged` has no
+    partitions."""
 
     directories: tuple[Path, ...]
     heads: tuple[ReplicaInfo, ...]
@@ -45,12 +45,13 @@ class Scans:
 
     @property
     def newest(self) -> int:
-        """The place of the scan with the newest metadata log."""
+        """Return the place of the scan with the newest metadata log."""
         return max(range(len(self.heads)), key=lambda place: metadata_age(self.heads[place]))
 
 
 def read_scans(directories: Sequence[Path]) -> Scans:
-    """Raises InputError for a directory without an ended scan, and for different clusters."""
+    """Read the heads of scans. Raises InputError for a directory without an ended scan, and for
+    different clusters."""
     heads = tuple(_info(read_head(directory)) for directory in directories)
     named = [(str(name), head) for name, head in zip(directories, heads, strict=True)]
     return Scans(tuple(directories), heads, merge_infos(named))
@@ -69,7 +70,7 @@ def _info(head: ScanHead) -> ReplicaInfo:
 
 
 def read_merged(spark: SparkSession, scans: Scans) -> tuple[DataFrame, DataFrame]:
-    """(replicas, partitions) of all scans."""
+    """Return (replicas, partitions) of all scans."""
     replicas = _read(spark, scans, summaries.REPLICAS, REPLICAS)
     partitions = _read(spark, scans, summaries.PARTITIONS, PARTITIONS)
     if len(scans.heads) == 1:
@@ -87,14 +88,15 @@ def read_merged(spark: SparkSession, scans: Scans) -> tuple[DataFrame, DataFrame
 
 
 def _with_addresses(logs: DataFrame, replicas: DataFrame) -> DataFrame:
-    """A merged log does not tell the log directory, but the scan that it is from does."""
+    """Add the log directories. A merged log does not tell its own, but the scan that it is from
+    does."""
     key = [*KEY, "broker", "directory"]
     addresses = replicas.select(*key, "log_directory").dropDuplicates(key)
     return logs.drop("log_directory").join(addresses, key, "left").select(*REPLICAS.names)
 
 
 def _read(spark: SparkSession, scans: Scans, name: str, schema: Any) -> DataFrame:
-    """With the place of the scan among all."""
+    """Read one table of all scans, and add the place of each row's scan."""
     reader = spark.read.schema(spark_schema(schema))
     tables = (
         reader.parquet(spark_path(directory.absolute() / name)).withColumn(_SCAN, F.lit(place))
@@ -110,7 +112,8 @@ def _delicate(replicas: DataFrame, partitions: DataFrame) -> DataFrame:
 
 
 def _of_one_scan(partitions: DataFrame, scans: Scans) -> DataFrame:
-    """Those that only an older scan has, and whose state that one knew, are not in the newest."""
+    """Return partitions that need no merge. Those that only an older scan has, and whose state it
+    knew, are not in the newest metadata log: they lose their state and get a finding."""
     in_newest = F.col(_SCAN) == scans.newest
     missing = not_in_newest(str(scans.directories[scans.newest]))
     told = (missing.code, missing.severity.value, missing.message)
@@ -134,7 +137,8 @@ def _of_one_scan(partitions: DataFrame, scans: Scans) -> DataFrame:
 
 
 def group(replicas: DataFrame, partitions: DataFrame) -> DataFrame:
-    """A row for each partition: its own columns, and `logs`, its replicas that were found."""
+    """Return a row for each partition: its own columns, and `logs`, its replicas that were
+    found."""
     logs = replicas.groupBy(*KEY).agg(F.collect_list(F.struct(*replicas.columns)).alias("logs"))
     none = F.array().cast(logs.schema["logs"].dataType)
     return partitions.join(logs, [*KEY], "left").withColumn("logs", F.coalesce("logs", none))

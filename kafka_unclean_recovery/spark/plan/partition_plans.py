@@ -1,5 +1,8 @@
-"""The designated leader of each partition, or why it has none, and what it loses, as DataFrame
-operations. What plan.py says of replicas, brought together; findings are for the pure planner.
+"""DataFrame operations choose the designated leader of each partition, or tell why it has none, and
+what the partition loses.
+
+They apply the rules of planning/plan.py to a partition's replicas together. Findings are left to
+the pure planner.
 """
 
 from __future__ import annotations
@@ -31,26 +34,27 @@ WHY = (
     "state_unknown",
     DELETED,
 )
-"""Why a partition has no designated leader."""
+"""The reasons why a partition has no designated leader."""
 
 _INT32 = 2**32
 _ODD = ("fuller", "further")
-"""Live replicas that can't be ranked, and hold records or end further than the best."""
+"""The columns for live replicas that can't be ranked, and hold records or end further than the
+best."""
 
 
 def plan_partitions(
     planned: DataFrame, partitions: DataFrame, *, metadata_is_known: bool
 ) -> DataFrame:
-    """A row for each partition; planned: its replicas as plan_replicas has them.
+    """Return a row for each partition. planned: its replicas as plan_replicas returns them.
+    metadata_is_known: a metadata log was found, so partitions that are not in it were deleted.
 
     topic, partition; designated_leader; why: one of WHY, null with a designated leader; reason: the
     same as a sentence, null for "deleted"; best: the broker of the first candidate, which refused
-    partitions have too; certain_loss and possible_loss: records, of electing that one, null where
-    unknown; ranking: the candidates, best first; tied: those of them that reach as far as the
-    first, which is among them, empty when it is alone; order: the whole replica set as it is to be
-    written; divergences: where live replicas are truncated under the best,
+    partitions have too; certain_loss and possible_loss: the records lost when `best` is elected,
+    null where unknown; ranking: the candidates, best first; tied: the candidates that reach as far
+    as the first, which is among them, empty when it is alone; order: the whole replica set in the
+    order to be written; divergences: where live replicas are truncated under the best,
     array<struct<broker, offset, records>>, in the order of the assignment.
-    metadata_is_known: a metadata log was found, so what is not in it was deleted.
     """
     grouped = planned.groupBy(*GROUP).agg(*_facts(), *_lists())
     with_state = grouped.select(*KEY, "best", *_losses(), *_listed(), _why().alias("why"), *_ODD)
@@ -71,7 +75,7 @@ def _facts() -> Iterator[Column]:
     usable = live & F.col("problem").isNull()
     best = F.col("best")
     told = F.col("kept").isNotNull() & (F.col("empty") | ~best["forgotten"])
-    # The best is itself among the rows; it keeps all that it has.
+    # The best is itself among the rows, and keeps all that it has.
     unsure = (F.col("broker") != best["broker"]) & ~told
     for name in ("broker", "sure", "suspect", "empty"):
         yield F.first(F.col("best")[name]).alias("best" if name == "broker" else f"best_{name}")
@@ -82,7 +86,8 @@ def _facts() -> Iterator[Column]:
     yield F.count_if(live & (lost > 0)).alias("live_tail_count")
     yield F.sum(lost).alias("lost")
     yield F.sum(F.when(live, lost)).alias("live_lost")
-    # The first in the assignment; as a number, for Spark hashes no structs.
+    # The least number stands for the first in the assignment. It is a number because Spark hashes
+    # no structs.
     fuller = usable & ~F.col("can_lead") & ~F.col("empty")
     place = F.col("place").cast("bigint") * _INT32 + F.col("broker")
     yield F.min(F.when(fuller, place)).alias("fuller")
@@ -122,7 +127,8 @@ def _listed() -> Iterator[Column]:
 
 
 def _losses() -> Iterator[Column]:
-    """The records of one tail are counted by themselves; of several, each that they share once."""
+    """Yield the losses. The records of one tail are counted by themselves; records that several
+    tails share are counted once."""
     tails, none = F.col("tails"), F.lit(0).cast("bigint")
     certain = F.when(F.col("live_tail_count") < 2, F.coalesce(F.col("live_lost"), none)).otherwise(
         count_once(F.filter(tails, lambda tail: tail["live"]))
@@ -162,15 +168,15 @@ def _reason() -> Column:
 
 
 def _named(refusal: str, odd: str) -> Column:
-    """The refusal with the broker that a column of _ODD has."""
+    """Return the refusal with the broker that a column of _ODD names."""
     before, after = refusal.split("{broker}")
     broker = F.pmod(F.col(odd), F.lit(_INT32)).cast("string")
     return F.concat(F.lit(before), broker, F.lit(after))
 
 
 def _stateless(partitions: DataFrame, metadata_is_known: bool) -> DataFrame:
-    """As disk_plan has it: what the newest metadata log does not have was deleted, unless an older
-    one has it."""
+    """Return the rows of partitions without a state, as offline_plan has them: a partition that the
+    newest metadata log does not have was deleted, unless an older log has it."""
     was_there = F.array_contains(F.col("findings")["code"], NOT_IN_NEWEST)
     unknown = was_there if metadata_is_known else F.lit(True)
     return partitions.where(F.col("topic_id").isNull()).select(

@@ -1,6 +1,6 @@
-"""What executors do with grouped partitions (tables.GROUPED): the pure planner, row for row.
+"""Executors run the pure planner on grouped partitions (tables.GROUPED), row for row.
 
-Functions for shipping.on_executors. Heads of scans come as settings: [name, scanned_at,
+The functions are for shipping.on_executors. Heads of scans come as settings: [name, scanned_at,
 metadata_epoch, metadata_end_offset].
 """
 
@@ -30,15 +30,15 @@ _arrow: Any = pyarrow
 Batches = Iterator[Any]
 
 TEXT = "text string, canonical string"
-"""Schema of lines that were joined, for the file and for the digest."""
+"""The schema of lines that were joined: `text` for the file, `canonical` for the digest."""
 
 _CHUNK = 1 << 20
-"""Characters; what the driver gets at a time."""
+"""The number of characters that the driver gets at a time."""
 
 
 def merge_rows(settings: Mapping[str, Any], batches: Batches) -> Batches:
-    """Of partitions with their `states` and `logs` in each scan, GROUPED rows as merge_infos has
-    them."""
+    """Merge partitions with their `states` and `logs` in each scan, and yield GROUPED rows as
+    merge_infos has them."""
     for rows in batches:
         by_scan: list[list[PartitionInfo]] = [[] for _ in settings["scans"]]
         for row in rows.to_pylist():
@@ -68,7 +68,7 @@ def _grouped(info: PartitionInfo) -> dict[str, Any]:
 
 
 def plan_lines(settings: Mapping[str, Any], batches: Batches) -> Batches:
-    """Of GROUPED rows the lines of the rich plan, in their order, as TEXT.
+    """Yield the lines of the rich plan for GROUPED rows, in their order, as TEXT.
 
     settings: brokers, excluded, metadata_epoch, metadata_end_offset.
     """
@@ -81,7 +81,7 @@ def plan_lines(settings: Mapping[str, Any], batches: Batches) -> Batches:
 
 
 def planned_reports(settings: Mapping[str, Any], rows: Any) -> tuple[PartitionReport, ...]:
-    """The pure planner's answer to GROUPED rows, in their order."""
+    """Return the pure planner's answer to GROUPED rows, in their order."""
     info = ReplicaInfo(
         None,
         "",
@@ -94,7 +94,8 @@ def planned_reports(settings: Mapping[str, Any], rows: Any) -> tuple[PartitionRe
 
 
 def leader_lines(_: Mapping[str, Any], batches: Batches) -> Batches:
-    """Of rows of topic, partition and designated_leader the lines of the KIP's file, as TEXT."""
+    """Yield the lines of the KIP's file for rows of topic, partition and designated_leader, as
+    TEXT."""
     names = ("topic", "partition", "designated_leader")
     return _joined(
         (leader_line(*row), "")

@@ -1,6 +1,6 @@
-"""One plan over any number of partitions: what is asked of it, job by job.
+"""One plan over any number of partitions is made and asked here, job by job.
 
-Nothing here holds a row a partition on the driver.
+No function here holds a row for each partition on the driver.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ROWS = "kafka_unclean_recovery.spark.plan.plan_rows"
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """How many there are, and the first by topic and partition as a sentence."""
+    """The number of cases, and the first of them by topic and partition as a sentence."""
 
     count: int
     first: str
@@ -35,8 +35,9 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """losses: by topic; those whose partitions were all deleted are left out. without: partitions
-    that have no designated leader, each with its reason. deleted: those on disks only."""
+    """The totals of a plan. losses: by topic; topics whose partitions were all deleted are left
+    out. without: partitions that have no designated leader, the first with its reason. deleted:
+    partitions that are on disks only."""
 
     losses: tuple[TopicLoss, ...]
     without: Counted
@@ -45,8 +46,8 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """replicas and partitions: of all scans, merged. plans: narrow rows of plan_partitions, kept
-    while the session lasts."""
+    """A plan. replicas and partitions: of all scans, merged. plans: narrow rows of plan_partitions,
+    kept while the session lasts."""
 
     scans: Scans
     excluded: frozenset[int]
@@ -62,12 +63,14 @@ def plan(spark: SparkSession, scans: Scans, excluded: frozenset[int]) -> Planned
     plans = plan_partitions(planned, partitions, metadata_is_known=known).select(
         *KEY, "designated_leader", "why", "reason", "certain_loss", "possible_loss"
     )
-    # Asked for several times, and what a lambda made is computed again for each filter on it.
+    # The plans are asked for several times, and Spark computes the result of a lambda again for
+    # each filter on it.
     return Planned(scans, excluded, replicas, partitions, plans.persist())
 
 
 def strangers(planned: Planned) -> tuple[list[int], list[int]]:
-    """(excluded brokers that appear nowhere in what was read, all brokers that do); sorted."""
+    """Return (excluded brokers that appear nowhere in what was read, all brokers that do),
+    sorted."""
     known = set(planned.scans.merged.brokers)
     if planned.excluded - known:
         assigned = planned.partitions.select(F.explode("replicas").alias("broker"))
@@ -77,14 +80,14 @@ def strangers(planned: Planned) -> tuple[list[int], list[int]]:
 
 
 def leader_lines(planned: Planned) -> Iterator[tuple[str, str]]:
-    """What plan_file.leader_line has, many at a time, by topic and partition."""
+    """Return what plan_file.leader_line returns, many lines at a time, by topic and partition."""
     rows = planned.plans.where(F.col("designated_leader").isNotNull())
     ordered = rows.select(*KEY, "designated_leader").orderBy(*KEY)
     return _texts(ordered.mapInArrow(on_executors(f"{_ROWS}:leader_lines"), TEXT))
 
 
 def plan_lines(planned: Planned) -> Iterator[tuple[str, str]]:
-    """What plan_file.plan_line has, many at a time, by topic and partition."""
+    """Return what plan_file.plan_line returns, many lines at a time, by topic and partition."""
     ordered = group(planned.replicas, planned.partitions).orderBy(*KEY)
     work = on_executors(f"{_ROWS}:plan_lines", _settings(planned))
     return _texts(ordered.mapInArrow(work, TEXT))
@@ -105,7 +108,7 @@ def _texts(rows: DataFrame) -> Iterator[tuple[str, str]]:
 
 
 def summarize(planned: Planned) -> Summary:
-    """Counted by topic and by why there is no leader, in one job."""
+    """Count partitions by topic and by why there is no leader, in one job."""
     designated = F.col("designated_leader").isNotNull()
     rows = planned.plans.groupBy("topic", "why").agg(
         F.count("*").alias("partitions"),
@@ -149,7 +152,7 @@ def _sums(name: str, designated: Column) -> Iterator[Column]:
 
 
 def _counted(rows: Iterable[Any]) -> Counted:
-    """Of groups that come by topic and first partition."""
+    """Add up groups, which come by topic and first partition."""
     found = list(rows)
     if not found:
         return Counted(0, "")
@@ -160,7 +163,7 @@ def _counted(rows: Iterable[Any]) -> Counted:
 
 
 def doubtful(planned: Planned) -> tuple[Counted, Counted]:
-    """(replicas that can't be used, those that may be corrupt)."""
+    """Return (replicas that can't be used, replicas that may be corrupt)."""
     name = F.struct(*KEY, "broker")
     rows = planned.replicas.where(F.col("trust") != "trusted").groupBy("trust")
     first = F.min_by(F.struct(*KEY, "broker", "reason"), name).alias("first")
@@ -177,8 +180,8 @@ def _doubt(row: Any) -> Counted:
 
 
 def worst(planned: Planned, count: int) -> list[PartitionReport]:
-    """Plans of the partitions that lose most, the worst first: records known to be lost, then
-    those where the loss is not known."""
+    """Return plans of the partitions that lose most, the worst first: by the records known to be
+    lost, then partitions whose loss is not known."""
     known = F.coalesce("certain_loss", F.lit(0)) + F.coalesce("possible_loss", F.lit(0))
     unknown = F.col("certain_loss").isNull() | F.col("possible_loss").isNull()
     rows = planned.plans.where(F.col("designated_leader").isNotNull()).where(unknown | (known > 0))

@@ -1,11 +1,11 @@
-"""Which replicas could lead, in what order, and what each keeps, as DataFrame operations.
+"""DataFrame operations tell which replicas could lead, in what order, and what each keeps.
 
-With partition_plans.py equal to plan.plan_partition after disk_plan.plan_from_disks, row for row.
-`replicas` and `partitions` are as tables.py has them, of one scan or merged.
+Together with partition_plans.py they equal plan.plan_partition after offline_plan.plan_from_disks,
+row for row. `replicas` and `partitions` are as tables.py has them, of one scan or merged.
 
 One partitioning by `hash` serves the join, the window and the aggregation, when
-spark.sql.requireAllClusterKeysForCoPartition is false; without that there are more. The hash comes
-first in every sort too: names of topics begin alike, and comparing them is what takes long.
+spark.sql.requireAllClusterKeysForCoPartition is false; otherwise Spark partitions more often. The
+hash comes first in every sort too: names of topics begin alike, and comparing them takes long.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ _FAST = "fast"
 def plan_replicas(
     replicas: DataFrame, partitions: DataFrame, brokers: Collection[int], excluded: Collection[int]
 ) -> DataFrame:
-    """A row for each assigned replica of each partition whose state is known.
+    """Return a row for each assigned replica of each partition whose state is known.
 
-    brokers: those that were scanned. excluded: those that will not start, or are not to lead.
+    brokers: the brokers that were scanned. excluded: brokers that will not start, or are not to
+    lead.
 
     hash: of topic and partition; topic, partition, broker; place: in the assignment, from 0; live:
     its broker is taken as one that will start; problem: why its log can't be used; suspect: it may
@@ -37,7 +38,8 @@ def plan_replicas(
     can't lead; ordered: its place in the order in which the replica set is to be written, from 1;
     best: the first of the ranking, null without one; level: it reaches as far as the best, and
     neither is suspect; kept: the exclusive end of what it keeps under the best, null where that is
-    not for sure; lost: the records that it truncates then; reassigning: the partition.
+    not for sure; lost: the records that it truncates then; reassigning: whether the partition is
+    being reassigned.
     """
     # Rows with lineages are too large to be broadcast, whatever their files' size says.
     found = _together(replicas).hint("merge")
@@ -118,13 +120,14 @@ def _written_epoch() -> Column:
 
 
 def _forgotten() -> Column:
-    """As reach.forgotten."""
+    """Return reach.forgotten as a column."""
     emptied = F.col("empty") & (F.col("log_end_offset") != 0)
     return emptied & F.col("last_written_leader_epoch").isNull()
 
 
 def _ranked(rows: DataFrame) -> DataFrame:
-    """Candidates by plan._rank, then other live replicas, then the dead, by their place."""
+    """Order the candidates by plan._rank, then other live replicas, then dead ones, by their
+    place."""
     can_lead = F.col("can_lead")
     window = Window.partitionBy(*GROUP).orderBy(
         ~can_lead,
@@ -154,7 +157,7 @@ def _ranked(rows: DataFrame) -> DataFrame:
 
 
 def _parted(rows: DataFrame) -> DataFrame:
-    """With where each replica parts from the best."""
+    """Add where each replica parts from the best."""
     best = F.col("best")
     told = F.col("sure") & best["sure"] & F.col("log_end_offset").isNotNull()
     told &= F.col("epochs").isNotNull() & best["epochs"].isNotNull()

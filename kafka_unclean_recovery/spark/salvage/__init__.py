@@ -1,1 +1,1 @@
-"""Salvage in bulk: a replica a task."""
+"""A salvage in bulk gives each replica to one Spark task."""

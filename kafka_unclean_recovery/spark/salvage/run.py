@@ -1,4 +1,5 @@
-"""The salvage of thousands of disks: a replica is one task's, its files go to one directory.
+"""The salvage of thousands of disks gives each replica to one task, and all files go to one
+directory.
 
 The directory must be one that the driver and the executors share.
 """
@@ -39,9 +40,10 @@ _arrow: Any = pyarrow
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """with_more: replicas that held records beyond the designated leader's log. size: of their
-    segment files, in bytes. records: in Parquet. in_doubt: replicas; first_doubt: what is in doubt
-    of the first of them. problems: of the scans."""
+    """The totals of a salvage. with_more: replicas that held records beyond the designated leader's
+    log. size: the bytes of their segment files. records: the records in Parquet. in_doubt: the
+    replicas in doubt. first_doubt: what is in doubt of the first of them. problems: the problems of
+    the scans."""
 
     replicas: int
     with_more: int
@@ -54,7 +56,8 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """store: endpoint and region of object stores, where given. raw_only: no Parquet."""
+    """The options of a salvage. store: endpoint and region of object stores, where given. raw_only:
+    no Parquet."""
 
     store: Mapping[str, str] = field(default_factory=dict)
     raw_only: bool = False
@@ -62,8 +65,9 @@ class How:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """Of a scan, or several: `replicas` and `partitions` as tables.py has them; when the first of
-    the scans was made, ISO 8601, and what they complain of."""
+    """The tables of one or more scans. `replicas` and `partitions` are as tables.py has them.
+    scanned_at: when the oldest of the scans was made, ISO 8601. problems: the complaints of the
+    scans."""
 
     replicas: DataFrame
     partitions: DataFrame
@@ -85,8 +89,8 @@ def salvage(
     watch: Watch,
     how: How,
 ) -> Totals:
-    """Into `building`, with its manifest; the replicas of designated leaders, and of partitions
-    that the plan does not have, are passed over. now: ISO 8601.
+    """Salvage into `building`, and write its manifest. The replicas of designated leaders, and of
+    partitions that the plan does not have, are passed over. now: ISO 8601.
 
     Raises Stopped, JobFailed, and OSError when the output can't be written.
     """
@@ -109,7 +113,7 @@ def _salvaged(
     watch: Watch,
     how: How,
 ) -> DataFrame:
-    """Rows of SALVAGED, by partition and broker, once all their files are there."""
+    """Return rows of SALVAGED, by partition and broker, once all their files are there."""
     items = _items(spark, tables, leaders).cache()
     tasks = min(1 + items.count() // _REPLICAS_A_TASK, _MOST_TASKS)
     settings = {
@@ -123,7 +127,7 @@ def _salvaged(
     rows = spread.mapInArrow(work, spark_schema(SALVAGED))
     written = building / _ROWS
 
-    # Written, for whoever asks the rows again must not have all salvaged again.
+    # The rows are written, because asking for them a second time would salvage everything again.
     run_watched(
         spark,
         lambda: rows.write.parquet(f"file:{written}"),
@@ -164,7 +168,8 @@ def _any_of(codes: Sequence[str]) -> Any:
 
 
 def _unsure(partitions: DataFrame, leaders: DesignatedLeaders) -> Iterator[str]:
-    """Partitions of the plan of which another directory than the one that counted may hold more."""
+    """Yield the plan's partitions for which a directory other than the one that counted may hold
+    more."""
     found = partitions.where(_any_of(UNSURE)).orderBy(*KEY)
     planned = {(tp.topic, tp.partition) for tp in leaders.partitions}
     for row in found.toLocalIterator():

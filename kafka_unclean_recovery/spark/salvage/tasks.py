@@ -1,7 +1,7 @@
-"""What an executor does for `spark salvage`: the salvage of one replica after the other.
+"""An executor salvages one replica after the other for `spark salvage`.
 
-A task may run more than once, at the same time even. Each writes below a name of its own and then
-moves its files where they belong, whole, so that the last one wins with the same bytes.
+A task may run more than once, even at the same time. Each run writes below a name of its own and
+then moves whole files where they belong, so that the last run wins with the same bytes.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ ATTEMPTS = "attempts"
 
 _arrow: Any = pyarrow
 
-# line: the row of the manifest. size: of the segment files, in bytes. records: without markers.
-# first_problem: of `problems`, null when there is none.
+# line: the row of the manifest. size: the bytes of the segment files. records: their number without
+# markers. first_problem: the first of `problems`, null when there is none.
 SALVAGED: Any = _arrow.schema(
     [
         _arrow.field("topic", _arrow.string(), nullable=False),
@@ -56,10 +56,12 @@ SALVAGED: Any = _arrow.schema(
 
 
 def salvage(settings: Mapping[str, Any], batches: Iterator[Any]) -> Iterator[Any]:
-    """settings: root, the directory that is built; cluster_id; scanned_at, of the summaries; store
-    and raw_only, of salvage.How. Rows are those of `replicas` with a `designated`, as
-    designated_json has it, and `unsure`: what the scan found is not all that there is; out come
-    rows of SALVAGED."""
+    """Salvage the replicas of `batches`, and yield rows of SALVAGED.
+
+    settings: root, the directory that is built; cluster_id; scanned_at, of the summaries; store and
+    raw_only, of run.How. The rows of `batches` are those of `replicas` with two more columns:
+    `designated`, as designated_json has it, and `unsure`: there may be more than the scan found.
+    """
     root, cluster_id = Path(settings["root"]), settings["cluster_id"]
     task = _Task(root, cluster_id, settings["store"], settings["raw_only"])
     for rows in batches:
@@ -93,7 +95,8 @@ class _Task:
     _read: dict[str, LogDirectory] = field(default_factory=dict)
 
     def salvage(self, row: Row, found: Salvaged) -> None:
-        """Fills in `found`. Raises OSError when the output can't be written."""
+        """Salvage one replica and fill in `found`. Raises OSError when the output can't be
+        written."""
         partition = found.replica.topic_partition
         attempt = self.root / ATTEMPTS / uuid.uuid4().hex
         output = Output(attempt, None if self.raw_only else RecordsFile)
@@ -109,7 +112,8 @@ class _Task:
         move_into(attempt, self.root)
 
     def _log_directory(self, where: str | None) -> LogDirectory:
-        """Rows come sorted by it, so one is kept. Raises Unreadable."""
+        """Return the log directory. Rows come sorted by it, so only one is kept. Raises
+        Unreadable."""
         if where is None:
             raise Unreadable("the scan does not say which log directory it lies in; scan again")
         if where not in self._read:
@@ -117,7 +121,8 @@ class _Task:
         return self._read[where]
 
     def _name_in(self, directory: LogDirectory, replica: Replica) -> str:
-        """Raises Unreadable when it is not what was scanned."""
+        """Return the name of the replica's directory. Raises Unreadable when it is not what was
+        scanned."""
         meta = directory.meta
         if meta.node_id != replica.broker or meta.cluster_id not in (self.cluster_id, None):
             raise Unreadable(

@@ -1,1 +1,1 @@
-"""A bulk scan: jobs one after the other, and what their tasks do."""
+"""A bulk scan is a few jobs one after the other, and the work of their tasks."""

@@ -1,4 +1,5 @@
-"""Work items made into tasks of about the same size, on the driver; a row is never unpacked."""
+"""Work items are made into tasks of about the same size, on the driver, which unpacks no rows but
+those of replicas in pieces."""
 
 from __future__ import annotations
 
@@ -21,18 +22,18 @@ _arrow: Any = pyarrow
 _compute: Any = pyarrow.compute
 _parquet: Any = pyarrow.parquet
 
-# A replica in pieces, as ITEMS has it whole, and the bundles that have pieces of it.
+# Each row is a replica in pieces, as ITEMS has it whole, and the bundles that have pieces of it.
 JOINS: Any = ITEMS.append(_arrow.field("bundles", _arrow.list_(_arrow.int32())))
 
-# Five to ten seconds of a core that reads a disk.
+# This takes five to ten seconds of a core that reads a disk.
 _TASK_COST = 1 << 30
 _TASKS_A_CORE = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Bundles:
-    """How many there are, and how many replicas in pieces; the bytes to be read and the replicas in
-    all of them."""
+    """The numbers of bundles, and of replicas in pieces; the bytes to be read and the replicas in
+    all bundles."""
 
     count: int
     joins: int
@@ -41,7 +42,7 @@ class Bundles:
 
 
 def make_bundles(home: Home, roots: int, places: Container[int], cores: int) -> Bundles:
-    """Of the items of log directories at these places. Raises OSError."""
+    """Make bundles of the items of log directories at these places. Raises OSError."""
     tables = [_kept(items_of(home, root), ITEMS, places) for root in range(roots)]
     items = _arrow.concat_tables([ITEMS.empty_table(), *tables])
     lengths = _compute.list_value_length(items["replicas"])
@@ -62,7 +63,7 @@ def make_bundles(home: Home, roots: int, places: Container[int], cores: int) -> 
 
 
 def _joins(bundles: Sequence[range], items: Any) -> list[dict[str, Any]]:
-    """A row of JOINS for each replica that is in pieces."""
+    """Return a row of JOINS for each replica that is in pieces."""
     in_pieces = _compute.is_valid(items["pieces"]).to_pylist()
     joins: dict[tuple[int, str], dict[str, Any]] = {}
     for number, bundle in enumerate(bundles):
@@ -78,7 +79,7 @@ def _joins(bundles: Sequence[range], items: Any) -> list[dict[str, Any]]:
 
 
 def gather_strays(home: Home, roots: int, places: Container[int]) -> None:
-    """Those of log directories at these places, in one file. Raises OSError."""
+    """Gather the strays of log directories at these places in one file. Raises OSError."""
     tables = [_kept(strays_below(home, root), STRAYS, places) for root in range(roots)]
     _write(strays_file(home), _arrow.concat_tables([STRAYS.empty_table(), *tables]))
 

@@ -1,4 +1,5 @@
-"""Which of the log directories that were listed count, and what is odd about them. Pure."""
+"""Each log directory that was listed counts once, and all must be of one cluster. This module does
+no I/O."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ from kafka_unclean_recovery.spark.scan.listing import Listed, ListedRoot, Unread
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Log directories in the order of the roots, each once and all of one cluster. unseen: what is
-    not among them, and why. found: there was a log directory at all."""
+    """The log directories that count, in the order of the roots, each once and all of one cluster.
+    unseen: what is not among them, and why. found: there was a log directory at all."""
 
     listed: tuple[Listed, ...]
     unseen: tuple[str, ...]
@@ -29,7 +30,7 @@ class Chosen:
 
 
 def chosen_of(roots: Iterable[ListedRoot]) -> Chosen:
-    """Raises InputError for two clusters."""
+    """Choose the log directories that count. Raises InputError for two clusters."""
     unseen: dict[str, None] = {}
     links: dict[str, tuple[str, ...]] = {}
     unread: list[str] = []

@@ -1,7 +1,9 @@
-"""All that was found of each partition, brought together by Spark and held against each other.
+"""Spark brings together all that was found of each partition, and tasks check its replicas against
+each other.
 
 A row of the shuffle is a state of the newest metadata log, a directory that a broker put aside, or
-a replica that was read. Sorted by partition, a task needs one partition at a time in memory.
+a replica that was read. Rows are sorted by partition, so that a task needs one partition at a time
+in memory.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ _STATE, _STRAY, _LOG = range(3)
 
 @dataclass(slots=True)
 class Doubts:
-    """How many replicas something is wrong with, and the first of them by topic, partition and
+    """The number of replicas with something wrong, and the first of them by topic, partition and
     broker, with what is wrong."""
 
     count: int = 0
@@ -59,14 +61,14 @@ class Doubts:
 
 @dataclass(slots=True)
 class Summary:
-    """What is in the tables; the rest of the replicas is trusted."""
+    """The counts of the tables. Replicas that are neither unusable nor suspect are trusted."""
 
     partitions: int = 0
     replicas: int = 0
     unusable: Doubts = field(default_factory=Doubts)
     suspect: Doubts = field(default_factory=Doubts)
     short: Doubts = field(default_factory=Doubts)
-    """Trusted, and below their own high watermark."""
+    """The trusted replicas that end below their own high watermark."""
 
     def add(self, info: PartitionInfo) -> None:
         self.partitions += 1
@@ -82,7 +84,7 @@ class Summary:
 
 
 def rows_of_partitions(spark: SparkSession, home: Home, tasks: int) -> DataFrame:
-    """What `gather` takes: sorted by partition within each of so many tasks."""
+    """Return the rows for `gather` in `tasks` tasks, sorted by partition within each of them."""
     states = _read(spark, home.states, STATES).select(
         "topic", "partition", lit(_STATE).alias("kind"), struct("*").alias("state")
     )
@@ -101,8 +103,8 @@ def rows_of_partitions(spark: SparkSession, home: Home, tasks: int) -> DataFrame
 
 
 def gather(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterator[Any]:
-    """For DataFrame.mapInArrow over rows_of_partitions: writes this task's part of both tables
-    below the settings' directory, and tells their Summary."""
+    """Write this task's part of both tables below the settings' directory, and yield their Summary.
+    The function is for DataFrame.mapInArrow over rows_of_partitions."""
     task = TaskContext.get()
     assert task is not None
     rows = (row for batch in batches for row in batch.to_pylist())
@@ -110,7 +112,7 @@ def gather(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterator[Any]
 
 
 def gather_few(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterator[Any]:
-    """The same by one task that reads all rows itself: where they are few, sorting them by Spark
+    """Do the same in one task that reads all rows itself: where they are few, sorting them by Spark
     takes longer than all the rest."""
     list(numbers(batches))
     rows = sorted(_all_rows(Home(Path(settings["home"]))), key=_order)
@@ -118,7 +120,7 @@ def gather_few(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterator[
 
 
 def _all_rows(home: Home) -> Iterator[dict[str, Any]]:
-    """As rows_of_partitions has them, in any order."""
+    """Yield the rows of rows_of_partitions, in any order."""
     for row in read_rows(home.states):
         yield {"topic": row["topic"], "partition": row["partition"], "kind": _STATE, "state": row}
     for row in read_rows(strays_file(home)):
@@ -135,7 +137,7 @@ def _order(row: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _written(settings: Mapping[str, Any], rows: Iterable[Mapping[str, Any]], part: int) -> Summary:
-    """rows: sorted."""
+    """Write the tables' part from `rows`, which are sorted, and return its Summary."""
     name = f"part-{part:05}.parquet"
     replicas, partitions = tables_in(Path(settings["tables"]))
     compacted, covered = frozenset(settings["compacted"]), frozenset(settings["covered"])
@@ -154,7 +156,7 @@ def _written(settings: Mapping[str, Any], rows: Iterable[Mapping[str, Any]], par
 
 
 def summary_of(told_by_tasks: Iterable[Mapping[str, Any]]) -> Summary:
-    """Of what all tasks of `gather` told."""
+    """Add up what all tasks of `gather` told."""
     whole = Summary()
     for row in told_by_tasks:
         whole.partitions += row["partitions"]
@@ -185,7 +187,7 @@ def _gathered(
     compacted: Container[str],
     covered: Container[int],
 ) -> tuple[PartitionInfo, dict[str, str]]:
-    """(what is known of the partition; the log directory of each replica's directory)."""
+    """Return (what is known of the partition, the log directory of each replica's directory)."""
     found, state = Found(), None
     directories: Sequence[str] = ()
     places: dict[str, str] = {}

@@ -1,4 +1,5 @@
-"""What a bulk scan was asked for, and the directory it writes: how a second run goes on.
+"""A bulk scan notes what it was asked for in the directory that it writes, so that a second run can
+go on:
 
     DIR/job.json             what was asked for; only the same may go on
     DIR/work/roots/N.json    what lies below root N; with it, in items/N.parquet, what is to be read
@@ -10,7 +11,7 @@
     DIR/work/done/jN.parquet the row of replica N in pieces
     DIR/replicas, DIR/partitions, DIR/scan.json   the summaries; then work is removed
 
-Every file appears whole, and what is there is not made again.
+Every file appears whole, and a file that is there is not made again.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ from kafka_unclean_recovery.spark.summaries import PARTITIONS, REPLICAS, SCAN
 JOB = "job.json"
 KIND = "spark-scan-job"
 SHARE = 128 << 20
-"""Bytes of a work item, when not told otherwise."""
+"""The bytes of a work item, when not told otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What decides what a scan finds. topics: a regular expression for whole names. partitions:
-    (topic, partition). share: bytes; what is larger of one replica is read in pieces. store:
-    options of object stores."""
+    """The options that decide what a scan finds. topics: a regular expression for whole names.
+    partitions: (topic, partition). share: bytes; a replica with more to read is read in pieces.
+    store: options of object stores."""
 
     roots: tuple[str, ...]
     mode: ScanMode
@@ -66,7 +67,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """The directory, which driver and executors have under the same path."""
+    """The directory of a bulk scan, which driver and executors have under the same path."""
 
     path: Path
 
@@ -95,12 +96,13 @@ class Home:
         return (self.path / SCAN).exists()
 
     def asked(self) -> Asked:
-        """Raises OSError."""
+        """Read what the scan was asked for. Raises OSError."""
         return _asked(json.loads(self.job.read_text(encoding="utf-8")))
 
 
 def asked_there(settings: dict[str, Any]) -> tuple[Home, Asked]:
-    """In a task. Raises RuntimeError when the directory is not seen there."""
+    """Return the directory and what the scan was asked for, in a task. Raises RuntimeError when the
+    task does not see the directory."""
     home = Home(Path(settings["home"]))
     try:
         return home, home.asked()
@@ -114,9 +116,10 @@ def asked_there(settings: dict[str, Any]) -> tuple[Home, Asked]:
 
 @contextmanager
 def begun(home: Home, asked: Asked, now: str) -> Iterator[str]:
-    """The directory, this run's alone; gives when the first run of the same began. now: ISO 8601.
+    """Keep the directory for this run alone, and yield when the first run of this scan began. now:
+    ISO 8601.
 
-    Raises InputError for a directory that is no scan's, or another's, or in use.
+    Raises InputError for a directory that is no scan's, or another scan's, or in use.
     """
     _check_ours(home)
     try:
@@ -130,13 +133,13 @@ def begun(home: Home, asked: Asked, now: str) -> Iterator[str]:
 
 
 def _opened(home: Home, asked: Asked, now: str) -> IO[bytes]:
-    """job.json, made if need be, and locked until it is closed."""
+    """Open job.json, which is made if need be, and lock it until it is closed."""
     home.path.mkdir(mode=0o700, exist_ok=True)
     if not home.job.exists():
         document = {"kind": KIND, "begun": now, **_plain(asked)}
         write_text(home.job, json.dumps(document, indent=1) + "\n")
     file = home.job.open("rb")
-    # Of two that begin at once the later one's file stays.
+    # When two runs begin at once, the file of the later one stays.
     if not lock(file.fileno()) or os.fstat(file.fileno()).st_ino != home.job.stat().st_ino:
         file.close()
         raise InputError(f"{home.path}: another spark scan is writing there; wait for it")
@@ -144,7 +147,7 @@ def _opened(home: Home, asked: Asked, now: str) -> IO[bytes]:
 
 
 def abandon(home: Home) -> None:
-    """As if it had not been begun."""
+    """Remove the directory, as if the scan had not been begun."""
     shutil.rmtree(home.work, ignore_errors=True)
     home.job.unlink(missing_ok=True)
     home.path.rmdir()

@@ -1,4 +1,4 @@
-"""What lies below the roots, found by tasks: log directories, and the work items in them."""
+"""Tasks find what lies below the roots: log directories, and the work items in them."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ STRAYS: Any = _arrow.schema(
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A log directory, without its replicas and offsets. place: among all, in the order of the
-    roots. same: as places.identities has it."""
+    """A log directory, without its replicas and offsets. place: its number among all, in the order
+    of the roots. same: its identities, from places.identities."""
 
     place: int
     same: tuple[str, ...]
@@ -66,8 +66,9 @@ class Unread:
 
 @dataclass(frozen=True, slots=True)
 class ListedRoot:
-    """unseen: what could not be looked at. links: sentences on directories that links lead to, each
-    with its identities. none: why there is no log directory."""
+    """A root that was listed. unseen: what could not be looked at. links: sentences on directories
+    that links lead to, each with its identities. none: why there is no log directory, None if there
+    is one."""
 
     unseen: tuple[str, ...]
     links: tuple[tuple[str, tuple[str, ...]], ...]
@@ -76,7 +77,7 @@ class ListedRoot:
 
 
 def list_roots(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterator[Any]:
-    """For DataFrame.mapInArrow: rows are numbers of roots."""
+    """List the roots whose numbers are the rows; for DataFrame.mapInArrow."""
     home, asked = asked_there(dict(settings))
     for number in numbers(batches):
         path = _roots(home, number)
@@ -86,7 +87,7 @@ def list_roots(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterator[
 
 
 def listed_roots(home: Home, asked: Asked) -> Iterator[ListedRoot]:
-    """Once all are listed. Raises OSError."""
+    """Yield the roots, once all are listed. Raises OSError."""
     store = dict(asked.store)
     for number in range(len(asked.roots)):
         document = json.loads(_roots(home, number).read_text(encoding="utf-8"))
@@ -153,7 +154,7 @@ def _items(directory: LogDirectory, place: int, asked: Asked) -> Iterator[dict[s
     location = address_of(directory.location)
     with directory.location.open() as folder:
         if asked.mode is not ScanMode.FAST:
-            # What can't be listed, the scan of each replica says.
+            # The scan of each replica says what can't be listed.
             with suppress(Unreadable):
                 folder.list_all()
         small: list[Measured] = []
@@ -175,7 +176,7 @@ def _measured(directory: LogDirectory, folder: Folder, asked: Asked) -> Iterator
 
 
 def _pieces(log_directory: Folder, found: Measured, asked: Asked) -> list[Piece]:
-    """None of a replica that can't be read: the scan itself says why."""
+    """Return the pieces of a replica. One that can't be read has none: the scan itself says why."""
     try:
         with log_directory.folder(found.name) as folder:
             return plan_pieces(folder, found.replica, asked.mode, asked.share, Unmetered())

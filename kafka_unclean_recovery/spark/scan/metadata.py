@@ -1,4 +1,4 @@
-"""The newest metadata log, found by tasks: each replays one node's."""
+"""Tasks find the newest metadata log: each replays one node's."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from kafka_unclean_recovery.spark.tables import PARTITIONS, partition_row
 
 _arrow: Any = pyarrow
 
-# directories: ids of the log directories of `replicas`, as their brokers told the controller; none
-# where they did not.
+# directories: ids of the log directories of `replicas`, as their brokers told the controller; empty
+# where they told none.
 STATES: Any = PARTITIONS.remove_metadata().append(
     _arrow.field("directories", _arrow.list_(_arrow.string()))
 )
@@ -37,10 +37,11 @@ STATES: Any = PARTITIONS.remove_metadata().append(
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the newest metadata log says apart from the states of its partitions; empty without one.
+    """The newest metadata log without the states of its partitions; empty where there is no log.
 
-    image: of the registered brokers alone, for log_dir.scan. end_offset: exclusive. problems: of
-    all metadata logs. read: numbers of those that could be read. states: how many there are.
+    image: only the registered brokers, for log_dir.scan. end_offset: exclusive. problems: the
+    problems of all metadata logs. read: the numbers of the logs that could be read. states: how
+    many there are.
     """
 
     image: MetadataImage
@@ -53,8 +54,8 @@ class Known:
 
 
 def weigh_metadata(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterator[Any]:
-    """For DataFrame.mapInArrow: tells the authority of the metadata logs with these numbers among
-    the locations of the settings."""
+    """Tell the authority of the metadata logs with these numbers among the locations of the
+    settings; for DataFrame.mapInArrow."""
     for number in numbers(batches):
         location = location_of(settings["locations"][number], settings["store"])
         try:
@@ -66,7 +67,7 @@ def weigh_metadata(settings: Mapping[str, Any], batches: Iterable[Any]) -> Itera
 
 
 def newest_of(weighed: Sequence[Mapping[str, Any]]) -> int | None:
-    """Which metadata log counts, out of what weigh_metadata told."""
+    """Return the number of the metadata log that counts, from what weigh_metadata told."""
     read = [row for row in weighed if "authority" in row]
     if not read:
         return None
@@ -75,8 +76,8 @@ def newest_of(weighed: Sequence[Mapping[str, Any]]) -> int | None:
 
 
 def write_states(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterator[Any]:
-    """For DataFrame.mapInArrow: the states of the metadata log at the settings' location go to a
-    file; tells the rest of what it says."""
+    """Write the states of the metadata log at the settings' location to a file, and tell the rest
+    of what it says; for DataFrame.mapInArrow."""
     home, asked = asked_there(dict(settings))
     list(numbers(batches))
     location = location_of(settings["location"], dict(asked.store))
@@ -89,7 +90,8 @@ def write_states(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterato
 
 
 def known_of(weighed: Sequence[Mapping[str, Any]], newest: Mapping[str, Any] | None) -> Known:
-    """newest: what write_states told."""
+    """Return what the metadata logs say together. newest: what write_states told, None without a
+    log."""
     ordered = sorted(weighed, key=lambda row: int(row["number"]))
     problems = [str(row["problem"]) for row in ordered if "problem" in row]
     read = frozenset(int(row["number"]) for row in ordered if "authority" in row)
@@ -122,7 +124,7 @@ def _known_row(metadata: ClusterMetadata) -> dict[str, Any]:
 
 
 def _brokers_only(brokers: Iterable[tuple[int, Sequence[str]]]) -> MetadataImage:
-    """As much of the image as log_dir.scan asks of it."""
+    """Return as much of the image as log_dir.scan asks of it."""
     return MetadataImage(
         brokers={
             id_: BrokerRegistration(

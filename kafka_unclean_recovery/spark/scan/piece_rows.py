@@ -1,4 +1,4 @@
-"""Pieces of replicas, and what was found in them, as JSON that a table can hold."""
+"""Pieces of replicas, and what was found in them, are written as JSON that a table can hold."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def piece_text(piece: Piece) -> str:
 
 
 def piece_of(text: str) -> Piece:
-    """What piece_text was given."""
+    """Return the piece that piece_text was given."""
     return _piece(json.loads(text))
 
 
@@ -26,7 +26,7 @@ def result_text(result: PieceResult) -> str:
 
 
 def result_of(text: str) -> PieceResult:
-    """What result_text was given."""
+    """Return the result that result_text was given."""
     document = json.loads(text)
     ended = document["ended"]
     return PieceResult(

@@ -1,4 +1,4 @@
-"""A table of roots, one row a broker disk."""
+"""A table of roots has one row for each disk of a broker."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PARQUET = b"PAR1"
 
 
 def roots_of(data: bytes, name: str) -> list[str]:
-    """The column `root` of a CSV file with a header, or of a Parquet file. name: for errors.
+    """Return the column `root` of a CSV file with a header, or of a Parquet file. name: for errors.
 
     Raises InputError.
     """

@@ -1,4 +1,5 @@
-"""A bulk scan: what `log_dir.scan` does in one process, as a few Spark jobs one after the other."""
+"""A bulk scan does what `log_dir.scan` does in one process, as a few Spark jobs one after the
+other."""
 
 from __future__ import annotations
 
@@ -47,15 +48,15 @@ _HERE = "kafka_unclean_recovery.spark.scan"
 _ROWS_OF_A_TASK = 50_000
 _FEW_ROWS = 20_000
 _TASKS_A_CORE = 4
-# Of roots, metadata logs and replicas in pieces, where there are very many.
+# Where there are very many roots, metadata logs or replicas in pieces, a task gets this many.
 _NUMBERS_OF_A_TASK = 32
-# Spark's driver keeps an eye on each.
+# Spark's driver keeps an eye on each task.
 _MOST_TASKS = 50_000
 
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """What a scan found. size: bytes that were to be read of segments."""
+    """The result of a scan. size: bytes that were to be read of segments."""
 
     head: ScanHead
     summary: Summary
@@ -65,11 +66,11 @@ class Scanned:
 def scan(
     spark: SparkSession, asked: Asked, home: Home, watch: Watch | None = None
 ) -> Scanned | None:
-    """Summaries of the log directories below the roots, in the home; None when they are there
-    already. The same again goes on where a killed one stopped.
+    """Write summaries of the log directories below the roots to the home; return None when they are
+    there already. The same scan, run again, goes on where a killed one stopped.
 
-    Raises InputError for a home that is another's and for roots without any log directory; Stopped,
-    JobFailed, OSError. Problems are in the head and the rows, as log_dir.scan has them.
+    Raises InputError for a home that is another scan's and for roots without any log directory;
+    Stopped, JobFailed, OSError. Problems are in the head and the rows, as log_dir.scan has them.
     """
     watch = watch or Unwatched()
     now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -99,7 +100,7 @@ def scan(
 
 
 def _prepare(spark: SparkSession, asked: Asked, home: Home, watch: Watch) -> None:
-    """Everything up to the plan."""
+    """Do everything up to the plan, and write it."""
     here = {"home": str(home.path)}
     _run(spark, "listing:list_roots", here, len(asked.roots), watch)
     try:
@@ -146,7 +147,7 @@ def _newest_metadata(
 
 
 def _decided(chosen: Chosen, known: Known) -> dict[str, Any]:
-    """What is said of the log directories together, as log_dir.scan says it."""
+    """Return what is known of the log directories together, as log_dir.scan tells it."""
     directories = chosen.directories
     cleaned = (directory.cleaned_topics for directory in directories)
     weighed = chosen.with_metadata
@@ -169,7 +170,7 @@ def _decided(chosen: Chosen, known: Known) -> dict[str, Any]:
 
 
 def _gather(spark: SparkSession, home: Home, plan: Mapping[str, Any], watch: Watch) -> Summary:
-    """Both tables, in place of what a run that was killed left of them."""
+    """Write both tables, in place of what a run that was killed left of them."""
     rows = plan["replicas"] + plan["states"]
     building = home.work / f"tables-{uuid.uuid4().hex}"
     settings = {
@@ -210,7 +211,8 @@ def _gather_many(
 def _run(
     spark: SparkSession, entry: str, settings: Mapping[str, Any], count: int, watch: Watch
 ) -> list[dict[str, Any]]:
-    """What tasks told that run `entry`, a function of this part, for the numbers below `count`."""
+    """Run `entry`, a function of this package, in tasks for the numbers below `count`, and return
+    what they told."""
     if count == 0:
         return []
     tasks = min(count, max(cores_of(spark) * _TASKS_A_CORE, ceil(count / _NUMBERS_OF_A_TASK)))
@@ -221,7 +223,7 @@ def _run(
 
 
 def _read(spark: SparkSession, home: Home, plan: Mapping[str, Any], watch: Watch) -> None:
-    """All that is to be read of segments; what is done is passed over."""
+    """Read all that is to be read of segments; bundles that are done are passed over."""
     count, size, replicas = plan["bundles"], plan["size"], plan["replicas"]
     if count == 0:
         return
@@ -237,7 +239,7 @@ def _read(spark: SparkSession, home: Home, plan: Mapping[str, Any], watch: Watch
 
 
 def replicas_missing(home: Home, named: Collection[TopicPartition]) -> list[TopicPartition]:
-    """Those of `named` that the table of replicas has nothing of. Raises OSError."""
+    """Return those of `named` that have no row in the table of replicas. Raises OSError."""
     if not named:
         return []
     table = _parquet.read_table(home.tables[0], columns=["topic", "partition"], partitioning=None)

@@ -1,4 +1,5 @@
-"""Tasks that read replicas: one bundle of work items each, whose rows go to a file of its own."""
+"""Tasks read replicas by bundles of work items, and the rows of each bundle go to a file of its
+own."""
 
 from __future__ import annotations
 
@@ -27,18 +28,19 @@ from kafka_unclean_recovery.spark.tables import REPLICAS, replica_row
 
 _arrow: Any = pyarrow
 
-# log: as its own disk has it, not held against others yet.
+# log: the replica as its own disk has it, not checked against others yet.
 DONE: Any = _arrow.schema([("place", _arrow.int64()), ("log", _arrow.struct(list(REPLICAS)))])
 
 
-# name: of the replica's directory. result: as piece_rows has it.
+# name: the replica's directory. result: text as piece_rows has it.
 PIECES: Any = _arrow.schema(
     [("place", _arrow.int64()), ("name", _arrow.string()), ("result", _arrow.string())]
 )
 
 
 def scan_bundles(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterator[Any]:
-    """For DataFrame.mapInArrow: rows are numbers of bundles. What is done is not read again."""
+    """Read the bundles whose numbers are the rows; for DataFrame.mapInArrow. A bundle that is done
+    is not read again."""
     home, asked = asked_there(dict(settings))
     compacted = compacted_there(home)
     for number in numbers(batches):
@@ -60,7 +62,8 @@ def scan_bundles(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterato
 
 
 def join_pieces(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterator[Any]:
-    """For DataFrame.mapInArrow: rows are numbers of replicas in pieces, all of which are done."""
+    """Join the replicas in pieces whose numbers are the rows; for DataFrame.mapInArrow. All their
+    pieces are done."""
     home, asked = asked_there(dict(settings))
     compacted = compacted_there(home)
     for number in numbers(batches):
@@ -83,7 +86,7 @@ def done_file(home: Home, name: str) -> Path:
 
 
 def compacted_there(home: Home) -> frozenset[str]:
-    """Topics in which gaps say nothing, once that is known."""
+    """Return the topics in which gaps say nothing, from the plan."""
     return frozenset(json.loads(home.plan.read_text(encoding="utf-8"))["compacted"])
 
 
@@ -92,7 +95,8 @@ def _pieces_file(home: Home, bundle: int) -> Path:
 
 
 def _piece_rows(item: Mapping[str, Any], job: Job) -> Iterator[dict[str, Any]]:
-    """A piece that can't be read is left out: putting all together reads it again and says why."""
+    """Yield the results of an item's pieces. A piece that can't be read is left out: joining the
+    pieces reads it again and says why."""
     ((name, replica),) = job.replicas
     for text in item["pieces"]:
         with (

@@ -1,4 +1,4 @@
-"""What passes between the driver and its tasks: numbers of files in, next to nothing out."""
+"""The driver gives numbers of files to its tasks, and gets next to nothing back."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ TOLD = "told string"
 
 
 def numbers(batches: Iterable[Any]) -> Iterator[int]:
-    """What `run_tasks` gave the task."""
+    """Yield the numbers that `run_tasks` gave the task."""
     for batch in batches:
         yield from batch.column(0).to_pylist()
 
 
 def told(*documents: Mapping[str, Any]) -> Any:
-    """What a task yields; each document is JSON."""
+    """Return what a task yields; each document is JSON."""
     texts = [json.dumps(document) for document in documents]
     return _arrow.RecordBatch.from_pydict({"told": _arrow.array(texts, _arrow.string())})
 
@@ -31,8 +31,8 @@ def told(*documents: Mapping[str, Any]) -> Any:
 def run_tasks(
     spark: SparkSession, entry: str, settings: Mapping[str, Any], count: int, tasks: int
 ) -> Callable[[], list[dict[str, Any]]]:
-    """Runs `entry`, as shipping.on_executors has it, in so many tasks that have the numbers below
-    `count` between them; gives what they told."""
+    """Return a function that runs `entry`, as shipping.on_executors has it, in `tasks` tasks, which
+    share the numbers below `count`. The function returns what the tasks told."""
 
     def run() -> list[dict[str, Any]]:
         given = spark.range(0, count, 1, numPartitions=tasks)

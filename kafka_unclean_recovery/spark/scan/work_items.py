@@ -1,4 +1,4 @@
-"""Work items: a handful of replicas of one log directory, or some pieces of a large one."""
+"""A work item is a handful of replicas of one log directory, or some pieces of a large one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kafka_unclean_recovery.spark.scan.piece_rows import piece_text
 
 _arrow: Any = pyarrow
 
-# What opening a replica's files costs, in bytes that could be read meanwhile.
+# Opening a replica's files takes as long as reading this many bytes.
 REPLICA_COST = 256 << 10
 _MOST_REPLICAS = 200
 
@@ -32,9 +32,9 @@ _REPLICA = _arrow.struct(
         ("log_start", _arrow.int64()),
     ]
 )
-# place: of the log directory among all, in the order of the roots. location: as places.address_of
-# has it. size: bytes to be read. pieces: of one replica of which only these are to be read now, as
-# piece_rows has them; null where replicas are read whole.
+# place: the number of the log directory among all, in the order of the roots. location: as
+# places.address_of has it. size: bytes to be read. pieces: the pieces of one replica that are to be
+# read now, as piece_rows has them; null where replicas are read whole.
 ITEMS: Any = _arrow.schema(
     [
         ("place", _arrow.int64()),
@@ -59,7 +59,7 @@ class Measured:
 
 
 def packed(replicas: Iterable[Measured], share: int) -> Iterator[list[Measured]]:
-    """Groups of about `share` bytes, if that is no more than some hundred replicas."""
+    """Yield groups of about `share` bytes, if that is no more than _MOST_REPLICAS replicas."""
     group: list[Measured] = []
     cost = 0
     for found in replicas:
@@ -73,7 +73,7 @@ def packed(replicas: Iterable[Measured], share: int) -> Iterator[list[Measured]]
 
 
 def item_row(place: int, location: str, group: Sequence[Measured]) -> dict[str, Any]:
-    """A row of ITEMS, of replicas of one log directory that are read whole."""
+    """Return a row of ITEMS for replicas of one log directory that are read whole."""
     first = group[0].replica
     return {
         "place": place,
@@ -90,7 +90,7 @@ def item_row(place: int, location: str, group: Sequence[Measured]) -> dict[str, 
 def piece_items(
     place: int, location: str, found: Measured, pieces: Iterable[Piece], share: int
 ) -> Iterator[dict[str, Any]]:
-    """Rows of ITEMS, of one replica; each has pieces of about `share` bytes."""
+    """Yield rows of ITEMS for one replica; each has pieces of about `share` bytes."""
     whole = item_row(place, location, [found])
     group: list[Piece] = []
     size = 0
@@ -117,7 +117,7 @@ def _replica_row(found: Measured) -> dict[str, Any]:
 
 
 def job_of(row: Mapping[str, Any], compacted: frozenset[str], store: Mapping[str, str]) -> Job:
-    """What a row of ITEMS tells to scan. compacted: topics."""
+    """Return the job that a row of ITEMS tells to scan. compacted: topics."""
     location = location_of(row["location"], store)
     replicas = tuple(
         (found["name"], _replica(row, found, location, compacted)) for found in row["replicas"]
@@ -142,12 +142,13 @@ def _replica(
 
 
 def bundled(costs: Sequence[int], count: int) -> Iterator[range]:
-    """Neighbours among items of these costs as about `count` bundles of about the same cost."""
+    """Yield about `count` bundles of neighbouring items, of about the same cost each."""
     target = sum(costs) / count if count else 0
     begun, reached, bundles = 0, 0.0, 0
     for place, cost in enumerate(costs):
         reached += cost
-        # Against the sum so far, so that what is over in one bundle is not over in all.
+        # The bundles so far are compared with the sum so far, so that an excess of one bundle does
+        # not add up over all.
         if reached >= target * (bundles + 1) or place == len(costs) - 1:
             yield range(begun, place + 1)
             begun, bundles = place + 1, bundles + 1
