@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,8 +26,8 @@ _DIRECTORY_FLAG = "--log-dirs"
 class Sources:
     """The files of earlier scans, and log directories to scan now, in `mode`."""
 
-    replica_info_files: tuple[Path, ...] = ()
-    log_dirs: tuple[Path, ...] = ()
+    replica_info_files: Sequence[Path] = ()
+    log_dirs: Sequence[Path] = ()
     mode: ScanMode = ScanMode.RECOVER
 
     @property

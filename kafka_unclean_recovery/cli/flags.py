@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod, ScanMode, Transport
 
+# Required without a command only: Typer can't ask for it, so command.py does.
+BY_HAND: Any = None
+
 
 class Format(StrEnum):
     TABLE = "table"
     JSON = "json"
+
+    @property
+    def is_json(self) -> bool:
+        return self is Format.JSON
 
 
 class ReplicaFormat(StrEnum):
@@ -34,6 +41,10 @@ class ReportFormat(StrEnum):
 
 BootstrapServer = Annotated[
     str, typer.Option(metavar="HOST:PORT[,...]", help="Brokers to connect to first.")
+]
+CommandConfig = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Java client properties: TLS, SASL, client.id."),
 ]
 ElectionAttempts = Annotated[
     int, typer.Option(min=0, metavar="N", help="Retries of elections that fail in passing.")

@@ -14,7 +14,9 @@ import jsonschema
 import pytest
 
 import kafka_unclean_recovery
-from kafka_unclean_recovery.cli.runs.salvage import Options, run
+from kafka_unclean_recovery.cli.command import carry_out
+from kafka_unclean_recovery.cli.commands.salvage import Options
+from kafka_unclean_recovery.cli.runs.salvage import save
 from tests.cli.run import RECOVERY
 from tests.cli.run import run as run_process
 from tests.salvage.batches import numbered
@@ -59,19 +61,9 @@ class Home:
         return {path.name for path in self.directory.iterdir()}
 
     def salvage(self, **flags: Any) -> Done:
-        plain = Options(
-            log_dirs=(Path("disks"),),
-            replica_info_files=(),
-            plan=Path("plan.json"),
-            output=Path("saved"),
-            manual_recovery_file=None,
-            raw_only=False,
-            as_json=False,
-            topics=None,
-            path_to_json_file=None,
-        )
+        plain = Options(log_dirs=[Path("disks")], plan=Path("plan.json"), output=Path("saved"))
         self.capture.readouterr()
-        code = run(replace(plain, **flags))
+        code = carry_out(save, replace(plain, **flags))
         return Done(code, *self.capture.readouterr())
 
     def process(self, before: str, *words: str) -> subprocess.CompletedProcess[str]:

@@ -13,7 +13,9 @@ from uuid import UUID
 import jsonschema
 import pytest
 
-from kafka_unclean_recovery.cli.runs.salvage import Options, run
+from kafka_unclean_recovery.cli.command import carry_out
+from kafka_unclean_recovery.cli.commands.salvage import Options
+from kafka_unclean_recovery.cli.runs.salvage import save
 from kafka_unclean_recovery.files.replica_info_file import replica_info_json
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
@@ -46,18 +48,13 @@ class Home:
 
     def salvage(self, *log_dirs: str) -> Done:
         options = Options(
-            log_dirs=tuple(map(Path, log_dirs)),
-            replica_info_files=(Path("info.json"),),
+            log_dirs=list(map(Path, log_dirs)),
+            replica_info_file=[Path("info.json")],
             plan=Path("plan.json"),
             output=Path("saved"),
-            manual_recovery_file=None,
-            raw_only=False,
-            as_json=False,
-            topics=None,
-            path_to_json_file=None,
         )
         self.capture.readouterr()
-        return Done(run(options), *self.capture.readouterr())
+        return Done(carry_out(save, options), *self.capture.readouterr())
 
     @property
     def rows(self) -> dict[int, Any]:

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from kafka_unclean_recovery.cli.commands.approve import Options
+from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.exits import USAGE, Exit
-from kafka_unclean_recovery.cli.runs.approve import approve_plan
+from kafka_unclean_recovery.cli.runs.approve import approve
 from kafka_unclean_recovery.cli.terms import check_terms, read_terms, user_name
 from kafka_unclean_recovery.files.approval_file import Approval, approval_json
 from kafka_unclean_recovery.files.plan_file import plan_json
@@ -55,9 +57,12 @@ def test_the_plan_of_another_cluster_is_not_carried_out(tmp_path: Path) -> None:
 
 
 def test_a_plan_that_elects_nobody_is_not_approved(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
 ) -> None:
     nobody = plan_json(Cluster("c-1", {}), [plan(designated=None)], "2026-01-02T03:04:05+00:00")
     (tmp_path / "plan").write_text(nobody)
-    assert approve_plan(tmp_path / "plan", tmp_path / "new") == USAGE
-    assert "designates no leader, so there is nothing to approve" in capsys.readouterr().err
+    with pytest.raises(
+        Exit, match="designates no leader, so there is nothing to approve"
+    ) as raised:
+        approve(Console("approve"), Options(plan=tmp_path / "plan", output=tmp_path / "new"))
+    assert raised.value.code == USAGE

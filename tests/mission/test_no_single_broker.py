@@ -27,7 +27,8 @@ DOCTOR = ("doctor", "--format", "json")
 # How long an answer is waited for, then until nothing can happen any more, and for that in all.
 SOONER = """
 from functools import partial
-from kafka_unclean_recovery.cli import session, unclean_recovery
+from kafka_unclean_recovery.cli import session
+from kafka_unclean_recovery.cli.commands import unclean_recovery
 session.Patience = partial(session.Patience, ghost=1.0, settle=10.0)
 unclean_recovery.main()
 """

@@ -23,7 +23,8 @@ PATIENCE_SECONDS, GHOST_SECONDS = 1.0, 4.0
 NOT_CERTAIN = "not certain what the controller did"
 SOONER = f"""
 from functools import partial
-from kafka_unclean_recovery.cli import session, unclean_recovery
+from kafka_unclean_recovery.cli import session
+from kafka_unclean_recovery.cli.commands import unclean_recovery
 session.Patience = partial(session.Patience, ghost={GHOST_SECONDS})
 unclean_recovery.main()
 """

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from kafka_unclean_recovery.cli.runs.salvage_replay import Options, run
+from kafka_unclean_recovery.cli.command import carry_out
+from kafka_unclean_recovery.cli.commands.salvage_replay import Options
+from kafka_unclean_recovery.cli.runs.salvage_replay import produce
 from tests.real.cli import Cli, Finished
 from tests.real.cluster import KafkaCluster
 from tests.real.odd_records import odd_records, odd_salvage, refused
@@ -284,7 +286,7 @@ def test_what_was_to_be_altered_is_and_nothing_else(
     for name in ("as-it-was", "overwritten"):
         config = {} if name == "as-it-was" else {"message.timestamp.type": "LogAppendTime"}
         _create(recovered.cluster, name, 1, {"message.timestamp.after.max.ms": UNBOUND, **config})
-        code = run(replace(_options(recovered.cluster, saved, name), execute=True))
+        code = carry_out(produce, replace(_options(recovered.cluster, saved, name), execute=True))
         assert code == 0, capfd.readouterr()
         _, ours = _parted(consumed(recovered.cluster, [(name, 0)]))
         assert [(key, value) for *_, key, value, _, _ in ours] == [r[1:3] for r in records]
@@ -299,14 +301,7 @@ def _options(cluster: KafkaCluster, saved: Path, target: str) -> Options:
     return Options(
         saved=saved,
         bootstrap_server=cluster.bootstrap_servers,
-        command_config=None,
-        topics=None,
-        path_to_json_file=None,
         target=target,
-        include_open=False,
-        checkpoint=None,
-        execute=False,
-        as_json=False,
     )
 
 

@@ -15,8 +15,10 @@ from pyspark.sql import SparkSession
 from typer.testing import CliRunner
 
 from kafka_unclean_recovery.cli import spark_session
+from kafka_unclean_recovery.cli.command import carry_out
+from kafka_unclean_recovery.cli.commands.spark_plan import Options
 from kafka_unclean_recovery.cli.commands.unclean_recovery import app
-from kafka_unclean_recovery.cli.runs.spark_plan import Options, plan
+from kafka_unclean_recovery.cli.runs.spark_plan import plan
 from kafka_unclean_recovery.files.plan_file import manual_recovery_json, parse_plan, plan_json
 from kafka_unclean_recovery.model import Cluster, PartitionReport, ReplicaInfo
 from kafka_unclean_recovery.planning.merged_scans import merge_infos
@@ -242,7 +244,7 @@ def test_interrupted_it_leaves_no_file(
 
     monkeypatch.setattr(planning, "leader_lines", lines)
     manual = tmp_path / "leaders.json"
-    options = Options((small(tmp_path),), manual, None, None, None, False, None, ())
-    assert plan(options) == 143
+    options = Options(summaries=[small(tmp_path)], manual_recovery_output_file=manual)
+    assert carry_out(plan, options) == 143
     assert "interrupted; nothing was elected" in capfd.readouterr().err
     assert list(tmp_path.iterdir()) == [tmp_path / "scan"]

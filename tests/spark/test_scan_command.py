@@ -14,9 +14,10 @@ from pyspark.sql import SparkSession
 
 from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.cli import spark_session
+from kafka_unclean_recovery.cli.command import carry_out
+from kafka_unclean_recovery.cli.commands.spark import Options
 from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.runs import spark_scan
-from kafka_unclean_recovery.cli.runs.spark_scan import Options, scan
 from kafka_unclean_recovery.cli.spark_session import SparkWatch
 from kafka_unclean_recovery.log_dir.watching import Progress
 from kafka_unclean_recovery.mechanisms import ScanMode
@@ -35,19 +36,15 @@ CONF_FLAGS = [word for key, value in CONF.items() for word in ("--conf", f"{key}
 
 def options(output: Path, *roots: Path, **fields: object) -> Options:
     given: dict[str, object] = {
-        "roots": tuple(map(str, roots)),
-        "roots_table": None,
+        "roots": list(map(str, roots)),
         "output": output,
         "mode": ScanMode.DEEP,
-        "topics": None,
-        "path_to_json_file": None,
-        "store_endpoint": None,
-        "store_region": None,
-        "master": None,
-        "conf": (),
-        "as_json": False,
     }
     return Options(**given | fields)  # type: ignore[arg-type]
+
+
+def scan(options: Options) -> int:
+    return carry_out(spark_scan.scan, options)
 
 
 def test_what_makes_no_sense_is_refused_before_anything_is_started(

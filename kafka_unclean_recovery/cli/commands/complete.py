@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
 import typer
+
+from kafka_unclean_recovery.cli.command import command
 
 NAME = "complete"
 
@@ -15,14 +18,15 @@ class Kind(StrEnum):
     OFFLINE_BROKERS = "offline-brokers"
 
 
-def complete(
-    kind: Annotated[Kind, typer.Argument(help="What the last word is one of.")],
-    line: Annotated[str, typer.Argument(help="The command line up to the cursor, as typed.")],
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
     """What may stand in place of the last word of a line, one a line, and nothing when in doubt.
 
     The cluster that the line names is asked, for a second at most.
     """
-    from kafka_unclean_recovery.cli.runs.complete import print_candidates
 
-    print_candidates(kind, line)
+    kind: Annotated[Kind, typer.Argument(help="What the last word is one of.")]
+    line: Annotated[str, typer.Argument(help="The command line up to the cursor, as typed.")]
+
+
+complete = command(Options, "complete:print_candidates")

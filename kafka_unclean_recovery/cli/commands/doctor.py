@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from kafka_unclean_recovery.cli.command import command
 from kafka_unclean_recovery.cli.flags import (
     BootstrapServer,
+    CommandConfig,
     Format,
     HowElected,
     HowSeen,
@@ -22,26 +25,8 @@ from kafka_unclean_recovery.mechanisms import ElectionMethod, Transport
 NAME = "doctor"
 
 
-def doctor(
-    bootstrap_server: BootstrapServer,
-    command_config: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Java client properties: TLS, SASL, client.id."),
-    ] = None,
-    format: OutputFormat = Format.TABLE,  # noqa: A002 - the flag's name
-    timeout_ms: Annotated[
-        int, typer.Option(min=1, metavar="MS", help="How long each question may take.")
-    ] = 10_000,
-    salvage_dir: Annotated[
-        Path,
-        typer.Option(metavar="DIR", help="Where a salvage would be written: its room is checked."),
-    ] = Path(),
-    transport: HowSeen = Transport.AUTO,
-    election_method: HowElected = ElectionMethod.AUTO,
-    replica_log_info_dialect: ReplicaLogInfoDialect = None,
-    metrics_file: MetricsFile = None,
-    log_format: LogFormatFlag = LogFormat.TEXT,
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
     """Check that a recovery would work, and change nothing.
 
     Every broker and the controller quorum, releases and their known bugs, the mechanism that would
@@ -49,16 +34,22 @@ def doctor(
     reassignments, clocks, room. Each line says what is so, why it matters and what to do. The exit
     code is 1 when one of them is a warning or a failure.
     """
-    from kafka_unclean_recovery.cli.runs.doctor import Options, run_doctor
 
-    options = Options(
-        bootstrap_server=bootstrap_server,
-        command_config=command_config,
-        as_json=format is Format.JSON,
-        timeout_ms=timeout_ms,
-        salvage_dir=salvage_dir,
-        transport=transport,
-        election_method=election_method,
-        replica_log_info_dialect=replica_log_info_dialect,
-    )
-    raise typer.Exit(run_doctor(options))
+    bootstrap_server: BootstrapServer
+    command_config: CommandConfig = None
+    format: OutputFormat = Format.TABLE
+    timeout_ms: Annotated[
+        int, typer.Option(min=1, metavar="MS", help="How long each question may take.")
+    ] = 10_000
+    salvage_dir: Annotated[
+        Path,
+        typer.Option(metavar="DIR", help="Where a salvage would be written: its room is checked."),
+    ] = Path()
+    transport: HowSeen = Transport.AUTO
+    election_method: HowElected = ElectionMethod.AUTO
+    replica_log_info_dialect: ReplicaLogInfoDialect = None
+    metrics_file: MetricsFile = None
+    log_format: LogFormatFlag = LogFormat.TEXT
+
+
+doctor = command(Options, "doctor:diagnose_cluster", "kafka-unclean-recovery doctor")

@@ -3,6 +3,7 @@ Kafka."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +12,7 @@ import typer
 
 from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.cli import entry, environment
+from kafka_unclean_recovery.cli.command import command
 from kafka_unclean_recovery.cli.flags import (
     AcceptLoss,
     BootstrapServer,
@@ -47,9 +49,11 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.command()
-def elect_leaders(
-    bootstrap_server: BootstrapServer,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """Elect leaders: preferred, unclean, or exactly the one designated."""
+
+    bootstrap_server: BootstrapServer
     election_type: Annotated[
         ElectionType,
         typer.Option(
@@ -58,7 +62,7 @@ def elect_leaders(
             " replica of a partition without a leader. designated: the replica that the file"
             " names, of a partition without a leader, and no other.",
         ),
-    ],
+    ]
     command_config: Annotated[
         Path | None,
         typer.Option(
@@ -67,7 +71,7 @@ def elect_leaders(
             metavar="FILE",
             help="Java client properties: TLS, SASL, client.id.",
         ),
-    ] = None,
+    ] = None
     path_to_json_file: Annotated[
         Path | None,
         typer.Option(
@@ -75,59 +79,37 @@ def elect_leaders(
             help='{"partitions": [{"topic": "foo", "partition": 1, "designatedLeader": 0}]};'
             " designatedLeader (or desiredLeader) is for designated elections.",
         ),
-    ] = None,
+    ] = None
     topic: Annotated[
         str | None, typer.Option(metavar="TOPIC", help="With --partition: one partition.")
-    ] = None,
-    partition: Annotated[int | None, typer.Option(min=0, metavar="N", help="With --topic.")] = None,
+    ] = None
+    partition: Annotated[int | None, typer.Option(min=0, metavar="N", help="With --topic.")] = None
     all_topic_partitions: Annotated[
         bool, typer.Option("--all-topic-partitions", help="Every partition.")
-    ] = False,
+    ] = False
     recovery_duration_ms: Annotated[
         int,
         typer.Option(min=1, metavar="MS", help="designated: how long brokers may take to answer."),
-    ] = 30_000,
-    recovery_election_attempts: ElectionAttempts = 3,
-    format: OutputFormat = Format.TABLE,  # noqa: A002 - the flag's name
-    accept_loss: AcceptLoss = None,
-    canary: Canary = None,
-    wave_size: WaveSize = None,
-    journal: JournalFile = None,
-    ignore_journal: IgnoreJournals = None,
-    transport: HowSeen = Transport.AUTO,
-    election_method: HowElected = ElectionMethod.AUTO,
-    replica_log_info_dialect: ReplicaLogInfoDialect = None,
-    metrics_file: MetricsFile = None,
-    log_format: LogFormatFlag = LogFormat.TEXT,
+    ] = 30_000
+    recovery_election_attempts: ElectionAttempts = 3
+    format: OutputFormat = Format.TABLE
+    accept_loss: AcceptLoss = None
+    canary: Canary = None
+    wave_size: WaveSize = None
+    journal: JournalFile = None
+    ignore_journal: IgnoreJournals = None
+    transport: HowSeen = Transport.AUTO
+    election_method: HowElected = ElectionMethod.AUTO
+    replica_log_info_dialect: ReplicaLogInfoDialect = None
+    metrics_file: MetricsFile = None
+    log_format: LogFormatFlag = LogFormat.TEXT
     version: Annotated[
         bool,
         typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
-    ] = False,
-) -> None:
-    """Elect leaders: preferred, unclean, or exactly the one designated."""
-    from kafka_unclean_recovery.cli.runs.elect_leaders import Options, elect
-    from kafka_unclean_recovery.planning.waves import Pace
+    ] = False
 
-    options = Options(
-        bootstrap_server=bootstrap_server,
-        election_type=election_type.value,
-        command_config=command_config,
-        path_to_json_file=path_to_json_file,
-        topic=topic,
-        partition=partition,
-        all_topic_partitions=all_topic_partitions,
-        recovery_duration_ms=recovery_duration_ms,
-        recovery_election_attempts=recovery_election_attempts,
-        as_json=format is Format.JSON,
-        accept_loss=tuple(accept_loss or ()),
-        pace=Pace(canary, wave_size),
-        journal=journal,
-        ignore_journals=tuple(ignore_journal or ()),
-        transport=transport,
-        election_method=election_method,
-        replica_log_info_dialect=replica_log_info_dialect,
-    )
-    raise typer.Exit(elect(options))
+
+app.command()(command(Options, "elect_leaders:elect", NAME))
 
 
 def main() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from kafka_unclean_recovery.cli.command import command
 from kafka_unclean_recovery.cli.flags import (
     Format,
     HowMuch,
@@ -24,45 +26,35 @@ from kafka_unclean_recovery.mechanisms import ScanMode
 NAME = "plan"
 
 
-def plan_from_disks(
-    manual_recovery_output_file: Annotated[
-        Path,
-        typer.Option(
-            metavar="NEWFILE", help="Write the designated leaders, for kafka-elect-leaders."
-        ),
-    ],
-    replica_info_file: ReplicaInfoFiles = None,
-    log_dirs: LogDirs = None,
-    mode: HowMuch = ScanMode.RECOVER,
-    exclude_brokers: Annotated[
-        str | None,
-        typer.Option(
-            metavar="IDS", help="Brokers that will never start again, as in 1,2: none will lead."
-        ),
-    ] = None,
-    plan_output_file: PlanFile = None,
-    format: OutputFormat = Format.TABLE,  # noqa: A002 - the flag's name
-    topics: Topics = None,
-    path_to_json_file: PartitionsFile = None,
-    metrics_file: MetricsFile = None,
-    log_format: LogFormatFlag = LogFormat.TEXT,
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
     """Choose leaders from log directories alone, with no broker and no controller alive.
 
     Nothing is elected and nothing is asked of any cluster: kafka-elect-leaders takes the file once
     the brokers are started.
     """
-    from kafka_unclean_recovery.cli.runs.plan import Options, plan
 
-    options = Options(
-        replica_info_files=tuple(replica_info_file or ()),
-        log_dirs=tuple(log_dirs or ()),
-        mode=mode,
-        exclude_brokers=exclude_brokers,
-        manual_recovery_output_file=manual_recovery_output_file,
-        plan_output_file=plan_output_file,
-        as_json=format is Format.JSON,
-        topics=topics,
-        path_to_json_file=path_to_json_file,
-    )
-    raise typer.Exit(plan(options))
+    manual_recovery_output_file: Annotated[
+        Path,
+        typer.Option(
+            metavar="NEWFILE", help="Write the designated leaders, for kafka-elect-leaders."
+        ),
+    ]
+    replica_info_file: ReplicaInfoFiles = None
+    log_dirs: LogDirs = None
+    mode: HowMuch = ScanMode.RECOVER
+    exclude_brokers: Annotated[
+        str | None,
+        typer.Option(
+            metavar="IDS", help="Brokers that will never start again, as in 1,2: none will lead."
+        ),
+    ] = None
+    plan_output_file: PlanFile = None
+    format: OutputFormat = Format.TABLE
+    topics: Topics = None
+    path_to_json_file: PartitionsFile = None
+    metrics_file: MetricsFile = None
+    log_format: LogFormatFlag = LogFormat.TEXT
+
+
+plan = command(Options, "plan:plan")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from kafka_unclean_recovery.cli.command import command
 from kafka_unclean_recovery.cli.commands import spark_plan, spark_salvage
 from kafka_unclean_recovery.cli.flags import Format, HowMuch, OutputFormat, PartitionsFile, Topics
 from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
@@ -39,8 +41,14 @@ def spark() -> None:
     """
 
 
-@app.command(SCAN, short_help="Scan log directories into tables.")
-def scan(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """Scan log directories as scan-log-dirs does, by the executors of a Spark cluster.
+
+    Below --output: replicas, one row a replica, and partitions, both as Parquet. Disks are only
+    read. A run that was killed or interrupted goes on when the same is asked for again.
+    """
+
     output: Annotated[
         Path,
         typer.Option(
@@ -48,7 +56,7 @@ def scan(
             help="Where the tables go, and what is done so far; driver and executors must have it"
             " under the same path. With the same arguments again, a scan goes on.",
         ),
-    ],
+    ]
     roots: Annotated[
         list[str] | None,
         typer.Argument(
@@ -56,46 +64,27 @@ def scan(
             help="A log directory, or one that holds several: a path that all executors have, or"
             " s3://, gs://, abfs:// or hdfs:// and what follows.",
         ),
-    ] = None,
+    ] = None
     roots_table: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE", help="CSV or Parquet with a column root, such as one row a broker disk."
         ),
-    ] = None,
-    mode: HowMuch = ScanMode.RECOVER,
-    topics: Topics = None,
-    path_to_json_file: PartitionsFile = None,
-    store_endpoint: StoreEndpoint = None,
-    store_region: StoreRegion = None,
-    master: Master = None,
-    conf: Conf = None,
-    format: OutputFormat = Format.TABLE,  # noqa: A002 - the flag's name
-    log_format: LogFormatFlag = LogFormat.TEXT,
-) -> None:
-    """Scan log directories as scan-log-dirs does, by the executors of a Spark cluster.
-
-    Below --output: replicas, one row a replica, and partitions, both as Parquet. Disks are only
-    read. A run that was killed or interrupted goes on when the same is asked for again.
-    """
-    from kafka_unclean_recovery.cli.runs.spark_scan import Options, scan
-
-    options = Options(
-        roots=tuple(roots or ()),
-        roots_table=roots_table,
-        output=output,
-        mode=mode,
-        topics=topics,
-        path_to_json_file=path_to_json_file,
-        store_endpoint=store_endpoint,
-        store_region=store_region,
-        master=master,
-        conf=tuple(conf or ()),
-        as_json=format is Format.JSON,
-    )
-    raise typer.Exit(scan(options))
+    ] = None
+    mode: HowMuch = ScanMode.RECOVER
+    topics: Topics = None
+    path_to_json_file: PartitionsFile = None
+    store_endpoint: StoreEndpoint = None
+    store_region: StoreRegion = None
+    master: Master = None
+    conf: Conf = None
+    format: OutputFormat = Format.TABLE
+    log_format: LogFormatFlag = LogFormat.TEXT
 
 
+app.command(SCAN, short_help="Scan log directories into tables.")(
+    command(Options, "spark_scan:scan")
+)
 app.command(spark_plan.NAME, short_help="Choose leaders out of the tables of scans.")(
     spark_plan.spark_plan
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ import typer
 
 from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.cli import entry
+from kafka_unclean_recovery.cli.command import command
 from kafka_unclean_recovery.cli.commands import (
     aftercare,
     approve,
@@ -22,8 +24,10 @@ from kafka_unclean_recovery.cli.commands import (
 )
 from kafka_unclean_recovery.cli.commands import plan as plan_from_disks
 from kafka_unclean_recovery.cli.flags import (
+    BY_HAND,
     AcceptLoss,
     Canary,
+    CommandConfig,
     ElectionAttempts,
     HowElected,
     HowSeen,
@@ -40,7 +44,6 @@ from kafka_unclean_recovery.cli.flags import (
     ReplicaOutputFormat,
     WaveSize,
 )
-from kafka_unclean_recovery.cli.group_flags import refuse_flags_before
 from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.mechanisms import ElectionMethod, Transport
 
@@ -55,66 +58,68 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True, subcommand_metavar="[COMMAND [ARGS]...]")
-def unclean_recovery(
-    context: typer.Context,
-    # Required without a command only, so it is asked for by hand.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """Recover partitions that have no leader by electing the replica that loses least.
+
+    Reads how far the log of every surviving replica goes, chooses the leader, and with
+    --automated-recovery elects exactly that one (KIP-1275, on the Kafka of today). Of the
+    commands below only doctor, salvage replay and aftercare ask a cluster.
+    """
+
     bootstrap_server: Annotated[
-        str | None,
+        str,
         typer.Option(
             metavar="HOST:PORT[,...]",
             help="Brokers to connect to first; required without a command.",
         ),
-    ] = None,
-    command_config: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Java client properties: TLS, SASL, client.id."),
-    ] = None,
+    ] = BY_HAND
+    command_config: CommandConfig = None
     all_offline_partitions: Annotated[
         bool, typer.Option("--all-offline-partitions", help="Every partition without a leader.")
-    ] = False,
-    path_to_json_file: PartitionsFile = None,
+    ] = False
+    path_to_json_file: PartitionsFile = None
     show_replica_info: Annotated[
         bool,
         typer.Option("--show-replica-info", help="Show how far each replica's log goes."),
-    ] = False,
-    manual_recovery_output_file: ManualRecoveryFile = None,
+    ] = False
+    manual_recovery_output_file: ManualRecoveryFile = None
     automated_recovery: Annotated[
         bool,
         typer.Option("--automated-recovery", help="Elect the designated leaders."),
-    ] = False,
+    ] = False
     recovery_duration_ms: Annotated[
         int,
         typer.Option(min=1, metavar="MS", help="How long brokers may take to answer."),
-    ] = 30_000,
-    recovery_election_attempts: ElectionAttempts = 3,
+    ] = 30_000
+    recovery_election_attempts: ElectionAttempts = 3
     wait_for_brokers: Annotated[
         str | None,
         typer.Option(
             metavar="IDS|all",
             help="Wait, within the duration, for brokers that are down: 1,2 or all.",
         ),
-    ] = None,
-    format: ReplicaOutputFormat = ReplicaFormat.TABLE,  # noqa: A002 - the flag's name
-    yes: Annotated[bool, typer.Option("--yes", help="Elect without asking on a terminal.")] = False,
-    accept_loss: AcceptLoss = None,
-    canary: Canary = None,
-    wave_size: WaveSize = None,
+    ] = None
+    format: ReplicaOutputFormat = ReplicaFormat.TABLE
+    yes: Annotated[bool, typer.Option("--yes", help="Elect without asking on a terminal.")] = False
+    accept_loss: AcceptLoss = None
+    canary: Canary = None
+    wave_size: WaveSize = None
     plan: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
             help="Elect only what is still as in this plan of --plan-output-file.",
         ),
-    ] = None,
+    ] = None
     require_approval: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE", help="Elect only if another user approved --plan (see approve)."
         ),
-    ] = None,
-    journal: JournalFile = None,
-    ignore_journal: IgnoreJournals = None,
+    ] = None
+    journal: JournalFile = None
+    ignore_journal: IgnoreJournals = None
     salvage_dir: Annotated[
         Path | None,
         typer.Option(
@@ -122,81 +127,37 @@ def unclean_recovery(
             help="Before electing, save there what live replicas would lose; where that fails,"
             " nobody is elected. Needs the extra [salvage].",
         ),
-    ] = None,
+    ] = None
     allow_loss: Annotated[
         bool,
         typer.Option("--allow-loss", help="Elect where --salvage-dir could not save all, too."),
-    ] = False,
+    ] = False
     resume: Annotated[
         Path | None,
         typer.Option(metavar="JOURNAL", help="Only finish what the run of this journal left."),
-    ] = None,
-    plan_output_file: PlanFile = None,
-    replica_info_file: ReplicaInfoFiles = None,
-    log_dirs: LogDirs = None,
-    transport: HowSeen = Transport.AUTO,
-    election_method: HowElected = ElectionMethod.AUTO,
-    replica_log_info_dialect: ReplicaLogInfoDialect = None,
-    metrics_file: MetricsFile = None,
-    log_format: LogFormatFlag = LogFormat.TEXT,
+    ] = None
+    plan_output_file: PlanFile = None
+    replica_info_file: ReplicaInfoFiles = None
+    log_dirs: LogDirs = None
+    transport: HowSeen = Transport.AUTO
+    election_method: HowElected = ElectionMethod.AUTO
+    replica_log_info_dialect: ReplicaLogInfoDialect = None
+    metrics_file: MetricsFile = None
+    log_format: LogFormatFlag = LogFormat.TEXT
     version: Annotated[
         bool,
         typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
-    ] = False,
-) -> None:
-    """Recover partitions that have no leader by electing the replica that loses least.
-
-    Reads how far the log of every surviving replica goes, chooses the leader, and with
-    --automated-recovery elects exactly that one (KIP-1275, on the Kafka of today). Of the
-    commands below only doctor, salvage replay and aftercare ask a cluster.
-    """
-    if context.invoked_subcommand is not None:
-        refuse_flags_before(context, context.invoked_subcommand)
-        return
-    if bootstrap_server is None:
-        context.fail("Missing option '--bootstrap-server'.")
-    # Kafka's codec takes 0.2 s to import; --help and a wrong flag should not wait for it.
-    from kafka_unclean_recovery.cli.runs.recovery_inputs import Options
-    from kafka_unclean_recovery.cli.runs.unclean_recovery import recover, resume_journal
-
-    options = Options(
-        bootstrap_server=bootstrap_server,
-        command_config=command_config,
-        all_offline_partitions=all_offline_partitions,
-        path_to_json_file=path_to_json_file,
-        show_replica_info=show_replica_info,
-        manual_recovery_output_file=manual_recovery_output_file,
-        automated_recovery=automated_recovery,
-        recovery_duration_ms=recovery_duration_ms,
-        recovery_election_attempts=recovery_election_attempts,
-        wait_for_brokers=wait_for_brokers,
-        format=format,
-        yes=yes,
-        accept_loss=tuple(accept_loss or ()),
-        canary=canary,
-        wave_size=wave_size,
-        plan=plan,
-        require_approval=require_approval,
-        journal=journal,
-        ignore_journals=tuple(ignore_journal or ()),
-        salvage_dir=salvage_dir,
-        allow_loss=allow_loss,
-        plan_output_file=plan_output_file,
-        replica_info_files=tuple(replica_info_file or ()),
-        log_dirs=tuple(log_dirs or ()),
-        transport=transport,
-        election_method=election_method,
-        replica_log_info_dialect=replica_log_info_dialect,
-    )
-    code = recover(options) if resume is None else resume_journal(options, resume)
-    raise typer.Exit(code)
+    ] = False
 
 
+app.callback(invoke_without_command=True, subcommand_metavar="[COMMAND [ARGS]...]")(
+    command(Options, "unclean_recovery:recover", required=("bootstrap_server",))
+)
 app.command(scan_log_dirs.NAME, short_help="How far the replicas in log directories go.")(
     scan_log_dirs.scan_log_dirs
 )
 app.command(plan_from_disks.NAME, short_help="Choose leaders out of log directories alone.")(
-    plan_from_disks.plan_from_disks
+    plan_from_disks.plan
 )
 app.command(doctor.NAME, short_help="Check that a recovery would work; nothing is changed.")(
     doctor.doctor

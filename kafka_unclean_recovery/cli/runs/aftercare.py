@@ -21,6 +21,7 @@ from kafka_unclean_recovery.aftercare.table import render_aftercare, summary
 from kafka_unclean_recovery.aftercare.transactions import Hanging
 from kafka_unclean_recovery.aftercare.watching import IN_A_ROW, watch
 from kafka_unclean_recovery.cli import metrics_file
+from kafka_unclean_recovery.cli.commands.aftercare import Options
 from kafka_unclean_recovery.cli.console import Console, read_input
 from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
@@ -58,45 +59,6 @@ _WATCH_PAUSE_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """The flags of the command, by their names."""
-
-    bootstrap_server: str
-    command_config: Path | None
-    journal: Path | None
-    topics: str | None
-    path_to_json_file: Path | None
-    log_dirs: tuple[Path, ...]
-    replica_info_files: tuple[Path, ...]
-    end_transactions: bool
-    watch: bool
-    watch_duration_ms: int | None
-    as_json: bool
-
-    @property
-    def config(self) -> str | None:
-        return None if self.command_config is None else str(self.command_config)
-
-    @property
-    def sources(self) -> Sources:
-        return Sources(self.replica_info_files, self.log_dirs)
-
-    @property
-    def connection(self) -> list[str]:
-        return connection_flags(self.bootstrap_server, self.config)
-
-    @property
-    def selection(self) -> list[str]:
-        """The flags that choose partitions."""
-        given = {
-            "--journal": self.journal,
-            "--topics": self.topics,
-            "--path-to-json-file": self.path_to_json_file,
-        }
-        return [word for flag, v in given.items() if v is not None for word in (flag, str(v))]
-
-
-@dataclass(frozen=True, slots=True)
 class Chosen:
     """cluster_id: of the journal, None without one. disks: of brokers that are down, or were."""
 
@@ -105,20 +67,33 @@ class Chosen:
     disks: ReplicaInfo | None = None
 
 
-def run_aftercare(options: Options) -> int:
-    """The exit code of one run."""
-    console = Console(NAME)
-    try:
-        chosen = _chosen(console, options)
-    except Exit as error:
-        console.say(str(error))
-        return error.code
+def care(console: Console, options: Options) -> int:
+    """The exit code of one run. Raises Exit."""
+    chosen = _chosen(console, options)
     return run(
         console,
         options.bootstrap_server,
-        options.config,
+        _config(options),
         lambda session: _care(session, options, chosen),
     )
+
+
+def _config(options: Options) -> str | None:
+    return None if options.command_config is None else str(options.command_config)
+
+
+def _connection(options: Options) -> list[str]:
+    return connection_flags(options.bootstrap_server, _config(options))
+
+
+def _selection(options: Options) -> list[str]:
+    """The flags that choose partitions."""
+    given = {
+        "--journal": options.journal,
+        "--topics": options.topics,
+        "--path-to-json-file": options.path_to_json_file,
+    }
+    return [word for flag, v in given.items() if v is not None for word in (flag, str(v))]
 
 
 def _chosen(console: Console, options: Options) -> Chosen:
@@ -128,16 +103,17 @@ def _chosen(console: Console, options: Options) -> Chosen:
     if options.journal is not None and options.path_to_json_file is not None:
         raise usage("--journal and --path-to-json-file exclude each other")
     selected = selection(options.topics, options.path_to_json_file)
-    named = bool(options.selection)
+    named = bool(_selection(options))
     chosen = Chosen(Asked(selected.includes, selected.partitions, may_lack=lambda _: named))
     if options.journal is not None:
         cluster_id, partitions, intact = _read_journal(options.journal)
         may_lack = (partitions - intact).__contains__
         chosen = Chosen(Asked(selected.includes, partitions, partitions, may_lack), cluster_id)
-    if not options.sources.any:
+    sources = Sources(options.replica_info_file or (), options.log_dirs or ())
+    if not sources.any:
         return chosen
-    check_connection(options.bootstrap_server, options.config)
-    return replace(chosen, disks=read_sources(console, options.sources, selected))
+    check_connection(options.bootstrap_server, _config(options))
+    return replace(chosen, disks=read_sources(console, sources, selected))
 
 
 def _read_journal(
@@ -179,7 +155,9 @@ async def _care(session: Session, options: Options, chosen: Chosen) -> int:
         found = watched.last
     if options.journal is not None:
         _note(session.console, options.journal, found)
-    session.console.artefact(render_json(found) if options.as_json else render_aftercare(found))
+    session.console.artefact(
+        render_json(found) if options.format.is_json else render_aftercare(found)
+    )
     for sentence in _advice(options, found):
         session.console.say(sentence)
     return OK if over else NOT_ALL
@@ -347,7 +325,7 @@ def _advice(options: Options, found: Aftercare) -> Iterator[str]:
 
 
 def _ending_command(options: Options) -> str:
-    words = [NAME, "aftercare", *options.connection, *options.selection, "--end-transactions"]
+    words = [NAME, "aftercare", *_connection(options), *_selection(options), "--end-transactions"]
     return shlex.join(words)
 
 
@@ -355,4 +333,4 @@ def _reset(options: Options, found: GroupBeyond) -> str:
     where = found.commit.topic_partition
     which = ["--group", found.commit.group, "--topic", f"{where.topic}:{where.partition}"]
     how = ["--reset-offsets", "--to-offset", str(found.resume), "--execute"]
-    return shlex.join(["kafka-consumer-groups.sh", *options.connection, *which, *how])
+    return shlex.join(["kafka-consumer-groups.sh", *_connection(options), *which, *how])

@@ -6,6 +6,7 @@ import asyncio
 from datetime import UTC, datetime
 from pathlib import Path
 
+from kafka_unclean_recovery.cli.commands.approve import Options
 from kafka_unclean_recovery.cli.consenting import number_typed
 from kafka_unclean_recovery.cli.console import (
     Console,
@@ -22,18 +23,11 @@ from kafka_unclean_recovery.files.plan_reading import PlanFile, read_plan
 from kafka_unclean_recovery.recovery.consent import render_consent
 from kafka_unclean_recovery.shutdown import Interrupted, Stop
 
-NAME = "kafka-unclean-recovery approve"
 
-
-def approve_plan(plan: Path, output: Path) -> int:
-    """The exit code of one run."""
-    console = Console(NAME)
-    try:
-        planned = _read(plan, output)
-        return asyncio.run(_approve(console, planned, output))
-    except Exit as error:
-        console.say(str(error))
-        return error.code
+def approve(console: Console, options: Options) -> int:
+    """The exit code of one run. Raises Exit."""
+    planned = _read(options.plan, options.output)
+    return asyncio.run(_approve(console, planned, options.output))
 
 
 def _read(plan: Path, output: Path) -> PlanFile:

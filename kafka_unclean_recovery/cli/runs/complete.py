@@ -17,7 +17,8 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NoReturn
 
-from kafka_unclean_recovery.cli.commands.complete import Kind
+from kafka_unclean_recovery.cli.commands.complete import Kind, Options
+from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.environment import plain_variable
 from kafka_unclean_recovery.cluster.config.security import load_client_config
 from kafka_unclean_recovery.cluster.nodes import Nodes
@@ -32,7 +33,7 @@ _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 _CURSOR = "\0"
 
 
-def print_candidates(kind: Kind, line: str) -> NoReturn:
+def print_candidates(_: Console, options: Options) -> NoReturn:
     """Ends the process, with code 0 whatever happened."""
 
     def over(*_: object) -> NoReturn:
@@ -42,7 +43,7 @@ def print_candidates(kind: Kind, line: str) -> NoReturn:
     signal.signal(signal.SIGALRM, over)
     signal.setitimer(signal.ITIMER_REAL, _SECONDS)
     with contextlib.suppress(Exception):
-        found = asyncio.run(candidates(kind, line, os.environ))
+        found = asyncio.run(candidates(options.kind, options.line, os.environ))
         os.write(1, "".join(f"{word}\n" for word in found).encode())
     over()
 

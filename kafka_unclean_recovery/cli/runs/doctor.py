@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from kafka_unclean_recovery.cli import metrics_file
+from kafka_unclean_recovery.cli.commands.doctor import Options
 from kafka_unclean_recovery.cli.console import Console
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
+from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, usage
 from kafka_unclean_recovery.cli.mechanisms import wishes_of
 from kafka_unclean_recovery.cli.session import Session, run
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
@@ -24,33 +24,12 @@ from kafka_unclean_recovery.files.journal import (
     unfinished_journals,
     why_not_to_use,
 )
-from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod, Transport, Wishes
-
-NAME = "kafka-unclean-recovery doctor"
+from kafka_unclean_recovery.mechanisms import Wishes
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The flags of the command, by their names."""
-
-    bootstrap_server: str
-    command_config: Path | None
-    as_json: bool
-    timeout_ms: int
-    salvage_dir: Path
-    transport: Transport
-    election_method: ElectionMethod
-    replica_log_info_dialect: Dialect | None
-
-
-def run_doctor(options: Options) -> int:
-    """The exit code of one run."""
-    console = Console(NAME)
-    try:
-        wishes = _checked(options)
-    except Exit as error:
-        console.say(str(error))
-        return error.code
+def diagnose_cluster(console: Console, options: Options) -> int:
+    """The exit code of one run. Raises Exit(2)."""
+    wishes = _checked(options)
     config = None if options.command_config is None else str(options.command_config)
     return run(
         console,
@@ -85,7 +64,7 @@ async def _doctor(session: Session, options: Options) -> int:
     facts = await metrics_file.timed("examine", session.stop.unless(asking))
     found = diagnose(facts, datetime.now(UTC).isoformat(timespec="seconds"))
     metrics_file.found(doctor_metrics(found))
-    session.console.artefact(render_json(found) if options.as_json else render_text(found))
+    session.console.artefact(render_json(found) if options.format.is_json else render_text(found))
     return NOT_ALL if found.worst.bad else OK
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from kafka_unclean_recovery.cli import metrics_file
+from kafka_unclean_recovery.cli.commands.elect_leaders import NAME, Options
 from kafka_unclean_recovery.cli.console import Console, read_input
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
+from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, usage
 from kafka_unclean_recovery.cli.flags import ReplicaFormat
 from kafka_unclean_recovery.cli.mechanisms import wishes_of
 from kafka_unclean_recovery.cli.output import exit_code_of, print_report, say_failures
@@ -26,7 +26,7 @@ from kafka_unclean_recovery.cluster.wire.error_codes import ELECTION_NOT_NEEDED,
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.files.partitions_file import parse_elections
-from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod, Transport, Wishes
+from kafka_unclean_recovery.mechanisms import Wishes
 from kafka_unclean_recovery.model import OutcomeKind, TopicPartition
 from kafka_unclean_recovery.planning.waves import Pace
 from kafka_unclean_recovery.recovery.consent import Consent
@@ -36,49 +36,14 @@ from kafka_unclean_recovery.recovery.terms import Terms
 from kafka_unclean_recovery.report.run_metrics import outcome_metrics
 from kafka_unclean_recovery.transport.electing import sentence
 
-NAME = "kafka-elect-leaders"
-
 Leaders = Mapping[TopicPartition, int | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The flags of the command, by their names; election_type is one of its three words."""
-
-    bootstrap_server: str
-    election_type: str
-    command_config: Path | None
-    path_to_json_file: Path | None
-    topic: str | None
-    partition: int | None
-    all_topic_partitions: bool
-    recovery_duration_ms: int
-    recovery_election_attempts: int
-    as_json: bool
-    accept_loss: tuple[str, ...]
-    pace: Pace
-    journal: Path | None
-    ignore_journals: tuple[Path, ...]
-    transport: Transport
-    election_method: ElectionMethod
-    replica_log_info_dialect: Dialect | None
-
-    @property
-    def wishes(self) -> Wishes:
-        """Raises Exit(2)."""
-        return wishes_of(self.transport, self.election_method, self.replica_log_info_dialect)
-
-
-def elect(options: Options) -> int:
-    """The exit code of one run."""
-    console = Console(NAME)
-    try:
-        chosen = _chosen(options)
-        wishes = _wishes(options)
-        terms = read_terms(options.accept_loss)
-    except Exit as error:
-        console.say(str(error))
-        return error.code
+def elect(console: Console, options: Options) -> int:
+    """The exit code of one run. Raises Exit(2)."""
+    chosen = _chosen(options)
+    wishes = _wishes(options)
+    terms = read_terms(options.accept_loss or ())
     config = None if options.command_config is None else str(options.command_config)
 
     async def work(session: Session) -> int:
@@ -92,7 +57,7 @@ def elect(options: Options) -> int:
 
 def _wishes(options: Options) -> Wishes:
     """Raises Exit(2)."""
-    wishes = options.wishes
+    wishes = wishes_of(options.transport, options.election_method, options.replica_log_info_dialect)
     if options.election_type == "designated":
         return wishes
     if wishes != Wishes():
@@ -100,12 +65,16 @@ def _wishes(options: Options) -> Wishes:
             "--transport, --election-method and --replica-log-info-dialect go with --election-type"
             " designated: who leads otherwise is the controller's choice"
         )
-    if options.accept_loss or options.pace.careful:
+    if options.accept_loss or _pace(options).careful:
         raise usage(
             "--accept-loss, --canary and --wave-size go with --election-type designated: of other"
             " elections nobody knows the loss, and the controller makes them all at once"
         )
     return wishes
+
+
+def _pace(options: Options) -> Pace:
+    return Pace(options.canary, options.wave_size)
 
 
 def _chosen(options: Options) -> Leaders | None:
@@ -150,7 +119,7 @@ async def _by_the_controller(session: Session, options: Options, chosen: Leaders
     # Of every partition there is no telling which were to be answered.
     answers = left_out(wanted or ()) | answers
     metrics_file.found(outcome_metrics(_kind(answer) for answer in answers.values()))
-    if options.as_json:
+    if options.format.is_json:
         rows = [_answer_json(tp, answer) for tp, answer in sorted(answers.items())]
         head = {"format_version": 1, "kind": "elections", "election_type": options.election_type}
         session.console.artefact(json.dumps({**head, "elections": rows}) + "\n")
@@ -192,7 +161,7 @@ def _answers_text(election_type: str, answers: Mapping[TopicPartition, Answer]) 
 
 async def _designated(session: Session, options: Options, leaders: Leaders, terms: Terms) -> int:
     cluster = await session.cluster()
-    ignored = options.ignore_journals
+    ignored = options.ignore_journal or ()
     async with journal_of(session, options.journal, cluster.cluster_id, NAME, ignored) as journal:
         code = await _elect_designated(session, options, leaders, terms, journal)
         journal.note("end", exit_code=session.exit_code(code))
@@ -211,11 +180,11 @@ async def _elect_designated(
         journal,
         session.wishes,
         terms,
-        lambda: session.elector(journal, options.recovery_election_attempts, options.pace),
+        lambda: session.elector(journal, options.recovery_election_attempts, _pace(options)),
         _consented_by_hand,
     )
     result = await recover(session.new_run(_publish_nothing), aim, power)
-    how = ReplicaFormat.JSON if options.as_json else ReplicaFormat.TABLE
+    how = ReplicaFormat.JSON if options.format.is_json else ReplicaFormat.TABLE
     print_report(session.console, result.shown, how, with_replicas=False)
     say_failures(session.console, result.report)
     return exit_code_of(result.report)

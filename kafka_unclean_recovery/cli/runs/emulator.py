@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from kafka_unclean_recovery.cli.commands.emulator import Options
 from kafka_unclean_recovery.cli.console import Console, read_input
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, USAGE, Exit, usage
 from kafka_unclean_recovery.emulator.cluster import Cluster
@@ -27,10 +28,8 @@ from kafka_unclean_recovery.emulator.control.executing import execute, run
 from kafka_unclean_recovery.emulator.disks.data_dir_claim import claimed, tell_socket
 from kafka_unclean_recovery.emulator.emulation import Settings
 from kafka_unclean_recovery.emulator.options import Options as ClusterOptions
-from kafka_unclean_recovery.mechanisms import Dialect
 from kafka_unclean_recovery.signals import StopRequest, taken
 
-_NAME = "kafka-unclean-recovery emulator"
 # How often it is looked whether a scenario is over, in seconds.
 _SOON = 0.01
 
@@ -39,47 +38,27 @@ _LOOKING = ("status", "metrics", "help")
 Scenario = Sequence[tuple[str, Command]]
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The flags of the command, by their names; times in seconds."""
-
-    brokers: int
-    log_directories: int
-    scenario: Path | None
-    data_dir: Path | None
-    release: str
-    dialect: Dialect | None
-    session_timeout: float
-    replica_lag_time_max: float
-    as_json: bool
-
-
-def emulate(options: Options) -> int:
+def emulate(console: Console, options: Options) -> int:
     """0 when it was stopped by a signal; 128 and its number if that was before it was ready."""
-    console = Console(_NAME)
-    try:
-        scenario = _scenario(options.scenario)
-        with ExitStack() as stack:
-            signals = stack.enter_context(_signals())
-            if options.data_dir is not None:
-                _claim(stack, options.data_dir)
-            desk = _Desk(Cluster(_cluster_options(options)))
-            control = stack.enter_context(ExitStack())
-            path = control.enter_context(serving(desk.answer))
-            if options.data_dir is not None:
-                tell_socket(options.data_dir, path)
-            cluster = _start(stack, desk.cluster)
-            stack.callback(control.close)  # Before the cluster ends.
-            if (stopped := _rehearse(cluster, scenario, signals)) is not None:
-                return 128 + stopped
-            desk.ready = True
-            render = _json if options.as_json else _text
-            console.artefact(render(cluster.bootstrap_servers, path))
-            signals.wait(None)
-            return OK
-    except Exit as error:
-        console.say(str(error))
-        return error.code
+    scenario = _scenario(options.scenario)
+    with ExitStack() as stack:
+        signals = stack.enter_context(_signals())
+        if options.data_dir is not None:
+            _claim(stack, options.data_dir)
+        desk = _Desk(Cluster(_cluster_options(options)))
+        control = stack.enter_context(ExitStack())
+        path = control.enter_context(serving(desk.answer))
+        if options.data_dir is not None:
+            tell_socket(options.data_dir, path)
+        cluster = _start(stack, desk.cluster)
+        stack.callback(control.close)  # Before the cluster ends.
+        if (stopped := _rehearse(cluster, scenario, signals)) is not None:
+            return 128 + stopped
+        desk.ready = True
+        render = _json if options.format.is_json else _text
+        console.artefact(render(cluster.bootstrap_servers, path))
+        signals.wait(None)
+        return OK
 
 
 def _text(bootstrap_servers: str, socket: Path) -> str:
@@ -115,13 +94,13 @@ def _claim(stack: ExitStack, data_dir: Path) -> None:
 def _cluster_options(options: Options) -> ClusterOptions:
     settings = replace(
         Settings(),
-        session_timeout=options.session_timeout,
-        replica_lag_time_max=options.replica_lag_time_max,
+        session_timeout=options.broker_session_timeout_ms / 1000,
+        replica_lag_time_max=options.replica_lag_time_max_ms / 1000,
     )
     return ClusterOptions(
         brokers=options.brokers,
         log_directories=options.log_directories,
-        release=options.release,
+        release=options.release.value,
         data_dir=options.data_dir,
         dialect=options.dialect,
         settings=settings,

@@ -7,8 +7,9 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+from kafka_unclean_recovery.cli.commands.emulator import CtlOptions
 from kafka_unclean_recovery.cli.console import Console
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, USAGE, Exit, usage
+from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, USAGE, usage
 from kafka_unclean_recovery.emulator.control.commands import (
     BadCommand,
     Command,
@@ -19,16 +20,13 @@ from kafka_unclean_recovery.emulator.control.commands import (
 from kafka_unclean_recovery.emulator.control.control_socket import ask
 from kafka_unclean_recovery.emulator.disks.data_dir_claim import socket_of
 
-_NAME = "kafka-unclean-recovery emulator ctl"
 # Beyond the time that a command itself may wait.
 _PATIENCE = 60.0
 
 
-def control(
-    words: Sequence[str], data_dir: Path | None, socket: Path | None, *, as_json: bool
-) -> int:
+def control(console: Console, options: CtlOptions) -> int:
     """The exit code: 2 for what can't be meant, 1 for what was tried and did not come about."""
-    console = Console(_NAME)
+    words, as_json = options.command, options.format.is_json
     try:
         # Checked here, for a wrong one to be told without an emulator.
         command = parse_words(words)
@@ -37,14 +35,14 @@ def control(
             return OK
         structured = as_json and command.name == "status"
         asked = [*words, "format=json"] if structured else words
-        answer = _answer(_socket(data_dir, socket), asked, command)
+        answer = _answer(_socket(options.data_dir, options.socket), asked, command)
         if as_json:
             answer = _json(words, json.loads(answer) if structured else answer)
         console.artefact(answer)
     except NotDone as error:
         console.say(str(error))
         return NOT_ALL
-    except (Exit, BadCommand) as error:
+    except BadCommand as error:
         console.say(str(error))
         return USAGE
     return OK

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
 from kafka_unclean_recovery.cli import metrics_file
+from kafka_unclean_recovery.cli.commands.plan import Options
 from kafka_unclean_recovery.cli.complaints import count_and_first
 from kafka_unclean_recovery.cli.console import (
     Console,
 )
 from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
+from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, usage
 from kafka_unclean_recovery.cli.plan_outputs import PlanOutputs, next_command
 from kafka_unclean_recovery.cli.selection import Selection, broker_ids, selection
-from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import (
     Cluster,
     Outcome,
@@ -31,8 +29,6 @@ from kafka_unclean_recovery.report.run_metrics import report_metrics
 from kafka_unclean_recovery.report.table import render_table
 from kafka_unclean_recovery.wording import why_not
 
-NAME = "kafka-unclean-recovery"
-
 # Of one partition, and of many.
 UNPLANNED = ("partition has no designated leader", "partitions have no designated leader")
 LEFTOVERS = (
@@ -41,38 +37,11 @@ LEFTOVERS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The flags of the command, by their names."""
-
-    replica_info_files: tuple[Path, ...]
-    log_dirs: tuple[Path, ...]
-    mode: ScanMode
-    exclude_brokers: str | None
-    manual_recovery_output_file: Path
-    plan_output_file: Path | None
-    as_json: bool
-    topics: str | None
-    path_to_json_file: Path | None
-
-    @property
-    def outputs(self) -> PlanOutputs:
-        return PlanOutputs(self.manual_recovery_output_file, self.plan_output_file)
-
-
-def plan(options: Options) -> int:
-    """The exit code of one run."""
-    console = Console(NAME)
-    try:
-        return _plan(console, options)
-    except Exit as error:
-        console.say(str(error))
-        return error.code
-
-
-def _plan(console: Console, options: Options) -> int:
-    sources = Sources(options.replica_info_files, options.log_dirs, options.mode)
-    _check_flags(options, sources)
+def plan(console: Console, options: Options) -> int:
+    """The exit code of one run. Raises Exit."""
+    sources = Sources(options.replica_info_file or (), options.log_dirs or (), options.mode)
+    outputs = PlanOutputs(options.manual_recovery_output_file, options.plan_output_file)
+    _check_flags(outputs, sources)
     excluded = broker_ids(options.exclude_brokers, "--exclude-brokers")
     chosen = selection(options.topics, options.path_to_json_file)
     info = read_sources(console, sources, chosen)
@@ -82,9 +51,9 @@ def _plan(console: Console, options: Options) -> int:
     metrics_file.found(report_metrics(report))
     try:
         plans = [row.plan for row in report.partitions if row.plan is not None]
-        options.outputs.write(console, report.cluster, plans)
+        outputs.write(console, report.cluster, plans)
     finally:
-        console.artefact(render_json(report) if options.as_json else render_table(report))
+        console.artefact(render_json(report) if options.format.is_json else render_table(report))
     for leftover in _leftovers(report):
         console.say(leftover)
     complaints = list(_unplanned(report, chosen.hint))
@@ -97,11 +66,11 @@ def _plan(console: Console, options: Options) -> int:
     return NOT_ALL if complaints or report.problems else OK
 
 
-def _check_flags(options: Options, sources: Sources) -> None:
+def _check_flags(outputs: PlanOutputs, sources: Sources) -> None:
     """Raises Exit(2)."""
     if not sources.any:
         raise usage("give at least one of --replica-info-file and --log-dirs")
-    options.outputs.check()
+    outputs.check()
 
 
 def _check_known(excluded: frozenset[int], info: ReplicaInfo) -> None:
@@ -125,7 +94,7 @@ def refuse_strangers(strangers: Sequence[int], known: Sequence[int]) -> None:
 
 def _check_cluster_id(options: Options, info: ReplicaInfo) -> None:
     """Raises Exit(2)."""
-    given = (options.plan_output_file is not None, options.as_json)
+    given = (options.plan_output_file is not None, options.format.is_json)
     flags = itertools.compress(("--plan-output-file", "--format json"), given)
     if info.cluster_id is None and (flag := next(flags, None)):
         raise usage(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
+from kafka_unclean_recovery.cli.commands.report import Options
 from kafka_unclean_recovery.cli.console import Console, check_output, read_input, write_new
-from kafka_unclean_recovery.cli.exits import OK, Exit, usage
+from kafka_unclean_recovery.cli.exits import OK, usage
 from kafka_unclean_recovery.cli.flags import ReportFormat
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.post_mortem.document import render_json
@@ -17,7 +17,6 @@ from kafka_unclean_recovery.post_mortem.reading import read_post_mortem
 from kafka_unclean_recovery.post_mortem.story import PostMortem
 from kafka_unclean_recovery.post_mortem.words import headline
 
-NAME = "kafka-unclean-recovery"
 _RENDER: dict[ReportFormat, Callable[[PostMortem], str]] = {
     ReportFormat.MARKDOWN: render_markdown,
     ReportFormat.HTML: render_page,
@@ -25,30 +24,16 @@ _RENDER: dict[ReportFormat, Callable[[PostMortem], str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """formats: those that were asked for."""
-
-    journal: Path
-    formats: frozenset[ReportFormat]
-    output: Path | None
-
-
-def write_report(options: Options) -> int:
-    """The exit code of one run."""
-    console = Console(NAME)
-    try:
-        render = _renderer(options)
-        check_output(options.output, "--output")
-        told = _read(options.journal)
-        text = render(told)
-        if options.output is None:
-            console.artefact(text)
-        else:
-            write_new(options.output, text, "--output")
-    except Exit as error:
-        console.say(str(error))
-        return error.code
+def write_report(console: Console, options: Options) -> int:
+    """The exit code of one run. Raises Exit."""
+    render = _renderer(options)
+    check_output(options.output, "--output")
+    told = _read(options.journal)
+    text = render(told)
+    if options.output is None:
+        console.artefact(text)
+    else:
+        write_new(options.output, text, "--output")
     for sentence, alarm in headline(told):
         if alarm:
             console.say(sentence)
@@ -57,9 +42,15 @@ def write_report(options: Options) -> int:
 
 def _renderer(options: Options) -> Callable[[PostMortem], str]:
     """Raises Exit(2)."""
-    if len(options.formats) > 1:
+    given = {
+        ReportFormat.MARKDOWN: options.markdown,
+        ReportFormat.HTML: options.html,
+        ReportFormat.JSON: options.json,
+    }
+    formats = {each for each, flag in given.items() if flag or each is options.format}
+    if len(formats) > 1:
         raise usage("--markdown, --html and --json exclude each other: write one after the other")
-    return _RENDER[next(iter(options.formats), ReportFormat.MARKDOWN)]
+    return _RENDER[next(iter(formats), ReportFormat.MARKDOWN)]
 
 
 def _read(path: Path) -> PostMortem:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from kafka_unclean_recovery.cli.commands.salvage import Options
 from kafka_unclean_recovery.cli.complaints import count_and_first
 from kafka_unclean_recovery.cli.console import (
     Console,
@@ -15,6 +15,7 @@ from kafka_unclean_recovery.cli.console import (
 )
 from kafka_unclean_recovery.cli.disk_sources import read_info
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
+from kafka_unclean_recovery.cli.log_format import context_of_command
 from kafka_unclean_recovery.cli.scan_watch import ScanWatch
 from kafka_unclean_recovery.cli.selection import Selection, selection
 from kafka_unclean_recovery.errors import InputError
@@ -36,44 +37,22 @@ from kafka_unclean_recovery.salvage.run import (
 )
 from kafka_unclean_recovery.salvage.table import render_salvage
 
-NAME = "kafka-unclean-recovery"
-
 _RAW_ONLY = ", or give --raw-only for the segment files alone"
 _NO_REPLICA = "no replica here but the designated leader's"
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The flags of the command, by their names."""
-
-    log_dirs: tuple[Path, ...]
-    replica_info_files: tuple[Path, ...]
-    plan: Path
-    output: Path
-    manual_recovery_file: Path | None
-    raw_only: bool
-    as_json: bool
-    topics: str | None
-    path_to_json_file: Path | None
-
-
-def run(options: Options) -> int:
-    """The exit code of one run."""
-    console = Console(NAME)
-    try:
-        return _run(console, options)
-    except Exit as error:
-        console.say(str(error))
-        return error.code
-
-
-def _run(console: Console, options: Options) -> int:
+def save(console: Console, options: Options) -> int:
+    """The exit code of one run. Raises Exit."""
+    if not options.log_dirs and not options.replica_info_file:
+        context_of_command().fail("Missing option '--log-dirs' or '--replica-info-file'.")
     check_new_directory(options.output, "--output")
     records = None if options.raw_only else parquet_records(_RAW_ONLY)
     leaders = read_leaders(options.plan, options.manual_recovery_file)
     chosen = selection(options.topics, options.path_to_json_file)
     manifest = _salvage(console, options, leaders, chosen, records)
-    console.artefact(manifest_json(manifest) if options.as_json else render_salvage(manifest))
+    console.artefact(
+        manifest_json(manifest) if options.format.is_json else render_salvage(manifest)
+    )
     complaints = [*_complaints(manifest), *_not_found(manifest.replicas, leaders, chosen)]
     for complaint in complaints:
         console.say(complaint)
@@ -154,9 +133,9 @@ def _find(
 
 
 def _earlier(options: Options, leaders: DesignatedLeaders, chosen: Selection) -> Earlier:
-    if not options.replica_info_files:
+    if not options.replica_info_file:
         return Earlier()
-    infos = [(str(path), read_info(path, chosen)) for path in options.replica_info_files]
+    infos = [(str(path), read_info(path, chosen)) for path in options.replica_info_file]
     return earlier_scans(merge_infos(infos), leaders, chosen.includes)
 
 

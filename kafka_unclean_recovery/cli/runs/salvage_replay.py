@@ -6,12 +6,13 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
+from kafka_unclean_recovery.cli.commands.salvage_replay import Options
 from kafka_unclean_recovery.cli.complaints import count_and_first
 from kafka_unclean_recovery.cli.console import Console, check_outside_log_directories
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, UNREACHABLE, USAGE, Exit, usage
+from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, UNREACHABLE, Exit, usage
 from kafka_unclean_recovery.cli.scan_watch import Signals
 from kafka_unclean_recovery.cli.selection import Selection, selection
 from kafka_unclean_recovery.cluster.config.security import ClientConfig
@@ -38,46 +39,17 @@ _ASK = "no marker here says how it ended: find that out, or give --include-open"
 _CONNECTING_SECONDS = 15.0
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The flags of the command, by their names."""
-
-    saved: Path
-    bootstrap_server: str
-    command_config: Path | None
-    topics: str | None
-    path_to_json_file: Path | None
-    target: str
-    include_open: bool
-    checkpoint: Path | None
-    execute: bool
-    as_json: bool
-
-    @property
-    def checkpoint_file(self) -> Path:
-        if self.checkpoint is not None:
-            return self.checkpoint
-        saved = self.saved.resolve()
-        return saved.with_name(f"{saved.name}.replay-checkpoint")
-
-
-def run(options: Options) -> int:
-    """The exit code of one run."""
-    console = Console(NAME)
+def produce(console: Console, options: Options) -> int:
+    """The exit code of one run. Raises Exit."""
     try:
         return _run(console, options)
-    except Exit as error:
-        console.say(str(error))
-        return error.code
     except (InputError, ConfigError) as error:
-        console.say(str(error))
-        return USAGE
+        raise usage(str(error)) from None
     except (NoBrokerReachable, ConnectionFailed, NotReached) as error:
-        console.say(str(error))
-        return UNREACHABLE
+        raise Exit(UNREACHABLE, str(error)) from None
     except (ProducingFailed, OSError) as error:
-        console.say(f"{error}; what was produced is known: run it again, which goes on there")
-        return NOT_ALL
+        again = "what was produced is known: run it again, which goes on there"
+        raise Exit(NOT_ALL, f"{error}; {again}") from None
 
 
 def _run(console: Console, options: Options) -> int:
@@ -97,7 +69,7 @@ def _run(console: Console, options: Options) -> int:
         produces = options.execute and not refused
         if produces:
             _produce(console, options, client, works, saved.digest, going_on)
-    render = render_json if options.as_json else render_replay
+    render = render_json if options.format.is_json else render_replay
     console.artefact(render(works, produces))
     complaints = [*refused, *_complaints(saved, works, chosen)]
     for complaint in complaints:
@@ -118,11 +90,18 @@ def _without_kafkas_own(console: Console, saved: Saved) -> Saved:
 
 def _checkpoint(options: Options, saved: Saved) -> Known:
     """Raises Exit(2), InputError."""
-    path = options.checkpoint_file
+    path = _checkpoint_file(options)
     if not path.parent.is_dir():
         raise usage(f"--checkpoint {path}: {path.parent} is no directory; make it first")
     check_outside_log_directories(path, "--checkpoint")
     return read_checkpoint(path, saved.digest)
+
+
+def _checkpoint_file(options: Options) -> Path:
+    if options.checkpoint is not None:
+        return options.checkpoint
+    saved = options.saved.resolve()
+    return saved.with_name(f"{saved.name}.replay-checkpoint")
 
 
 def _client(console: Console, options: Options) -> Client:
@@ -164,7 +143,7 @@ def _produce(
 ) -> None:
     """Raises Exit(128 and a signal), ProducingFailed, InputError, OSError."""
     producer = client.producer(work.target for work in works if work.target is not None)
-    with open_checkpoint(options.checkpoint_file, digest) as checkpoint:
+    with open_checkpoint(_checkpoint_file(options), digest) as checkpoint:
         for done, work in enumerate(works):
             console.progress(f"{done} of {len(works)} partitions, {work.saved.topic_partition}")
             replay(work, client, producer, checkpoint, going_on)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from kafka_unclean_recovery.cli import metrics_file
+from kafka_unclean_recovery.cli.commands.scan_log_dirs import Options
 from kafka_unclean_recovery.cli.complaints import count_and_first, scan_complaints
 from kafka_unclean_recovery.cli.console import (
     Console,
     check_output,
     write_new,
 )
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
+from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, usage
 from kafka_unclean_recovery.cli.scan_watch import ScanWatch
 from kafka_unclean_recovery.cli.selection import Selection, selection
 from kafka_unclean_recovery.errors import InputError
@@ -26,37 +26,17 @@ from kafka_unclean_recovery.model import ReplicaInfo
 from kafka_unclean_recovery.report.run_metrics import scan_metrics
 from kafka_unclean_recovery.report.scan_table import render_replica_info
 
-NAME = "kafka-unclean-recovery"
-
 _MOST_WORKERS = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The flags of the command, by their names."""
-
-    directories: tuple[Path, ...]
-    mode: ScanMode
-    workers: int | None
-    output: Path | None
-    as_json: bool
-    topics: str | None
-    path_to_json_file: Path | None
-
-
-def scan(options: Options) -> int:
-    """The exit code of one run."""
-    console = Console(NAME)
-    try:
-        check_output(options.output, "--output")
-        chosen = selection(options.topics, options.path_to_json_file)
-        watch = ScanWatch(console)
-        info = scan_directories(options.directories, options.mode, chosen, options.workers, watch)
-        metrics_file.found(scan_metrics(info))
-        _give(console, options, info)
-    except Exit as error:
-        console.say(str(error))
-        return error.code
+def scan(console: Console, options: Options) -> int:
+    """The exit code of one run. Raises Exit."""
+    check_output(options.output, "--output")
+    chosen = selection(options.topics, options.path_to_json_file)
+    watch = ScanWatch(console)
+    info = scan_directories(options.directories, options.mode, chosen, options.workers, watch)
+    metrics_file.found(scan_metrics(info))
+    _give(console, options, info)
     complaints = [*_partial(info), *scan_complaints(info), *_not_found(info, chosen)]
     for complaint in complaints:
         console.say(complaint)
@@ -88,12 +68,12 @@ def scan_directories(
 
 def _give(console: Console, options: Options, info: ReplicaInfo) -> None:
     """Stdout gets its artefact even when the file can't be written: a scan may take hours."""
-    text = replica_info_json(info) if options.as_json or options.output else ""
+    text = replica_info_json(info) if options.format.is_json or options.output else ""
     try:
         if options.output is not None:
             write_new(options.output, text, "--output")
     finally:
-        console.artefact(text if options.as_json else render_replica_info(info))
+        console.artefact(text if options.format.is_json else render_replica_info(info))
 
 
 def _partial(info: ReplicaInfo) -> Iterator[str]:

@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kafka_unclean_recovery.cli.commands.spark_plan import Options
 from kafka_unclean_recovery.cli.complaints import count_and_first, counted
 from kafka_unclean_recovery.cli.console import Console, check_output, write_new_chunks
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
@@ -35,25 +35,10 @@ if TYPE_CHECKING:
     from kafka_unclean_recovery.spark.plan.merging import Scans
     from kafka_unclean_recovery.spark.plan.planning import Counted, Summary
 
-NAME = "kafka-unclean-recovery"
 HTML = "--html"
 
 WORST = 100
 """Partitions whose replicas the page shows."""
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The flags of the command, by their names."""
-
-    summaries: tuple[Path, ...]
-    manual_recovery_output_file: Path
-    plan_output_file: Path | None
-    exclude_brokers: str | None
-    html: Path | None
-    as_json: bool
-    master: str | None
-    conf: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +50,8 @@ class _Found:
     suspect: Counted
 
 
-def plan(options: Options) -> int:
-    """The exit code of one run."""
-    console = Console(NAME)
-    try:
-        return _plan(console, options)
-    except Exit as error:
-        console.say(str(error))
-        return error.code
-
-
-def _plan(console: Console, options: Options) -> int:
+def plan(console: Console, options: Options) -> int:
+    """The exit code of one run. Raises Exit."""
     check_installed()
     _check_outputs(options)
     excluded = broker_ids(options.exclude_brokers, "--exclude-brokers")
@@ -89,7 +65,7 @@ def _plan(console: Console, options: Options) -> int:
         """Its jobs are many, and of no known number of tasks."""
 
     try:
-        with session_for(options.master, options.conf, watch) as spark:
+        with session_for(options.master, options.conf or (), watch) as spark:
 
             def work() -> _Found | Exit:
                 try:
@@ -207,6 +183,6 @@ def _say(console: Console, one: str, many: str, found: Counted) -> None:
 
 
 def _rendered(options: Options, merged: ReplicaInfo, losses: Sequence[TopicLoss]) -> str:
-    if options.as_json:
+    if options.format.is_json:
         return render_loss_json(losses, merged.cluster_id, merged.problems)
     return render_loss_table(losses, merged.problems)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kafka_unclean_recovery.cli.commands.spark_salvage import Options
 from kafka_unclean_recovery.cli.complaints import count_and_first, counted
 from kafka_unclean_recovery.cli.console import Console, check_new_directory
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.runs.salvage import read_leaders
 from kafka_unclean_recovery.cli.scan_watch import size_text
 from kafka_unclean_recovery.cli.selection import Selection, selection
+from kafka_unclean_recovery.cli.spark_flags import store_options
 from kafka_unclean_recovery.cli.spark_session import SparkWatch, check_installed, session_for
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.watching import Stopped
@@ -23,37 +24,9 @@ from kafka_unclean_recovery.salvage.designated import DesignatedLeaders
 if TYPE_CHECKING:
     from kafka_unclean_recovery.spark.salvage.run import Totals
 
-NAME = "kafka-unclean-recovery"
 
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The flags of the command, by their names."""
-
-    summaries: tuple[Path, ...]
-    plan: Path
-    output: Path
-    manual_recovery_file: Path | None
-    raw_only: bool
-    topics: str | None
-    path_to_json_file: Path | None
-    store: Mapping[str, str]
-    master: str | None
-    conf: tuple[str, ...]
-    as_json: bool
-
-
-def spark_salvage(options: Options) -> int:
-    """The exit code of one run."""
-    console = Console(NAME)
-    try:
-        return _spark_salvage(console, options)
-    except Exit as error:
-        console.say(str(error))
-        return error.code
-
-
-def _spark_salvage(console: Console, options: Options) -> int:
+def salvage(console: Console, options: Options) -> int:
+    """The exit code of one run. Raises Exit."""
     check_installed()
     check_new_directory(options.output, "--output")
     chosen = selection(options.topics, options.path_to_json_file)
@@ -73,7 +46,7 @@ def _spark_salvage(console: Console, options: Options) -> int:
     except Stopped:
         code = watch.signals.exit_code or NOT_ALL
         raise Exit(code, f"interrupted: {_incomplete(options)}") from None
-    if options.as_json:
+    if options.format.is_json:
         console.artefact(_json(totals, leaders.cluster_id))
     console.say(_summary(totals))
     complaints = list(_complaints(totals))
@@ -91,11 +64,11 @@ def _run(options: Options, leaders: DesignatedLeaders, watch: SparkWatch) -> Tot
     _check_cluster(scans.merged.cluster_id, leaders.cluster_id)
     now = datetime.now(UTC).isoformat(timespec="seconds")
     with (
-        session_for(options.master, options.conf, watch) as spark,
+        session_for(options.master, options.conf or (), watch) as spark,
         new_directory(options.output) as building,
     ):
         tables = read_tables(spark, scans)
-        how = How(options.store, options.raw_only)
+        how = How(store_options(options.store_endpoint, options.store_region), options.raw_only)
         return salvage(spark, tables, leaders, building, now, watch, how)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka_unclean_recovery import __version__
+from kafka_unclean_recovery.cli.commands.spark import Options
 from kafka_unclean_recovery.cli.complaints import SHORT, count_and_first, counted
 from kafka_unclean_recovery.cli.console import (
     Console,
@@ -21,7 +21,6 @@ from kafka_unclean_recovery.cli.spark_flags import store_options
 from kafka_unclean_recovery.cli.spark_session import SparkWatch, check_installed, session_for
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.watching import Stopped
-from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.wording import count_text
 
 if TYPE_CHECKING:
@@ -29,37 +28,9 @@ if TYPE_CHECKING:
     from kafka_unclean_recovery.spark.scan.job import Asked
     from kafka_unclean_recovery.spark.scan.run import Scanned
 
-NAME = "kafka-unclean-recovery"
 
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The flags of the command, by their names."""
-
-    roots: tuple[str, ...]
-    roots_table: Path | None
-    output: Path
-    mode: ScanMode
-    topics: str | None
-    path_to_json_file: Path | None
-    store_endpoint: str | None
-    store_region: str | None
-    master: str | None
-    conf: tuple[str, ...]
-    as_json: bool
-
-
-def scan(options: Options) -> int:
-    """The exit code of one run."""
-    console = Console(NAME)
-    try:
-        return _scan(console, options)
-    except Exit as error:
-        console.say(str(error))
-        return error.code
-
-
-def _scan(console: Console, options: Options) -> int:
+def scan(console: Console, options: Options) -> int:
+    """The exit code of one run. Raises Exit."""
     check_installed()
     chosen = selection(options.topics, options.path_to_json_file)
     asked = _asked(options, chosen)
@@ -73,7 +44,7 @@ def _scan(console: Console, options: Options) -> int:
     from kafka_unclean_recovery.spark.summaries import SCAN
 
     try:
-        with session_for(options.master, options.conf, watch) as spark:
+        with session_for(options.master, options.conf or (), watch) as spark:
             scanned = scan(spark, asked, Home(home), watch)
     except InputError as error:
         raise usage(str(error)) from None
@@ -83,7 +54,7 @@ def _scan(console: Console, options: Options) -> int:
         raise Exit(NOT_ALL, f"the Spark job failed: {error}; {again}") from None
     except OSError as error:
         raise Exit(NOT_ALL, f"{error.filename or home}: {error.strerror}; {again}") from None
-    if options.as_json:
+    if options.format.is_json:
         console.artefact((home / SCAN).read_text(encoding="utf-8"))
     if scanned is None:
         console.say(f"{home}: this scan has ended before; nothing was done")
@@ -101,7 +72,7 @@ def _asked(options: Options, chosen: Selection) -> Asked:
     from kafka_unclean_recovery.spark.scan.job import Asked
     from kafka_unclean_recovery.spark.scan.roots_table import roots_of
 
-    roots = list(options.roots)
+    roots = list(options.roots or ())
     try:
         if options.roots_table is not None:
             flag = "--roots-table"

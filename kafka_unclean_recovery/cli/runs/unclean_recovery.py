@@ -5,19 +5,23 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
+from kafka_unclean_recovery.cli.commands.unclean_recovery import NAME, Options
 from kafka_unclean_recovery.cli.consenting import consent_to
 from kafka_unclean_recovery.cli.console import Console
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, USAGE, Exit, usage
+from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.flags import ReplicaFormat
 from kafka_unclean_recovery.cli.live_salvaging import save_tails
 from kafka_unclean_recovery.cli.output import exit_code_of, print_report, say_failures
 from kafka_unclean_recovery.cli.resumed import resumed_json
 from kafka_unclean_recovery.cli.runs.recovery_inputs import (
-    NAME,
     Inputs,
-    Options,
+    asked_for,
+    bounds_an_election,
+    config_of,
     next_command,
+    outputs_of,
     read_inputs,
+    sources_of,
 )
 from kafka_unclean_recovery.cli.session import (
     Session,
@@ -37,41 +41,35 @@ from kafka_unclean_recovery.recovery.recover import Power, look
 from kafka_unclean_recovery.recovery.recover import recover as recover_partitions
 
 
-def recover(options: Options) -> int:
-    """The exit code of one run."""
-    console = Console(NAME)
-    try:
-        inputs = read_inputs(console, options)
-    except Exit as error:
-        console.say(str(error))
-        return error.code
+def recover(console: Console, options: Options) -> int:
+    """The exit code of one run. Raises Exit."""
+    if options.resume is not None:
+        return _resume(console, options, options.resume)
+    inputs = read_inputs(console, options)
     return run(
         console,
         options.bootstrap_server,
-        options.config,
+        config_of(options),
         lambda session: _recover(session, inputs),
         inputs.wishes,
     )
 
 
-def resume_journal(options: Options, path: Path) -> int:
-    """Finish what the run of a journal left, and nothing else."""
-    console = Console(NAME)
+def _resume(console: Console, options: Options, path: Path) -> int:
+    """Finish what the run of a journal left, and nothing else. Raises Exit."""
     chosen = (
         options.all_offline_partitions,
         options.path_to_json_file,
         options.automated_recovery,
         options.salvage_dir,
-        options.ignore_journals,
+        options.ignore_journal,
         options.allow_loss,
-        options.bounds_an_election,
+        bounds_an_election(options),
     )
-    if any(chosen) or options.sources.any or options.wishes != Wishes():
-        console.say("--resume stands alone: it only finishes what the journal's run left")
-        return USAGE
+    if any(chosen) or sources_of(options).any or asked_for(options) != Wishes():
+        raise usage("--resume stands alone: it only finishes what the journal's run left")
     if not path.is_file():
-        console.say(f"--resume {path}: there is no such journal")
-        return USAGE
+        raise usage(f"--resume {path}: there is no such journal")
 
     async def work(session: Session) -> int:
         cluster = await session.cluster()
@@ -87,7 +85,7 @@ def resume_journal(options: Options, path: Path) -> int:
             console.artefact(resumed_json(cluster.cluster_id, path, done))
         return OK
 
-    return run(console, options.bootstrap_server, options.config, work)
+    return run(console, options.bootstrap_server, config_of(options), work)
 
 
 async def _recover(session: Session, inputs: Inputs) -> int:
@@ -100,7 +98,7 @@ async def _recover(session: Session, inputs: Inputs) -> int:
     if not options.automated_recovery:
         warn_of_unfinished(session, cluster.cluster_id)
         return await _look(session, inputs)
-    ignored = options.ignore_journals
+    ignored = options.ignore_journal or ()
     async with journal_of(session, options.journal, cluster.cluster_id, NAME, ignored) as journal:
         code = await _elect(session, inputs, journal)
         journal.note("end", exit_code=session.exit_code(code))
@@ -110,7 +108,7 @@ async def _recover(session: Session, inputs: Inputs) -> int:
 async def _look(session: Session, inputs: Inputs) -> int:
     """The exit code of a run that elects nothing."""
     options = inputs.options
-    publish = partial(options.outputs.write, session.console)
+    publish = partial(outputs_of(options).write, session.console)
     result = await look(session.new_run(publish), inputs.aim)
     print_report(session.console, result.shown, options.format, options.show_replica_info)
     plans = [row.plan for row in result.report.partitions if row.plan is not None]
@@ -138,7 +136,7 @@ async def _elect(session: Session, inputs: Inputs, journal: Journal) -> int:
             session, first, cluster, plans, journal, inputs.aim.seconds
         ),
     )
-    publish = partial(options.outputs.write, session.console)
+    publish = partial(outputs_of(options).write, session.console)
     result = await recover_partitions(session.new_run(publish), inputs.aim, power)
     print_report(session.console, result.shown, options.format, options.show_replica_info)
     say_failures(session.console, result.report)

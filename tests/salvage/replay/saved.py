@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from kafka_unclean_recovery.cli.command import carry_out
+from kafka_unclean_recovery.cli.commands.salvage import Options
 from kafka_unclean_recovery.cli.runs import salvage
 from tests.salvage.disks import disk, plan_text
 
@@ -19,17 +21,7 @@ def salvaged(directory: Path, logs: Mapping[int, bytes], name: str = "saved") ->
     for broker, log in logs.items():
         disk(disks, {0: log}, EPOCHS, broker=broker)
     saved = directory / name
-    options = salvage.Options(
-        log_dirs=(disks,),
-        replica_info_files=(),
-        plan=plan,
-        output=saved,
-        manual_recovery_file=None,
-        raw_only=False,
-        as_json=False,
-        topics=None,
-        path_to_json_file=None,
-    )
-    salvage.run(options)
+    options = Options(log_dirs=[disks], plan=plan, output=saved)
+    carry_out(salvage.save, options)
     assert (saved / "manifest.json").exists()
     return saved

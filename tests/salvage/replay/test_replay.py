@@ -16,7 +16,9 @@ from typing import Any
 import confluent_kafka
 import pytest
 
-from kafka_unclean_recovery.cli.runs.salvage_replay import Options, run
+from kafka_unclean_recovery.cli.command import carry_out
+from kafka_unclean_recovery.cli.commands.salvage_replay import Options
+from kafka_unclean_recovery.cli.runs.salvage_replay import produce
 from kafka_unclean_recovery.emulator import Cluster
 from kafka_unclean_recovery.emulator.error_codes import TOPIC_AUTHORIZATION_FAILED
 from kafka_unclean_recovery.emulator.listener.intercepts import Close, Fail
@@ -56,14 +58,7 @@ class User:
         return Options(
             saved=self.directory / "saved",
             bootstrap_server=self.cluster.bootstrap_servers,
-            command_config=None,
-            topics=None,
-            path_to_json_file=None,
-            target="{topic}.salvaged",
-            include_open=False,
-            checkpoint=None,
             execute=True,
-            as_json=False,
         )
 
     @property
@@ -72,7 +67,7 @@ class User:
 
     def replay(self, **flags: Any) -> Done:
         self.capture.readouterr()
-        code = run(replace(self.options, **flags))
+        code = carry_out(produce, replace(self.options, **flags))
         return Done(code, *self.capture.readouterr())
 
     def save(self, *batches: bytes, name: str = "saved") -> None:

@@ -1,0 +1,98 @@
+"""A command is made of a dataclass, whose fields are its flags, and of the function that does its
+work; the flags stand nowhere else."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any, get_type_hints
+
+import typer
+
+from kafka_unclean_recovery.cli.exits import USAGE, Exit
+from kafka_unclean_recovery.cli.log_format import context_of_command
+
+_NAME = "kafka-unclean-recovery"
+
+Command = Callable[..., None]
+"""A function that Typer can make a command of."""
+
+
+def command(
+    options: type[Any],
+    run: str,
+    says: str = _NAME,
+    required: Sequence[str] = (),
+    extra: str = "",
+) -> Command:
+    """Return the function for Typer; the docstring of `options` is the help.
+
+    run: the module of cli/runs and its function, as "doctor:diagnose", which is called with a
+    Console and the options and returns the exit code. says: the name in front of sentences on
+    stderr. required: fields that only a group without a command needs, so Typer can't ask for
+    them. extra: the extra of pyproject.toml that holds what the module imports.
+    """
+
+    def invoke(**flags: Any) -> None:
+        for name in required:
+            _require(name, flags[name])
+        raise typer.Exit(carry_out(_function(run, says, extra), options(**flags), says))
+
+    hints = get_type_hints(options, include_extras=True)
+    fields = dataclasses.fields(options)
+    invoke.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [_parameter(field, hints[field.name]) for field in fields]
+    )
+    invoke.__annotations__ = {field.name: hints[field.name] for field in fields}
+    invoke.__doc__ = options.__doc__
+    invoke.__name__ = run.partition(":")[0]
+    return invoke
+
+
+def carry_out(work: Callable[[Any, Any], int], options: Any, says: str = _NAME) -> int:
+    """Return the exit code of the work; the sentence of an Exit that ends it is said."""
+    from kafka_unclean_recovery.cli.console import Console
+
+    console = Console(says)
+    try:
+        return work(console, options)
+    except Exit as error:
+        console.say(str(error))
+        return error.code
+
+
+def _function(run: str, says: str, extra: str) -> Callable[[Any, Any], int]:
+    # Kafka's codec takes 0.2 s to import: --help and a wrong flag should not wait for it.
+    module, name = run.split(":")
+    try:
+        found: Callable[[Any, Any], int] = getattr(
+            import_module(f"kafka_unclean_recovery.cli.runs.{module}"), name
+        )
+    except ModuleNotFoundError as error:
+        if not extra:
+            raise
+        return _not_installed(f"{error.name} is not installed, which {extra}")
+    return found
+
+
+def _not_installed(sentence: str) -> Callable[[Any, Any], int]:
+    def refuse(*_: object) -> int:
+        raise Exit(USAGE, sentence)
+
+    return refuse
+
+
+def _require(name: str, value: object) -> None:
+    if value is None:
+        context_of_command().fail(f"Missing option '--{name.replace('_', '-')}'.")
+
+
+def _parameter(field: dataclasses.Field[Any], hint: object) -> inspect.Parameter:
+    default = field.default
+    if default is dataclasses.MISSING:
+        default = inspect.Parameter.empty
+    return inspect.Parameter(
+        field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint
+    )
