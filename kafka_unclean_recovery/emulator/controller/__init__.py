@@ -1,1 +1,2 @@
-"""A reference controller: Kafka's rules of leadership, each once, with where it comes from."""
+"""This package is a reference controller: it has each of Kafka's rules of leadership once, and says
+where the rule comes from."""

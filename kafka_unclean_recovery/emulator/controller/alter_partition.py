@@ -1,7 +1,7 @@
-"""AlterPartition: a leader proposes an ISR (KIP-497; KIP-841, KIP-903, KIP-966).
+"""AlterPartition lets a leader propose an ISR (KIP-497; KIP-841, KIP-903, KIP-966).
 
-KIP-903: a replica with a stale broker epoch can't join an ISR. Its exception needs no line here:
-the last member stays in the ISR of a partition without ELR because nothing takes it out.
+By KIP-903 a replica with a stale broker epoch can't join an ISR. The KIP's exception needs no code
+here: the last member stays in the ISR of a partition without ELR because nothing removes it.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ def alter_partition(
     if change is None:
         return [], _applied(partition)
     if change.leader not in (event.broker, NO_LEADER_CHANGE):
-        # It has completed a reassignment, and the sender leads no more: an error, yet applied.
+        # The change completes a reassignment that ends the sender's leadership. Kafka answers an
+        # error and applies the change all the same.
         return [change], AlterPartitionResponse(partition_error=Errors.NEW_LEADER_ELECTED)
     return [change], _applied(merge(partition, change))
 
@@ -63,7 +64,7 @@ def alter_partition(
 def alter_partitions(
     state: State, event: AlterPartitions
 ) -> tuple[list[Record], AlterPartitionsResponse]:
-    """Only a stale sender makes the whole of it fail."""
+    """Propose ISRs for several partitions. Only a stale sender makes the whole request fail."""
     records: list[Record] = []
     results = []
     for change in event.changes:
@@ -96,7 +97,8 @@ def _refusal(state: State, partition: PartitionRegistration, event: AlterPartiti
 
 
 def _stale(partition: PartitionRegistration, event: AlterPartition) -> Errors:
-    """Whoever knows a newer epoch than the controller makes it an old controller."""
+    """Compare the request's epochs with the partition's. A sender that knows a newer epoch than the
+    controller shows that the controller is an old one."""
     if event.leader_epoch > partition.leader_epoch:
         return Errors.NOT_CONTROLLER
     if event.partition_epoch > partition.partition_epoch:
@@ -111,7 +113,7 @@ def _stale(partition: PartitionRegistration, event: AlterPartition) -> Errors:
 
 
 def _eligible(state: State, broker: int, epoch: int) -> bool:
-    """An active broker, and the incarnation of it that the leader has seen fetching."""
+    """Return whether the broker is active and the leader saw its present incarnation fetch."""
     registration = state.brokers.get(broker)
     if registration is None or not registration.active:
         return False

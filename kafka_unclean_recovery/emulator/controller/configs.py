@@ -1,8 +1,9 @@
-"""Configs, of which the controller acts upon two, and what a new min.insync.replicas means for
-ELRs (ConfigurationControlManager).
+"""This module changes configs (ConfigurationControlManager), and removes ELRs that a new
+min.insync.replicas makes unnecessary.
 
-A topic's values are looked at here. Those of all brokers are for the broker to look at that they
-come through, so that nonsense sent straight to a controller is accepted, and its end.
+The controller validates a topic's values. A broker validates the values for all brokers before it
+forwards them, so a controller accepts an invalid one that is sent to it directly, and fails on it
+later.
 """
 
 from __future__ import annotations
@@ -43,13 +44,13 @@ _MOST_DIGITS = 20
 
 
 def valid_config(key: str, value: str) -> bool:
-    """Of a topic."""
+    """Return whether a topic may have this config."""
     return config_problem(key, value) is None
 
 
 def config_problem(key: str, value: str) -> str | None:
-    """What is wrong with a topic's config, in Kafka's words (ConfigDef); None if nothing is. Of
-    those that the controller does not act upon, the values are not looked at."""
+    """Return what is wrong with a topic's config, in the words of Kafka's ConfigDef, or None. The
+    values of configs that the controller does not act upon are not checked."""
     invalid = f"Invalid value {value} for configuration {key}"
     if key == MIN_INSYNC_REPLICAS:
         if not _is_int(value):
@@ -67,7 +68,8 @@ def config_problem(key: str, value: str) -> str | None:
 
 
 def valid_cluster_config(key: str, value: str) -> bool:
-    """Of all brokers: what a broker looks at before the controller gets it."""
+    """Return whether a config for all brokers passes the check that a broker makes before it
+    forwards the config to the controller."""
     if key == UNCLEAN_RECOVERY_MANAGER_ENABLED:
         return value.lower() in ("true", "false")
     if key == UNCLEAN_RECOVERY_TIMEOUT_MS:
@@ -84,13 +86,13 @@ def _is_int(value: str) -> bool:
 
 
 def clears_elr(state: State, key: str) -> bool:
-    """4.3.1 clears every ELR that a new min.insync.replicas may concern."""
+    """Return whether a change of `key` clears every ELR that it may concern, as in 4.3.1."""
     release = state.release
     return key == MIN_INSYNC_REPLICAS and release.elr and release.min_isr_change_clears_elr
 
 
 def alter_topic_config(state: State, event: AlterTopicConfig) -> tuple[list[Record], Response]:
-    """What is so already is not written again."""
+    """Change a topic's config. A value that the topic already has is not written again."""
     if event.value is not None and not valid_config(event.key, event.value):
         return [], Response(Errors.INVALID_CONFIG)
     topic = state.topic(event.name)
@@ -109,7 +111,8 @@ def alter_topic_config(state: State, event: AlterTopicConfig) -> tuple[list[Reco
 
 
 def alter_cluster_config(state: State, event: AlterClusterConfig) -> tuple[list[Record], Response]:
-    """Written even when it is so already: brokers reload what they read by it (KAFKA-14136)."""
+    """Change a config of all brokers. The record is written even when the value stays the same,
+    because brokers then reload what they read by the value (KAFKA-14136)."""
     release = state.release
     removes_min_isr = event.key == MIN_INSYNC_REPLICAS and event.value is None
     if removes_min_isr and release.elr and release.cluster_min_isr_stays:
@@ -126,16 +129,17 @@ def alter_cluster_config(state: State, event: AlterClusterConfig) -> tuple[list[
 
 
 def alter_broker_config(state: State, event: AlterBrokerConfig) -> tuple[list[Record], Response]:
-    """Kept, and acted upon by no controller, which goes by what all brokers have. With ELR they
-    can't differ in min.insync.replicas."""
+    """Write a config of one broker. No controller acts upon it, because a controller goes by the
+    configs of all brokers. With ELR, brokers can't differ in min.insync.replicas."""
     if event.key == MIN_INSYNC_REPLICAS and state.release.elr:
         return [], Response(Errors.INVALID_CONFIG)
     return [ConfigRecord(None, event.key, event.value, event.broker)], Response()
 
 
 def _elrs_not_needed(topic: Topic, min_isr: int) -> list[Record]:
-    """KIP-966, "When updating the config min.insync.replicas": if the new one <= the ISR, the ELR
-    is removed; and the last known ELR, as always when the ISR reaches min ISR."""
+    """Remove the ELR of each partition whose ISR is at least the new min ISR (KIP-966, "When
+    updating the config min.insync.replicas"), and its last known ELR, as always when the ISR
+    reaches min ISR."""
     return [
         PartitionChangeRecord(TopicIdPartition(topic.topic_id, index), elr=(), last_known_elr=())
         for index, partition in topic.partitions.items()

@@ -1,4 +1,4 @@
-"""Elections that are asked for (ElectLeaders; KIP-460, KIP-966) or that a timer starts."""
+"""Leaders are elected when a client asks (ElectLeaders; KIP-460, KIP-966) or a timer fires."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from kafka_unclean_recovery.emulator.controller.unclean_recovery import (
 
 
 def elect_leaders(state: State, event: ElectLeaders) -> tuple[list[Record], ElectLeadersResponse]:
-    """Raises ValueError when `designated` and `partitions` are not parallel."""
+    """Answer ElectLeaders. Raises ValueError if `designated` and `partitions` are not parallel."""
     if event.kind in LONGEST_LOG:
         return elect_longest_logs(state, event)
     designates = event.kind is ElectionType.DESIGNATED
-    # Nobody can be designated for partitions that aren't named.
+    # A client can't designate a leader for partitions that it does not name.
     if designates and (event.partitions is None or not state.release.designated_elections):
         refused = tuple((*named, Errors.INVALID_REQUEST) for named in event.partitions or ())
         return [], ElectLeadersResponse(Errors.INVALID_REQUEST, refused)
@@ -80,7 +80,8 @@ def _elect(
 def elect_unclean_leaders(
     state: State, _event: ElectUncleanLeaders
 ) -> tuple[list[Record], Response]:
-    """What has no leader gets one where the config allows it to be unclean."""
+    """Elect a leader for every leaderless partition whose config allows an unclean one. The unclean
+    recovery manager does this instead where it is enabled."""
     records: list[Record] = []
     if state.recovers_uncleanly:
         return records, Response()
@@ -92,7 +93,7 @@ def elect_unclean_leaders(
 
 
 def balance_leaders(state: State, _event: BalanceLeaders) -> tuple[list[Record], Response]:
-    """A preferred election of every partition that another replica leads, or none."""
+    """Elect the preferred leader of every partition that another replica or none leads."""
     records: list[Record] = []
     for topic in state.topics.values():
         records += _balanced(state, topic)

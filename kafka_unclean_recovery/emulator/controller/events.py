@@ -1,7 +1,9 @@
-"""What a controller is told, and what it answers: values, in the words of Kafka's requests.
+"""Events tell a controller what happens, and responses are its answers. Both are values that are
+named after Kafka's requests.
 
-An event carries everything that is not in the state: topic ids, offsets, the passing of time. An
-answer is an error code for each thing that was asked for. Offsets are those of the metadata log.
+An event carries everything that is not in the state: topic ids, offsets, the passing of time. A
+response has an error code for each thing that the event asked for. Offsets are those of the
+metadata log, except for a replica's log end offset.
 """
 
 from __future__ import annotations
@@ -12,19 +14,21 @@ from enum import IntEnum, StrEnum
 from uuid import UUID
 
 UNKNOWN_BROKER_EPOCH = -1
-"""In a registration: no clean-shutdown file was found. In an ISR: don't check (KIP-903)."""
+"""In a registration this epoch means that no clean-shutdown file was found. In an ISR it means that
+the epoch is not checked (KIP-903)."""
 
 NO_PREVIOUS_REGISTRATION = -2
-"""What the controller holds as the epoch of a broker that is not registered
-(ClusterControlManager): a registration that says the same has shut down cleanly."""
+"""The controller takes this as the epoch of a broker that is not registered
+(ClusterControlManager). A registration that gives the same previous epoch counts as after a clean
+shutdown."""
 
 
 UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
-"""Types of a feature's update (FeatureUpdate.UpgradeType)."""
+"""These are the types of a feature update (FeatureUpdate.UpgradeType)."""
 
 
 class Errors(IntEnum):
-    """Kafka's error codes that a controller of this kind answers (class Errors)."""
+    """The error codes of Kafka's class Errors that this controller answers."""
 
     UNKNOWN_SERVER_ERROR = -1
     NONE = 0
@@ -54,8 +58,9 @@ class Errors(IntEnum):
 
 
 class ElectionType(StrEnum):
-    """Of ElectLeaders; the first three are 0, 1 and 2 on the wire. DESIGNATED and LONGEST_LOG are
-    KIP-966's, in no release; LONGEST_LOG is in its script and has no number in its requests."""
+    """The type of an ElectLeaders request. The first three are 0, 1 and 2 on the wire. DESIGNATED
+    and LONGEST_LOG_* are KIP-966's and in no release; the KIP has LONGEST_LOG_* in its script and
+    gives it no number in its requests."""
 
     PREFERRED = "preferred"
     UNCLEAN = "unclean"
@@ -64,12 +69,12 @@ class ElectionType(StrEnum):
     LONGEST_LOG_BALANCED = "longest_log_balanced"
 
 
-# Events of brokers.
+# Brokers cause these events.
 
 
 @dataclass(frozen=True, slots=True)
 class RegisterBroker:
-    """BrokerRegistration. The broker epoch that it gets is the state's `end_offset`."""
+    """A broker registers (BrokerRegistration). Its new broker epoch is the state's `end_offset`."""
 
     broker: int
     incarnation_id: UUID
@@ -84,7 +89,8 @@ class UnregisterBroker:
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
-    """BrokerHeartbeat. `current_metadata_offset`: the last offset that the broker has applied."""
+    """A broker sends a heartbeat (BrokerHeartbeat). `current_metadata_offset` is the last offset
+    that it has applied."""
 
     broker: int
     broker_epoch: int
@@ -96,14 +102,14 @@ class Heartbeat:
 
 @dataclass(frozen=True, slots=True)
 class SessionExpired:
-    """The broker has not been heard of for broker.session.timeout.ms."""
+    """The controller has not heard from the broker for broker.session.timeout.ms."""
 
     broker: int
 
 
 @dataclass(frozen=True, slots=True)
 class AssignReplicaToDir:
-    """AssignReplicasToDirs of one replica: where a broker with several directories has put it."""
+    """A broker with several directories tells where one replica is (AssignReplicasToDirs)."""
 
     broker: int
     broker_epoch: int
@@ -114,7 +120,8 @@ class AssignReplicaToDir:
 
 @dataclass(frozen=True, slots=True)
 class AlterPartition:
-    """AlterPartition of one partition. `new_isr`: broker id and broker epoch of each member."""
+    """A leader proposes an ISR for one partition (AlterPartition). `new_isr` holds the broker id
+    and the broker epoch of each member."""
 
     broker: int
     broker_epoch: int
@@ -128,18 +135,19 @@ class AlterPartition:
 
 @dataclass(frozen=True, slots=True)
 class AlterPartitions:
-    """AlterPartition of several partitions in one request. They name the same sender, and each is
-    judged by what was before it, even where a partition comes twice."""
+    """A leader proposes ISRs for several partitions in one request. All changes name the same
+    sender, and each is judged by the state before the request, even where a partition comes
+    twice."""
 
     changes: tuple[AlterPartition, ...]
 
 
-# Events of admins.
+# Admin clients cause these events.
 
 
 @dataclass(frozen=True, slots=True)
 class CreateTopic:
-    """CreateTopics of one topic with a manual assignment: partition to replicas."""
+    """An admin creates one topic with a manual assignment, partition to replicas (CreateTopics)."""
 
     name: str
     topic_id: UUID
@@ -149,7 +157,8 @@ class CreateTopic:
 
 @dataclass(frozen=True, slots=True)
 class CreatePartitions:
-    """CreatePartitions of one topic: `count` in all, and the replicas of those that are new."""
+    """An admin adds partitions to a topic until it has `count` (CreatePartitions). `assignment`
+    holds the replicas of each new partition."""
 
     name: str
     count: int
@@ -163,7 +172,7 @@ class DeleteTopic:
 
 @dataclass(frozen=True, slots=True)
 class AlterTopicConfig:
-    """IncrementalAlterConfigs of one key of a topic; None removes it."""
+    """An admin sets one key of a topic (IncrementalAlterConfigs). None removes the key."""
 
     name: str
     key: str
@@ -172,7 +181,8 @@ class AlterTopicConfig:
 
 @dataclass(frozen=True, slots=True)
 class AlterClusterConfig:
-    """IncrementalAlterConfigs of one key for all brokers (the resource with the empty name)."""
+    """An admin sets one key for all brokers, whose resource name is empty
+    (IncrementalAlterConfigs)."""
 
     key: str
     value: str | None
@@ -180,7 +190,7 @@ class AlterClusterConfig:
 
 @dataclass(frozen=True, slots=True)
 class AlterBrokerConfig:
-    """IncrementalAlterConfigs of one key of one broker, be it registered or not."""
+    """An admin sets one key of one broker, registered or not (IncrementalAlterConfigs)."""
 
     broker: int
     key: str
@@ -189,7 +199,7 @@ class AlterBrokerConfig:
 
 @dataclass(frozen=True, slots=True)
 class AlterReassignment:
-    """AlterPartitionReassignments of one partition; None cancels."""
+    """An admin reassigns one partition (AlterPartitionReassignments). None cancels."""
 
     topic: str
     partition: int
@@ -198,7 +208,8 @@ class AlterReassignment:
 
 @dataclass(frozen=True, slots=True)
 class ElectLeaders:
-    """ElectLeaders; no `partitions` means all. `designated` is parallel to them, if DESIGNATED."""
+    """An admin asks for elections (ElectLeaders). `partitions` of None means all of them;
+    `designated` is parallel to `partitions` if the kind is DESIGNATED."""
 
     kind: ElectionType
     partitions: tuple[tuple[str, int], ...] | None
@@ -207,9 +218,9 @@ class ElectLeaders:
 
 @dataclass(frozen=True, slots=True)
 class UpdateElrVersion:
-    """UpdateFeatures of eligible.leader.replicas.version alone; level 0 is off.
+    """An admin sets the level of eligible.leader.replicas.version (UpdateFeatures); level 0 is off.
 
-    upgrade_type: FeatureUpdate.UpgradeType, see the constants; others are refused.
+    upgrade_type: one of FeatureUpdate.UpgradeType, see the constants above; others are refused.
     """
 
     level: int
@@ -218,8 +229,8 @@ class UpdateElrVersion:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaLogInfo:
-    """A broker's answer to GetReplicaLogInfo about one replica (KIP-966). `current_leader_epoch`
-    is the one that it knows of, `log_end_offset` exclusive."""
+    """A broker answers GetReplicaLogInfo about one replica (KIP-966). `current_leader_epoch` is the
+    leader epoch that the broker knows; `log_end_offset` is exclusive."""
 
     broker: int
     broker_epoch: int
@@ -240,20 +251,21 @@ class RecoveryTimeout:
 
 @dataclass(frozen=True, slots=True)
 class ReviewRecoveries:
-    """The unclean recovery manager looks at what has changed."""
+    """The unclean recovery manager reviews every recovery, because something has changed."""
 
 
-# The controller's own tasks, each of which a timer starts.
+# The controller's own tasks are events too, and a timer starts each.
 
 
 @dataclass(frozen=True, slots=True)
 class ElectUncleanLeaders:
-    """Every unclean.leader.election.interval.ms: leaders where the config allows unclean ones."""
+    """Every unclean.leader.election.interval.ms the controller elects leaders where the config
+    allows unclean ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class BalanceLeaders:
-    """Every leader.imbalance.check.interval.seconds: preferred leaders back to work."""
+    """Every leader.imbalance.check.interval.seconds the controller elects the preferred leaders."""
 
 
 Event = (
@@ -281,12 +293,12 @@ Event = (
 )
 
 
-# Answers.
+# The controller answers with these values.
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """Of whatever is one thing that is done, or not. The two tasks always answer NONE."""
+    """The answer to an event that asks for one change. The controller's own tasks answer NONE."""
 
     error: Errors = Errors.NONE
 
@@ -299,7 +311,8 @@ class RegisterBrokerResponse:
 
 @dataclass(frozen=True, slots=True)
 class HeartbeatResponse:
-    """The defaults are the message's own, which go with every error."""
+    """The answer to a heartbeat. The defaults are those of Kafka's message, and go with any
+    error."""
 
     error: Errors = Errors.NONE
     is_caught_up: bool = False
@@ -309,9 +322,10 @@ class HeartbeatResponse:
 
 @dataclass(frozen=True, slots=True)
 class AlterPartitionResponse:
-    """`error` is the request's, `partition_error` the partition's: one of them at most.
+    """The answer to an AlterPartition. `error` is the request's and `partition_error` the
+    partition's; at most one of them is set.
 
-    The rest is the partition as it is then, and is there when there is no error.
+    The other fields describe the partition after the change, and are set when there is no error.
     """
 
     error: Errors = Errors.NONE
@@ -325,7 +339,8 @@ class AlterPartitionResponse:
 
 @dataclass(frozen=True, slots=True)
 class AlterPartitionsResponse:
-    """`error` is the request's, and then there are no `results`: one a change, in order."""
+    """The answer to AlterPartitions. `results` holds one answer per change, in order; with an
+    `error`, which is the request's, there are none."""
 
     error: Errors = Errors.NONE
     results: tuple[AlterPartitionResponse, ...] = ()
@@ -333,7 +348,8 @@ class AlterPartitionsResponse:
 
 @dataclass(frozen=True, slots=True)
 class ElectLeadersResponse:
-    """`results`: topic, partition, error. Asked for all, it leaves out ELECTION_NOT_NEEDED."""
+    """The answer to ElectLeaders. `results` holds topic, partition and error; a request for all
+    partitions gets no results with ELECTION_NOT_NEEDED."""
 
     error: Errors = Errors.NONE
     results: tuple[tuple[str, int, Errors], ...] = ()

@@ -1,7 +1,8 @@
-"""The feature eligible.leader.replicas.version, while the cluster runs (FeatureControlManager).
+"""This module switches the feature eligible.leader.replicas.version while the cluster runs
+(FeatureControlManager).
 
-metadata.version is not here: 4.3.1 refuses every downgrade of the one that it is formatted with,
-and down to 3.7, which is as far as 3.9.1 goes, it decides nothing about leaders.
+metadata.version is not here. 4.3.1 refuses to downgrade below the version that a cluster is
+formatted with, and 3.9.1 goes down to 3.7, in which the version decides nothing about leaders.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from kafka_unclean_recovery.emulator.controller.state import DEFAULTS, MIN_INSYN
 
 
 def update_elr_version(state: State, event: UpdateElrVersion) -> tuple[list[Record], Response]:
-    """Written even when it is so already.
+    """Write the feature's level, even when the feature already has it.
 
-    To switch ELR on gives min.insync.replicas a value for all brokers, so that brokers with other
+    Switching ELR on gives min.insync.replicas a value for all brokers, so that brokers with other
     defaults can't disagree with the controller (maybeGenerateElrSafetyRecords).
     """
     if not _allowed(state, event):
@@ -43,7 +44,8 @@ def update_elr_version(state: State, event: UpdateElrVersion) -> tuple[list[Reco
 
 
 def _allowed(state: State, event: UpdateElrVersion) -> bool:
-    """Up is an upgrade, down is a downgrade, safe or not; to stay may be called any of them."""
+    """Return whether the update's type fits its level: UPGRADE to a higher level, a downgrade, safe
+    or not, to a lower one, and any type to the present one."""
     now = int(state.release.elr)
     if not 0 <= event.level <= state.release.highest_elr_version:
         return False

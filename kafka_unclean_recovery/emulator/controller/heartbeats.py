@@ -1,5 +1,5 @@
-"""Heartbeats: which state a broker is in, which it gets into, what it hears
-(BrokerHeartbeatManager; KIP-631, KIP-841)."""
+"""A heartbeat moves its broker between the states of BrokerControlState and gets an answer about
+them (BrokerHeartbeatManager; KIP-631, KIP-841)."""
 
 from __future__ import annotations
 
@@ -74,7 +74,8 @@ def _next(
         return BrokerControlState.FENCED if stays else BrokerControlState.UNFENCED
     if old is BrokerControlState.UNFENCED:
         return _next_of_unfenced(state, event)
-    # It leads nothing any more: what begins a controlled shutdown moves all leaders away.
+    # A broker in controlled shutdown leads nothing, because begin_controlled_shutdown has moved all
+    # its leaders away.
     if _others_caught_up(state, event.broker):
         return BrokerControlState.SHUTDOWN_NOW
     return BrokerControlState.CONTROLLED_SHUTDOWN
@@ -89,7 +90,7 @@ def _next_of_unfenced(state: State, event: Heartbeat) -> BrokerControlState:
 
 
 def _others_caught_up(state: State, broker: int) -> bool:
-    """Every active broker knows of the leaders that were moved away."""
+    """Return whether every active broker has applied the records that moved the leaders away."""
     shutdown_offset = state.heartbeats[broker].controlled_shutdown_offset
     return all(
         shutdown_offset <= other.metadata_offset
@@ -113,14 +114,15 @@ def _contact(state: State, event: Heartbeat) -> list[Record]:
 
 
 def _touch(state: State, touch: BrokerTouch) -> list[Record]:
-    """Nothing when the controller remembers just that."""
+    """Return no record when the controller already remembers just the same."""
     old = state.heartbeats[touch.broker]
     same = old.fenced == touch.fenced and old.metadata_offset == touch.metadata_offset
     return [] if same else [touch]
 
 
 def _shutdown_offset(state: State, broker: int, records: list[Record]) -> list[Record]:
-    """The others must get as far as the records of the heartbeat that began it."""
+    """Return the offset that the other brokers must reach, if the shutdown begins now: that of the
+    last record of this heartbeat."""
     if state.heartbeats[broker].shutting_down:
         return []
     written = sum(not isinstance(record, IN_MEMORY) for record in records)

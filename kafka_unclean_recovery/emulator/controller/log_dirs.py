@@ -1,4 +1,4 @@
-"""Log directories: where replicas are, and what has failed (KIP-858)."""
+"""This module tracks which log directory a replica is in, and which have failed (KIP-858)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from kafka_unclean_recovery.emulator.controller.state import State
 
 
 def assign_replica(state: State, event: AssignReplicaToDir) -> tuple[list[Record], Response]:
-    """A replica that is put into a directory which has failed leaves at once."""
+    """Record the directory of a replica. A replica that is put into a failed directory leaves the
+    ISR at once."""
     registration = state.brokers.get(event.broker)
     if registration is None or registration.epoch != event.broker_epoch:
         return [], Response(Errors.STALE_BROKER_EPOCH)
@@ -40,7 +41,7 @@ def assign_replica(state: State, event: AssignReplicaToDir) -> tuple[list[Record
 
 
 def directories_offline(state: State, event: Heartbeat) -> list[Record]:
-    """Directories that have failed since: their replicas leave, as of a fenced broker."""
+    """Take replicas in newly failed directories out of their ISRs, as those of a fenced broker."""
     registration = state.brokers[event.broker]
     failed = [d for d in registration.log_dirs if d in event.offline_log_dirs]
     if not failed:

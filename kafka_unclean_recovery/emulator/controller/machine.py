@@ -1,7 +1,8 @@
-"""The controller as a pure state machine.
+"""The controller is a pure state machine.
 
 `handle(state, event)` decides and changes nothing; `replay(state, record)` changes and decides
-nothing. There is no socket, clock, lock or randomness in it: what happens outside is in events.
+nothing. The controller has no socket, clock, lock or randomness: events tell it what happens
+outside.
 """
 
 from __future__ import annotations
@@ -73,13 +74,14 @@ _HANDLERS: dict[type[ev.Event], Callable[[State, Any], tuple[list[Record], Any]]
 
 
 def handle(state: State, event: ev.Event) -> tuple[list[Record], ev.AnyResponse]:
-    """What is to be written, in order, and the answer. An error goes with no records, except for
-    NEW_LEADER_ELECTED. Raises ControllerFault where Kafka's own controller fails."""
+    """Return the records to write, in order, and the answer. An error goes with no records, except
+    for NEW_LEADER_ELECTED. Raises ControllerFault where Kafka's own controller fails."""
     return _HANDLERS[type(event)](state, event)
 
 
 def step(state: State, event: ev.Event) -> ev.AnyResponse:
-    """Handle an event and replay what it comes to; on ControllerFault the state is as before."""
+    """Handle an event, replay its records and return the answer. A ControllerFault leaves the state
+    as it was before."""
     records, response = handle(state, event)
     for record in records:
         replay(state, record)

@@ -1,4 +1,4 @@
-"""A partition as the controller has it, and what a change record makes of it."""
+"""A PartitionRegistration is a partition as the controller holds it; `merge` applies a change."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from kafka_unclean_recovery.emulator.controller.records import (
 
 @dataclass(frozen=True, slots=True)
 class PartitionRegistration:
-    """`directories` is parallel to `replicas`; see records for the states of recovery.
+    """A partition's state. `directories` is parallel to `replicas`; the module records has the
+    values of `leader_recovery_state`.
 
-    `last_known_leader` is used where `last_known_elr` holds former members of the ELR.
+    `last_known_leader` is used only where `last_known_elr` holds former members of the ELR.
     """
 
     replicas: Ids
@@ -44,7 +45,7 @@ class PartitionRegistration:
 
 
 def merge(old: PartitionRegistration, change: PartitionChangeRecord) -> PartitionRegistration:
-    """The partition after a change (PartitionRegistration.merge)."""
+    """Return the partition after a change (PartitionRegistration.merge)."""
     moved = change.leader != NO_LEADER_CHANGE
     return PartitionRegistration(
         old.replicas if change.replicas is None else change.replicas,

@@ -1,7 +1,8 @@
-"""What becomes of one partition: its leader, ISR, ELR, epochs (Kafka's PartitionChangeBuilder).
+"""The rules in this module decide one partition's next leader, ISR, ELR and epochs (Kafka's
+PartitionChangeBuilder).
 
-An event proposes, the rules dispose. In this order, each on what the one before left: a
-reassignment completes, the ELR is updated, a leader is elected, the record is written.
+An event makes a proposal, and the rules decide on it in this order, each on the result of the one
+before: a reassignment completes, the ELR is updated, a leader is elected, the record is written.
 """
 
 from __future__ import annotations
@@ -25,21 +26,21 @@ from kafka_unclean_recovery.emulator.controller.releases import LastKnown, Relea
 
 class Election(Enum):
     ONLINE = "online"
-    """From the ISR, or from the ELR when the ISR is empty."""
+    """Elect from the ISR, or from the ELR when the ISR is empty."""
 
     PREFERRED = "preferred"
-    """The same, and the first replica rather than the present leader."""
+    """Elect like ONLINE, but prefer the first replica to the present leader."""
 
     UNCLEAN = "unclean"
-    """The same as ONLINE, and if there is no such replica then any."""
+    """Elect like ONLINE, and if that finds no replica then any other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What an event wants of a partition; None leaves it as it is.
+    """The changes that an event proposes for a partition; None leaves a field as it is.
 
-    unclean_shutdown: the replica that may have lost records. log_dir: a replica and where it is.
-    designated: elect this one, which the caller has found to be electable; it counts as unclean.
+    unclean_shutdown: the replica that may have lost records. log_dir: a replica and its directory.
+    designated: the replica to elect, which the caller has found electable; its election is unclean.
     """
 
     isr: Ids | None = None
@@ -55,7 +56,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What the rules need to know of the cluster. min_isr: the effective one, given replicas.
+    """The facts about the cluster that the rules need. min_isr: the effective one, given replicas.
     recovers_uncleanly: the last known leader is no candidate, as logs are compared instead."""
 
     release: Release
@@ -67,7 +68,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The partition as it is to be."""
+    """The state that a partition is to have after the change."""
 
     isr: Ids
     replicas: Ids
@@ -86,7 +87,7 @@ class Elected:
 def change_partition(
     key: TopicIdPartition, partition: PartitionRegistration, proposal: Proposal, rules: Rules
 ) -> PartitionChangeRecord | None:
-    """The change, or None when nothing changes."""
+    """Return the change, or None when nothing changes."""
     target = _with_elr(partition, _reassigned(partition, proposal, rules), proposal, rules)
     elected = _elect(partition, target, proposal, rules)
     moved = elected.leader != partition.leader
@@ -95,7 +96,7 @@ def change_partition(
     leader = _leader_field(partition, target, elected.leader, moved)
     release = rules.release
     if not release.elr:
-        # Without ELR the last member stays, dead or not (KIP-903's notable exception).
+        # Without ELR the last member stays in the ISR, dead or not (KIP-903's notable exception).
         isr, elr = isr or partition.isr, ()
     record = PartitionChangeRecord(
         key,
@@ -117,11 +118,11 @@ def _changed(new: Ids, old: Ids) -> Ids | None:
     return None if new == old else new
 
 
-# Reassignments (PartitionReassignmentReplicas).
+# Reassignments complete as in PartitionReassignmentReplicas.
 
 
 def _reassigned(partition: PartitionRegistration, proposal: Proposal, rules: Rules) -> Target:
-    """The proposal with the reassignment completed, if that can be."""
+    """Return the target of the proposal, with its reassignment completed if that can be."""
     target = Target(
         partition.isr if proposal.isr is None else proposal.isr,
         partition.replicas if proposal.replicas is None else proposal.replicas,
@@ -138,11 +139,11 @@ def _reassigned(partition: PartitionRegistration, proposal: Proposal, rules: Rul
 
 
 def _may_complete(isr: Ids, replicas: Ids, target: Target, rules: Rules) -> bool:
-    """Whether `isr` will do for the final `replicas`.
+    """Return whether the reassignment may complete with `isr` for the final `replicas`.
 
-    4.x waits for what is added, and for all if the replication factor shrinks; KIP-966 ("The
-    AlterPartitionReassignments") for min ISR besides, so that a replica which is removed can't
-    stay in the ELR.
+    4.x waits until all added replicas are in the ISR, and all final replicas if the replication
+    factor shrinks. KIP-966 ("The AlterPartitionReassignments") also asks for min ISR, so that a
+    replica which is removed can't stay in the ELR.
     """
     release = rules.release
     if release.reassignment_needs_min_isr and len(isr) < rules.min_isr(replicas):
@@ -150,7 +151,8 @@ def _may_complete(isr: Ids, replicas: Ids, target: Target, rules: Rules) -> bool
     if release.reassignment_awaits_target:
         return _all_in(replicas, isr)
     shrinks = len(target.adding) < len(target.removing)
-    # What one reassignment added the next may remove: not all of `adding` need be in `replicas`.
+    # The next reassignment may remove what the last one added, so some of `adding` may not be in
+    # `replicas`.
     return _all_in(target.adding, isr) and (not shrinks or _all_in(replicas, isr))
 
 
@@ -163,14 +165,15 @@ def without(ids: Ids, others: Iterable[int]) -> Ids:
     return tuple(i for i in ids if i not in left)
 
 
-# ELR (KIP-966, "Eligible Leader Replicas", the ELR update).
+# The ELR is updated as in KIP-966, "Eligible Leader Replicas".
 
 
 def _with_elr(
     partition: PartitionRegistration, target: Target, proposal: Proposal, rules: Rules
 ) -> Target:
-    """With ISR >= min ISR there is no ELR. Below, ISR members that leave join it, who enters the
-    ISR leaves it, and so does the replica that has shut down uncleanly."""
+    """Return the target with its new ELR. With ISR >= min ISR there is no ELR. Below, members that
+    leave the ISR join the ELR; replicas that enter the ISR leave the ELR, and so does the replica
+    that has shut down uncleanly."""
     isr, release = target.isr, rules.release
     if not release.elr:
         return target if release.elr_ends_when_off else _with_elr_as_it_was(partition, target)
@@ -188,15 +191,17 @@ def _with_elr(
 
 
 def _with_elr_as_it_was(partition: PartitionRegistration, target: Target) -> Target:
-    """ELR was switched off: this partition still has one, which elects and then is gone."""
+    """Let a partition elect from the ELR that it still has after ELR was switched off. The change
+    then removes that ELR."""
     if not partition.elr:
         return target
     return Target(target.isr, target.replicas, target.removing, target.adding, partition.elr)
 
 
 def _in_hash_order(ids: Ids, more: Ids) -> Ids:
-    """The order in which a Java HashSet made of `ids`, with `more` added, hands them out: an ELR
-    is written in it. A broker id is its own hash; a table has a third more places than ids."""
+    """Return the order in which a Java HashSet made of `ids`, with `more` added, lists them,
+    because an ELR is written in that order. A broker id is its own hash, and the table has a third
+    more slots than ids."""
     distinct = tuple(dict.fromkeys((*ids, *more)))
     table = 16
     while table < len(ids) * 4 // 3 + 1 or table * 3 // 4 < len(distinct):
@@ -204,17 +209,18 @@ def _in_hash_order(ids: Ids, more: Ids) -> Ids:
     return tuple(sorted(distinct, key=lambda i: i % table))
 
 
-# Elections.
+# The functions from here elect the leader.
 
 
 def _elect(
     partition: PartitionRegistration, target: Target, proposal: Proposal, rules: Rules
 ) -> Elected:
-    """KIP-966, "Leader election" and, while unclean recovery is not shipped, "Delivery plan"."""
+    """Elect by KIP-966, "Leader election" and, while unclean recovery is not shipped, "Delivery
+    plan"."""
     if proposal.designated is not None:
         return Elected(proposal.designated, unclean=True)
     electable = target.isr or target.elr
-    # Most changes are of a partition whose leader stays: it comes first unless another is
+    # In most changes the leader stays, so the present leader comes first unless another is
     # preferred.
     first = target.replicas[0] if proposal.election is Election.PREFERRED else partition.leader
     for replica in (first, partition.leader, *target.replicas):
@@ -242,7 +248,7 @@ def _last_known_leader(partition: PartitionRegistration, release: Release) -> in
 def _candidates(
     target: Target, leader: int, moved: bool, unclean: bool, rules: Rules
 ) -> tuple[Ids, Ids, Ids]:
-    """ISR, ELR and last known ELR after the election."""
+    """Return ISR, ELR and last known ELR after the election."""
     if unclean:
         return (leader,), (), ()
     if moved and leader in target.elr:
@@ -252,15 +258,15 @@ def _candidates(
     return target.isr, target.elr, target.last_known_elr
 
 
-# Fields of the record.
+# The functions from here return fields of the record.
 
 
 def _leader_field(
     partition: PartitionRegistration, target: Target, leader: int, moved: bool
 ) -> int:
-    """A new leader, or the same in a new epoch when the partition loses a replica, so that it
-    can't go on fetching. An ISR or ELR that changes alone bumps no leader epoch (KIP-966, "Other
-    behaviors"; KAFKA-15021)."""
+    """Return the new leader, or the same leader, in a new epoch, when the partition loses a
+    replica, so that the lost replica can't go on fetching. A change of the ISR or ELR alone bumps
+    no leader epoch (KIP-966, "Other behaviors"; KAFKA-15021)."""
     if moved:
         return leader
     lost = any(replica not in target.replicas for replica in partition.replicas)
@@ -270,7 +276,8 @@ def _leader_field(
 def _directories_field(
     partition: PartitionRegistration, replicas: Ids, proposal: Proposal, rules: Rules
 ) -> tuple[UUID, ...] | None:
-    """In the order of the replicas; a new one begins in its broker's default directory."""
+    """Return the directories in the order of the replicas. A new replica begins in its broker's
+    default directory."""
     if replicas == partition.replicas and proposal.log_dir is None:
         return None
     known = dict(zip(partition.replicas, partition.directories, strict=True))
@@ -283,7 +290,8 @@ def _directories_field(
 def _recovery_field(
     partition: PartitionRegistration, proposal: Proposal, unclean: bool
 ) -> int | None:
-    """A leader that was elected uncleanly is recovering until it says otherwise."""
+    """Return the new recovery state. An uncleanly elected leader is recovering until it reports
+    that it has recovered."""
     wanted = proposal.leader_recovery_state
     if wanted is not None and wanted != partition.leader_recovery_state:
         return wanted
@@ -299,7 +307,7 @@ def _last_known_field(
         return _changed(last_known_elr, partition.last_known_elr)
     if not release.elr:
         return None
-    # The releases keep the last leader in this field.
+    # Kafka's releases keep the last leader in this field.
     if leader == NO_LEADER and not partition.last_known_elr:
         return (partition.leader,)
     if leader >= 0 and partition.last_known_elr:
@@ -310,8 +318,8 @@ def _last_known_field(
 def _last_known_leader_field(
     partition: PartitionRegistration, leader: int, release: Release
 ) -> int | None:
-    """The leader that is fenced as the last one; gone when there is a new one (KIP-966, "The last
-    known leader will be tracked")."""
+    """Return the leader that is lost as the last known one, and NO_LEADER when there is a new
+    leader (KIP-966, "The last known leader will be tracked")."""
     if release.last_known is LastKnown.LEADER:
         return None
     if release.elr and leader == NO_LEADER and partition.leader != NO_LEADER:

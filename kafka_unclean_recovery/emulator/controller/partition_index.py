@@ -1,4 +1,4 @@
-"""Which partitions a broker leads, or is in the ISR or the ELR of; which a directory holds."""
+"""The indexes find partitions by leader, by member of the ISR or ELR, and by log directory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Place = TypeVar("Place", bound=Hashable)
 
 @dataclass(slots=True)
 class PartitionIndex(Generic[Place]):
-    """Sets of partitions by broker, NO_LEADER being a broker too, or by directory."""
+    """An index from brokers, NO_LEADER being one too, or from directories to sets of partitions."""
 
     members: dict[Place, dict[TopicIdPartition, None]] = field(default_factory=dict)
 
@@ -34,10 +34,11 @@ class PartitionIndex(Generic[Place]):
 
 @dataclass(slots=True)
 class BrokersToElrs:
-    """The same of ELRs, with lists for sets as in Kafka's BrokersToElrs.
+    """An index from brokers to the partitions with them in the ELR, with lists for sets as in
+    Kafka's BrokersToElrs.
 
-    As long as each entry is added once and removed once it is a set. Where ELRs are cleared
-    behind its back, entries stay, come twice, and to remove one of two leaves a partition 0.
+    A list is a set as long as each entry is added once and removed once. Where ELRs are cleared
+    without the index, entries stay or come twice, and removing one of two leaves a partition 0.
     """
 
     members: dict[int, dict[UUID, list[int]]] = field(default_factory=dict)
@@ -63,7 +64,8 @@ class BrokersToElrs:
         topics = self.members[broker]
         partitions = topics[key.topic_id]
         left = [p for p in partitions if p != key.partition]
-        # The array that Kafka copies the others into is one shorter, whatever it leaves out.
+        # Kafka copies the other entries into an array that is one shorter, whatever number it
+        # leaves out.
         left += [0] * (len(partitions) - 1 - len(left))
         if left:
             topics[key.topic_id] = left
@@ -71,6 +73,6 @@ class BrokersToElrs:
             del topics[key.topic_id]
 
     def forget(self, topic_id: UUID, brokers: Ids) -> None:
-        """A topic is gone, of which these brokers were in ELRs."""
+        """Remove a deleted topic, in whose ELRs these brokers were."""
         for broker in brokers:
             self.members.get(broker, {}).pop(topic_id, None)

@@ -1,4 +1,4 @@
-"""Changes of partitions in a state: one proposal, or the same one for all that a broker is in."""
+"""These functions turn a proposal into changes of one partition, or of all that have a broker."""
 
 from __future__ import annotations
 
@@ -26,21 +26,22 @@ from kafka_unclean_recovery.emulator.controller.state import ControllerFault, St
 def proposed(
     state: State, topic: Topic, key: TopicIdPartition, proposal: Proposal
 ) -> PartitionChangeRecord | None:
-    """The change that the proposal comes to, as the brokers are now."""
+    """Return the change that the proposal makes, given the brokers as they are now."""
     partition = topic.partitions[key.partition]
     acceptable = _acceptable(state, partition, state.active)
     return change_partition(key, partition, proposal, _rules(state, topic, acceptable))
 
 
 def electable(state: State, topic: Topic, key: TopicIdPartition, replica: int) -> bool:
-    """Whether it may be designated: a replica, whose broker and directory work (KIP-1275)."""
+    """Return whether the replica may be designated: it is one of the partition's, and its broker
+    and directory work (KIP-1275)."""
     partition = topic.partitions[key.partition]
     return replica in partition.replicas and _acceptable(state, partition, state.active)(replica)
 
 
 def unclean_if_allowed(state: State, topic: Topic) -> Election:
-    """unclean.leader.election.enable lets any change of the partition elect uncleanly, unless that
-    is left to the unclean recovery manager."""
+    """Return UNCLEAN where unclean.leader.election.enable lets any change of the partition elect
+    uncleanly. Unclean elections are left to the unclean recovery manager where it is enabled."""
     allowed = state.unclean_elections(topic) and not state.recovers_uncleanly
     return Election.UNCLEAN if allowed else Election.ONLINE
 
@@ -48,7 +49,7 @@ def unclean_if_allowed(state: State, topic: Topic) -> Election:
 def broker_leaves(
     state: State, broker: int, partitions: Iterable[TopicIdPartition]
 ) -> list[Record]:
-    """Out of the ISRs, and no leader any more, whatever its registration still says."""
+    """Take the broker out of the ISRs and its leaderships, whatever its registration still says."""
 
     def others(replica: int) -> bool:
         return replica != broker and state.active(replica)
@@ -59,7 +60,8 @@ def broker_leaves(
 def broker_arrives(
     state: State, broker: int, partitions: Iterable[TopicIdPartition]
 ) -> list[Record]:
-    """A leader for what has none, this broker included although it is still fenced."""
+    """Elect leaders for the partitions, with the broker as a candidate although it is still
+    fenced."""
 
     def with_it(replica: int) -> bool:
         return replica == broker or state.active(replica)
@@ -70,7 +72,7 @@ def broker_arrives(
 def broker_lost_data(
     state: State, broker: int, partitions: Iterable[TopicIdPartition]
 ) -> list[Record]:
-    """Out of ISRs and ELRs (KIP-966, "During the broker registration")."""
+    """Take the broker out of ISRs and ELRs (KIP-966, "During the broker registration")."""
 
     def others(replica: int) -> bool:
         return replica != broker and state.active(replica)
@@ -85,7 +87,8 @@ def _updates(
     leaving: Ids = (),
     unclean_shutdown: int | None = None,
 ) -> list[Record]:
-    """ReplicationControlManager.generateLeaderAndIsrUpdates. May raise ControllerFault."""
+    """Do what ReplicationControlManager.generateLeaderAndIsrUpdates does. Raises
+    ControllerFault."""
     records: list[Record] = []
     for key in partitions:
         partition = state.partition(key)
@@ -119,7 +122,8 @@ def _rules(state: State, topic: Topic, acceptable: Callable[[int], bool]) -> Rul
 def _acceptable(
     state: State, partition: PartitionRegistration, active: Callable[[int], bool]
 ) -> Callable[[int], bool]:
-    """Whether a replica may lead: its broker is active, and its directory works (KIP-858)."""
+    """Return a test whether a replica may lead: its broker is active, its directory works
+    (KIP-858)."""
 
     def acceptable(replica: int) -> bool:
         if not active(replica):

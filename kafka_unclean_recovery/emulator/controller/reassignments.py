@@ -1,4 +1,5 @@
-"""Reassignments: first the union of old and new replicas, later the target alone (KIP-455)."""
+"""A reassignment first gives a partition the union of old and new replicas, and later the target
+alone (KIP-455)."""
 
 from __future__ import annotations
 
@@ -35,14 +36,14 @@ def alter_reassignment(state: State, event: AlterReassignment) -> tuple[list[Rec
     try:
         change = proposed(state, topic, key, proposal)
     except ControllerFault:
-        # Of all requests this is the one that catches everything, a partition at a time.
+        # Kafka catches every exception of this request alone, one partition at a time.
         return [], Response(Errors.UNKNOWN_SERVER_ERROR)
     return [] if change is None else [change], Response()
 
 
 def _reassignment(partition: PartitionRegistration, replicas: Ids) -> Proposal:
-    """Who leaves stays for now, after the target. With nobody to add or to remove, an earlier
-    reassignment's lists stay as they are."""
+    """Return the proposal of a reassignment. Replicas that leave stay for now, after the target.
+    With none to add or to remove, the lists of an earlier reassignment stay as they are."""
     removing = tuple(sorted(without(partition.replicas, replicas)))
     adding = tuple(sorted(without(replicas, partition.replicas)))
     return Proposal(replicas=replicas + removing, removing=removing or None, adding=adding or None)
@@ -51,9 +52,10 @@ def _reassignment(partition: PartitionRegistration, replicas: Ids) -> Proposal:
 def _cancellation(
     state: State, topic: Topic, partition: PartitionRegistration
 ) -> tuple[Errors, Proposal]:
-    """Back to those that were there before (PartitionReassignmentRevert).
+    """Return the proposal that restores the replicas from before the reassignment
+    (PartitionReassignmentRevert).
 
-    If only added replicas are in sync, that is an unclean election, to be allowed by config.
+    If only added replicas are in sync, the restored leader is unclean, which the config must allow.
     """
     if not partition.reassigning:
         return Errors.NO_REASSIGNMENT_IN_PROGRESS, Proposal()

@@ -1,8 +1,8 @@
-"""What a controller writes: Kafka's metadata records, with the fields that it acts upon.
+"""A controller writes these records: Kafka's metadata records, with the fields that it acts upon.
 
-Those in IN_MEMORY are not Kafka's: they stand for what only the active controller's memory holds
-(BrokerHeartbeatManager, KIP-966's unclean recovery manager), are replayed like the others and take
-no offset in the metadata log.
+The records in IN_MEMORY are not Kafka's: they stand for what only the active controller's memory
+holds (BrokerHeartbeatManager, KIP-966's unclean recovery manager), are replayed like the others and
+take no offset in the metadata log.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ RECOVERED = 0
 RECOVERING = 1
 
 Ids = tuple[int, ...]
-"""Broker ids; the order counts."""
+"""This is a list of broker ids whose order counts."""
 
 
 class TopicIdPartition(NamedTuple):
@@ -45,7 +45,8 @@ class UnregisterBrokerRecord:
 
 @dataclass(frozen=True, slots=True)
 class BrokerRegistrationChangeRecord:
-    """None is no change, and so is no directory: a broker that has lost the last one dies."""
+    """A change of a broker's registration. A field of None changes nothing, and neither do empty
+    `log_dirs`, because a broker that has lost its last directory dies."""
 
     broker: int
     broker_epoch: int
@@ -67,7 +68,7 @@ class RemoveTopicRecord:
 
 @dataclass(frozen=True, slots=True)
 class PartitionRecord:
-    """A new partition. `directories` is parallel to `replicas`."""
+    """The record of a new partition. `directories` is parallel to `replicas`."""
 
     key: TopicIdPartition
     replicas: Ids
@@ -78,8 +79,9 @@ class PartitionRecord:
 
 @dataclass(frozen=True, slots=True)
 class PartitionChangeRecord:
-    """None is no change, and so is NO_LEADER_CHANGE. A leader that is given is a new leader
-    epoch, be it the same leader; every record is a new partition epoch."""
+    """A change of a partition. None and NO_LEADER_CHANGE change nothing. A leader that is given
+    starts a new leader epoch, even if it is the same leader; every record starts a new partition
+    epoch."""
 
     key: TopicIdPartition
     isr: Ids | None = None
@@ -96,7 +98,7 @@ class PartitionChangeRecord:
 
 @dataclass(frozen=True, slots=True)
 class ConfigRecord:
-    """Of a topic, else of a broker, else of all brokers. A value of None removes the key."""
+    """A config of a topic, else of a broker, else of all brokers. A None value removes the key."""
 
     topic: str | None
     key: str
@@ -106,21 +108,21 @@ class ConfigRecord:
 
 @dataclass(frozen=True, slots=True)
 class ClearElrRecord:
-    """Empties ELR and last known ELR in one topic, or in all when `topic` is None."""
+    """The record empties ELR and last known ELR in one topic, or in all when `topic` is None."""
 
     topic: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class FeatureLevelRecord:
-    """The level of eligible.leader.replicas.version from now on, 0 being off."""
+    """The record sets the level of eligible.leader.replicas.version; 0 is off."""
 
     level: int
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerContact:
-    """The broker has been heard of in this epoch; None: not any more."""
+    """The controller has heard from the broker in this epoch; None means that contact is lost."""
 
     broker: int
     broker_epoch: int | None
@@ -128,7 +130,7 @@ class BrokerContact:
 
 @dataclass(frozen=True, slots=True)
 class BrokerTouch:
-    """What a heartbeat said and what came of it. `metadata_offset`: the last one applied."""
+    """The outcome of a heartbeat. `metadata_offset` is the last offset that its broker applied."""
 
     broker: int
     fenced: bool
@@ -137,7 +139,7 @@ class BrokerTouch:
 
 @dataclass(frozen=True, slots=True)
 class ControlledShutdownOffset:
-    """The offset that the others must have applied before this broker may stop."""
+    """The other brokers must have applied this offset before this broker may stop."""
 
     broker: int
     offset: int
@@ -145,7 +147,7 @@ class ControlledShutdownOffset:
 
 @dataclass(frozen=True, slots=True)
 class RecoveryStarted:
-    """Or started anew, with nothing known of any log."""
+    """A recovery starts, or starts anew and forgets the answers about logs."""
 
     key: TopicIdPartition
     strategy: Strategy
@@ -166,7 +168,7 @@ class RecoveryTimedOut:
 
 @dataclass(frozen=True, slots=True)
 class RecoveryEnded:
-    """`elected`: it found a leader itself."""
+    """A recovery ends. `elected` says whether the recovery itself elected the leader."""
 
     key: TopicIdPartition
     elected: bool = False

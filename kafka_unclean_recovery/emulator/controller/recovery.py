@@ -1,4 +1,5 @@
-"""What an unclean recovery is (KIP-966, "Unclean recovery"): values, and which replica is best."""
+"""These values describe an unclean recovery (KIP-966, "Unclean recovery"), and `longest_log` picks
+its best replica."""
 
 from __future__ import annotations
 
@@ -8,27 +9,28 @@ from enum import Enum
 
 
 class Strategy(Enum):
-    """unclean.recovery.strategy."""
+    """The values of the config unclean.recovery.strategy."""
 
     NONE = "None"
     """Stop the partition on potential data loss."""
 
     BALANCED = "Balanced"
-    """Recover when all who were in the ELR last can be asked, and wait for them."""
+    """Recover when all members of the last known ELR can be asked, and wait for their answers."""
 
     AGGRESSIVE = "Aggressive"
-    """Recover as fast as possible, from whoever answers."""
+    """Recover as fast as possible, from the replicas that answer."""
 
 
 def strategy_named(name: str) -> Strategy | None:
-    """In any case; None when there is no such strategy."""
+    """Return the strategy of this name, in upper or lower case, or None when there is none."""
     return next((s for s in Strategy if s.value.lower() == name.strip().lower()), None)
 
 
 @dataclass(frozen=True, slots=True)
 class LogInfo:
     """A replica's answer to GetReplicaLogInfo. `log_end_offset` is exclusive; an empty log has -1
-    as its last written leader epoch. `broker_epoch`: of the incarnation that has answered."""
+    as its last written leader epoch. `broker_epoch` is that of the incarnation that has
+    answered."""
 
     broker_epoch: int
     last_written_leader_epoch: int
@@ -37,9 +39,9 @@ class LogInfo:
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """One that goes on. It is in no metadata log: the next controller begins it anew.
+    """A recovery that goes on. It is in no metadata log, so the next controller begins it anew.
 
-    requested: by ElectLeaders, whatever the partition's own strategy is.
+    requested: ElectLeaders has asked for it, whatever the partition's own strategy is.
     """
 
     strategy: Strategy
@@ -49,8 +51,8 @@ class Recovery:
 
 
 def longest_log(answers: Mapping[int, LogInfo], replicas: Iterable[int]) -> int:
-    """Highest leader epoch, then longest log; the first of the replicas where several are equal,
-    which the text leaves open."""
+    """Return the replica with the highest last written leader epoch, then the longest log. Of
+    several equal ones it returns the first in `replicas`, as KIP-966 leaves the choice open."""
 
     def reach(replica: int) -> tuple[int, int]:
         info = answers[replica]

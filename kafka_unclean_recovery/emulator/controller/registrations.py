@@ -1,4 +1,4 @@
-"""Brokers come and go: registration, unregistration, the end of a session, fencing
+"""This module registers, unregisters, fences and unfences brokers, and ends their sessions
 (ClusterControlManager; KIP-631, KIP-966 "Detection of an unclean shutdown")."""
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ from kafka_unclean_recovery.emulator.controller.state import (
 
 
 def register(state: State, event: RegisterBroker) -> tuple[list[Record], RegisterBrokerResponse]:
-    """A new incarnation begins fenced, in a new epoch; the same one only amends its entry."""
+    """Register a broker. A new incarnation begins fenced, in a new epoch; the same incarnation only
+    amends its entry."""
     existing = state.brokers.get(event.broker)
     same = existing is not None and existing.incarnation_id == event.incarnation_id
     if not same and _has_session(state, event.broker):
@@ -49,7 +50,8 @@ def register(state: State, event: RegisterBroker) -> tuple[list[Record], Registe
             existing.in_controlled_shutdown,
         )
         return [amended], RegisterBrokerResponse(broker_epoch=existing.epoch)
-    # Last, so that a controller which dies half-way makes the broker register again.
+    # The registration comes last, so that a controller which dies half-way makes the broker
+    # register again.
     epoch = state.end_offset
     new = RegisterBrokerRecord(event.broker, event.incarnation_id, epoch, event.log_dirs)
     return [*_former_incarnation_ends(state, event), new], RegisterBrokerResponse(
@@ -58,7 +60,8 @@ def register(state: State, event: RegisterBroker) -> tuple[list[Record], Registe
 
 
 def _former_incarnation_ends(state: State, event: RegisterBroker) -> list[Record]:
-    """Clean is a shutdown after which the broker still knows its epoch."""
+    """End what the broker's former incarnation led or was in sync with. A shutdown was clean if the
+    broker still knows its epoch."""
     broker, release = event.broker, state.release
     if not release.new_incarnation_is_fenced:
         return []
@@ -98,7 +101,8 @@ def _directories_valid(state: State, event: RegisterBroker) -> bool:
 
 
 def unregister(state: State, event: UnregisterBroker) -> tuple[list[Record], Response]:
-    """As if fenced; what it is in the ELR of is looked at too, and keeps it."""
+    """Unregister a broker, with the same changes as fencing it. The partitions with the broker in
+    the ELR are updated too, and keep it there."""
     existing = state.brokers.get(event.broker)
     if existing is None:
         return [], Response(Errors.BROKER_ID_NOT_REGISTERED)
@@ -117,7 +121,7 @@ def expire_session(state: State, event: SessionExpired) -> tuple[list[Record], R
 
 
 def fence(state: State, broker: int) -> list[Record]:
-    """KIP-966, "The replica gets fenced": the ISRs go without it."""
+    """Fence a broker: it leaves the ISRs (KIP-966, "The replica gets fenced")."""
     epoch = state.brokers[broker].epoch
     return [
         *broker_leaves(state, broker, state.isrs.of(broker)),
@@ -126,7 +130,8 @@ def fence(state: State, broker: int) -> list[Record]:
 
 
 def unfence(state: State, broker: int) -> list[Record]:
-    """KIP-966, "The replica gets unfenced": it may lead what has no leader."""
+    """Unfence a broker: it may lead partitions without a leader (KIP-966, "The replica gets
+    unfenced")."""
     epoch = state.brokers[broker].epoch
     return [
         BrokerRegistrationChangeRecord(broker, epoch, fenced=False),
@@ -135,7 +140,7 @@ def unfence(state: State, broker: int) -> list[Record]:
 
 
 def begin_controlled_shutdown(state: State, broker: int) -> list[Record]:
-    """The ISRs go without it while it still answers."""
+    """Take the broker out of the ISRs while it still answers."""
     registration = state.brokers[broker]
     records: list[Record] = []
     if not registration.in_controlled_shutdown:

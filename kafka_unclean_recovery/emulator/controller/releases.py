@@ -1,7 +1,8 @@
-"""Whose controller it is: what sets the releases and the texts apart, one line a difference.
+"""A Release sets apart the controllers of Kafka's releases and of the KIP's text, one field per
+difference.
 
-Rules that all share are in the code alone. To have another one's behaviour, or one guard less,
-`dataclasses.replace` a field.
+Rules that all controllers share are in the code alone. To get the behaviour of another release, or
+one guard less, `dataclasses.replace` a field.
 """
 
 from __future__ import annotations
@@ -11,41 +12,42 @@ from enum import Enum
 
 
 class LastKnown(Enum):
-    """What is remembered of a partition that has lost its eligible leader replicas."""
+    """The facts that are remembered of a partition that has lost its eligible leader replicas."""
 
     LEADER = "leader"
-    """The last leader, in the field `last_known_elr`: all that the releases record
+    """The releases record only the last leader, in the field `last_known_elr`
     (PartitionChangeBuilder, useLastKnownLeaderInBalancedRecovery)."""
 
     ELR = "elr"
-    """The former members in `last_known_elr`, the leader in a field of its own (KIP-966)."""
+    """KIP-966 records former members in `last_known_elr`, and the leader in a field of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """
-    elr: eligible.leader.replicas.version is 1; without it the last member stays in the ISR. This
-        is what a cluster begins with; UpdateFeatures switches it where there is another level.
-    highest_elr_version: of which eligible.leader.replicas.version knows levels from 0 on.
-    elr_ends_when_off: ELR, last known ELR and last known leader elect nobody any more, and go with
-        the next change of the partition; else the ELR still elects and the last known leader
-        stays where it is.
-    election_may_end_elr: when a member of the ELR is elected and is all that min ISR asks for, the
-        others leave the ELR.
+    """The behaviour of one release's controller.
+
+    elr: eligible.leader.replicas.version is 1; without it the last member stays in the ISR. A
+        cluster begins with this value, and UpdateFeatures changes it where there is another level.
+    highest_elr_version: the highest level of eligible.leader.replicas.version; the lowest is 0.
+    elr_ends_when_off: once ELR is off, ELR, last known ELR and last known leader elect nobody any
+        more, and the partition's next change removes them; else the ELR still elects and the last
+        known leader stays where it is.
+    election_may_end_elr: when a member of the ELR is elected and alone reaches min ISR, the others
+        leave the ELR.
     last_known: see LastKnown.
     new_incarnation_is_fenced: a registration ends what the old incarnation led, ELR or not.
-    session_outlives_fencing: a fenced broker that was heard of can't be registered anew.
-    reassignment_awaits_target: completion needs the whole target in the ISR, not just what is
-        added.
+    session_outlives_fencing: a fenced broker that still has a session can't be registered anew.
+    reassignment_awaits_target: completion needs the whole target in the ISR, not just the added
+        replicas.
     reassignment_needs_min_isr: completion and cancellation need ISR >= min ISR.
-    min_isr_change_clears_elr: always, by ClearElrRecord; else only where the ISR has reached the
-        new min ISR, as a change of the partition.
+    min_isr_change_clears_elr: a new min ISR always clears ELRs, by ClearElrRecord; else it clears
+        them only where the ISR has reached the new min ISR, as a change of the partition.
     leaderless_topic_stays_in_directories: a partition that is deleted while its ISR is empty stays
-        in the index of directories; the failure of one is then the end of the controller.
-    min_isr_of_partition_0: min ISR is at most the number of replicas that partition 0 has; else
-        that the partition itself is to have.
-    cluster_min_isr_stays: with ELR, min.insync.replicas of all brokers has a value: it is set when
-        ELR is switched on, and can't be removed.
+        in the index of directories, and the controller fails when one of these directories does.
+    min_isr_of_partition_0: min ISR is at most the number of replicas of partition 0; else at most
+        the number that the partition itself is to have.
+    cluster_min_isr_stays: with ELR, min.insync.replicas for all brokers always has a value: it is
+        set when ELR is switched on, and can't be removed.
     designated_elections: ElectLeaders knows the type DESIGNATED.
     unclean_recovery: unclean.recovery.manager.enabled has an effect.
     """

@@ -1,4 +1,4 @@
-"""What each record makes of the state: nothing is decided here, and nothing can be refused."""
+"""Replaying a record changes the state. Nothing is decided here, and nothing can be refused."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kafka_unclean_recovery.emulator.controller.state import (
 
 
 def replay(state: State, record: Record) -> None:
-    """Change `state` by one record; unless it is one of memory only, the log has grown by it."""
+    """Change `state` by one record. The log grows by the record unless it is one of IN_MEMORY."""
     _REPLAY[type(record)](state, record)
     if not isinstance(record, rec.IN_MEMORY):
         state.end_offset += 1
@@ -133,8 +133,9 @@ def _configs(state: State, record: rec.ConfigRecord) -> dict[str, str]:
 
 
 def _clear_elr(state: State, record: rec.ClearElrRecord) -> None:
-    """The index from brokers to ELRs is left as it is: a bug of 4.3.1. Later changes are made
-    twice, and an unclean restart after the topic's deletion is the end of the controller."""
+    """Clear ELRs but leave the index from brokers to ELRs as it is, which is a bug of 4.3.1. Later
+    changes are made twice, and an unclean restart after the topic's deletion is the end of the
+    controller."""
     topics = (
         state.topics.values()
         if record.topic is None
@@ -149,7 +150,7 @@ def _clear_elr(state: State, record: rec.ClearElrRecord) -> None:
 
 
 def _feature_level(state: State, record: rec.FeatureLevelRecord) -> None:
-    """ELRs that there are stay until their partitions change."""
+    """Switch the feature. The ELRs that exist stay until their partitions change."""
     state.release = replace(state.release, elr=record.level > 0)
 
 

@@ -1,4 +1,4 @@
-"""Everything a controller knows, and the questions that its rules ask of it."""
+"""The State holds everything a controller knows, and answers the questions that its rules ask."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ UNCLEAN_RECOVERY_TIMEOUT_MS = "unclean.recovery.timeout.ms"
 DEFAULTS = {MIN_INSYNC_REPLICAS: "1", UNCLEAN_LEADER_ELECTION_ENABLE: "false"}
 _RECOVERY_TIMEOUT_MS = 300_000
 
-# Where a replica is until its broker says (DirectoryId); the first hundred ids name no directory.
+# A replica is in UNASSIGNED until its broker says where it is (DirectoryId). The first hundred ids
+# name no directory.
 UNASSIGNED = UUID(int=1)
 RESERVED_DIRECTORIES = 100
 
@@ -37,7 +38,8 @@ class ControllerFault(Exception):
 
 
 def number(value: str) -> int:
-    """A config's value. Raises ControllerFault: that of all brokers was never looked at before."""
+    """Return a config's value. Raises ControllerFault when it is no number, which can be, because
+    nobody checked a value for all brokers before."""
     try:
         return int(value)
     except ValueError as error:
@@ -46,7 +48,8 @@ def number(value: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class BrokerRegistration:
-    """`registered_at`: the offset of its record; to unfence it must have applied that one."""
+    """A broker's registration. `registered_at` is the offset of its record, which the broker must
+    have applied to be unfenced."""
 
     incarnation_id: UUID
     epoch: int
@@ -62,9 +65,9 @@ class BrokerRegistration:
 
 @dataclass(frozen=True, slots=True)
 class HeartbeatState:
-    """What only the active controller remembers of a broker (BrokerHeartbeatState).
+    """The facts about a broker that only the active controller remembers (BrokerHeartbeatState).
 
-    metadata_offset: -1 while none is known. controlled_shutdown_offset: -1 unless it shuts down.
+    metadata_offset: -1 while unknown. controlled_shutdown_offset: -1 unless the broker shuts down.
     """
 
     fenced: bool
@@ -90,12 +93,13 @@ class Topic:
 
 @dataclass(slots=True)
 class State:
-    """Changed by `replay` alone.
+    """The controller's state, which only `replay` changes.
 
-    end_offset: of the metadata log, exclusive, so that the next record gets it. Whoever keeps a
-    log in which others write too sets it before an event. contacts: the epoch in which a broker
-    was last heard of. recoveries: unclean ones that go on; recoveries_finished: how many of them
-    have elected a leader since this controller began.
+    end_offset: the end of the metadata log, exclusive, so that the next record gets it. A caller
+    with a log in which others write too sets it before an event. contacts: the epoch in which the
+    controller last heard from a broker. recoveries: the unclean recoveries that go on.
+    recoveries_finished: the number of recoveries that have elected a leader since this controller
+    began.
     """
 
     release: Release
@@ -119,36 +123,37 @@ class State:
         return None if topic_id is None else self.topics[topic_id]
 
     def partition(self, key: TopicIdPartition) -> PartitionRegistration:
-        """Raises ControllerFault on a partition that an index has and the topics lack."""
+        """Return a partition. Raises ControllerFault if an index has it and the topics lack it."""
         topic = self.topics.get(key.topic_id)
         if topic is None or key.partition not in topic.partitions:
             raise ControllerFault(f"{key} is in an index, and not among the topics")
         return topic.partitions[key.partition]
 
     def config(self, topic: Topic, key: str) -> str:
-        """The topic's own value, else that of all brokers, else the default."""
+        """Return the topic's own value, else that of all brokers, else the default."""
         for configs in (topic.configs, self.cluster_configs):
             if key in configs:
                 return configs[key]
         return DEFAULTS[key]
 
     def min_isr(self, topic: Topic, replicas: Ids) -> int:
-        """Effective min.insync.replicas of a partition that has these replicas: never more than
-        these (KIP-966, "Additional High Watermark advancement requirement")."""
+        """Return the effective min.insync.replicas of a partition that has these replicas: never
+        more than their number (KIP-966, "Additional High Watermark advancement requirement")."""
         if self.release.min_isr_of_partition_0:
             replicas = topic.partitions[0].replicas
         return min(number(self.config(topic, MIN_INSYNC_REPLICAS)), len(replicas))
 
     @property
     def recovers_uncleanly(self) -> bool:
-        """Whether the unclean recovery manager is there and enabled (KIP-966, "Config changes"):
-        unclean elections that no admin asks for are its own then."""
+        """Whether the unclean recovery manager exists and is enabled (KIP-966, "Config changes").
+        The unclean elections that no admin asks for are then its own."""
         enabled = self.cluster_configs.get(UNCLEAN_RECOVERY_MANAGER_ENABLED, "false")
         return self.release.unclean_recovery and enabled.lower() == "true"
 
     def recovery_strategy(self, topic: Topic) -> Strategy:
-        """Of the topic, else of all brokers, else Balanced; where there is none, what
-        unclean.leader.election.enable maps to (KIP-966, "Compatibility")."""
+        """Return the strategy of the topic, else of all brokers, else Balanced. Where one of them
+        sets none, its unclean.leader.election.enable stands for a strategy (KIP-966,
+        "Compatibility")."""
         for configs in (topic.configs, self.cluster_configs):
             if UNCLEAN_RECOVERY_STRATEGY in configs:
                 found = strategy_named(configs[UNCLEAN_RECOVERY_STRATEGY])
@@ -170,7 +175,7 @@ class State:
         return self.config(topic, UNCLEAN_LEADER_ELECTION_ENABLE).lower() == "true"
 
     def active(self, broker: int) -> bool:
-        """Registered, unfenced and not shutting down."""
+        """Return whether the broker is registered, unfenced and not shutting down."""
         registration = self.brokers.get(broker)
         return registration is not None and registration.active
 
@@ -181,7 +186,7 @@ class State:
         return directory == UNASSIGNED or directory in registration.log_dirs
 
     def default_dir(self, broker: int) -> UUID:
-        """Where a new replica goes: known for sure if the broker has but one directory."""
+        """Return the directory of a new replica, known only if the broker has exactly one."""
         registration = self.brokers.get(broker)
         if registration is None or len(registration.log_dirs) != 1:
             return UNASSIGNED
@@ -189,7 +194,8 @@ class State:
 
 
 def snapshot(state: State) -> State:
-    """What brokers read of it as it is now; what only a controller needs is not held apart."""
+    """Return a copy of the state for brokers to read. The parts that only a controller needs are
+    shared with the original."""
     topics = {
         topic_id: replace(topic, partitions=dict(topic.partitions), configs=dict(topic.configs))
         for topic_id, topic in state.topics.items()

@@ -1,4 +1,4 @@
-"""The configs that a topic may have, and Kafka 4.3's defaults (LogConfig, QuotaConfig)."""
+"""These tables list a topic's configs, with Kafka 4.3's defaults (LogConfig, QuotaConfig)."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ _INTS = {
 
 
 def config_type(key: str) -> int:
-    """Of a topic's config: DescribeConfigsResponse.ConfigType; 0, unknown, of any other."""
+    """Return the type of a topic's config (DescribeConfigsResponse.ConfigType), or 0, unknown, for
+    any other key."""
     if key in _STRINGS:
         return 2
     if key not in TOPIC_CONFIGS:
@@ -68,4 +69,4 @@ def config_type(key: str) -> int:
 
 
 KIP_966_TOPIC_CONFIGS = frozenset({"unclean.recovery.strategy"})
-"""That no release has; none minds them."""
+"""No release has these configs, and every emulated release accepts them."""

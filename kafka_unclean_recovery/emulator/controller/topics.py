@@ -1,4 +1,4 @@
-"""Topics come and go."""
+"""This module creates and deletes topics, and adds partitions to them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from kafka_unclean_recovery.emulator.controller.records import (
 )
 from kafka_unclean_recovery.emulator.controller.state import State
 
-# BaseHashTable.MAX_LOAD_FACTOR and findSlot
+# These are the constants of BaseHashTable.MAX_LOAD_FACTOR and findSlot.
 _MAX_LOAD_FACTOR = 0.75
 _FIBONACCI_HASH = -7046029254386353131
 _NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
@@ -48,7 +48,8 @@ def create_topic(state: State, event: CreateTopic) -> tuple[list[Record], Respon
 
 
 def _partition(state: State, key: TopicIdPartition, replicas: Ids) -> PartitionRecord:
-    """Led by the first that is active; who is not begins outside of the ISR."""
+    """Return a new partition. Its first active replica leads it, and replicas that are not active
+    begin outside the ISR."""
     isr = tuple(replica for replica in replicas if state.active(replica))
     directories = tuple(state.default_dir(replica) for replica in replicas)
     return PartitionRecord(key, replicas, directories, isr, isr[0])
@@ -71,7 +72,8 @@ def _refusal(state: State, event: CreateTopic) -> Errors:
 
 
 def _name_valid(state: State, name: str) -> bool:
-    """Legal, and no other's in metrics, where a period reads like an underscore (Topic)."""
+    """Return whether the name is legal and no other topic's in metrics, where a period reads like
+    an underscore (Topic)."""
     if not _NAME.fullmatch(name) or name in (".", ".."):
         return False
     alike = name.replace(".", "_")
@@ -79,7 +81,7 @@ def _name_valid(state: State, name: str) -> bool:
 
 
 def create_partitions(state: State, event: CreatePartitions) -> tuple[list[Record], Response]:
-    """More of a topic that is there (ReplicationControlManager.createPartitions)."""
+    """Add partitions to an existing topic (ReplicationControlManager.createPartitions)."""
     topic_id = state.topic_ids.get(event.name)
     if topic_id is None:
         return [], Response(Errors.UNKNOWN_TOPIC_OR_PARTITION)
@@ -98,9 +100,9 @@ def create_partitions(state: State, event: CreatePartitions) -> tuple[list[Recor
 
 
 def _listed_first(partitions: int) -> int:
-    """The number of the partition that Kafka takes for an example of its topic: the one that its
-    hash table lists first (TimelineHashMap). 0 always is in the first slot, and the last that came
-    into a slot is listed first."""
+    """Return the number of the partition that Kafka takes as an example of its topic: the one that
+    its hash table lists first (TimelineHashMap). Partition 0 is always in the first slot, and the
+    last partition that came into a slot is listed first."""
     slots = 2
     while partitions * _MAX_LOAD_FACTOR > slots:
         slots *= 2
@@ -113,7 +115,7 @@ def _can_begin(state: State, replicas: Collection[int]) -> bool:
 
 
 def assignment_valid(state: State, replicas: Collection[int]) -> bool:
-    """Some brokers, each registered and named once."""
+    """Return whether the replicas are one or more registered brokers, each named once."""
     registered = all(replica in state.brokers for replica in replicas)
     return bool(replicas) and registered and len(set(replicas)) == len(replicas)
 

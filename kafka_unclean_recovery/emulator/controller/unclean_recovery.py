@@ -1,9 +1,9 @@
-"""The unclean recovery manager (KIP-966, "Unclean recovery"): leaders for partitions whose ISR and
-ELR can't give one, by what the logs of their replicas say.
+"""The unclean recovery manager elects leaders for partitions whose ISR and ELR can't give one, by
+comparing the logs of their replicas (KIP-966, "Unclean recovery").
 
-Who keeps the brokers asks `to_be_asked` for whom to send GetReplicaLogInfo, and brings answers and
-the passing of unclean.recovery.timeout.ms as events. The manager looks at all of it whenever
-anything has changed, which is an event too: ReviewRecoveries.
+The caller that keeps the brokers asks `to_be_asked` where to send GetReplicaLogInfo, and turns the
+answers and the passing of unclean.recovery.timeout.ms into events. Whenever anything has changed,
+another event, ReviewRecoveries, makes the manager look at all recoveries.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ LONGEST_LOG = {
     ElectionType.LONGEST_LOG_BALANCED: Strategy.BALANCED,
 }
 
-# Questions.
+# The functions from here answer questions about a partition.
 
 
 def to_be_asked(state: State, key: TopicIdPartition) -> Ids:
-    """The replicas of a partition in recovery that can be asked for their logs, and have not
-    answered as they are now."""
+    """Return the replicas of a partition in recovery that can be asked for their logs and have not
+    answered in their present incarnation."""
     recovery = state.recoveries[key]
     answers = _valid_answers(state, key, recovery)
     replicas = state.partition(key).replicas
@@ -63,8 +63,8 @@ def to_be_asked(state: State, key: TopicIdPartition) -> Ids:
 
 
 def awaits_last_known_elr(state: State, key: TopicIdPartition) -> bool:
-    """Whether a Balanced recovery would begin, were all last known ELR members unfenced. The KIP's
-    metrics count it as one that goes on."""
+    """Return whether a Balanced recovery would begin if all last known ELR members were unfenced.
+    The KIP's metrics count it as a recovery that goes on."""
     topic, partition = state.topics[key.topic_id], state.partition(key)
     balanced = state.recovery_strategy(topic) is Strategy.BALANCED
     missing = not all(state.active(replica) for replica in _last_known_elr(state, partition))
@@ -73,7 +73,7 @@ def awaits_last_known_elr(state: State, key: TopicIdPartition) -> bool:
 
 
 def left_to_users(state: State, key: TopicIdPartition) -> bool:
-    """Whether the partition has no leader, and nobody but a user will find the next one."""
+    """Return whether the partition has no leader and only a user can find the next one."""
     topic, partition = state.topics[key.topic_id], state.partition(key)
     if partition.leader != NO_LEADER or _eligible(state, partition) or key in state.recoveries:
         return False
@@ -81,8 +81,8 @@ def left_to_users(state: State, key: TopicIdPartition) -> bool:
 
 
 def _wanted(state: State, key: TopicIdPartition) -> Strategy | None:
-    """The strategy by which a partition without a leader is to be recovered, if it is ("the leader
-    election decision will be made in the following order", 3 and 4)."""
+    """Return the strategy by which a partition without a leader is to be recovered, if it is to be
+    ("the leader election decision will be made in the following order", 3 and 4)."""
     strategy = state.recovery_strategy(state.topics[key.topic_id])
     if strategy is Strategy.AGGRESSIVE:
         return strategy
@@ -94,7 +94,7 @@ def _wanted(state: State, key: TopicIdPartition) -> Strategy | None:
 
 
 def _eligible(state: State, partition: PartitionRegistration) -> Ids:
-    """Who would be elected cleanly, were it there."""
+    """Return the replicas that would be elected cleanly if their brokers were there."""
     return partition.isr + (partition.elr if state.release.elr else ())
 
 
@@ -107,7 +107,7 @@ def _electable(state: State, key: TopicIdPartition, replica: int) -> bool:
 
 
 def _valid_answers(state: State, key: TopicIdPartition, recovery: Recovery) -> dict[int, LogInfo]:
-    """Those of brokers that are still there, and have not been registered anew since."""
+    """Return the answers of brokers that are still there and were not registered anew since."""
     return {
         replica: info
         for replica, info in recovery.answers.items()
@@ -116,11 +116,11 @@ def _valid_answers(state: State, key: TopicIdPartition, recovery: Recovery) -> d
 
 
 def _elected(state: State, key: TopicIdPartition, recovery: Recovery) -> int | None:
-    """Who is to lead, if that can be said yet.
+    """Return the replica that is to lead, or None if that can't be decided yet.
 
-    Before the time-out every replica that can be asked is waited for. After it an Aggressive
-    recovery takes what there is, the first answer if need be, and a Balanced one goes on waiting
-    for whoever may hold all that was committed.
+    Before the time-out the recovery waits for every replica that can be asked. After it an
+    Aggressive recovery takes the answers that there are, the first one if need be, and a Balanced
+    recovery goes on waiting for every replica that may hold all that was committed.
     """
     answers = _valid_answers(state, key, recovery)
     partition = state.partition(key)
@@ -137,12 +137,12 @@ def _elected(state: State, key: TopicIdPartition, recovery: Recovery) -> int | N
     return longest_log(answers, partition.replicas)
 
 
-# What happens.
+# The functions from here handle events.
 
 
 def review_recoveries(state: State, _event: ReviewRecoveries) -> tuple[list[Record], Response]:
-    """Recoveries begin, end because there is a leader or nobody wants them any more, and elect
-    when the last that was waited for is gone."""
+    """Begin recoveries, end those that have a leader or that nobody wants any more, and elect where
+    the last replica that was waited for is gone."""
     records: list[Record] = []
     for key, recovery in state.recoveries.items():
         if _goes_on(state, key, recovery):
@@ -171,7 +171,8 @@ def _goes_on(state: State, key: TopicIdPartition, recovery: Recovery) -> bool:
         return False
     if topic.partitions[key.partition].leader != NO_LEADER:
         return False
-    # That a last known ELR member is fenced meanwhile does not end it: it is waited for.
+    # A recovery goes on when a last known ELR member is fenced meanwhile, and waits for that
+    # member.
     return recovery.requested or (
         state.recovery_strategy(topic) is recovery.strategy
         and (recovery.strategy is Strategy.AGGRESSIVE or not _eligible(state, state.partition(key)))
@@ -179,8 +180,8 @@ def _goes_on(state: State, key: TopicIdPartition, recovery: Recovery) -> bool:
 
 
 def receive_log_info(state: State, event: ReplicaLogInfo) -> tuple[list[Record], Response]:
-    """Stale is what a broker says that has been registered anew since, or that goes by an older
-    leader epoch of the partition."""
+    """Take a broker's answer. An answer is stale if the broker has been registered anew since, or
+    goes by an older leader epoch of the partition."""
     key = TopicIdPartition(event.topic_id, event.partition)
     recovery = state.recoveries.get(key)
     if recovery is None or not _goes_on(state, key, recovery):
@@ -222,8 +223,8 @@ def _election(state: State, key: TopicIdPartition, recovery: Recovery) -> list[R
 def elect_longest_logs(
     state: State, event: ElectLeaders
 ) -> tuple[list[Record], ElectLeadersResponse]:
-    """ElectLeaders of the longest log: recoveries begin, only where there is no leader. They are
-    done later, and so no error means no more than that."""
+    """Answer ElectLeaders of the longest log: begin recoveries, only where there is no leader. A
+    recovery finishes later, so no error says only that it has begun."""
     if not state.recovers_uncleanly:
         refused = tuple((*named, Errors.INVALID_REQUEST) for named in event.partitions or ())
         return [], ElectLeadersResponse(Errors.INVALID_REQUEST, refused)
@@ -243,7 +244,7 @@ def elect_longest_logs(
 
 
 def _requested(state: State, key: TopicIdPartition, kind: ElectionType) -> list[Record]:
-    """To ask for what goes on already changes nothing."""
+    """Begin a recovery, unless the same one was requested before and goes on."""
     strategy, recovery = LONGEST_LOG[kind], state.recoveries.get(key)
     if recovery is not None and recovery.requested and recovery.strategy is strategy:
         return []
