@@ -1,1 +1,2 @@
-"""A broker of the emulation: replicas and their logs, replication, producers, groups."""
+"""This package emulates a broker: its replicas and their logs, replication, producers and
+groups."""
