@@ -1,4 +1,5 @@
-"""AlterConfigs (33): all keys of topics and brokers at once; what is not named is removed."""
+"""AlterConfigs (33) sets all keys of topics and brokers at once; a key that is not named is
+removed."""
 
 from __future__ import annotations
 

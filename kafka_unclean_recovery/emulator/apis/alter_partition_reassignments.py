@@ -1,4 +1,5 @@
-"""AlterPartitionReassignments (45): other replicas, or the same in another order (KIP-455)."""
+"""AlterPartitionReassignments (45) gives partitions other replicas, or the same in another order
+(KIP-455)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""DeleteTopics (20): by name, from version 6 on by id too. The replicas go at once."""
+"""DeleteTopics (20) deletes topics by name, and from version 6 on also by id. Their replicas go at
+once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""DescribeGroups (15): members, and what each was assigned, as far as the group is stable."""
+"""DescribeGroups (15) lists groups with their members, and their assignments once the group is
+stable."""
 
 from __future__ import annotations
 

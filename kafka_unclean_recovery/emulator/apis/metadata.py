@@ -1,4 +1,5 @@
-"""Metadata (3): live brokers, topics, leaders. Topics are never created by asking for them."""
+"""Metadata (3) lists live brokers, topics and leaders. It never creates topics that it is asked
+for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Every API that is answered, by its key, and what else is left out."""
+"""The table lists every API that is answered, and NOT_EMULATED what is left out of the
+emulation."""
 
 from __future__ import annotations
 
@@ -117,7 +118,8 @@ NOT_EMULATED: Mapping[str, str] = {
 
 
 def apis(release: Release, dialect: Dialect | None) -> dict[int, Api]:
-    """By key. GetReplicaLogInfo is among them if a dialect of it is spoken."""
+    """Return the APIs by key. GetReplicaLogInfo is among them if the cluster speaks a dialect of
+    it."""
     chosen: list[Api] = [module.API for module in MODULES]
     if dialect is not None:
         chosen.append(get_replica_log_info.api(dialect))
