@@ -233,6 +233,7 @@ RULES: Mapping[str, Rule] = {
     # As Kafka has it; the texts of KIP-966 and KIP-1275 say CLUSTER_ACTION.
     "DescribeTransactionsRequest": _describe_transactions,
     "ListTransactionsRequest": anyone,
+    # ElectLeaders needs ALTER in Kafka; the texts of KIP-966 and KIP-1275 say CLUSTER_ACTION.
     "ElectLeadersRequest": needs_cluster(Operation.ALTER, _everywhere),
     "FetchRequest": _fetch,
     "FindCoordinatorRequest": find_coordinator,
