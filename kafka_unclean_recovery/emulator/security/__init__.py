@@ -1,1 +1,2 @@
-"""Who gets into a listener, and what each may ask: TLS, SASL, rights."""
+"""This package secures the listeners: TLS and SASL let clients in, and rights limit their
+requests."""

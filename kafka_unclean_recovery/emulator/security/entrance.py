@@ -1,4 +1,5 @@
-"""What a client passes before its requests are heard: TLS and a login, as the cluster asks."""
+"""A client passes the Entrance before its requests are answered: TLS and a login, as the cluster
+asks."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from kafka_unclean_recovery.emulator.security.settings import Security, principa
 
 
 class Entrance:
-    """Of all listeners of a cluster. Raises OSError for PEM files that can't be used."""
+    """The entrance to all listeners of a cluster. Raises OSError for PEM files that can't be
+    used."""
 
     def __init__(self, security: Security | None = None) -> None:
         self._security = security or Security()
@@ -20,7 +22,8 @@ class Entrance:
         self._accounts = Accounts(self._security) if self._security.sasl else None
 
     async def channel(self, plain: Plain, incoming: Incoming) -> tuple[Channel, str]:
-        """What to talk through, and the principal as TLS knows it. Raises OSError, EOFError."""
+        """Return the channel to talk through, and the principal that TLS knows. Raises OSError,
+        EOFError."""
         if self._context is None:
             return plain, principal_of(None)
         tls = Tls(self._context, plain, incoming)
@@ -32,7 +35,7 @@ class Entrance:
         principal: str,
         answer: Callable[[bytes], Awaitable[bytes | None]],
     ) -> Rights:
-        """Of who has logged in, where a login is asked for; see `sasl.log_in`."""
+        """Return the client's rights, after a login where one is asked for; see `sasl.log_in`."""
         if self._accounts is not None:
             principal = await log_in(channel, self._accounts, answer)
         return self._security.rights_of(principal)
