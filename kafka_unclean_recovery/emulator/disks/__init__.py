@@ -1,1 +1,2 @@
-"""What an emulated cluster keeps on disk, as Kafka writes it, and what damages it."""
+"""This package writes an emulated cluster's files as Kafka does, reads them back and damages
+them."""
