@@ -1,4 +1,5 @@
-"""Kafka's error codes that brokers answer (class Errors); the controller's are in its events."""
+"""These are the codes of Kafka's class Errors that brokers answer; the controller's are in its
+events."""
 
 from __future__ import annotations
 
