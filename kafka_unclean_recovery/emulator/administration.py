@@ -49,8 +49,7 @@ async def create_topic(
     assignment: Sequence[Sequence[int]] | None,
     configs: Mapping[str, str],
 ) -> None:
-    """Create a topic. `assignment` gives the replicas of each partition, instead of the two
-    numbers."""
+    """Create a topic. `assignment`: the replicas of each partition, in place of both numbers."""
     assignments = [
         {"partition_index": number, "broker_ids": list(replicas)}
         for number, replicas in enumerate(assignment or ())
@@ -91,8 +90,7 @@ async def elect(
     partition: tuple[str, int] | None,
     designated_leader: int | None,
 ) -> None:
-    """Elect a leader for one partition, or for all that need one. ELECTION_NOT_NEEDED is no
-    refusal."""
+    """Elect a leader for one partition, or for all in need. ELECTION_NOT_NEEDED is no refusal."""
     asked: Fields | None = None
     if partition is not None:
         asked = {"topic": partition[0], "partitions": [partition[1]]}

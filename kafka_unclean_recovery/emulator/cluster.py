@@ -170,8 +170,7 @@ class Cluster:
         self._call(administration.delete_topic(self._running_core.control.anyone(), name))
 
     def alter_configs(self, topic: str | None, configs: Mapping[str, str | None]) -> None:
-        """Set configs of a topic, or of all brokers if `topic` is None. A value of None removes a
-        config."""
+        """Set configs of a topic, or of all brokers if it is None. A None value removes one."""
         self._call(
             administration.alter_configs(self._running_core.control.anyone(), topic, configs)
         )
@@ -303,8 +302,7 @@ class Cluster:
         return self.look(metrics)
 
     def look(self, question: Callable[[Emulation], T]) -> T:
-        """Ask `question` about the emulation, in the emulation's own thread, and return the
-        answer."""
+        """Ask `question` about the emulation, in its own thread, and return the answer."""
 
         async def ask() -> T:
             return question(self._running_core.emulation)

@@ -1,5 +1,4 @@
-"""Elections are counted here by kind, because no state of the cluster tells their number
-afterwards."""
+"""Elections are counted here by kind, as no state of the cluster tells their number later."""
 
 from __future__ import annotations
 

@@ -183,8 +183,7 @@ class Emulation:
         self._settle()
 
     def _catch_up(self, broker: Broker) -> None:
-        """Let a broker apply all metadata that it has missed, unless a fault keeps the metadata
-        away."""
+        """Let a broker apply all metadata that it missed, unless a fault keeps it away."""
         if broker.id in self._stale:
             return
         self._metadata.catch_up(broker.directory)
@@ -237,8 +236,7 @@ class Emulation:
         self._heartbeat(broker)
 
     def _heartbeat(self, broker: Broker, *, want_shut_down: bool = False) -> ev.HeartbeatResponse:
-        """Send a heartbeat. If it does not reach the controller, an error takes the place of the
-        answer."""
+        """Send a heartbeat and return the answer, an error if the controller is out of reach."""
         if not self.faults.reaches_controller(broker.id):
             return ev.HeartbeatResponse(ev.Errors.NOT_CONTROLLER)
         self._heard[broker.id] = self.now
@@ -257,8 +255,7 @@ class Emulation:
         return response
 
     def expire(self, broker: int) -> None:
-        """End a broker's session, as if the controller had not heard from it for a session's
-        length."""
+        """End a broker's session, as if no heartbeat had come for a session's length."""
         self._heard.pop(broker, None)
         self.happen(ev.SessionExpired(broker))
 
@@ -365,8 +362,7 @@ class Emulation:
             self._settle()
 
     def settle_all(self) -> None:
-        """Let followers of every partition fetch what they can, because a fault may have
-        changed."""
+        """Let followers of every partition fetch all they can, because a fault may have ended."""
         self._publisher.unsettled |= dict.fromkeys(self._publisher.partitions(None))
         self._settle()
 

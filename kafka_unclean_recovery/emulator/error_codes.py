@@ -1,5 +1,4 @@
-"""These are the codes of Kafka's class Errors that brokers answer; the controller's are in its
-events."""
+"""Brokers answer these codes of Kafka's class Errors; the controller's are in its events."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""This table has the error codes that are answered anywhere here, by the names that Kafka gives
-them."""
+"""The table has the error codes that are answered here, by their names in Kafka."""
 
 from __future__ import annotations
 

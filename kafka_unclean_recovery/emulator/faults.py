@@ -87,8 +87,7 @@ class Faults:
         return self.delays.get(link(broker, CONTROLLER), 0.0)
 
     def metadata_delay(self, broker: int) -> float | None:
-        """Return the seconds after which a broker hears what the controller decides, or STOPPED for
-        never."""
+        """Return the delay of metadata to a broker in seconds, or STOPPED if none arrives."""
         lag = self.metadata_lags.get(broker, 0.0)
         return STOPPED if lag is STOPPED else max(lag, self.controller_delay(broker))
 

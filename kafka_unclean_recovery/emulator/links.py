@@ -1,4 +1,4 @@
-"""The Links of a cluster fail and come back here, together with what follows at once."""
+"""The Links of a cluster fail and come back here, and all that follows at once is done here."""
 
 from __future__ import annotations
 

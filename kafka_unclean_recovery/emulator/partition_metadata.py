@@ -10,8 +10,7 @@ from kafka_unclean_recovery.emulator.error_codes import LEADER_NOT_AVAILABLE, NO
 
 
 def partition_fields(state: State, topic: Topic, number: int) -> dict[str, Any]:
-    """Return a partition's fields. A leader that is unknown or fenced counts as none
-    (KRaftMetadataCache)."""
+    """Return a partition's fields. An unknown or fenced leader is none (KRaftMetadataCache)."""
     partition = topic.partitions[number]
     offline = offline_replicas(state, topic, number)
     leader = NO_LEADER if partition.leader in offline else partition.leader

@@ -37,8 +37,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def kafka_cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
-    """A running kafka_unclean_recovery.emulator.Cluster, four brokers if its marker says nothing
-    else."""
+    """Yield a running kafka_unclean_recovery.emulator.Cluster, with four brokers by default."""
     from kafka_unclean_recovery.emulator import Cluster
     from kafka_unclean_recovery.emulator.control.commands import BadCommand
     from kafka_unclean_recovery.emulator.control.executing import run

@@ -12,8 +12,7 @@ DESIGNATED = 2
 
 
 class ElectLeadersRequest(ApiMessage, load_json=messages):
-    """The request says which replicas should lead; `designated_leaders` is parallel to
-    `partitions`."""
+    """The request names the leaders; `designated_leaders` is parallel to `partitions`."""
 
 
 class ElectLeadersResponse(ApiMessage, load_json=messages):

@@ -26,8 +26,7 @@ class GetReplicaLogInfoKip1275Request(ApiMessage, load_json=messages):
 
 
 class GetReplicaLogInfoKip1275Response(ApiMessage, load_json=messages):
-    """The answer has the current epoch only, so that its ranking needs the lineage from
-    elsewhere."""
+    """The answer has the current epoch only, so its ranking needs the lineage from elsewhere."""
 
 
 class GetReplicaLogInfoRevertedRequest(ApiMessage, load_json=messages):

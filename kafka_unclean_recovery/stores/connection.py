@@ -1,5 +1,4 @@
-"""This module makes the client of each store, one per process, with a bound on how long it
-tries."""
+"""Each store has one client per process here, with a bound on how long it tries."""
 
 from __future__ import annotations
 
@@ -24,8 +23,7 @@ _AZURE_SAS = "AZURE_STORAGE_SAS_TOKEN"
 
 
 def connected(scheme: str, authority: str, options: StoreOptions) -> tuple[Any, str]:
-    """Return (a pyarrow filesystem, the path in it that the URI's own path is appended to). Raises
-    Unreadable."""
+    """Return (a pyarrow filesystem, the path before the URI's own in it). Raises Unreadable."""
     try:
         # A client does not live on in a process that was forked from its own.
         return _connected(scheme, authority, options, os.getpid())

@@ -1,5 +1,4 @@
-"""This module makes stores' error messages fit to print: no control characters, no secrets, not
-endless."""
+"""Stores' error messages become fit to print here: short, no control characters, no secrets."""
 
 from __future__ import annotations
 

@@ -34,8 +34,7 @@ class _Piece:
 
 @dataclass(slots=True)
 class ReadAhead:
-    """A file of `size` bytes. At most three pieces of the file are held, 9 MiB each or as asked
-    for."""
+    """A file of `size` bytes. At most three pieces are held, each of 9 MiB or as asked for."""
 
     fetch: Fetch
     size: int

@@ -36,8 +36,7 @@ _HDFS = "hdfs"
 _GCS = "gcs"
 
 Listing = tuple[Entry, ...]
-"""A Listing holds the entries of one folder, by name; an object and a folder may have the same
-name."""
+"""A Listing holds one folder's entries by name; an object and a folder may share a name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""An Api answers one kind of request, and a Context holds what the answer may rest on."""
+"""An Api answers one kind of request, and a Context holds the facts for the answer."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ from kafka_unclean_recovery.emulator.security.rights import EVERY_RIGHT, Rights
 
 @dataclass(slots=True)
 class Muted:
-    """A connection whose client is over its quota, so that nothing is read from it for some
-    time."""
+    """A connection from which nothing is read for some time, as its client is over its quota."""
 
     until: Deadline | None = None
 
@@ -82,8 +81,7 @@ class Context:
         return self.broker.replicas.get(TopicIdPartition(topic.topic_id, partition))
 
     def no_replica(self, topic: Topic, partition: int, otherwise: int) -> int:
-        """Return the error where this broker has no replica: that of a failed disk, or
-        `otherwise`."""
+        """Return the error where this broker has no replica: a failed disk's, or `otherwise`."""
         return self.broker.absent.get(TopicIdPartition(topic.topic_id, partition), otherwise)
 
     def live(self) -> list[int]:

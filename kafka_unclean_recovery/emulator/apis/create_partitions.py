@@ -39,8 +39,7 @@ def _create(context: Context, wanted: Any, topic: Topic | None, validate_only: b
 
 
 def _replicas(context: Context, wanted: Any, topic: Topic | None) -> tuple[Ids, ...] | None:
-    """Return the replicas of the new partitions, or None when there are too few brokers for
-    them."""
+    """Return the replicas of the new partitions, or None when there are too few brokers."""
     if wanted.assignments is not None:
         return tuple(tuple(each.broker_ids) for each in wanted.assignments)
     if topic is None or wanted.count <= len(topic.partitions):

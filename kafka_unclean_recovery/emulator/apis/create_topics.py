@@ -1,5 +1,4 @@
-"""CreateTopics (19) creates topics. Replicas are given, or spread in turns over the live
-brokers."""
+"""CreateTopics (19) creates topics; replicas are given, or spread in turns over live brokers."""
 
 from __future__ import annotations
 

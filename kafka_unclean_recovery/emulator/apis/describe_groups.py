@@ -1,5 +1,4 @@
-"""DescribeGroups (15) lists groups with their members, and their assignments once the group is
-stable."""
+"""DescribeGroups (15) lists groups' members, and their assignments once a group is stable."""
 
 from __future__ import annotations
 

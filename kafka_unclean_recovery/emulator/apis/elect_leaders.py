@@ -47,8 +47,7 @@ def _result(number: int, error: int, message: str | None) -> Fields:
 
 
 def _message(context: Context, topic: str, number: int, error: ev.Errors) -> str | None:
-    """Return Kafka's message where it differs from the one that clients have for the error, or
-    None."""
+    """Return Kafka's message for an error whose usual text it does not use, or None."""
     if error is not ev.Errors.UNKNOWN_TOPIC_OR_PARTITION:
         return None
     if context.topic(topic, None) is None:

@@ -29,8 +29,7 @@ _MOST_BYTES = 55 << 20
 
 
 async def answer(context: Context, request: Any) -> Fields:
-    """Answer as soon as there are `min_bytes`, an error or a divergence, or else when the time is
-    up."""
+    """Answer when there are `min_bytes`, an error or a divergence, or when the time is up."""
     deadline = time.monotonic() + request.max_wait_ms / 1000
     while True:
         topics = _read_all(context, request)
@@ -77,8 +76,7 @@ def _partition(context: Context, request: Any, topic: Any, wanted: Any, left: in
 
 
 def _asker(request: Any) -> int:
-    """Return the asker's replica id. From version 15 on it is a tagged field, which consumers leave
-    out."""
+    """Return the asker's replica id, from version 15 on a tagged field that consumers omit."""
     if request.version < 15:
         return int(request.replica_id)
     return _CONSUMER if request.replica_state is None else int(request.replica_state.replica_id)

@@ -69,8 +69,7 @@ def _failed(error: int, member_id: str) -> Fields:
 
 
 def _joined(group: Group, member_id: str) -> Fields:
-    """Return the answer to a member that has joined. Only the leader is told the others, because it
-    assigns."""
+    """Return the answer to a joined member. Only the leader gets the others, because it assigns."""
     told = group.members.values() if member_id == group.leader else ()
     return {
         "error_code": NONE,

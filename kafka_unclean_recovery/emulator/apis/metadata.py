@@ -1,5 +1,4 @@
-"""Metadata (3) lists live brokers, topics and leaders. It never creates topics that it is asked
-for."""
+"""Metadata (3) lists live brokers, topics and leaders. It never creates the topics asked for."""
 
 from __future__ import annotations
 

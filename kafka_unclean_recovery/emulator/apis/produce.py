@@ -91,8 +91,7 @@ def _write(context: Context, request: Any, topic: Any, data: Any) -> Written:
 
 
 def _most_bytes(topic: Topic) -> int:
-    """Return the most bytes that a batch may have. The config's value is not validated when it is
-    set."""
+    """Return the most bytes a batch may have. The config is not validated when it is set."""
     told = topic.configs.get(_MAX_MESSAGE_BYTES, "")
     fits = told.isascii() and told.isdigit() and len(told) <= _MOST_DIGITS
     return int(told if fits else TOPIC_CONFIGS[_MAX_MESSAGE_BYTES])

@@ -1,5 +1,4 @@
-"""The table lists every API that is answered, and NOT_EMULATED what is left out of the
-emulation."""
+"""The table lists every API that is answered; NOT_EMULATED lists what Kafka has besides."""
 
 from __future__ import annotations
 
@@ -118,8 +117,7 @@ NOT_EMULATED: Mapping[str, str] = {
 
 
 def apis(release: Release, dialect: Dialect | None) -> dict[int, Api]:
-    """Return the APIs by key. GetReplicaLogInfo is among them if the cluster speaks a dialect of
-    it."""
+    """Return the APIs by key, with GetReplicaLogInfo if the cluster speaks a dialect of it."""
     chosen: list[Api] = [module.API for module in MODULES]
     if dialect is not None:
         chosen.append(get_replica_log_info.api(dialect))

@@ -1,2 +1,1 @@
-"""This package emulates a broker: its replicas and their logs, replication, producers and
-groups."""
+"""This package emulates a broker: replicas and their logs, replication, producers, groups."""

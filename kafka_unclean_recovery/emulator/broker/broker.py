@@ -222,7 +222,7 @@ class Broker:
         return min(online, key=lambda directory: directory.replicas)
 
     def forget(self, keys: Iterable[TopicIdPartition]) -> None:
-        """Delete the replicas of partitions that are deleted, or that this broker has lost."""
+        """Delete replicas of partitions that are deleted, or that are on other brokers now."""
         for key in keys:
             self.absent.pop(key, None)
             replica = self.replicas.pop(key, None)
@@ -233,8 +233,7 @@ class Broker:
     # The methods from here read and write records.
 
     def append_as_leader(self, replica: Replica, data: bytes) -> int:
-        """Write a producer's batches and return the first offset that they got. Raises
-        BadFormat."""
+        """Write a producer's batches and return their first offset. Raises BadFormat."""
         base = replica.log.end_offset
         self.append(replica, assigned(data, base, replica.leader_epoch))
         return base
@@ -250,8 +249,7 @@ class Broker:
             files.write_epochs(replica.directory, replica.log.epochs)
 
     def truncate(self, replica: Replica, end_offset: int) -> None:
-        """Remove the batches from `end_offset` on. The high watermark never lies past the log
-        end."""
+        """Remove the batches from `end_offset` on, and lower the high watermark to the log end."""
         replica.log.truncate(end_offset)
         end = replica.log.end_offset
         files.truncate(replica.directory, replica.log.size)

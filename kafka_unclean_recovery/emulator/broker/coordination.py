@@ -19,8 +19,7 @@ _LOOK_EVERY = 0.25
 
 
 def coordinator_of(context: Context, group_id: str) -> int | None:
-    """Return the group's broker while it is live, else the next live one, or None if none is
-    live."""
+    """Return the group's broker while it is live, else the next live one, or None."""
     brokers, live = sorted(context.emulation.brokers), context.live()
     first = crc32(group_id.encode()) % len(brokers)
     in_turn = (*brokers[first:], *brokers[:first])

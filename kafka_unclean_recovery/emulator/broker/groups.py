@@ -39,8 +39,7 @@ class GroupState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """The choices that a member sends when it joins. protocols: (name, metadata), its first choice
-    first."""
+    """A joining member's choices. protocols: (name, metadata), its first choice first."""
 
     client_id: str
     session_timeout: float
@@ -185,7 +184,7 @@ def _begin_generation(group: Group, now: float) -> None:
 
 
 def _vote(group: Group) -> str:
-    """Return the first choice of most members among the protocols that all of them have
+    """Return the protocol that most members prefer, among those that all have
     (ClassicGroup.selectProtocol)."""
     subscriptions = [member.subscription for member in group.members.values()]
     common = _common(subscriptions)

@@ -95,8 +95,7 @@ class Log:
         self.epochs.append((epoch, start_offset))
 
     def truncate(self, end_offset: int) -> None:
-        """Keep only the whole batches below `end_offset`. The batch that holds this offset is
-        removed."""
+        """Keep only the whole batches below `end_offset`. A batch that holds this offset goes."""
         keep = bisect_left(self.batches, end_offset, key=lambda batch: batch.last_offset)
         del self.batches[keep:]
         while self.epochs and self.epochs[-1][1] >= end_offset:

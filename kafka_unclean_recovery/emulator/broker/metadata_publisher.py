@@ -78,8 +78,7 @@ class MetadataPublisher:
     def _compare_directory(
         self, broker: Broker, key: TopicIdPartition, partition: PartitionRegistration
     ) -> None:
-        """Note a replica that is in another directory than the controller believes
-        (AssignmentsManager)."""
+        """Note a replica that is not where the controller has it (AssignmentsManager)."""
         replica = broker.replicas.get(key)
         if replica is None:
             return

@@ -26,8 +26,7 @@ _SEQUENCES = 2**31
 
 @dataclass(slots=True)
 class Producers:
-    """The last batches of each producer in one log, up to the point to which the log has been
-    read."""
+    """The last batches of each producer in one log, as far as the log has been read."""
 
     _latest: dict[int, deque[Batch]] = field(default_factory=dict)
     _read: int = 0

@@ -1,5 +1,4 @@
-"""This module finds a replica's record by its time. Only batches that may hold the record are
-read."""
+"""This module finds records by time, and reads only the batches that may hold them."""
 
 from __future__ import annotations
 

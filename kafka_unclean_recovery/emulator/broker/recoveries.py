@@ -33,8 +33,7 @@ class Recoveries:
     since: dict[_Begun, float] = field(default_factory=dict)
 
     def go_on(self) -> None:
-        """Carry out what follows from the last event: recoveries that begin and end, answers,
-        elections."""
+        """Begin and end recoveries after an event, with the answers and elections that follow."""
         if not (self.state.recovers_uncleanly or self.state.recoveries):
             return
         answered = 1

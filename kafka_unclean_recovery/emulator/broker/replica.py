@@ -1,4 +1,5 @@
-"""A Replica is one on a broker, and decides what it may do as leader or follower. No I/O, no clock.
+"""A Replica is a partition's replica on one broker, with its rules as leader or follower. No I/O,
+no clock.
 
 Source: kafka.cluster.Partition and Replica; KIP-966 for the high watermark, KIP-101, KIP-279 and
 KIP-595 (diverging epochs in fetch answers).
@@ -101,8 +102,7 @@ def _unheard(in_sync: bool, now: float) -> Follower:
 
 
 def note_fetch(replica: Replica, follower: int, fetch_offset: int, now: float) -> None:
-    """Note a fetch, which shows that the follower holds all records below its offset
-    (Replica.updateFetchState)."""
+    """Note that a follower holds all records below its fetch offset (Replica.updateFetchState)."""
     known, end = replica.followers[follower], replica.log.end_offset
     if fetch_offset >= end:
         known.caught_up_at = now
@@ -163,8 +163,7 @@ class Reading:
 
 
 def epoch_error(replica: Replica, current_leader_epoch: int) -> int:
-    """Return the error of a request that names the leader epoch it goes by, -1 for none
-    (KIP-320)."""
+    """Return the error of a request that goes by this leader epoch, -1 for none (KIP-320)."""
     if current_leader_epoch == NO_EPOCH or current_leader_epoch == replica.leader_epoch:
         return NONE
     if current_leader_epoch < replica.leader_epoch:
@@ -175,7 +174,7 @@ def epoch_error(replica: Replica, current_leader_epoch: int) -> int:
 def read(
     replica: Replica, offset: int, last_fetched_epoch: int, end_offset: int, max_bytes: int
 ) -> Reading:
-    """Read from `offset` on, below `end_offset`. A last fetched epoch of -1 is not compared
+    """Read from `offset` on, below `end_offset`. A last fetched epoch of -1 compares none
     (Partition.readRecords)."""
     if last_fetched_epoch != NO_EPOCH:
         known = replica.log.end_of_epoch(last_fetched_epoch)

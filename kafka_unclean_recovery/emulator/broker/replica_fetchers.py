@@ -69,8 +69,7 @@ class ReplicaFetchers:
                         return  # The partition is unsettled again, and may have another leader.
 
     def _fetches(self, leader: Broker, replica: Replica, follower: Broker) -> bool:
-        """Return whether the follower's fetch gets through now, and finds the leader it looks
-        for."""
+        """Return whether the follower's fetch gets through now, and finds its leader."""
         copy = follower.replicas.get(replica.key)
         if copy is None or not follower.running:
             return False
@@ -124,6 +123,5 @@ class ReplicaFetchers:
 
 
 def configured_min_isr(state: State, topic: Topic) -> int:
-    """Return the configured min.insync.replicas, which the number of the leader's replicas bounds
-    further."""
+    """Return the configured min.insync.replicas, not bounded by the number of replicas."""
     return number(state.config(topic, MIN_INSYNC_REPLICAS))

@@ -1,5 +1,5 @@
-"""A follower's fetch from its leader runs in process here: request, answer and what each side does
-with them.
+"""A follower's fetch from its leader runs in process here: the request, the answer and its effect
+on each side.
 
 Source: kafka.server.AbstractFetcherThread (truncation on the answer's diverging epoch, offsets out
 of range) and kafka.cluster.Partition (updateFollowerFetchState).
@@ -19,7 +19,7 @@ from kafka_unclean_recovery.emulator.broker.replica import (
 )
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 
-# replica.fetch.max.bytes
+# This is the default of replica.fetch.max.bytes.
 _MAX_BYTES = 1 << 20
 
 

@@ -128,8 +128,7 @@ def where(word: str) -> Where:
 
 
 def error_code(word: str) -> int:
-    """Parse an error's number, or its name in Kafka's class Errors if the emulator answers it
-    anywhere."""
+    """Parse an error's number, or its name in Kafka's class Errors if it is answered here."""
     negative, digits = word.startswith("-"), word.removeprefix("-")
     if digits.isdecimal() and (code := whole(digits)) < 1 << 15:
         return -code if negative else code

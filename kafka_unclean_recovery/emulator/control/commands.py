@@ -21,8 +21,7 @@ CONFIGS = "configs"
 
 
 class BadCommand(ValueError):
-    """A command is wrong. The text says how and what is allowed, in a file with its name and
-    line."""
+    """A command is wrong. The text says what is allowed, and in a file names file and line."""
 
 
 class NotDone(BadCommand):
@@ -169,8 +168,7 @@ def usage(name: str) -> str:
 
 
 def grammar(name: str | None = None) -> str:
-    """Return how every command is written, a line each, or the named one alone. Raises
-    BadCommand."""
+    """Return how every command is written, a line each, or the named one. Raises BadCommand."""
     if name is not None:
         return usage(_known(name)) + "\n"
     return "".join(f"{usage(each)}\n" for each in FORMS)

@@ -28,7 +28,7 @@ _LONGEST_LINE = 1 << 16
 _PATIENCE = 10.0
 
 Answer = Callable[[str], str]
-"""An Answer returns what is said about a line. It raises BadCommand."""
+"""An Answer carries out a line and returns the text to reply. It raises BadCommand."""
 
 
 class _Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
@@ -118,8 +118,7 @@ def ask(path: Path, line: str, timeout: float) -> str:
 
 
 def _received(sock: socket.socket, deadline: Deadline) -> bytes:
-    """Return the whole line. Raises OSError, whose subclass TimeoutError means that the time is
-    up."""
+    """Return the whole line. Raises OSError, and its subclass TimeoutError when time is up."""
     received = bytearray()
     while not received.endswith(b"\n"):
         if deadline.expired:

@@ -108,8 +108,7 @@ def _elect(cluster: Cluster, values: Values) -> None:
 def _each(
     doing: Callable[[Cluster, int], None], wanted: Process | None = None
 ) -> Callable[[Cluster, Values], None]:
-    """Return a function that acts on each broker. `wanted`: the state that their processes must
-    have."""
+    """Return a function that acts on each broker. `wanted`: the state of their processes."""
 
     def do(cluster: Cluster, values: Values) -> None:
         brokers = values["BROKER"]

@@ -171,8 +171,7 @@ def _broker(emulation: Emulation, broker: Broker) -> BrokerMetrics:
 
 
 def prometheus_text(found: Metrics) -> str:
-    """Return the metrics as Prometheus text, with the names that the JMX exporter's rules for Kafka
-    give."""
+    """Return Prometheus text, with the names that the JMX exporter's rules for Kafka give."""
     brokers = [({"broker": str(id_)}, each) for id_, each in found.brokers.items()]
     return exposition([*_exports([({}, found.controller)]), *_exports(brokers)])
 

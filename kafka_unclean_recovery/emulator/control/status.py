@@ -56,8 +56,7 @@ class PartitionStatus:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The status of a cluster. faults: a sentence for each link, lag and interception that disturbs
-    it."""
+    """The status of a cluster. faults: a sentence for each broken link, lag and interception."""
 
     brokers: tuple[BrokerStatus, ...]
     partitions: tuple[PartitionStatus, ...]

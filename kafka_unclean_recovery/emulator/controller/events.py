@@ -181,8 +181,7 @@ class AlterTopicConfig:
 
 @dataclass(frozen=True, slots=True)
 class AlterClusterConfig:
-    """An admin sets one key for all brokers, whose resource name is empty
-    (IncrementalAlterConfigs)."""
+    """An admin sets one key for all brokers, the resource "" (IncrementalAlterConfigs)."""
 
     key: str
     value: str | None
@@ -311,8 +310,7 @@ class RegisterBrokerResponse:
 
 @dataclass(frozen=True, slots=True)
 class HeartbeatResponse:
-    """The answer to a heartbeat. The defaults are those of Kafka's message, and go with any
-    error."""
+    """The answer to a heartbeat. The defaults are Kafka's message's own, and go with any error."""
 
     error: Errors = Errors.NONE
     is_caught_up: bool = False

@@ -60,8 +60,7 @@ def broker_leaves(
 def broker_arrives(
     state: State, broker: int, partitions: Iterable[TopicIdPartition]
 ) -> list[Record]:
-    """Elect leaders for the partitions, with the broker as a candidate although it is still
-    fenced."""
+    """Elect leaders for the partitions. The broker is a candidate, although still fenced."""
 
     def with_it(replica: int) -> bool:
         return replica == broker or state.active(replica)
@@ -87,8 +86,7 @@ def _updates(
     leaving: Ids = (),
     unclean_shutdown: int | None = None,
 ) -> list[Record]:
-    """Do what ReplicationControlManager.generateLeaderAndIsrUpdates does. Raises
-    ControllerFault."""
+    """Do as ReplicationControlManager.generateLeaderAndIsrUpdates. Raises ControllerFault."""
     records: list[Record] = []
     for key in partitions:
         partition = state.partition(key)
@@ -122,8 +120,7 @@ def _rules(state: State, topic: Topic, acceptable: Callable[[int], bool]) -> Rul
 def _acceptable(
     state: State, partition: PartitionRegistration, active: Callable[[int], bool]
 ) -> Callable[[int], bool]:
-    """Return a test whether a replica may lead: its broker is active, its directory works
-    (KIP-858)."""
+    """Return a test that a replica may lead: broker active, directory online (KIP-858)."""
 
     def acceptable(replica: int) -> bool:
         if not active(replica):

@@ -38,8 +38,8 @@ class ControllerFault(Exception):
 
 
 def number(value: str) -> int:
-    """Return a config's value. Raises ControllerFault when it is no number, which can be, because
-    nobody checked a value for all brokers before."""
+    """Return a config's value. Raises ControllerFault when it is no number: a value for all brokers
+    was not validated before."""
     try:
         return int(value)
     except ValueError as error:

@@ -1,2 +1,1 @@
-"""This package writes an emulated cluster's files as Kafka does, reads them back and damages
-them."""
+"""This package writes, reads and damages an emulated cluster's files, which are as Kafka's."""

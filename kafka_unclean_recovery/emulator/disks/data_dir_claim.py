@@ -43,8 +43,7 @@ def tell_socket(data_dir: Path, path: Path) -> None:
 
 
 def socket_of(data_dir: Path) -> Path:
-    """Return the control socket of the emulator that runs on a data directory. Raises
-    ValueError."""
+    """Return the socket of the emulator that runs on a data directory. Raises ValueError."""
     try:
         path = (data_dir / _FILE).read_text().strip()
     except OSError as error:

@@ -70,8 +70,7 @@ def _checkpoint(lines: Iterable[str]) -> str:
 
 
 def format_directory(directory: Path, node_id: int, cluster_id: str) -> MetaProperties:
-    """Return the content of meta.properties, which is written if there is none. Raises
-    BadFormat."""
+    """Return the content of meta.properties, written if there is none. Raises BadFormat."""
     path = directory / META_PROPERTIES
     if not path.exists():
         directory.mkdir(parents=True, exist_ok=True)
@@ -176,8 +175,7 @@ def delete_replica(directory: Path) -> None:
 
 
 def set_aside(directory: Path) -> None:
-    """Keep a replica that the broker should not have, under the name that Kafka gives a stray
-    one."""
+    """Rename a replica that the broker should not have, as Kafka names a stray one."""
     directory.rename(directory.with_name(f"{directory.name}.{uuid4().hex}-stray"))
 
 

@@ -1,5 +1,4 @@
-"""A broker that starts loads a replica's files by the rules here (LogLoader,
-LogSegment.recover)."""
+"""A starting broker loads a replica's files by these rules (LogLoader, LogSegment.recover)."""
 
 from __future__ import annotations
 

@@ -68,6 +68,5 @@ def _record(delta: int, key: bytes, value: bytes) -> bytes:
 
 
 def _sized(data: bytes) -> bytes:
-    """Return data after its length, a varint in zigzag: twice the number, which is never negative
-    here."""
+    """Return data after its length, a varint in zigzag: twice the number, never negative here."""
     return unsigned_varint(len(data) << 1) + data

@@ -37,8 +37,7 @@ _CLASSES: dict[str, type[Record]] = {
 
 
 class MetadataLog:
-    """The metadata log in the file `path`. A caller reads the existing records before it appends
-    more."""
+    """The metadata log in the file `path`. A caller reads its records before appending."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -49,8 +48,7 @@ class MetadataLog:
         self._path.write_text(json.dumps(header) + "\n")
 
     def append(self, records: Sequence[Record]) -> None:
-        """Append the records of one event. Records that only a controller's memory holds are left
-        out."""
+        """Append an event's records, without those that only a controller's memory holds."""
         lasting = [_plain(record) for record in records if not isinstance(record, rec.IN_MEMORY)]
         if lasting:
             with self._path.open("a") as file:

@@ -71,8 +71,7 @@ class MetadataReplicas:
         self._noted += lasting(records, self._release)
 
     def write(self, log_directories: Iterable[Path]) -> None:
-        """Append the noted records to the controller's log and to the copies in these log
-        directories."""
+        """Append the noted records to the controller's log and the copies in these directories."""
         if not self._noted:
             return
         data = b"".join(batches(self._noted, self.end_offset, EPOCH, _now_ms()))

@@ -1,5 +1,4 @@
-"""A request is intercepted here or carried out by its API, if the controller is reached where
-needed."""
+"""A request is intercepted here, or carried out if the controller it needs is reached."""
 
 from __future__ import annotations
 
@@ -63,8 +62,7 @@ class Silence(Exception):
 
 
 async def carry_out(context: Context, api: Api, request: Any) -> Fields | None:
-    """Carry out a request and return its answer, or None where none is wanted. Raises HangUp and
-    Silence."""
+    """Carry out a request. Return its answer, None if unwanted. Raises HangUp and Silence."""
     key = int(api.request.API_KEY)
     seen = Seen(api.name, key, request.version, context.broker.id, request)
     action = context.interceptions.take(seen)

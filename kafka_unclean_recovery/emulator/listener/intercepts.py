@@ -57,8 +57,7 @@ class Throttle:
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """The request is carried out, and `change` turns the fields of its answer into those that are
-    sent."""
+    """The request is carried out, and `change` makes the sent answer from the answer's fields."""
 
     change: Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -92,8 +91,7 @@ Action = Fail | LeaveOut | Throttle | Rewrite | NoAnswer | Close | Delay
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A request that came to `broker`. `request` is decoded, a class of kafka-python's or of this
-    package's."""
+    """A request that came to `broker`, decoded as kafka-python's class or this package's."""
 
     api: str
     key: int

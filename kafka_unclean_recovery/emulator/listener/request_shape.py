@@ -55,8 +55,7 @@ class _Walk:
         self.copied = 0
 
     def struct(self, struct: Any, *, compact: bool, tags: bool | None) -> None:
-        """Walk over a struct. `tags` is None where only an empty list of tags may follow, as within
-        tags."""
+        """Walk over a struct. `tags` is None where only an empty list of tags fits, as in tags."""
         for field in struct.untagged_fields(self.version):
             self.field(field, compact=compact, tags=tags)
         if tags:

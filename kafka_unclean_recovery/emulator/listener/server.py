@@ -98,8 +98,7 @@ class Listener:
         task.add_done_callback(self._connections.pop)
 
     def close_idle(self) -> None:
-        """Close connections that have been idle for too long. The caller calls this from time to
-        time."""
+        """Close connections that have been idle for too long. To be called from time to time."""
         if not self.resumed.is_set():
             return
         now = self._clock()
@@ -185,8 +184,7 @@ def _bound(host: str, port: int) -> socket.socket:
 
 
 async def answer_to(frame: bytes, context: Context, apis: Mapping[int, Api]) -> bytes | None:
-    """Return the framed answer, or None where none is wanted. Raises NotAsked, HangUp and
-    Silence."""
+    """Return the framed answer, None if unwanted. Raises NotAsked, HangUp and Silence."""
     key, version, correlation_id = wire.header_of(frame)
     api = apis.get(key)
     if api is None:

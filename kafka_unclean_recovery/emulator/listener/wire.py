@@ -1,5 +1,4 @@
-"""This module turns frames into requests and answers into frames, with kafka-python's codec. No
-I/O."""
+"""Frames become requests and answers become frames here, by kafka-python's codec. No I/O."""
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ from typing import Any
 from kafka_unclean_recovery.emulator.listener import request_shape
 
 API_VERSIONS_KEY = 18
-# socket.request.max.bytes
+# This is the default of socket.request.max.bytes.
 MAX_FRAME_BYTES = 100 << 20
 LEAST_FRAME_BYTES = 8
 LENGTH_BYTES = 4
@@ -48,8 +47,7 @@ def framed(content: bytes) -> bytes:
 
 
 def header_of(frame: bytes) -> tuple[int, int, int]:
-    """Return (api key, version, correlation id), which every version of every request has at one
-    place."""
+    """Return (api key, version, correlation id), which every version of a request begins with."""
     key, version, correlation_id = _HEADER.unpack_from(frame)
     return key, version, correlation_id
 

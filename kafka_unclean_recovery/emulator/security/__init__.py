@@ -1,2 +1,1 @@
-"""This package secures the listeners: TLS and SASL let clients in, and rights limit their
-requests."""
+"""This package secures the listeners by TLS, SASL and the rights of each client."""

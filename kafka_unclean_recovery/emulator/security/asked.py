@@ -52,8 +52,7 @@ async def anyone(asked: Asked) -> Fields | None:
 
 
 def needs_cluster(operation: Operation, refusal: Refusal) -> Rule:
-    """Return a rule that asks for a right on the cluster, and otherwise refuses the whole
-    request."""
+    """Return a rule that asks for a right on the cluster, or else refuses the whole request."""
 
     async def rule(asked: Asked) -> Fields | None:
         if asked.rights.may(operation, Resource.CLUSTER):
@@ -64,8 +63,7 @@ def needs_cluster(operation: Operation, refusal: Refusal) -> Rule:
 
 
 def parted(requested: str, answered: str, may: Callable[[Asked, Any], bool], no: Refusal) -> Rule:
-    """Return a rule that lets the API answer the entries that the client may have, and refuses the
-    others."""
+    """Return a rule that answers the entries that the client may have and refuses the others."""
 
     async def rule(asked: Asked) -> Fields | None:
         entries = getattr(asked.request, requested) or []

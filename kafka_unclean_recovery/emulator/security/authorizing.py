@@ -55,8 +55,7 @@ async def answer(api: Api, context: Context, request: Any) -> Fields | None:
 
 
 async def _fetch(asked: Asked) -> Fields | None:
-    """Answer a fetch: a follower needs a right on the cluster, any other client a right on the
-    topic."""
+    """Answer a fetch: a follower needs a right on the cluster, other clients one on the topic."""
     return await (_fetch_as_follower if _follows(asked.request) else _fetch_topics)(asked)
 
 
@@ -113,8 +112,7 @@ def _may_create(asked: Asked, topic: Any) -> bool:
 
 
 async def _delete_topics(asked: Asked) -> Fields | None:
-    """Answer DeleteTopics. A refusal by id tells the topic's name to a client that may describe the
-    topic."""
+    """Answer DeleteTopics. A refusal by id names the topic if the client may describe it."""
     if asked.request.version < 6:
         return await _delete_by_name(asked)
 

@@ -31,15 +31,13 @@ async def metadata(asked: Asked) -> Fields | None:
 
 
 def _hidden(topic: Fields, by_id: bool) -> Fields:
-    """Return the refusal of a hidden topic, which repeats only the name or id that it was asked
-    by."""
+    """Return the refusal of a hidden topic, with only the name or id that the request has."""
     known = {"topic_id": topic["topic_id"], "name": None} if by_id else {"name": topic["name"]}
     return {"error_code": TOPIC_AUTHORIZATION_FAILED, "partitions": []} | known
 
 
 async def describe_topic_partitions(asked: Asked) -> Fields | None:
-    """Answer DescribeTopicPartitions. Hidden topics are in no page, nor in the cursor to the next
-    page."""
+    """Answer DescribeTopicPartitions. Hidden topics are in no page and in no cursor."""
     request = asked.request
     every = not request.topics
     names = sorted(asked.context.state.topic_ids) if every else []

@@ -112,8 +112,7 @@ class Tls:
         self._tls = context.wrap_bio(self._in, self._out, server_side=True)
 
     async def shake_hands(self) -> Mapping[str, object] | None:
-        """Do the handshake and return the client's certificate, if it showed one. Raises OSError,
-        EOFError."""
+        """Shake hands, and return the client's certificate or None. Raises OSError, EOFError."""
         try:
             await self._through(self._tls.do_handshake)
         except ssl.SSLError as error:

@@ -1,5 +1,4 @@
-"""A client passes the Entrance before its requests are answered: TLS and a login, as the cluster
-asks."""
+"""A client passes TLS and a login, as the cluster asks, before its requests are answered."""
 
 from __future__ import annotations
 
@@ -12,8 +11,7 @@ from kafka_unclean_recovery.emulator.security.settings import Security, principa
 
 
 class Entrance:
-    """The entrance to all listeners of a cluster. Raises OSError for PEM files that can't be
-    used."""
+    """The entrance to all listeners of a cluster. Raises OSError for unusable PEM files."""
 
     def __init__(self, security: Security | None = None) -> None:
         self._security = security or Security()
@@ -22,8 +20,7 @@ class Entrance:
         self._accounts = Accounts(self._security) if self._security.sasl else None
 
     async def channel(self, plain: Plain, incoming: Incoming) -> tuple[Channel, str]:
-        """Return the channel to talk through, and the principal that TLS knows. Raises OSError,
-        EOFError."""
+        """Return the channel to talk through, and TLS's principal. Raises OSError, EOFError."""
         if self._context is None:
             return plain, principal_of(None)
         tls = Tls(self._context, plain, incoming)

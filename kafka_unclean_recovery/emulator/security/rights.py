@@ -123,7 +123,7 @@ class Rights:
         )
 
     def may_anywhere(self, operation: Operation, resource: Resource) -> bool:
-        """Return whether the principal has the right on any resource of this kind
+        """Return whether the principal may do this on some resource of this kind
         (Authorizer.authorizeByResourceType)."""
         if self.granted is None:
             return True

@@ -43,8 +43,7 @@ class Exchange(Protocol):
 
 
 class Accounts:
-    """The users that can log in, and the mechanisms. A SCRAM credential is made when it is first
-    needed."""
+    """The users that can log in, and the mechanisms. SCRAM credentials are made on first use."""
 
     def __init__(self, security: Security) -> None:
         self.mechanisms = security.mechanisms

@@ -73,8 +73,7 @@ class Security:
 
 
 def server_context(tls: Tls) -> ssl.SSLContext:
-    """Return the TLS context. Raises OSError, which includes ssl.SSLError, for files that can't be
-    used."""
+    """Return the TLS context. Raises OSError, so also ssl.SSLError, for unusable files."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     # Without a password OpenSSL would ask for one on the terminal.
     context.load_cert_chain(tls.certificate, tls.key, password=lambda: tls.key_password or "")
