@@ -1,7 +1,8 @@
-"""An emulated Kafka cluster. Its controller never imports what it is the judge of: the planner.
+"""This package emulates a Kafka cluster. Its controller never imports the planner, whose results it
+judges.
 
-`Cluster` and its like are imported when they are asked for: Kafka's codec takes 0.2 s, and the
-language of commands needs none of it.
+`Cluster` and the other names below are imported on first use: Kafka's codec takes 0.2 s to import,
+and the language of commands does not need it.
 """
 
 from __future__ import annotations

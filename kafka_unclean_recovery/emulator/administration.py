@@ -1,6 +1,7 @@
-"""Topics, records and elections made inside of the emulation, by the APIs that clients use.
+"""These functions make topics, records and elections inside the emulation, through the APIs that
+clients use.
 
-Nothing here is intercepted or delayed.
+No request made here is intercepted or delayed.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _BATCH_BYTES = 1 << 20
 
 
 class Refused(ValueError):
-    """The cluster was asked, and did not do it; Kafka's error is named."""
+    """The cluster refused a request. The text names Kafka's error."""
 
 
 async def create_topic(
@@ -48,7 +49,7 @@ async def create_topic(
     assignment: Sequence[Sequence[int]] | None,
     configs: Mapping[str, str],
 ) -> None:
-    """`assignment`: the replicas of each partition, instead of the two numbers."""
+    """Create a topic. `assignment`: the replicas of each partition, in place of both numbers."""
     assignments = [
         {"partition_index": number, "broker_ids": list(replicas)}
         for number, replicas in enumerate(assignment or ())
@@ -72,7 +73,7 @@ async def delete_topic(context: Context, name: str) -> None:
 async def alter_configs(
     context: Context, topic: str | None, configs: Mapping[str, str | None]
 ) -> None:
-    """Of a topic, or of all brokers; None as a value removes it."""
+    """Set configs of a topic, or of all brokers. A value of None removes a config."""
     changes = [
         {"name": key, "config_operation": _DELETE if value is None else _SET, "value": value}
         for key, value in configs.items()
@@ -89,7 +90,7 @@ async def elect(
     partition: tuple[str, int] | None,
     designated_leader: int | None,
 ) -> None:
-    """Of one partition, or of all that need it. ELECTION_NOT_NEEDED is no refusal."""
+    """Elect a leader for one partition, or for all in need. ELECTION_NOT_NEEDED is no refusal."""
     asked: Fields | None = None
     if partition is not None:
         asked = {"topic": partition[0], "partitions": [partition[1]]}
@@ -119,7 +120,7 @@ async def write(
     acks: int,
     timeout_seconds: float,
 ) -> None:
-    """One batch, to the leader that `context` is of. `acks`: -1 for all, 1, 0."""
+    """Write one batch to the leader, whose `context` this is. `acks`: -1 for all, 1, 0."""
     data = {"index": partition, "records": _batch(values)}
     asked = {
         "transactional_id": None,

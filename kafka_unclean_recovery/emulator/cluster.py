@@ -1,4 +1,4 @@
-"""An emulated cluster that runs in a thread of its own, for real clients."""
+"""A Cluster is an emulated cluster that runs in a thread of its own, for real clients."""
 
 from __future__ import annotations
 
@@ -32,11 +32,12 @@ _TIMEOUT = 30.0
 
 
 class Cluster:
-    """A context manager. Methods may be called from any thread, and return when it is done.
+    """An emulated cluster, as a context manager. Methods may be called from any thread, and return
+    when their work is done.
 
-    Brokers are numbered from 1. What is still running at the end is stopped in order. What a
-    broker can't do as it is, or one that is not there, raises ValueError, and so does what the
-    cluster refuses. Times are seconds.
+    Brokers are numbered from 1. At the end every broker that still runs is stopped in order. A
+    method raises ValueError for a broker that does not exist or whose state does not allow the
+    call, and for a request that the cluster refuses. Times are seconds.
     """
 
     def __init__(self, options: Options | None = None) -> None:
@@ -66,65 +67,67 @@ class Cluster:
 
     @property
     def opened(self) -> bool:
-        """Whether it can be looked at: brokers may be starting yet."""
+        """Whether the cluster can be looked at. Brokers may still be starting."""
         return self._core is not None
 
     @property
     def bootstrap_servers(self) -> str:
-        """HOST:PORT of every broker, dead ones too, comma-separated."""
+        """The HOST:PORT of every broker, also of dead ones, comma-separated."""
         addresses = self._running_core.addresses.values()
         return ",".join(f"{host}:{port}" for host, port in addresses)
 
     def log_directory(self, broker: int) -> Path:
-        """Where its replicas are, whether it lives or not."""
+        """Return the broker's first log directory, whether the broker is alive or not."""
         return self._running_core.broker(broker).directory
 
     def log_directories(self, broker: int) -> list[Path]:
-        """All of them; the first holds the metadata log too."""
+        """Return all log directories of the broker; the first also holds the metadata log."""
         return [each.path for each in self._running_core.broker(broker).directories]
 
     def kill(self, broker: int) -> None:
-        """SIGKILL: an unclean shutdown, after which all that was written is on the disk."""
+        """Kill the broker (SIGKILL). This unclean shutdown leaves everything that was written on
+        the disk."""
         self._call(self._running_core.kill(broker))
 
     def power_off(self, broker: int) -> None:
-        """The machine dies: records that were never synced are lost. Brokers sync when they stop
-        in order, or by `flush`."""
+        """Kill the broker's machine, which loses records that were never synced. Brokers sync when
+        they stop in order, or by `flush`."""
         self._call(self._running_core.power_off(broker))
 
     def stop(self, broker: int) -> None:
-        """A controlled shutdown, which leaves a clean-shutdown file."""
+        """Stop the broker by a controlled shutdown, which leaves a clean-shutdown file."""
         self._call(self._running_core.stop(broker))
 
     def start(self, broker: int) -> None:
         self._call(self._running_core.start(broker))
 
     def pause(self, broker: int) -> None:
-        """SIGSTOP: it hangs, until its session ends it is taken for alive."""
+        """Pause the broker (SIGSTOP). It hangs, and counts as alive until its session ends."""
         self._call(self._running_core.pause(broker))
 
     def resume(self, broker: int) -> None:
         self._call(self._running_core.resume(broker))
 
     def fence(self, broker: int) -> None:
-        """The controller fences it at once. A dead or paused one has its session ended; one that
-        runs stays fenced until `unfence`."""
+        """Fence the broker at once. The session of a dead or paused broker ends; a running broker
+        stays fenced until `unfence`."""
         self._call(self._running_core.fence(broker))
 
     def unfence(self, broker: int) -> None:
         self._call(self._running_core.unfence(broker))
 
     def flush(self, broker: int) -> None:
-        """Its records are synced and its offsets are checkpointed."""
+        """Sync the broker's records and checkpoint its offsets."""
         self._call(self._running_core.flush(broker))
 
     def lose_disk(self, broker: int, index: int = 0) -> None:
-        """A log directory fails with all that is on it, whether the broker runs or is down. Without
-        the first, where the metadata log is, a broker dies, and starts only when that is wiped."""
+        """Let a log directory fail with all that is on it, whether the broker runs or is down.
+        Without the first one, which holds the metadata log, a broker dies, and starts again only
+        after that directory is wiped."""
         self._call(self._running_core.lose_disk(broker, index))
 
     def wipe(self, broker: int, index: int = 0) -> None:
-        """A new, empty disk in the place of one of a broker that is down."""
+        """Replace a disk of a broker that is down by a new, empty one."""
         self._call(self._running_core.wipe(broker, index))
 
     def corrupt_disk(
@@ -136,13 +139,13 @@ class Cluster:
         damage: Damage = Damage.FLIP,
         seed: int = 0,
     ) -> Damaged:
-        """One bit is flipped, or the end is cut off, in the segment of a replica of a broker that
-        is down: of any that holds records, if no topic is named. The seed chooses, and what was
-        done comes back. After an unclean stop the broker that starts cuts the log there."""
+        """Flip one bit, or cut off the end, in the segment of a replica of a broker that is down,
+        and return what was damaged. Without a topic any replica that holds records is damaged; the
+        seed chooses. After an unclean stop the broker that starts cuts the log at the damage."""
         only = None if topic is None else (topic, partition)
         return self._call(self._running_core.corrupt_disk(broker, damage, seed, only))
 
-    # Topics, records and elections.
+    # The methods from here make topics, records and elections.
 
     def create_topic(
         self,
@@ -153,8 +156,8 @@ class Cluster:
         assignment: Sequence[Sequence[int]] | None = None,
         configs: Mapping[str, str] | None = None,
     ) -> None:
-        """One partition on one broker if nothing else is said. `assignment`: the replicas of each
-        partition, the preferred leader first, instead of the two numbers."""
+        """Create a topic, by default with one partition on one broker. `assignment` gives the
+        replicas of each partition, the preferred leader first, instead of the two numbers."""
         numbers = (partitions, replication_factor)
         core = self._running_core
         self._call(
@@ -167,7 +170,7 @@ class Cluster:
         self._call(administration.delete_topic(self._running_core.control.anyone(), name))
 
     def alter_configs(self, topic: str | None, configs: Mapping[str, str | None]) -> None:
-        """Of a topic, or with None of all brokers. None as a value removes the config."""
+        """Set configs of a topic, or of all brokers if it is None. A None value removes one."""
         self._call(
             administration.alter_configs(self._running_core.control.anyone(), topic, configs)
         )
@@ -183,10 +186,11 @@ class Cluster:
         broker: int | None = None,
         timeout: float = _TIMEOUT,
     ) -> int:
-        """Write values through the leader, `batch` at a time; the first offset.
+        """Write values through the leader, `batch` at a time, and return their first offset.
 
-        A number stands for values that say their offset and who led: b"7 led by 1". acks: all, 1 or
-        0. `broker` takes itself for the leader, though the controller may have another.
+        If `records` is a number, so many values are made that tell their offset and leader: b"7 led
+        by 1". acks: all, 1 or 0. `broker` names a broker that believes it leads, though the
+        controller may have another leader.
         """
         wanted = self._running_core.control.produce(
             topic, partition, records, acks, batch, broker, timeout
@@ -201,35 +205,37 @@ class Cluster:
         *,
         designated_leader: int | None = None,
     ) -> None:
-        """kind: preferred, unclean or designated. Without a topic, every partition in need."""
+        """Elect leaders. kind: preferred, unclean or designated. Without a topic every partition in
+        need gets an election."""
         which = None if topic is None else (topic, partition)
         context = self._running_core.control.anyone()
         chosen = ElectionType(kind)
         self._call(administration.elect(context, chosen, which, designated_leader))
 
-    # Faults. CONTROLLER and CLIENTS of the module faults are ends of links, too.
+    # The methods from here make faults. A link may also end at CONTROLLER or CLIENTS of the module
+    # faults.
 
     def drop_link(self, one: int, other: int, how: Drop = Drop.SILENCE) -> None:
-        """Nothing passes, either way, between two brokers, or a broker and CONTROLLER or CLIENTS;
-        only links to clients can be reset. A broker without the controller is fenced when its
-        session ends, and goes by the metadata that it had."""
+        """Drop a link, so that nothing passes either way between two brokers, or a broker and
+        CONTROLLER or CLIENTS. Only links to clients can be reset. A broker without the controller
+        is fenced when its session ends, and goes by the metadata that it had."""
         self._call(self._running_core.links.drop(one, other, how))
 
     def delay_link(self, one: int, other: int, seconds: float) -> None:
-        """Fetches between brokers, metadata from the CONTROLLER and what is forwarded to it, or
-        answers to CLIENTS take that much longer."""
+        """Delay a link: fetches between brokers, metadata from the CONTROLLER and requests
+        forwarded to it, or answers to CLIENTS take that much longer."""
         self._call(self._running_core.links.delay(one, other, seconds))
 
     def restore_link(self, one: int, other: int) -> None:
         self._call(self._running_core.links.restore(one, other))
 
     def restore_links(self) -> None:
-        """All of them."""
+        """Restore all links."""
         self._call(self._running_core.links.restore_all())
 
     def pause_controller(self) -> None:
-        """As when its quorum is lost: what is forwarded to it waits for a minute, then times
-        out; nobody is fenced, and no ISR changes."""
+        """Pause the controller, as when its quorum is lost. Requests forwarded to it wait for a
+        minute, then time out; no broker is fenced, and no ISR changes."""
         self._call(self._running_core.links.controller_down(True))
 
     def resume_controller(self) -> None:
@@ -242,13 +248,15 @@ class Cluster:
         topic: str | None = None,
         partition: int = 0,
     ) -> None:
-        """Its followers stay at least so many records behind, in whole batches: 0 ends it, STOPPED
-        fetches nothing at all. Those of one partition if a topic is named."""
+        """Let the broker, as a follower, stay at least so many records behind, in whole batches;
+        with a topic only in one partition. 0 ends the lag; with STOPPED the broker fetches nothing
+        at all."""
         self._call(self._running_core.control.lag(broker, records, topic, partition))
 
     def lag_metadata(self, broker: int, seconds: float | None = STOPPED) -> None:
-        """It hears so much later of what the controller decides, though it is in touch with it and
-        passes requests on at once: 0 ends it, STOPPED hears nothing from now on."""
+        """Let the broker hear so much later what the controller decides, though it stays in touch
+        with the controller and passes requests on at once. 0 ends the lag; with STOPPED the broker
+        hears nothing from now on."""
         self._call(self._running_core.links.lag_metadata(broker, seconds))
 
     def intercept(
@@ -259,10 +267,12 @@ class Cluster:
         broker: int | None = None,
         times: int = 1,
     ) -> Interception:
-        """What happens to the next requests of an API, by its name ("ElectLeaders") or key.
+        """Change what happens to the next requests of an API, given by name ("ElectLeaders") or
+        key.
 
         `action` is a value of the module intercepts, or a function that sees the request and
-        returns one, or None to let it pass. The `requests` that it took are in what is returned.
+        returns such a value, or None to let it pass. The returned Interception lists the `requests`
+        that it took.
         """
         wanted = self._running_core.control.intercept(api, action, broker, times)
         return self._call(wanted)
@@ -270,29 +280,29 @@ class Cluster:
     def clear_intercepts(self) -> None:
         self._call(self._running_core.control.clear_intercepts())
 
-    # Looking.
+    # The methods from here look at the cluster.
 
     def status(self) -> Status:
-        """Everything, at one moment."""
+        """Return the status of the whole cluster at one moment."""
         core = self._running_core
         return self.look(lambda e: status(e, core.addresses, core.interceptions.open()))
 
     def partition(self, topic: str, partition: int) -> PartitionStatus:
-        """As the controller has it, and how far the logs of its live replicas go."""
+        """Return a partition as the controller has it, with the log ends of its live replicas."""
         return self.look(lambda emulation: partition_status(emulation, topic, partition))
 
     def wait_until(self, question: Callable[[Emulation], T], timeout: float = _TIMEOUT) -> T:
-        """The first answer to `question` that is true, asked whenever something has moved. Raises
-        TimeoutError."""
+        """Return the first true answer to `question`, which is asked whenever something has moved.
+        Raises TimeoutError."""
         return self._call(self._running_core.control.wait_until(question, timeout))
 
     def metrics(self) -> Metrics:
-        """Of the controller and of each running broker, as they are now; `prometheus_text` of
-        the module `metrics` renders them."""
+        """Return the metrics of the controller and of each running broker. `prometheus_text` of the
+        module `metrics` renders them."""
         return self.look(metrics)
 
     def look(self, question: Callable[[Emulation], T]) -> T:
-        """What `question` says of the emulation, asked in its own thread."""
+        """Ask `question` about the emulation, in its own thread, and return the answer."""
 
         async def ask() -> T:
             return question(self._running_core.emulation)

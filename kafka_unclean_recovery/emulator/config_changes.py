@@ -1,4 +1,5 @@
-"""Configs of a topic, a broker or all brokers, changed by whichever request asks for it."""
+"""This module changes configs of a topic, a broker or all brokers, for each request that can ask
+for it."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from kafka_unclean_recovery.emulator.listener.request_limits import (
 )
 
 Changes = Mapping[str, str | None]
-"""By key; None removes it."""
+"""The changes are values by key; None removes a key."""
 
 Altering = ev.AlterTopicConfig | ev.AlterClusterConfig | ev.AlterBrokerConfig
 
@@ -30,7 +31,7 @@ Altering = ev.AlterTopicConfig | ev.AlterClusterConfig | ev.AlterBrokerConfig
 def change_configs(
     context: Context, resource: Any, changes: Changes, *, validate_only: bool
 ) -> Fields:
-    """All of them, or none: what the answer says of this resource."""
+    """Make all changes or none, and return the answer's entry for this resource."""
     events = [_event(resource, key, value) for key, value in changes.items()]
     refusals = (_refusal(context, event) for event in events)
     answer = answer_of(resource) | next(filter(None, refusals), {})
@@ -62,7 +63,7 @@ def _event(resource: Any, key: str, value: str | None) -> Altering | None:
 
 
 def _refusal(context: Context, event: Altering | None) -> Fields:
-    """Empty if there is none."""
+    """Return the fields of a refusal, or no fields if the change is allowed."""
     if event is None:
         return {"error_code": INVALID_REQUEST}
     problem = _problem(event)
@@ -74,8 +75,9 @@ def _refusal(context: Context, event: Altering | None) -> Fields:
 
 
 def _problem(event: Altering) -> str | None:
-    """With the value. The controller looks at those of topics alone, and would fail on nonsense
-    that all brokers have: it leaves that to the broker which is asked."""
+    """Return what is wrong with the value, or None. The controller validates only topics' values,
+    and would fail on an invalid value for all brokers: the broker that gets the request must refuse
+    it."""
     if event.value is None:
         return None
     if isinstance(event, ev.AlterTopicConfig):
@@ -94,7 +96,7 @@ def _valid_of_brokers(key: str, value: str) -> bool:
 
 
 def _of_elr(event: Altering) -> str:
-    """Kafka's words."""
+    """Return Kafka's message for a change that ELR forbids."""
     one = isinstance(event, ev.AlterBrokerConfig)
     subject, verb = ("Broker", "altered") if one else ("Cluster", "removed")
     return f"{subject}-level {MIN_INSYNC_REPLICAS} cannot be {verb} while ELR is enabled."

@@ -1,4 +1,4 @@
-"""What runs in a cluster's thread: the emulation, its listeners, and the clock that moves it."""
+"""A Core runs in a cluster's thread: the emulation, its listeners, and the clock that moves it."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ from kafka_unclean_recovery.emulator.options import Options
 from kafka_unclean_recovery.emulator.security.entrance import Entrance
 
 HOST = "127.0.0.1"
-# So many ticks a session, as a broker sends heartbeats.
+# The clock ticks so many times a session, as a broker sends heartbeats.
 _TICKS_A_SESSION = 5
-# What takes long is done so many seconds at a time.
+# Long work is done in slices of so many seconds.
 _SLICE = 0.02
 
 
 class Core:
-    """Made by `open`, with no broker running. What a broker can't do as it is raises ValueError."""
+    """A cluster's thread, made by `open` with no broker running. A method raises ValueError when
+    the broker's state does not allow the call."""
 
     def __init__(
         self, emulation: Emulation, listeners: dict[int, Listener], table: dict[int, Api]
@@ -70,7 +71,7 @@ class Core:
         return core
 
     async def start_all(self, running: Sequence[int] | None) -> None:
-        """Those that can start, or these."""
+        """Start the given brokers, or all that can start."""
         can_start = [id_ for id_, broker in self.emulation.brokers.items() if broker.can_start]
         for id_ in can_start if running is None else running:
             await self.start(id_)
@@ -100,7 +101,7 @@ class Core:
         )
 
     async def _listen(self, id_: int) -> None:
-        """The listener becomes what the process and the link to clients let it be."""
+        """Bring a broker's listener in line with its process and its link to clients."""
         broker, listener = self.broker(id_), self._listeners[id_]
         dropped = self.emulation.faults.dropped.get(link(id_, CLIENTS))
         listener.delay = self.emulation.faults.delays.get(link(id_, CLIENTS), 0.0)
@@ -114,7 +115,7 @@ class Core:
             listener.open(self._contexts[id_], self._table)
 
     async def start(self, id_: int) -> None:
-        """In slices, between which everything else goes on."""
+        """Start a broker in slices, between which everything else goes on."""
         broker = self.emulation.broker_that_is(Process.DEAD, id_)
         slice_ends = time.monotonic() + _SLICE
         for _ in self.emulation.starting(broker):

@@ -1,4 +1,4 @@
-"""How many elections of each kind there were: what no state of the cluster tells afterwards."""
+"""Elections are counted here by kind, as no state of the cluster tells their number later."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from kafka_unclean_recovery.emulator.controller.records import RECOVERING, Parti
 
 @dataclass(slots=True)
 class ElectionCounts:
-    """Since the cluster started."""
+    """The numbers of elections since the cluster started."""
 
     unclean: int = 0
     from_elr: int = 0
 
     def count(self, before: PartitionRegistration, change: PartitionChangeRecord) -> None:
-        """By what the record says, as Kafka does (TopicDelta.updateElectionStats)."""
+        """Count a change by its record, as Kafka does (TopicDelta.updateElectionStats)."""
         self.unclean += change.leader_recovery_state == RECOVERING
         self.from_elr += change.leader in before.elr

@@ -1,8 +1,8 @@
-"""The cluster as one thing that happens step by step: a controller, its brokers, no socket.
+"""An Emulation is a cluster that moves step by step: a controller and its brokers, without sockets.
 
-Metadata reaches every running broker at once, and a step ends only when followers have fetched
-all that they can. So whatever was done is seen by whoever asks next, but for what `faults` keep
-apart. Times are seconds of a clock that the caller reads.
+Metadata reaches every running broker at once, and a step ends only when followers have fetched all
+that they can. So the next request sees every change, except where `faults` keep it away. Times are
+seconds of a clock that the caller reads.
 """
 
 from __future__ import annotations
@@ -32,14 +32,15 @@ from kafka_unclean_recovery.emulator.disks.metadata_replicas import MetadataRepl
 from kafka_unclean_recovery.emulator.election_counts import ElectionCounts
 from kafka_unclean_recovery.emulator.faults import STOPPED, Faults
 
-# ProducerIdsBlock.PRODUCER_ID_BLOCK_SIZE
+# The number is ProducerIdsBlock.PRODUCER_ID_BLOCK_SIZE.
 _PRODUCER_ID_BLOCK = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """In seconds: broker.session.timeout.ms (Kafka: 9), replica.lag.time.max.ms, how often
-    offsets are checkpointed, and unclean.leader.election.interval.ms and
+    """The cluster's intervals in seconds. session_timeout: broker.session.timeout.ms (Kafka: 9).
+    replica_lag_time_max: replica.lag.time.max.ms. checkpoint_interval: how often offsets are
+    checkpointed. election_interval: unclean.leader.election.interval.ms and
     leader.imbalance.check.interval.seconds, which are both 300."""
 
     session_timeout: float = 0.5
@@ -49,10 +50,13 @@ class Settings:
 
 
 class Emulation:
-    """Not thread-safe: one thread owns it. `now` is that of the last `tick`. `settled` is called
-    when records or metadata may have moved. `later` has what is delayed done after so many seconds;
-    whoever delays a link sets it. `fetched`: when each broker was last seen to have the metadata,
-    and its end offset then, exclusive."""
+    """A cluster that moves step by step. It is not thread-safe: one thread owns it.
+
+    `now`: the time of the last `tick`. `settled` is called when records or metadata may have moved.
+    `later` calls a function after so many seconds; a caller that delays a link must set it.
+    `fetched`: when each broker was last seen to have the metadata, and its end offset then,
+    exclusive.
+    """
 
     def __init__(
         self,
@@ -70,7 +74,8 @@ class Emulation:
         self.now = 0.0
         self.groups: dict[str, Group] = {}
         self.elections = ElectionCounts()
-        # Apart from those that were given out before a restart: its records come in between.
+        # These ids differ from the ids that were given out before a restart, because the restart's
+        # own records raise the end offset in between.
         self._producer_ids = count(_PRODUCER_ID_BLOCK * state.end_offset)
         self._log = log
         self._metadata = metadata
@@ -82,7 +87,8 @@ class Emulation:
         self._elected = 0.0
         self.faults = Faults()
         self.later: Later = _no_clock
-        # The metadata that a broker goes by while what the controller says does not reach it.
+        # This is the metadata that a broker goes by while the controller's decisions do not reach
+        # it.
         self._stale: dict[int, State] = {}
         reaches = self.faults.reaches_controller
         self._recoveries = Recoveries(state, self.brokers, self._commit, reaches)
@@ -100,17 +106,18 @@ class Emulation:
             settle=self.replicate,
         )
 
-    # The controller.
+    # The methods from here are about the controller.
 
     def happen(self, event: ev.Event) -> ev.AnyResponse:
-        """The answer, when the brokers have done what follows from it. Raises ControllerFault."""
+        """Let an event happen and return its answer, after the brokers have done all that follows
+        from it. Raises ControllerFault."""
         response = self._commit(event)
         self._recoveries.go_on()
         self._settle()
         return response
 
     def would_happen(self, event: ev.Event) -> ev.AnyResponse:
-        """The answer of `happen`; nothing changes."""
+        """Return the answer that `happen` would give. Nothing changes."""
         return handle(self.state, event)[1]
 
     def _commit(self, event: ev.Event) -> ev.AnyResponse:
@@ -127,18 +134,18 @@ class Emulation:
     def new_producer_id(self) -> int:
         return next(self._producer_ids)
 
-    # Brokers.
+    # The methods from here are about brokers.
 
     def start(self, broker: Broker) -> None:
-        """As `starting`, at once."""
+        """Start a broker as `starting` does, at once."""
         for _ in self.starting(broker):
             pass
 
     def starting(self, broker: Broker) -> Iterator[None]:
-        """A new incarnation registers, reads its log directories, a replica a step, and is
-        unfenced, unless it is killed before.
+        """Start a broker: a new incarnation registers, reads its log directories, one replica per
+        step, and is unfenced, unless it is killed before.
 
-        Where the controller still takes the last incarnation for alive, its session ends first;
+        If the controller still believes that the last incarnation is alive, its session ends first;
         a real broker waits for that.
         """
         if not self.faults.reaches_controller(broker.id):
@@ -166,7 +173,7 @@ class Emulation:
             self._resume(broker)
 
     def resume(self, broker: Broker) -> None:
-        """SIGCONT: it catches up on what it missed."""
+        """Resume a broker (SIGCONT), which catches up on what it missed."""
         self._resume(broker)
 
     def _resume(self, broker: Broker) -> None:
@@ -176,7 +183,7 @@ class Emulation:
         self._settle()
 
     def _catch_up(self, broker: Broker) -> None:
-        """It applies all metadata that it has missed, if it is not kept from it."""
+        """Let a broker apply all metadata that it missed, unless a fault keeps it away."""
         if broker.id in self._stale:
             return
         self._metadata.catch_up(broker.directory)
@@ -186,27 +193,29 @@ class Emulation:
         broker.process = Process.PAUSED
 
     def kill(self, broker: Broker) -> None:
-        """SIGKILL: what was written is in the page cache, and so on the disk; memory is gone."""
+        """Kill a broker (SIGKILL). All that was written is in the page cache, and so on the disk;
+        its memory is gone."""
         broker.die()
 
     def power_off(self, broker: Broker) -> None:
-        """The machine dies, and with it what was not synced."""
+        """Kill a broker's machine, which loses all that was not synced."""
         broker.lose_unflushed()
         broker.die()
 
     def lose_disk(self, broker: Broker, index: int) -> None:
-        """A log directory fails, and the controller hears of it by the next heartbeat."""
+        """Let a log directory fail. The controller hears of it by the next heartbeat."""
         broker.lose_directory(index)
         if broker.running:
             self._heartbeat(broker)
 
     def wipe(self, broker: Broker, index: int) -> None:
-        """An empty disk in the place of one of a broker that is down."""
+        """Replace a disk of a broker that is down by an empty one."""
         broker.directories[index] = wiped(broker.directories[index], broker.id, self.cluster_id)
 
     def stop(self, broker: Broker) -> None:
-        """A controlled shutdown. It awaits the others, unless one of them is stuck: then it gives
-        up waiting as a broker does, only sooner. Without a controller its leaders don't move."""
+        """Stop a broker by a controlled shutdown. It waits for the other brokers, unless one of
+        them is stuck: then it gives up waiting as a real broker does, only sooner. Without a
+        controller its leaders don't move."""
         for _ in range(2):
             response = self._heartbeat(broker, want_shut_down=True)
             if response.should_shut_down:
@@ -218,7 +227,7 @@ class Emulation:
         broker.die()
 
     def fence(self, broker: Broker) -> None:
-        """It goes on running, and asks to be fenced until it is told otherwise."""
+        """Fence a broker, which goes on running, and asks to be fenced until `unfence`."""
         broker.want_fence = True
         self._heartbeat(broker)
 
@@ -227,7 +236,7 @@ class Emulation:
         self._heartbeat(broker)
 
     def _heartbeat(self, broker: Broker, *, want_shut_down: bool = False) -> ev.HeartbeatResponse:
-        """One that does not reach the controller is answered with an error, as by nobody."""
+        """Send a heartbeat and return the answer, an error if the controller is out of reach."""
         if not self.faults.reaches_controller(broker.id):
             return ev.HeartbeatResponse(ev.Errors.NOT_CONTROLLER)
         self._heard[broker.id] = self.now
@@ -246,20 +255,21 @@ class Emulation:
         return response
 
     def expire(self, broker: int) -> None:
-        """The controller has not heard of it for the length of a session."""
+        """End a broker's session, as if no heartbeat had come for a session's length."""
         self._heard.pop(broker, None)
         self.happen(ev.SessionExpired(broker))
 
-    # Time.
+    # The methods from here are about time.
 
     def tick(self, now: float) -> None:
-        """Everything that happens because time passes. To be called some times a session."""
+        """Do everything that is due because time has passed. The caller calls this several times
+        per session."""
         self.now = now
         if now - self._checkpointed >= self.settings.checkpoint_interval:
             self._checkpointed = now
             self.checkpoint()
         if self.faults.controller_down:
-            # Sessions begin anew when it is back.
+            # Sessions begin anew when the controller is back.
             self._heard = dict.fromkeys(self._heard, now)
             return
         for broker in self.brokers.values():
@@ -298,37 +308,37 @@ class Emulation:
                 self._fetchers.propose(broker, replica, isr)
                 self._settle()
 
-    # Who is meant.
+    # The methods from here look up brokers and partitions.
 
     def broker(self, id_: int) -> Broker:
-        """Raises ValueError."""
+        """Return a broker. Raises ValueError when it does not exist."""
         if id_ not in self.brokers:
             raise ValueError(f"there is no broker {id_}")
         return self.brokers[id_]
 
     def broker_that_is(self, process: Process, id_: int) -> Broker:
-        """Raises ValueError."""
+        """Return a broker. Raises ValueError unless its process is in this state."""
         broker = self.broker(id_)
         if broker.process is not process:
             raise ValueError(f"broker {id_} is {broker.process.value}, not {process.value}")
         return broker
 
     def partition_key(self, topic: str, partition: int) -> TopicIdPartition:
-        """Raises ValueError."""
+        """Return the key of a partition. Raises ValueError when it does not exist."""
         found = self.state.topic(topic)
         if found is None or partition not in found.partitions:
             raise ValueError(f"there is no partition {topic}-{partition}")
         return TopicIdPartition(found.topic_id, partition)
 
-    # What a broker hears of the controller.
+    # The methods from here are about the metadata that reaches a broker.
 
     def seen_by(self, broker: int) -> State:
-        """The metadata that it goes by."""
+        """Return the metadata that a broker goes by."""
         return self._stale.get(broker, self.state)
 
     def _hold_back(self) -> None:
-        """Brokers behind a slow link, or whose metadata lags, learn later of what is about to be
-        committed."""
+        """Let brokers behind a slow link, or with a metadata lag, learn later of the records that
+        are about to be committed."""
         for broker in self.brokers.values():
             seconds = self.faults.metadata_delay(broker.id)
             if seconds != 0 and broker.running and broker.id not in self._stale:
@@ -337,11 +347,11 @@ class Emulation:
                     self.later(seconds, partial(self.hear, broker))
 
     def lose_sight(self, broker: Broker) -> None:
-        """From now on it hears nothing of the controller."""
+        """Cut a broker off from what the controller decides from now on."""
         self._stale.setdefault(broker.id, snapshot(self.state))
 
     def hear(self, broker: Broker) -> None:
-        """It catches up, if what it missed reaches it now."""
+        """Let a broker catch up, if the metadata that it missed reaches it now."""
         lags = self.faults.metadata_delay(broker.id) is STOPPED
         if lags or not self.faults.reaches_controller(broker.id):
             return
@@ -352,14 +362,14 @@ class Emulation:
             self._settle()
 
     def settle_all(self) -> None:
-        """Followers fetch what they can, of every partition: something else may pass now."""
+        """Let followers of every partition fetch all they can, because a fault may have ended."""
         self._publisher.unsettled |= dict.fromkeys(self._publisher.partitions(None))
         self._settle()
 
-    # Replication.
+    # The methods from here are about replication.
 
     def replicate(self, key: TopicIdPartition) -> None:
-        """Followers fetch what there is, and what follows from that happens."""
+        """Let the followers of a partition fetch what there is, with all that follows from it."""
         self._publisher.unsettled[key] = None
         self._settle()
 

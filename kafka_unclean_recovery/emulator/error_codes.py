@@ -1,4 +1,4 @@
-"""Kafka's error codes that brokers answer (class Errors); the controller's are in its events."""
+"""Brokers answer these codes of Kafka's class Errors; the controller's are in its events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Error codes by the names that Kafka has for them: those that are answered somewhere here."""
+"""The table has the error codes that are answered here, by their names in Kafka."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ ERROR_CODES: dict[str, int] = {
 
 
 def error_name(code: int) -> str:
-    """The number itself where it is none of ours."""
+    """Return the name of an error code, or the number itself if the code is not in the table."""
     return next((name for name, known in ERROR_CODES.items() if known == code), str(code))

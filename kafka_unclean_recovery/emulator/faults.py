@@ -1,7 +1,7 @@
-"""What is wrong between brokers, their controller and their clients. Values that are changed from
-outside: no clock, no I/O.
+"""Faults are disturbances between brokers, their controller and their clients. They are values that
+are changed from outside: no clock, no I/O.
 
-Ends of links are broker ids, CONTROLLER and CLIENTS. Times are seconds.
+A link ends at broker ids, CONTROLLER and CLIENTS. Times are seconds.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from enum import StrEnum
 from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
 
 CONTROLLER = 0
-"""An end of links; broker ids begin at 1."""
+"""This end of a link is the controller; broker ids begin at 1."""
 
 CLIENTS = -1
-"""Whoever is no broker, as an end of links."""
+"""This end of a link is every client, which is no broker."""
 
 Link = frozenset[int]
 STOPPED = None
-"""As a lag: the follower fetches nothing at all."""
+"""A lag with this value means that the follower fetches nothing at all."""
 
 
 class Drop(StrEnum):
-    """How a link to clients is down."""
+    """The way in which a link to clients is down."""
 
     SILENCE = "silence"
     """Packets are lost: connections stay, nothing is read and nothing is answered."""
@@ -47,11 +47,11 @@ class Fetch:
 
 @dataclass(slots=True)
 class Faults:
-    """controller_down: the controller hangs, and nobody reaches it. lags: by follower and
-    partition, None as partition for all of them: in records, or STOPPED.
+    """The faults of a cluster. controller_down: the controller hangs, and no broker reaches it.
+    lags: by follower and partition, None as partition for all of them: in records, or STOPPED.
 
-    metadata_lags: by broker, in seconds, or STOPPED: it hears that much later of what the
-    controller decides, though it is in touch with it.
+    metadata_lags: by broker, in seconds, or STOPPED: the broker hears that much later what the
+    controller decides, though it stays in touch with the controller.
 
     in_flight and arrived: fetches over slow links.
     """
@@ -77,7 +77,7 @@ class Faults:
         self.delays.pop(between, None)
 
     def links(self) -> list[Link]:
-        """Those that are not as they should be."""
+        """Return the links that are dropped or delayed."""
         return [*self.dropped, *self.delays]
 
     def reaches_controller(self, broker: int) -> bool:
@@ -87,10 +87,10 @@ class Faults:
         return self.delays.get(link(broker, CONTROLLER), 0.0)
 
     def metadata_delay(self, broker: int) -> float | None:
-        """After which it hears what the controller decides; STOPPED for never."""
+        """Return the delay of metadata to a broker in seconds, or STOPPED if none arrives."""
         lag = self.metadata_lags.get(broker, 0.0)
         return STOPPED if lag is STOPPED else max(lag, self.controller_delay(broker))
 
     def lag(self, follower: int, key: TopicIdPartition) -> int | None:
-        """So many records the follower stays behind; STOPPED when it fetches nothing."""
+        """Return how many records the follower stays behind, or STOPPED when it fetches nothing."""
         return self.lags.get((follower, key), self.lags.get((follower, None), 0))

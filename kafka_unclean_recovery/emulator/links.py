@@ -1,4 +1,4 @@
-"""Links that fail and come back, and what follows from it at once."""
+"""The Links of a cluster fail and come back here, and all that follows at once is done here."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from kafka_unclean_recovery.emulator.faults import CLIENTS, CONTROLLER, Drop, Li
 
 
 class Links:
-    """`listen` brings a broker's listener in line with its link to clients. ValueError for a link
-    that there can't be."""
+    """The links of a cluster. `listen` brings a broker's listener in line with its link to clients.
+    Methods raise ValueError for a link that can't exist."""
 
     def __init__(self, emulation: Emulation, listen: Callable[[int], Awaitable[None]]) -> None:
         self._emulation = emulation
@@ -43,14 +43,15 @@ class Links:
             await self._apply(between)
 
     async def controller_down(self, down: bool) -> None:
-        """Nobody reaches it, and it does nothing by itself; sessions begin anew when it is back."""
+        """Pause or resume the controller. While it is down no broker reaches it, and it does
+        nothing by itself; sessions begin anew when it is back."""
         self._faults.controller_down = down
         for broker in self._emulation.brokers.values():
             self._emulation.hear(broker)
         self._settle()
 
     async def lag(self, broker: int, key: TopicIdPartition | None, records: int | None) -> None:
-        """See Faults.lags; 0 ends it."""
+        """Set a lag (see Faults.lags); 0 ends it."""
         if records is not None and records < 0:
             raise ValueError(f"a follower can't lag by {records} records")
         if records == 0:
@@ -60,7 +61,7 @@ class Links:
         self._settle()
 
     async def lag_metadata(self, broker: int, seconds: float | None) -> None:
-        """See Faults.metadata_lags; 0 ends it, and STOPPED begins at once."""
+        """Set a metadata lag (see Faults.metadata_lags); 0 ends it, and STOPPED begins at once."""
         known = self._emulation.broker(broker)
         if seconds is not None and not 0 <= seconds <= _LONGEST_DELAY:
             raise ValueError(f"metadata does not lag by {seconds:g} s: 0 to {_LONGEST_DELAY:g}")

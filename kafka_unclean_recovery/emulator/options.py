@@ -1,4 +1,4 @@
-"""What a cluster is to be."""
+"""The Options describe the cluster that is to be emulated."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _PLAINTEXT = Security()
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a cluster is. `running`: the brokers that are started with it, None for all
-    that can start: the first disk of a broker may be lost. `log_directories`: disks a broker.
+    """The options of a cluster. `running`: the brokers that are started with it, None for all that
+    can start, as the first disk of a broker may be lost. `log_directories`: disks per broker.
 
-    A data directory that holds a cluster goes on with it; without one, a temporary directory is
-    used and removed. `connections_max_idle`: connections.max.idle.ms, in seconds.
+    A cluster that `data_dir` already holds is continued; without a data directory a temporary one
+    is used and removed. `connections_max_idle`: connections.max.idle.ms, in seconds.
     """
 
     brokers: int = 4

@@ -1,4 +1,4 @@
-"""A partition as metadata answers have it, whichever API is asked."""
+"""This module describes a partition as every metadata answer does, whichever API is asked."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kafka_unclean_recovery.emulator.error_codes import LEADER_NOT_AVAILABLE, NO
 
 
 def partition_fields(state: State, topic: Topic, number: int) -> dict[str, Any]:
-    """A leader that is not there, or is fenced, is none (KRaftMetadataCache)."""
+    """Return a partition's fields. An unknown or fenced leader is none (KRaftMetadataCache)."""
     partition = topic.partitions[number]
     offline = offline_replicas(state, topic, number)
     leader = NO_LEADER if partition.leader in offline else partition.leader
@@ -26,7 +26,7 @@ def partition_fields(state: State, topic: Topic, number: int) -> dict[str, Any]:
 
 
 def offline_replicas(state: State, topic: Topic, number: int) -> Ids:
-    """On brokers that are fenced or unknown, or in a directory that failed."""
+    """Return the replicas on brokers that are fenced or unknown, or in a directory that failed."""
     partition = topic.partitions[number]
     places = zip(partition.replicas, partition.directories, strict=True)
     return tuple(

@@ -1,4 +1,4 @@
-"""Which brokers get the replicas of new partitions: live ones in turns, as nobody minds racks."""
+"""Replicas of new partitions are placed on the live brokers in turns, without regard to racks."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from kafka_unclean_recovery.emulator.controller.state import State
 
 
 def in_turns(state: State, first: int, partitions: int, factor: int) -> tuple[Ids, ...] | None:
-    """Replicas of `partitions` that are numbered from `first` on. Each begins at the broker after
-    the one that the last began at. None when too few brokers are active."""
+    """Return the replicas of partitions that are numbered from `first` on. Each begins at the
+    broker after the one that the last began at. Returns None when too few brokers are active."""
     active = sorted(id_ for id_ in state.brokers if state.active(id_))
     if not 0 < factor <= len(active):
         return None

@@ -1,4 +1,4 @@
-"""The fixture `kafka_cluster`: an emulated Kafka cluster for one test.
+"""The fixture `kafka_cluster` gives one test an emulated Kafka cluster.
 
     def test_orders_survive_a_broker(kafka_cluster):
         kafka_cluster.create_topic("orders", partitions=3, replication_factor=3)
@@ -8,9 +8,9 @@
     @pytest.mark.kafka_cluster(brokers=3, release="3.9.1", scenario=Path("outage.scenario"))
     def test_...
 
-The marker takes the fields of emulator.Options, and `scenario`: a file of commands, or their text.
-pytest imports this module in every run on a machine that has the package: nothing else of it is
-imported before a test asks for the fixture.
+The marker takes the fields of emulator.Options, and `scenario`, a file of commands or their text.
+pytest imports this module in every run on a machine that has the package, so the module imports
+nothing else of the package before a test asks for the fixture.
 """
 
 from __future__ import annotations
@@ -37,8 +37,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def kafka_cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
-    """A running kafka_unclean_recovery.emulator.Cluster, four brokers if its marker says nothing
-    else."""
+    """Yield a running kafka_unclean_recovery.emulator.Cluster, with four brokers by default."""
     from kafka_unclean_recovery.emulator import Cluster
     from kafka_unclean_recovery.emulator.control.commands import BadCommand
     from kafka_unclean_recovery.emulator.control.executing import run
@@ -54,7 +53,7 @@ def kafka_cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
 
 
 def _wanted(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """Of the markers around the test, the nearest one says."""
+    """Return the options of the nearest marker around the test."""
     marker = request.node.get_closest_marker(_NAME)
     if marker is not None and marker.args:
         raise pytest.UsageError(f"{_NAME}: its options have names, as in brokers=3")

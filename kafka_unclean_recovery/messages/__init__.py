@@ -1,5 +1,6 @@
-"""Messages that kafka-python lacks, on its codec: a class here, its fields in the JSON beside it.
+"""This package adds messages that kafka-python lacks to its codec: a class here, its fields in the
+JSON beside it.
 
-Such a class sends and reads versions from 0 to the highest that its JSON names. Kafka-python also
-keeps one response class a key, the one defined last; nothing here asks it for one.
+Such a class sends and reads versions from 0 to the highest that its JSON names. kafka-python keeps
+one response class per key, the one defined last; nothing here asks it for one.
 """

@@ -1,6 +1,8 @@
-"""The dialects of GetReplicaLogInfo by name, and how an emulated broker says that it is one.
+"""This module lists the dialects of GetReplicaLogInfo by name, and the feature by which an emulated
+broker says that it is one.
 
-A key proves nothing: what it means on a node is known from its user, or from the node being ours.
+A key proves nothing: its meaning on a node is known from the user, or because the node is an
+emulated one.
 """
 
 from __future__ import annotations
@@ -16,8 +18,8 @@ from kafka_unclean_recovery.messages.get_replica_log_info import (
 )
 
 EMULATOR_FEATURE = "kafka.unclean.recovery.emulator"
-"""Among the supported features of an emulated broker's ApiVersions, versions 1 to 1: up to version
-3 of that answer Kafka leaves out features whose lowest version is 0."""
+"""An emulated broker lists this feature as supported in ApiVersions, in versions 1 to 1: up to
+version 3 of that answer Kafka leaves out features whose lowest version is 0."""
 
 
 REQUESTS: Mapping[Dialect, Any] = {

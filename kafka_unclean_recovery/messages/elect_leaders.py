@@ -1,4 +1,5 @@
-"""ElectLeaders up to version 3, which names the leaders; kafka-python and Kafka end at 2."""
+"""This module has ElectLeaders up to version 3, which names the leaders; kafka-python and Kafka end
+at 2."""
 
 from __future__ import annotations
 
@@ -7,12 +8,12 @@ from kafka.protocol.api_message import ApiMessage
 from kafka_unclean_recovery import messages
 
 DESIGNATED = 2
-"""The type of election that goes with `designated_leaders`."""
+"""This type of election goes with `designated_leaders`."""
 
 
 class ElectLeadersRequest(ApiMessage, load_json=messages):
-    """Who should lead; `designated_leaders` is parallel to `partitions`."""
+    """The request names the leaders; `designated_leaders` is parallel to `partitions`."""
 
 
 class ElectLeadersResponse(ApiMessage, load_json=messages):
-    """One error code a partition."""
+    """The answer has one error code per partition."""

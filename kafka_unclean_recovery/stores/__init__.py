@@ -1,4 +1,4 @@
-"""Log directories that lie in an object store or in HDFS, read through pyarrow.fs.
+"""This package reads log directories in an object store or in HDFS, through pyarrow.fs.
 
-Nothing is imported of pyarrow before something is opened.
+pyarrow is imported only when a location is opened.
 """

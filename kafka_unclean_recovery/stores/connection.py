@@ -1,4 +1,4 @@
-"""The client of each store, one a process, with a bound on how long it tries."""
+"""Each store has one client per process here, with a bound on how long it tries."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ if TYPE_CHECKING:
 
 _fs: Any = fs
 
-# As the az command has them; without them azure-identity's own chain.
+# The az command uses these names; without them azure-identity's own chain finds credentials.
 _AZURE_KEY = "AZURE_STORAGE_KEY"
 _AZURE_SAS = "AZURE_STORAGE_SAS_TOKEN"
 
 
 def connected(scheme: str, authority: str, options: StoreOptions) -> tuple[Any, str]:
-    """(a pyarrow filesystem, the path in it that the URI's own path is appended to). Raises
-    Unreadable."""
+    """Return (a pyarrow filesystem, the path before the URI's own in it). Raises Unreadable."""
     try:
         # A client does not live on in a process that was forked from its own.
         return _connected(scheme, authority, options, os.getpid())
@@ -94,7 +93,7 @@ def _hdfs(authority: str) -> Any:
 
 
 def _endpoint(options: StoreOptions) -> tuple[str | None, str | None]:
-    """(scheme, host and port)."""
+    """Return (scheme, host and port) of the endpoint."""
     if options.endpoint is None:
         return None, None
     scheme, _, host = options.endpoint.rstrip("/").partition("://")

@@ -1,7 +1,7 @@
-"""Where a log directory is, as the user says it: a path of this machine or the URI of a store.
+"""A location names a log directory as the user does: a path of this machine or the URI of a store.
 
 Credentials are taken where the store's own client finds them (environment, profile, machine) and
-nowhere else: a URI that holds some is refused, and not repeated.
+nowhere else: a URI that holds credentials is refused, and not repeated.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kafka_unclean_recovery.log_dir.tree import Folder, Location, Unreadable
 from kafka_unclean_recovery.stores.messages import escaped
 
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*)://(.*)", re.DOTALL)
-# Those of Hadoop, which Spark users write, mean the same.
+# Hadoop's schemes, which Spark users write, mean the same.
 _SCHEMES = {
     "s3": "s3",
     "s3a": "s3",
@@ -33,9 +33,9 @@ _SCHEMES = {
 _FORMS = {
     "s3": re.compile(r"[a-zA-Z0-9._-]+"),
     "gs": re.compile(r"[a-zA-Z0-9._-]+"),
-    # Container and account.
+    # The authority is container and account.
     "abfs": re.compile(r"[a-z0-9$-]+@[a-z0-9]+\.[a-z0-9.-]+"),
-    # User, host, port.
+    # The authority is user, host and port.
     "hdfs": re.compile(r"(?:[a-zA-Z0-9._-]+@)?[a-zA-Z0-9._-]+(?::[0-9]+)?"),
 }
 _LOOKS = {
@@ -49,9 +49,10 @@ _ENDPOINT = re.compile(r"https?://[a-zA-Z0-9._-]+(?::[0-9]+)?/?")
 
 @dataclass(frozen=True, slots=True)
 class StoreOptions:
-    """endpoint: URL of a store that is not its maker's (s3, gs, abfs). region: of an s3 bucket,
-    None for the client's own setting. attempts and timeout_seconds: of one request (s3; gs gives
-    up after their product); the clients of the others have their own."""
+    """The options of a store. endpoint: URL of a store that is not its maker's (s3, gs, abfs).
+    region: that of an s3 bucket, None for the client's own setting. attempts and timeout_seconds:
+    those of one request (s3; gs gives up after their product); the clients of the other stores have
+    their own."""
 
     endpoint: str | None = None
     region: str | None = None
@@ -60,7 +61,7 @@ class StoreOptions:
 
 
 def store_options(told: Mapping[str, str]) -> StoreOptions:
-    """Out of what was said by name, endpoint and region. Raises InputError for other names."""
+    """Return the options given by name, endpoint and region. Raises InputError for other names."""
     if unknown := sorted(told.keys() - {"endpoint", "region"}):
         raise InputError(f"{escaped(unknown[0])} is no option of a store: endpoint and region are")
     return StoreOptions(told.get("endpoint"), told.get("region"))
@@ -68,14 +69,16 @@ def store_options(told: Mapping[str, str]) -> StoreOptions:
 
 @dataclass(frozen=True, slots=True)
 class StoreLocation:
-    """uri: as `location_of` makes it, SCHEME://AUTHORITY and a path without a slash at its end."""
+    """A location in a store. uri: as `location_of` makes it, SCHEME://AUTHORITY and a path without
+    a slash at its end."""
 
     uri: str
     options: StoreOptions = field(default_factory=StoreOptions)
 
     @contextmanager
     def open(self) -> Iterator[Folder]:
-        """Nothing is asked of the store yet. Raises Unreadable when its client can't be had."""
+        """Open the location without a request to the store. Raises Unreadable when the store's
+        client can't be had."""
         from kafka_unclean_recovery.stores.connection import connected
         from kafka_unclean_recovery.stores.store_folder import StoreFolder
 
@@ -93,15 +96,15 @@ class StoreLocation:
 
 
 def parts_of(uri: str) -> tuple[str, str, str]:
-    """(scheme, authority, path from its slash on, "" for none) of a StoreLocation's URI."""
+    """Return (scheme, authority, path from its slash on, "" for none) of a StoreLocation's URI."""
     scheme, _, rest = uri.partition("://")
     authority, slash, path = rest.partition("/")
     return scheme, authority, slash + path
 
 
 def location_of(root: str, options: StoreOptions | None = None) -> Location:
-    """A path, a file:// URI, or a URI of s3, gs, abfs or hdfs; what follows the authority is taken
-    literally, nothing is unquoted. Raises InputError."""
+    """Return the location of a path, a file:// URI, or a URI of s3, gs, abfs or hdfs. The text
+    after the authority is taken literally, nothing is unquoted. Raises InputError."""
     match = _SCHEME.fullmatch(root)
     if match is None:
         return LocalLocation(Path(root))
@@ -129,7 +132,8 @@ def _local_path(root: str) -> Path:
 
 
 def _checked(scheme: str, rest: str) -> str:
-    """Authority and path, no slash at the end. Errors repeat neither what may be a secret."""
+    """Return authority and path without a slash at the end. Errors do not repeat the parts that may
+    be a secret."""
     authority, _, path = rest.partition("/")
     if _FORMS[scheme].fullmatch(authority) is None:
         raise InputError(
@@ -160,8 +164,8 @@ def _check_options(scheme: str, options: StoreOptions) -> None:
 
 
 def address_of(location: Location) -> str:
-    """What `location_of` makes the same location of, in any process: plain Unicode, whatever bytes
-    a path is of."""
+    """Return the text from which `location_of` makes the same location in any process. It is plain
+    Unicode, whatever bytes a path has."""
     if isinstance(location, LocalLocation):
         return location.path.absolute().as_uri()
     return location.uri if isinstance(location, StoreLocation) else str(location)

@@ -1,4 +1,4 @@
-"""What stores say, fit to print: no control characters, no secrets, not endless."""
+"""Stores' error messages become fit to print here: short, no control characters, no secrets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import re
 
 _LONGEST = 400
 _READ = 4 * _LONGEST
-# Signed URLs and tokens, should an error quote a request. Keys of objects are no secrets.
+# The pattern finds signed URLs and tokens, because an error may quote a request. Keys of objects
+# are no secrets.
 _SECRET = re.compile(
     r"(?i)((?:(?:signature|token|secret|password|credential|account_?key)[\w-]*|\bsig)"
     r"\s*[=:]\s*[\"']?|\bbearer\s+)[^\s&,;\"'<>]+"
@@ -15,7 +16,7 @@ _USER = re.compile(r"(://)[^/\s@]*:[^/\s@]*@")
 
 
 def escaped(text: str) -> str:
-    """One line, whatever a key in a bucket holds."""
+    """Return text on one line, whatever characters a key in a bucket holds."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
@@ -24,7 +25,7 @@ def without_secrets(text: str) -> str:
 
 
 def why(error: Exception) -> str:
-    """What an exception of pyarrow says."""
+    """Return the message of a pyarrow exception, fit to print."""
     said = " ".join(str(error)[:_READ].split()) or type(error).__name__
     text = escaped(without_secrets(said))
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."

@@ -1,4 +1,5 @@
-"""Few large reads behind many small ones, where every read is a request. Pure but for `fetch`."""
+"""A ReadAhead makes few large reads out of many small ones, where every read is a request. Pure but
+for `fetch`."""
 
 from __future__ import annotations
 
@@ -6,18 +7,19 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-# An index or a small segment comes whole, by one request.
+# An index or a small segment is read whole, by one request.
 WHOLE = 1 << 20
-# What a read somewhere brings along: the end of a segment, from its last index entry on.
+# A first read fetches so many bytes, as for the end of a segment, from its last index entry on.
 FIRST = 256 << 10
-# What a read on from there is doubled up to.
+# Each read that follows on doubles up to so many bytes.
 LARGEST = 8 << 20
-# A walk needs one, the search for the end of a preallocated index its beginning and its end too.
+# A walk needs one piece; the search for the end of a preallocated index also needs the index's
+# beginning and end.
 _HELD = 3
 
 Fetch = Callable[[int, int], bytes]
-"""(position, length) -> exactly that many bytes, all of them in the file. What it raises goes
-through."""
+"""A Fetch takes (position, length) and returns exactly that many bytes, all of them in the file.
+Its errors go through."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +34,14 @@ class _Piece:
 
 @dataclass(slots=True)
 class ReadAhead:
-    """A file of `size` bytes. At most three pieces of it are held, 9 MiB each or as asked for."""
+    """A file of `size` bytes. At most three pieces are held, each of 9 MiB or as asked for."""
 
     fetch: Fetch
     size: int
     _held: deque[_Piece] = field(default_factory=lambda: deque(maxlen=_HELD), init=False)
 
     def read_at(self, position: int, length: int) -> bytes:
-        """Fewer bytes than asked for only at the end of the file."""
+        """Return bytes of the file; fewer than asked for only at its end."""
         stop = min(position + length, self.size)
         if stop <= position:
             return b""

@@ -1,7 +1,8 @@
-"""A folder of an object store: names and sizes by listing, contents by ranged reads.
+"""A StoreFolder is a folder of an object store: it gets names and sizes by listing, contents by
+ranged reads.
 
-A key is no path that anybody walks: names that a client would resolve (".", "..", none at all) are
-left out, so that nothing leads out of the folder that was named.
+A key is no path to walk: names that a client would resolve (".", "..", none at all) are left out,
+so that nothing leads out of the named folder.
 """
 
 from __future__ import annotations
@@ -22,25 +23,25 @@ _arrow: Any = pyarrow
 _fs: Any = fs
 
 FAILURES: tuple[type[Exception], ...] = (OSError, _arrow.ArrowException)
-"""All that pyarrow.fs raises."""
+"""pyarrow.fs raises no other exceptions."""
 
-# The client of the store tries again by itself what failed; this is for bodies that came short.
+# The store's client itself retries failed requests; these tries are for bodies that came short.
 _TRIES = 3
-# Any two; few files are full of these.
+# The marks may be any two bytes; few files are full of these.
 _MARKS = (0xA5, 0x5A)
 _NO_NAMES = frozenset(("", ".", ".."))
 
 _HDFS = "hdfs"
-# Its listings of one folder leave out folders, unless objects that stand for them were written.
+# A GCS listing of one folder leaves out folders, unless objects that stand for them were written.
 _GCS = "gcs"
 
 Listing = tuple[Entry, ...]
-"""What lies in one folder, by name; an object and a folder may have the same."""
+"""A Listing holds one folder's entries by name; an object and a folder may share a name."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoreFile:
-    """A Folder's OpenFile."""
+    """A file in a store, which is a Folder's OpenFile."""
 
     ahead: ReadAhead
 
@@ -54,8 +55,9 @@ class StoreFile:
 
 @dataclass(slots=True)
 class StoreFolder:
-    """A Folder. filesystem: of pyarrow.fs; path: as it has it, BUCKET/KEY; address: the folder's
-    URI. What was listed is not listed again: names and sizes are those of one moment."""
+    """A Folder in a store. filesystem: of pyarrow.fs. path: BUCKET/KEY, as pyarrow.fs has it.
+    address: the folder's URI. A listed folder is not listed again: names and sizes are those of one
+    moment."""
 
     filesystem: Any
     path: str
@@ -68,7 +70,7 @@ class StoreFolder:
         return self.address
 
     def list_all(self) -> None:
-        # A directory of HDFS is listed by one cheap call, however much lies below it.
+        # A directory of HDFS is listed by one cheap call, however many entries lie below it.
         if self._below is None and self.filesystem.type_name != _HDFS:
             self._below = self._listings(recursive=True)
 
@@ -122,7 +124,8 @@ class StoreFolder:
         return self._listed
 
     def _listings(self, *, recursive: bool) -> dict[str, Listing]:
-        """Of this folder, "", and with `recursive` of all below it by their paths from here."""
+        """Return the listing of this folder, "", and with `recursive` those of all folders below it
+        by their paths from here."""
         try:
             found = self.filesystem.get_file_info(_fs.FileSelector(self.path, recursive=recursive))
         except FileNotFoundError:
@@ -133,7 +136,7 @@ class StoreFolder:
 
     def _from_here(self, info: Any) -> str:
         if self.filesystem.type_name == _HDFS:
-            # Its paths come back as URIs.
+            # HDFS gives paths back as URIs.
             return str(info.base_name)
         return str(info.path)[len(self.path) + 1 :]
 
@@ -144,7 +147,8 @@ class StoreFolder:
 
 
 def _by_folder(found: Iterable[tuple[str, Any]]) -> dict[str, Listing]:
-    """(path, pyarrow's FileInfo) each. Some stores name folders, others only what is in them."""
+    """Return the listings by folder, from pairs of a path and pyarrow's FileInfo. Some stores name
+    folders, others only the objects in them."""
     folders: dict[str, dict[tuple[str, bool], Entry]] = {"": {}}
     for path, info in found:
         *above, name = parts = path.split("/")
@@ -172,7 +176,7 @@ def _add_folders(folders: dict[str, dict[tuple[str, bool], Entry]], parts: Seque
 
 
 def _inside(below: Mapping[str, Listing], name: str) -> dict[str, Listing]:
-    """The listings in one of the folders, by their paths from there."""
+    """Return the listings inside one of the folders, by their paths from there."""
     return {
         path[len(name) + 1 :]: listing
         for path, listing in below.items()
@@ -181,7 +185,8 @@ def _inside(below: Mapping[str, Listing], name: str) -> dict[str, Listing]:
 
 
 def _fetch(file: Any, name: str) -> Fetch:
-    """A body that came short is asked for again: it is never the end of a file."""
+    """Return a Fetch of a file. It asks again for a body that came short, which is never the end of
+    a file."""
 
     def fetch(position: int, length: int) -> bytes:
         for _ in range(_TRIES):
@@ -197,9 +202,9 @@ def _fetch(file: Any, name: str) -> Fetch:
 
 
 def _read(file: Any, position: int, length: int) -> bytes | None:
-    """None when less came. pyarrow's S3 does not tell: what is missing of a buffer stays as it was,
-    whatever that is, and all of it counts as read. So the last byte is written beforehand, and
-    where it is the same afterwards another is tried."""
+    """Read bytes, or return None when fewer came. pyarrow's S3 does not tell: the missing part of a
+    buffer stays as it was, whatever it holds, and all of it counts as read. So the last byte is set
+    beforehand, and if it is the same afterwards another value is tried."""
     for mark in _MARKS:
         buffer = bytearray(length)
         buffer[-1] = mark

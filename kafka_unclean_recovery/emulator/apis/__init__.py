@@ -1,1 +1,1 @@
-"""What the emulated brokers answer: one file an API, so that the listing is the table."""
+"""This package answers requests, with one file per API, so that the listing is the table."""

@@ -1,4 +1,4 @@
-"""AlterConfigs (33): all keys of topics and brokers at once; what is not named is removed."""
+"""AlterConfigs (33) sets all keys of topics and brokers at once, and removes keys not named."""
 
 from __future__ import annotations
 

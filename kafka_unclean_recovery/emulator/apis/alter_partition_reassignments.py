@@ -1,4 +1,4 @@
-"""AlterPartitionReassignments (45): other replicas, or the same in another order (KIP-455)."""
+"""AlterPartitionReassignments (45) gives partitions other replicas or another order (KIP-455)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an API is, and what its answer may rest on."""
+"""An Api answers one kind of request, and a Context holds the facts for the answer."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from kafka_unclean_recovery.emulator.security.rights import EVERY_RIGHT, Rights
 
 @dataclass(slots=True)
 class Muted:
-    """A connection of which nothing is read for some time, as its client is over its quota."""
+    """A connection from which nothing is read for some time, as its client is over its quota."""
 
     until: Deadline | None = None
 
 
 Fields = dict[str, Any]
-"""Of an answer, by name; see wire.encode."""
+"""These are the fields of an answer by name; see wire.encode."""
 
 NO_TOPIC_ID = UUID(int=0)
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The broker that is asked, the cluster it is in, and where the brokers listen.
+    """The broker that is asked, the cluster it is in, and the addresses of the brokers.
 
     `moved` waits, at most so many seconds, for records or metadata to move. `versions`: the lowest
-    and highest of each API key that is advertised. `interceptions`: of this cluster's requests.
-    `rights`: of the client. `gone` is set when the client has closed the connection. `muted`: of
-    this connection.
+    and highest version of each advertised API key. `interceptions`: those of this cluster's
+    requests. `rights`: those of the client. `gone` is set when the client has closed the
+    connection. `muted`: whether this connection is read from.
     """
 
     broker: Broker
@@ -52,8 +52,8 @@ class Context:
     muted: Muted = field(default_factory=Muted)
 
     async def moved_for_client(self, seconds: float) -> None:
-        """As `moved`, for what nobody but the client waits for, who may ask to wait for weeks and
-        be killed. Raises ConnectionError when it is gone."""
+        """Wait as `moved` does, for an answer that only this client waits for. A client may ask to
+        wait for weeks and be killed meanwhile. Raises ConnectionError when the client is gone."""
         gone = asyncio.create_task(self.gone.wait())
         moved = asyncio.ensure_future(self.moved(seconds))
         try:
@@ -66,25 +66,26 @@ class Context:
 
     @property
     def state(self) -> State:
-        """Metadata as this broker knows it, which may lag behind the controller's."""
+        """The metadata as this broker knows it, which may lag behind the controller's."""
         return self.emulation.seen_by(self.broker.id)
 
     def topic(self, name: str | None, topic_id: UUID | None) -> Topic | None:
-        """By name, or by id where the version has no name; kafka-python reads zeros as None."""
+        """Return a topic by name, or by id where the version has no name; kafka-python reads zeros
+        as None."""
         if name:
             return self.state.topic(name)
         return self.state.topics.get(topic_id or NO_TOPIC_ID)
 
     def replica(self, topic: Topic, partition: int) -> Replica | None:
-        """This broker's."""
+        """Return this broker's replica of a partition."""
         return self.broker.replicas.get(TopicIdPartition(topic.topic_id, partition))
 
     def no_replica(self, topic: Topic, partition: int, otherwise: int) -> int:
-        """The error where this broker has none: that of a disk which failed, or `otherwise`."""
+        """Return the error where this broker has no replica: a failed disk's, or `otherwise`."""
         return self.broker.absent.get(TopicIdPartition(topic.topic_id, partition), otherwise)
 
     def live(self) -> list[int]:
-        """Unfenced brokers, shutting down or not: those that Kafka's metadata lists."""
+        """Return the unfenced brokers, shutting down or not, which Kafka's metadata lists."""
         registrations = self.state.brokers
         return sorted(id_ for id_, found in registrations.items() if not found.fenced)
 
@@ -94,8 +95,8 @@ Answer = Callable[[Context, Any], Awaitable[Fields | None]]
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """`request` is kafka-python's class or ours; `answer` gets a decoded one, and gives None where
-    the client wants no answer."""
+    """One API. `request` is a class of kafka-python's or of this package's; `answer` gets a decoded
+    request, and returns None where the client wants no answer."""
 
     request: Any
     lowest: int
@@ -104,5 +105,5 @@ class Api:
 
     @property
     def name(self) -> str:
-        """As Kafka's class ApiKeys has it: ElectLeaders."""
+        """The API's name in Kafka's class ApiKeys, such as ElectLeaders."""
         return str(self.request.name).removesuffix("Request")

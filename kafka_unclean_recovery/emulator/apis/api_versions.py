@@ -1,4 +1,4 @@
-"""ApiVersions (18): what is answered, in which versions (KIP-35, KIP-511)."""
+"""ApiVersions (18) lists the APIs that are answered, and their versions (KIP-35, KIP-511)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kafka_unclean_recovery.emulator.disks.metadata_records import (
 from kafka_unclean_recovery.emulator.error_codes import NONE, UNSUPPORTED_VERSION
 from kafka_unclean_recovery.messages.dialects import EMULATOR_FEATURE
 
-# What an emulated broker says that it is.
+# An emulated broker says by this feature that it is one.
 _EMULATOR = {"name": EMULATOR_FEATURE, "min_version": 1, "max_version": 1}
 
 
@@ -25,7 +25,8 @@ async def answer(context: Context, request: Any) -> Fields:
 
 
 def _features(context: Context) -> Fields:
-    """Levels that count for something here: supported, and finalized as this broker knows it."""
+    """Return the feature levels that have an effect here: the supported ones, and the finalized
+    ones as this broker knows them."""
     state = context.state
     metadata = metadata_level(state.release)
     supported = [{"name": METADATA_VERSION, "min_version": metadata, "max_version": metadata}]
@@ -45,7 +46,7 @@ def _features(context: Context) -> Fields:
 
 
 def unsupported_version(context: Context) -> Fields:
-    """The answer in version 0 to a version that is not known."""
+    """Return the answer, in version 0, to a version that is not known."""
     return _fields(context, UNSUPPORTED_VERSION)
 
 

@@ -1,5 +1,5 @@
-"""CreatePartitions (37): more partitions of topics, their replicas given or spread in turns over
-the live brokers."""
+"""CreatePartitions (37) adds partitions to topics. Their replicas are given, or spread in turns
+over the live brokers."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ def _create(context: Context, wanted: Any, topic: Topic | None, validate_only: b
 
 
 def _replicas(context: Context, wanted: Any, topic: Topic | None) -> tuple[Ids, ...] | None:
-    """Of the new partitions; None when there are too few brokers for them."""
+    """Return the replicas of the new partitions, or None when there are too few brokers."""
     if wanted.assignments is not None:
         return tuple(tuple(each.broker_ids) for each in wanted.assignments)
     if topic is None or wanted.count <= len(topic.partitions):
-        return ()  # Refused for that.
+        return ()  # The controller refuses the request for that.
     existing = len(topic.partitions)
     factor = len(topic.partitions[0].replicas)
     return in_turns(context.emulation.state, existing, wanted.count - existing, factor)
 
 
 def _message(wanted: Any, topic: Topic) -> str:
-    """Kafka's words."""
+    """Return Kafka's message for a count that is no increase."""
     existing = len(topic.partitions)
     if wanted.count == existing:
         return f"Topic already has {existing} partition(s)."

@@ -1,4 +1,4 @@
-"""CreateTopics (19): topics, their replicas given or spread in turns over the live brokers."""
+"""CreateTopics (19) creates topics; replicas are given, or spread in turns over live brokers."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from kafka_unclean_recovery.emulator.error_codes import (
 )
 from kafka_unclean_recovery.emulator.placement import in_turns
 
-# num.partitions and default.replication.factor
+# These are the defaults of num.partitions and default.replication.factor.
 _DEFAULT_PARTITIONS, _DEFAULT_REPLICAS = 1, 1
 _DEFAULT = -1
-# ReplicationControlManager.MAX_PARTITIONS_PER_BATCH
+# This is ReplicationControlManager.MAX_PARTITIONS_PER_BATCH.
 _MOST_PARTITIONS = 10_000
 _TOO_MANY = "Excessively large number of partitions per request."
 
@@ -62,7 +62,7 @@ def _create(context: Context, wanted: Any, validate_only: bool) -> Fields:
 
 
 def _message(error: int, event: ev.CreateTopic) -> str | None:
-    """Kafka's words."""
+    """Return Kafka's message for the error, or None."""
     if error == ev.Errors.TOPIC_ALREADY_EXISTS:
         return f"Topic '{event.name}' already exists."
     if error == ev.Errors.INVALID_CONFIG:
@@ -71,7 +71,7 @@ def _message(error: int, event: ev.CreateTopic) -> str | None:
 
 
 def _assignment(context: Context, wanted: Any) -> dict[int, tuple[int, ...]] | int:
-    """Replicas by partition, or an error."""
+    """Return the replicas by partition, or an error code."""
     if wanted.assignments:
         if (wanted.num_partitions, wanted.replication_factor) != (_DEFAULT, _DEFAULT):
             return INVALID_REQUEST

@@ -1,4 +1,4 @@
-"""DeleteGroups (42): groups without members, and with them what they have committed."""
+"""DeleteGroups (42) deletes groups without members, together with their committed offsets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DeleteTopics (20): by name, from version 6 on by id too. The replicas go at once."""
+"""DeleteTopics (20) deletes topics by name, or from version 6 on by id. Replicas go at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DescribeCluster (60): brokers, fenced ones too from version 2 on (KIP-700, KIP-1073)."""
+"""DescribeCluster (60) lists brokers, from version 2 on also fenced ones (KIP-700, KIP-1073)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""DescribeConfigs (32): of topics, with their defaults; of a broker or all, the keys that were set.
+"""DescribeConfigs (32) lists a topic's configs with their defaults, and the keys that were set for
+one broker or for all.
 
-Where a value comes from is named. Synonyms are those that the emulator has itself: a value that all
-brokers have stands behind that of a topic or of one broker; documentation is left out.
+Each value comes with its source. Synonyms are those that the emulator has itself: the value of all
+brokers stands behind that of a topic or of one broker. Documentation is left out.
 """
 
 from __future__ import annotations
@@ -25,19 +26,19 @@ from kafka_unclean_recovery.emulator.error_codes import INVALID_REQUEST, UNKNOWN
 
 TOPIC, BROKER = 2, 4
 ALL_BROKERS = ""
-# DescribeConfigsResponse.ConfigSource
+# These are values of DescribeConfigsResponse.ConfigSource.
 _TOPIC_CONFIG, _ONE_BROKER, _ALL_BROKERS, _DEFAULT = 1, 2, 3, 5
 
 
 class Value(NamedTuple):
-    """What a key has in one place."""
+    """A key's value from one source."""
 
     value: str
     source: int
 
 
 Values = dict[str, list[Value]]
-"""By key, the one that counts first."""
+"""These are the values by key, the effective one first."""
 
 
 async def answer(context: Context, request: Any) -> Fields:
@@ -93,14 +94,15 @@ def _wanted(resource: Any, configs: Values) -> list[Fields]:
 
 
 def _of_all_brokers(state: State) -> dict[str, str]:
-    """Where min.insync.replicas of all brokers can't be removed, there is one from the start."""
+    """Return the configs of all brokers. Where a release forbids to remove min.insync.replicas of
+    all brokers, it has a value from the start."""
     release = state.release
     first = (MIN_INSYNC_REPLICAS,) if release.elr and release.cluster_min_isr_stays else ()
     return {key: DEFAULTS[key] for key in first} | state.cluster_configs
 
 
 def _of_broker(state: State, broker: int | None) -> Values:
-    """None is all of them."""
+    """Return the values of one broker's configs, or of all brokers' if `broker` is None."""
     own = {} if broker is None else state.broker_configs.get(broker, {})
     layers = [(own, _ONE_BROKER), (_of_all_brokers(state), _ALL_BROKERS)]
     if broker is not None:
@@ -109,7 +111,7 @@ def _of_broker(state: State, broker: int | None) -> Values:
 
 
 def of_new_topic(state: State, configs: Mapping[str, str]) -> list[Fields]:
-    """As the answer to its creation has them."""
+    """Return a new topic's configs as the answer to its creation holds them."""
     return [
         {
             "name": name,
@@ -123,7 +125,8 @@ def of_new_topic(state: State, configs: Mapping[str, str]) -> list[Fields]:
 
 
 def _of_topic(state: State, configs: Mapping[str, str]) -> Values:
-    """Only what a controller acts upon does a topic inherit from brokers."""
+    """Return the values of a topic's configs. A topic inherits from brokers only the configs that a
+    controller acts upon."""
     inherited = {k: v for k, v in _of_all_brokers(state).items() if k in DEFAULTS}
     defaults = {**TOPIC_CONFIGS, **DEFAULTS}
     layers = [(configs, _TOPIC_CONFIG), (inherited, _ALL_BROKERS), (defaults, _DEFAULT)]

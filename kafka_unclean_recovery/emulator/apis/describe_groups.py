@@ -1,4 +1,4 @@
-"""DescribeGroups (15): members, and what each was assigned, as far as the group is stable."""
+"""DescribeGroups (15) lists groups' members, and their assignments once a group is stable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DescribeLogDirs (35): the broker's log directories and the bytes of each replica in them."""
+"""DescribeLogDirs (35) lists the broker's log directories and the bytes of each replica in them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _topics(replicas: Iterable[Replica]) -> list[Fields]:
 
 
 def _partition(replica: Replica) -> Fields:
-    """The lag is behind the high watermark, as Kafka's is."""
+    """Return a replica's size, and its lag behind the high watermark, as Kafka's is."""
     return {
         "partition_index": replica.key.partition,
         "partition_size": replica.log.size,

@@ -1,6 +1,7 @@
-"""DescribeProducers (61): the producers with an id that a replica knows, leader or not (KIP-664).
+"""DescribeProducers (61) lists the producers with an id that a replica knows, leader or not
+(KIP-664).
 
-They are idempotent alone: no transaction is ever open.
+The producers are only idempotent ones: no transaction is ever open.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""DescribeQuorum (55): one controller, and behind it every broker that was ever there.
+"""DescribeQuorum (55) lists the one controller, and as its observers all brokers that ever ran.
 
-A broker that is dead, hangs or is cut off stays listed, with the time when it last fetched: sooner
-than anything else, that says that it is gone.
+A broker that is dead, hangs or is cut off stays listed, with the time when it last fetched. This
+time is the first sign that the broker is gone.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.disks.metadata_replicas import CONTROLLER_ID, EPOCH
 from kafka_unclean_recovery.emulator.error_codes import UNKNOWN_TOPIC_OR_PARTITION
 
-# What a voter of a static quorum has (DirectoryId.UNASSIGNED).
+# A voter of a static quorum has this directory id (DirectoryId.UNASSIGNED).
 _NO_DIRECTORY = UUID(int=0)
 _TOPIC = "__cluster_metadata"
 
@@ -50,7 +50,7 @@ def _partition(context: Context, topic: str, number: int) -> Fields:
 
 def _observer(context: Context, id_: int) -> Fields:
     emulation = context.emulation
-    # The metadata log is in the first one.
+    # The first directory holds the metadata log.
     directory = emulation.brokers[id_].directories[0].id or _NO_DIRECTORY
     if emulation.brokers[id_].running and emulation.seen_by(id_) is emulation.state:
         return _up_to_date(context, id_, directory)

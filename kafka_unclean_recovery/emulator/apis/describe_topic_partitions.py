@@ -1,4 +1,4 @@
-"""DescribeTopicPartitions (75): partitions with their ELR, page by page (KIP-966)."""
+"""DescribeTopicPartitions (75) lists partitions with their ELR, page by page (KIP-966)."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from kafka_unclean_recovery.emulator.security import rights
 
 
 async def answer(context: Context, request: Any) -> Fields:
-    """Topics in the order of their names, partitions in that of their numbers, from the cursor on;
-    at most as many partitions as the limit, and a cursor to what is left."""
+    """Return topics by name and partitions by number, from the cursor on: as many partitions as the
+    limit at most, and a cursor to the rest."""
     if not _sound(request):
         return {"topics": [_failed(t.name, INVALID_REQUEST) for t in request.topics]}
     limit = request.response_partition_limit
@@ -28,7 +28,7 @@ async def answer(context: Context, request: Any) -> Fields:
     topics: list[Fields] = []
     for name, first in _from_cursor(context, request):
         if not left:
-            # To a topic that need not exist, as in Kafka.
+            # The cursor may be to a topic that does not exist, as in Kafka.
             return {"topics": topics, "next_cursor": _cursor(name, first)}
         topic = context.topic(name, None)
         if topic is None:
@@ -43,7 +43,7 @@ async def answer(context: Context, request: Any) -> Fields:
 
 
 def _sound(request: Any) -> bool:
-    """A cursor is at a partition, of a topic that is asked for."""
+    """Return whether the cursor is at a partition of a topic that the request names."""
     cursor = request.cursor
     if cursor is None:
         return True
@@ -56,7 +56,7 @@ def _failed(name: str, error: int) -> Fields:
 
 
 def _from_cursor(context: Context, request: Any) -> Iterator[tuple[str, int]]:
-    """(topic, first partition)."""
+    """Yield each topic from the cursor on with its first partition, as (topic, first partition)."""
     wanted = {topic.name for topic in request.topics} or set(context.state.topic_ids)
     cursor = request.cursor
     for name in sorted(wanted):

@@ -1,4 +1,4 @@
-"""DescribeTransactions (65): nobody has any (KIP-664)."""
+"""DescribeTransactions (65) finds no transactional id, because there are none (KIP-664)."""
 
 from __future__ import annotations
 

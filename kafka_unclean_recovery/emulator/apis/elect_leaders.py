@@ -1,7 +1,8 @@
-"""ElectLeaders (43): preferred, unclean and, in version 3, designated leaders (KIP-460, KIP-1275).
+"""ElectLeaders (43) elects preferred, unclean and, in version 3, designated leaders (KIP-460,
+KIP-1275).
 
-Version 3 is spoken only where the release has designated elections. With it comes a limit: what is
-beyond gets REQUEST_LIMIT_REACHED (KIP-966, "ElectLeadersRequest").
+Version 3 is spoken only where the release has designated elections. It has a limit: partitions
+beyond it get REQUEST_LIMIT_REACHED (KIP-966, "ElectLeadersRequest").
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def _result(number: int, error: int, message: str | None) -> Fields:
 
 
 def _message(context: Context, topic: str, number: int, error: ev.Errors) -> str | None:
-    """Kafka's words where it has others than clients have for the error."""
+    """Return Kafka's message for an error whose usual text it does not use, or None."""
     if error is not ev.Errors.UNKNOWN_TOPIC_OR_PARTITION:
         return None
     if context.topic(topic, None) is None:
@@ -57,7 +58,8 @@ def _message(context: Context, topic: str, number: int, error: ev.Errors) -> str
 def _within_limit(
     event: ev.ElectLeaders, version: int
 ) -> tuple[ev.ElectLeaders, tuple[tuple[str, int], ...]]:
-    """(what is served, the partitions that are not). All partitions can be asked for as before."""
+    """Return (the event that is served, the partitions that are not). A request for all partitions
+    has no limit."""
     if version < 3 or event.partitions is None:
         return event, ()
     served, beyond = event.partitions[:SERVED_AT_ONCE], event.partitions[SERVED_AT_ONCE:]
@@ -66,7 +68,7 @@ def _within_limit(
 
 
 def _event(request: Any) -> ev.ElectLeaders | None:
-    """None when the request is not one."""
+    """Return the event of a request, or None when the request is invalid."""
     kind = _TYPES.get(request.election_type if request.version >= 1 else 0)
     if kind is None or (kind is ev.ElectionType.DESIGNATED and request.version < 3):
         return None

@@ -1,8 +1,9 @@
-"""Fetch (1): records of a replica, and where its log parts from the asker's (KIP-320, KIP-595).
+"""Fetch (1) reads records of a replica, and tells where its log parts from the asker's (KIP-320,
+KIP-595).
 
 A consumer (-1) and the debugging replica (-2) read up to the high watermark, the future local
-replica (-3) up to the log end; whoever sends a rack, from version 11 on, reads followers too
-(KIP-392). Every fetch is a full one: no session is ever given out.
+replica (-3) up to the log end. From version 11 on a consumer also reads from followers (KIP-392).
+Every fetch is a full one: no session is ever given out.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from kafka_unclean_recovery.emulator.error_codes import (
 
 _FUTURE_LOCAL_REPLICA = -3
 _CONSUMER = -1
-# fetch.max.bytes
+# This is the default of fetch.max.bytes.
 _MOST_BYTES = 55 << 20
 
 
 async def answer(context: Context, request: Any) -> Fields:
-    """As soon as there are `min_bytes`, or an error, or a divergence; else when the time is up."""
+    """Answer when there are `min_bytes`, an error or a divergence, or when the time is up."""
     deadline = time.monotonic() + request.max_wait_ms / 1000
     while True:
         topics = _read_all(context, request)
@@ -75,7 +76,7 @@ def _partition(context: Context, request: Any, topic: Any, wanted: Any, left: in
 
 
 def _asker(request: Any) -> int:
-    """The replica id; from version 15 on a tag, which consumers leave out."""
+    """Return the asker's replica id, from version 15 on a tagged field that consumers omit."""
     if request.version < 15:
         return int(request.replica_id)
     return _CONSUMER if request.replica_state is None else int(request.replica_state.replica_id)
@@ -91,7 +92,7 @@ def _readable_end(replica: Replica, asker: int) -> int:
 
 
 def _error(code: int) -> Fields:
-    """Kafka's header of a partition that it does not read."""
+    """Return Kafka's header of a partition that is not read because of an error."""
     return {"error_code": code, "high_watermark": -1}
 
 
@@ -112,7 +113,7 @@ def _read(
         diverging = reading.diverging
         end_of = {"epoch": diverging.epoch, "end_offset": diverging.end_offset}
         return header | {"diverging_epoch": end_of}
-    # Once the answer is full, what is left is empty, not one batch more.
+    # Once the answer is full, the remaining partitions get no records, not one batch more.
     records = context.broker.records(replica, reading) if left > 0 else b""
     return header | {"records": records}
 

@@ -1,7 +1,7 @@
-"""FindCoordinator (10): a live broker for each group, and for each transactional id (KIP-699).
+"""FindCoordinator (10) names a live broker for each group, and for each transactional id (KIP-699).
 
-Who produces with one asks that broker for a producer id next, and is refused at once; without a
-coordinator it would ask for one until its time-out.
+A producer with a transactional id next asks that broker for a producer id, and is refused at once.
+Without a coordinator it would go on asking for one until its time-out.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""GetReplicaLogInfo: how far replicas go, in the one dialect that the cluster was made with.
+"""GetReplicaLogInfo tells the log ends and epochs of replicas, in the one dialect that the cluster
+was made with.
 
-Its key is the dialect's (KIP-966 and krabka 1020, KIP-1275 1275, the one merged and reverted 93).
+The API's key is the dialect's (KIP-966 and krabka 1020, KIP-1275 1275, the one merged and reverted
+93).
 """
 
 from __future__ import annotations
@@ -51,7 +53,7 @@ def _answer(context: Context, request: Any, dialect: Dialect) -> Fields:
 
 
 def _by_topic(infos: list[tuple[Any, Fields]], names: tuple[str, ...]) -> list[Fields]:
-    """Of what is known of a replica, the fields that the dialect has."""
+    """Return the answers by topic, with the fields that the dialect has."""
     topics: dict[Any, list[Fields]] = {}
     for topic_id, info in infos:
         topics.setdefault(topic_id, []).append({name: info[name] for name in names})

@@ -1,4 +1,4 @@
-"""Heartbeat (12): a member is there, and hears that it has to join again."""
+"""Heartbeat (12) shows that a member is there, and tells it when it has to join again."""
 
 from __future__ import annotations
 

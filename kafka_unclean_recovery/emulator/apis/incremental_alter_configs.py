@@ -1,4 +1,4 @@
-"""IncrementalAlterConfigs (44): keys of topics and brokers, set and deleted (KIP-339)."""
+"""IncrementalAlterConfigs (44) sets and deletes keys of topics and brokers (KIP-339)."""
 
 from __future__ import annotations
 

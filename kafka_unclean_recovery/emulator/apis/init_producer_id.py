@@ -1,4 +1,4 @@
-"""InitProducerId (22): ids for idempotent producers; none for transactional ones."""
+"""InitProducerId (22) gives ids to idempotent producers, and none to transactional ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JoinGroup (11): who asks to take part is answered when a generation begins (KIP-394)."""
+"""JoinGroup (11) lets a member join, and answers it when a generation begins (KIP-394)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ def _subscription(request: Any) -> Subscription:
 
 
 def _rebalancing(group: Group, member_id: str) -> bool:
-    """Who waits for an answer takes part in the next rebalance too, if one has begun already."""
+    """Return whether the member still waits for a generation. A waiting member takes part in the
+    next rebalance too, if one has begun already."""
     await_join(group, member_id, time.monotonic())
     return member_id in group.members and group.state is GroupState.PREPARING_REBALANCE
 
@@ -68,7 +69,7 @@ def _failed(error: int, member_id: str) -> Fields:
 
 
 def _joined(group: Group, member_id: str) -> Fields:
-    """Only the leader is told of the others: it assigns."""
+    """Return the answer to a joined member. Only the leader gets the others, because it assigns."""
     told = group.members.values() if member_id == group.leader else ()
     return {
         "error_code": NONE,

@@ -1,4 +1,4 @@
-"""LeaveGroup (13): members go, one or, from version 3 on, several (KIP-345)."""
+"""LeaveGroup (13) lets members leave: one, or from version 3 on several (KIP-345)."""
 
 from __future__ import annotations
 

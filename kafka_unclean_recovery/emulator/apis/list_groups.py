@@ -1,4 +1,4 @@
-"""ListGroups (16): the groups that this broker coordinates (KIP-518)."""
+"""ListGroups (16) lists the groups that this broker coordinates (KIP-518)."""
 
 from __future__ import annotations
 

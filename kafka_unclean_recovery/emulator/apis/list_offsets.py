@@ -1,7 +1,7 @@
-"""ListOffsets (2): offsets of a replica by time or name (KIP-79, KIP-320, KIP-734).
+"""ListOffsets (2) finds offsets of a replica by time or by name (KIP-79, KIP-320, KIP-734).
 
-A consumer is answered by the leader, up to the high watermark; the debugging replica (-2) by any
-replica, up to its log end.
+The leader answers a consumer, up to the high watermark; any replica answers the debugging replica
+(-2), up to its log end.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from kafka_unclean_recovery.emulator.error_codes import (
 _DEBUGGING_REPLICA = -2
 _LATEST, _EARLIEST, _MAX_TIMESTAMP, _EARLIEST_LOCAL, _LATEST_TIERED = -1, -2, -3, -4, -5
 _EARLIEST_PENDING_UPLOAD = -6
-# KafkaApis.timestampMinSupportedVersion
+# These are the versions of KafkaApis.timestampMinSupportedVersion.
 _SINCE_VERSION = {
     _LATEST: 1,
     _EARLIEST: 1,
@@ -78,14 +78,15 @@ def _partition(context: Context, request: Any, name: str, wanted: Any) -> Fields
 
 
 def _offset(context: Context, replica: Replica, timestamp: int, end: int) -> Fields:
-    """LATEST goes with the leader epoch that the broker knows, whoever wrote the last record."""
+    """Return the offset of a time or name. LATEST comes with the leader epoch that the broker
+    knows, whatever epoch the last record has."""
     if timestamp == _LATEST:
         return {"offset": end, "leader_epoch": replica.leader_epoch}
     if timestamp in (_EARLIEST, _EARLIEST_LOCAL):
         epochs = replica.log.epochs
         return {"offset": 0, "leader_epoch": epochs[0][0] if epochs else -1}
     if timestamp in (_LATEST_TIERED, _EARLIEST_PENDING_UPLOAD):
-        # Nothing is ever uploaded.
+        # Nothing is ever uploaded to remote storage.
         return {"offset": -1}
     if timestamp == _MAX_TIMESTAMP:
         found = latest(context.broker, replica, end)

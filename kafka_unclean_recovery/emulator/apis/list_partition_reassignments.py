@@ -1,4 +1,4 @@
-"""ListPartitionReassignments (46): those in progress."""
+"""ListPartitionReassignments (46) lists the reassignments in progress."""
 
 from __future__ import annotations
 

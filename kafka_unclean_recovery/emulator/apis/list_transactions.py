@@ -1,4 +1,4 @@
-"""ListTransactions (66): none, ever (KIP-664)."""
+"""ListTransactions (66) lists nothing, because there are no transactions (KIP-664)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metadata (3): live brokers, topics, leaders. Topics are never created by asking for them."""
+"""Metadata (3) lists live brokers, topics and leaders. It never creates the topics asked for."""
 
 from __future__ import annotations
 

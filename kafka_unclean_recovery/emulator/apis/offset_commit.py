@@ -1,4 +1,4 @@
-"""OffsetCommit (8): how far a group has read; by topic id from version 10 on."""
+"""OffsetCommit (8) records how far a group has read, by topic id from version 10 on."""
 
 from __future__ import annotations
 

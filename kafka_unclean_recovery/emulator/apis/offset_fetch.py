@@ -1,5 +1,5 @@
-"""OffsetFetch (9): how far groups have read; several at once from version 8 on (KIP-709), by topic
-id from version 10 on."""
+"""OffsetFetch (9) tells how far groups have read: several groups at once from version 8 on
+(KIP-709), by topic id from version 10 on."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _group(context: Context, request: Any, wanted: Any) -> Fields:
 
 
 def _every(context: Context, request: Any, offsets: Offsets) -> list[Fields]:
-    """Of topics that are still there."""
+    """Return all committed offsets of topics that still exist."""
     topics = context.state.topics
     present = sorted(key for key in offsets if key.topic_id in topics)
     return [

@@ -1,7 +1,7 @@
-"""OffsetForLeaderEpoch (23): where a leader epoch ends in the leader's log (KIP-101, KIP-320).
+"""OffsetForLeaderEpoch (23) tells where a leader epoch ends in the leader's log (KIP-101, KIP-320).
 
-Only the leader answers, whoever asks: followers are probed by Fetch. An epoch that the leader does
-not know is answered by -1 and -1, without an error.
+Only the leader answers, whatever client asks: followers are probed by Fetch. An epoch that the
+leader does not know is answered by -1 and -1, without an error.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Produce (0): record batches to leaders.
+"""Produce (0) writes record batches to leaders.
 
-What an idempotent producer sends twice is written once. There are no transactions.
+A batch that an idempotent producer sends twice is written once. There are no transactions.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ _MOST_DIGITS = 10
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Offsets of what was appended: the first, and the end (exclusive); or an error. The epoch is
-    that of the leader which appended."""
+    """The outcome of an append: its first offset and end offset (exclusive), or an error. The epoch
+    is that of the leader which appended."""
 
     key: TopicIdPartition | None
     error: int = NONE
@@ -91,14 +91,14 @@ def _write(context: Context, request: Any, topic: Any, data: Any) -> Written:
 
 
 def _most_bytes(topic: Topic) -> int:
-    """Of a batch. What the config says is not looked at when it is set."""
+    """Return the most bytes a batch may have. The config is not validated when it is set."""
     told = topic.configs.get(_MAX_MESSAGE_BYTES, "")
     fits = told.isascii() and told.isdigit() and len(told) <= _MOST_DIGITS
     return int(told if fits else TOPIC_CONFIGS[_MAX_MESSAGE_BYTES])
 
 
 def _append(context: Context, replica: Replica, records: bytes, most_bytes: int) -> Written:
-    """Raises BadFormat."""
+    """Append the batches unless they are refused or repeated. Raises BadFormat."""
     batches = batches_in(records)
     if any(batch.length > most_bytes for batch in batches):
         return Written(replica.key, MESSAGE_TOO_LARGE)
@@ -129,7 +129,8 @@ async def _until_committed(context: Context, written: list[Written], deadline: f
 
 
 def _outcome(context: Context, written: Written) -> int:
-    """Of a write that asks for every in-sync replica; REQUEST_TIMED_OUT while it is open."""
+    """Return the error of a write that waits for every in-sync replica, which is REQUEST_TIMED_OUT
+    while the write is open."""
     if written.error or written.key is None:
         return written.error
     replica = context.broker.replicas.get(written.key)

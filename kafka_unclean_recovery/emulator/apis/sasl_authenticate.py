@@ -1,4 +1,4 @@
-"""SaslAuthenticate (36), out of turn, as SaslHandshake is."""
+"""SaslAuthenticate (36) is refused here, because it comes out of turn, as in sasl_handshake."""
 
 from __future__ import annotations
 

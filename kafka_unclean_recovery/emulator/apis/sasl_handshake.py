@@ -1,5 +1,5 @@
-"""SaslHandshake (17), out of turn: the listener has no SASL, or the client has logged in. The one
-that counts comes before all other requests, see `sasl`."""
+"""SaslHandshake (17) is refused here, because it comes out of turn: the listener has no SASL, or
+the client has logged in. The module `sasl` answers the one that comes before all other requests."""
 
 from __future__ import annotations
 

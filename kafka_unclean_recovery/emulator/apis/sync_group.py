@@ -1,4 +1,4 @@
-"""SyncGroup (14): the leader hands out the assignments, and every member gets its own."""
+"""SyncGroup (14) lets the leader hand out the assignments, and gives every member its own."""
 
 from __future__ import annotations
 

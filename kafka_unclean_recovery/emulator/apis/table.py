@@ -1,4 +1,4 @@
-"""Every API that is answered, by its key, and what else is left out."""
+"""The table lists every API that is answered; NOT_EMULATED lists what Kafka has besides."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ NOT_EMULATED: Mapping[str, str] = {
 
 
 def apis(release: Release, dialect: Dialect | None) -> dict[int, Api]:
-    """By key. GetReplicaLogInfo is among them if a dialect of it is spoken."""
+    """Return the APIs by key, with GetReplicaLogInfo if the cluster speaks a dialect of it."""
     chosen: list[Api] = [module.API for module in MODULES]
     if dialect is not None:
         chosen.append(get_replica_log_info.api(dialect))

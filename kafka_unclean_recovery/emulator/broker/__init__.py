@@ -1,1 +1,1 @@
-"""A broker of the emulation: replicas and their logs, replication, producers, groups."""
+"""This package emulates a broker: replicas and their logs, replication, producers, groups."""

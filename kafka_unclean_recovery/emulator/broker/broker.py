@@ -1,6 +1,6 @@
-"""One broker: the replicas in its log directories, written as leader and as follower.
+"""A Broker holds the replicas in its log directories and writes them, as leader or as follower.
 
-Memory and files are kept alike: whatever `Log` is told, the disk is told in the same method.
+Memory and files are kept alike: a method that changes a `Log` makes the same change on the disk.
 """
 
 from __future__ import annotations
@@ -27,16 +27,19 @@ class Process(Enum):
     DEAD = "dead"
     RUNNING = "running"
     STARTING = "starting"
-    """It reads its disks; nobody can connect."""
+    """The broker reads its disks, and no client can connect."""
     PAUSED = "paused"
-    """Stopped by SIGSTOP: it is connected to, and never answers."""
+    """SIGSTOP has stopped the broker: clients can connect, and never get an answer."""
 
 
 @dataclass(slots=True)
 class Broker:
-    """epoch: the broker epoch of this incarnation, -1 before it is registered. want_fence: its
-    heartbeats ask to be fenced. absent: partitions that it is to have a replica of and has none,
-    because of a disk that failed, each with the error that requests get."""
+    """One emulated broker process and its disks.
+
+    epoch: the broker epoch of this incarnation, -1 before it is registered. want_fence: the
+    broker's heartbeats ask to be fenced. absent: partitions that the broker should have a replica
+    of and lacks because a disk failed, each with the error code that requests get.
+    """
 
     id: int
     directories: list[LogDirectory]
@@ -53,19 +56,19 @@ class Broker:
 
     @property
     def directory(self) -> Path:
-        """The first, which holds the metadata log (metadata.log.dir)."""
+        """The first directory, which holds the metadata log (metadata.log.dir)."""
         return self.directories[0].path
 
     @property
     def can_start(self) -> bool:
-        """It has the disk that the metadata log is on."""
+        """Whether the broker has the disk that the metadata log is on."""
         return self.directories[0].online
 
     def online_directory_ids(self) -> tuple[UUID, ...]:
         return tuple(each.id for each in self.directories if each.online and each.id is not None)
 
     def failed_directory_ids(self) -> tuple[UUID, ...]:
-        """Of those that failed since it started."""
+        """Return the ids of the directories that have failed since the broker started."""
         return tuple(each.id for each in self.directories if not each.online and each.id)
 
     def log_directory_of(self, replica: Replica) -> LogDirectory:
@@ -74,11 +77,11 @@ class Broker:
         path = replica.directory.parent
         return next(each for each in self.directories if each.path == path)
 
-    # Coming and going.
+    # The methods from here start and stop the broker.
 
     def boot(self) -> int:
-        """Take the clean-shutdown files: the epoch in them, -1 when one is missing or they differ
-        (KIP-966, "Detection of an unclean shutdown"; LogManager)."""
+        """Remove the clean-shutdown files and return the broker epoch in them, or -1 when one is
+        missing or they differ (KIP-966, "Detection of an unclean shutdown"; LogManager)."""
         self.incarnation_id = uuid4()
         epochs = set()
         for directory in self.directories:
@@ -91,8 +94,8 @@ class Broker:
         return -1 if epoch is None else epoch
 
     def loading(self, topics: Mapping[UUID, str]) -> Iterator[None]:
-        """Open the replicas on the disks, one a step, and set aside those of topics that are no
-        more. It ends before the end when the process does."""
+        """Open the replicas on the disks, one per step, and set aside those of deleted topics. The
+        iterator ends early when the process does."""
         begun = self.process, self.incarnation_id
         for directory in self.directories:
             for _ in self._load(directory, topics) if directory.online else ():
@@ -119,20 +122,20 @@ class Broker:
             yield
 
     def die(self) -> None:
-        """What is in memory is gone; the files stay as they are."""
+        """End the process: its memory is lost, and the files stay as they are."""
         self.process, self.epoch, self.want_fence = Process.DEAD, -1, False
         self.replicas, self.absent = {}, {}
         for directory in self.directories:
             directory.replicas = 0
 
     def lose_unflushed(self) -> None:
-        """What a machine loses with its power: records that were never synced."""
+        """Cut off the records that were never synced, which a machine loses with its power."""
         for replica in self.replicas.values():
             self.truncate(replica, replica.flushed)
 
     def lose_directory(self, index: int) -> None:
-        """The disk fails: its replicas can't be used any more (ReplicaManager.handleLogDirFailure).
-        Without the metadata log, and so without the last disk, the process dies."""
+        """Fail a disk, whose replicas can't be used any more (ReplicaManager.handleLogDirFailure).
+        The process dies without the metadata log, and so without its last disk."""
         failed = self.directories[index]
         lost = [
             key for key, replica in self.replicas.items() if replica.directory.parent == failed.path
@@ -145,7 +148,7 @@ class Broker:
             self.die()
 
     def shut_down(self) -> None:
-        """What a broker that stops in order leaves behind."""
+        """Write the files that a broker leaves behind when it stops in order."""
         self.flush()
         self.checkpoint()
         for replica in self.replicas.values():
@@ -161,7 +164,8 @@ class Broker:
                 replica.flushed = replica.log.end_offset
 
     def checkpoint(self) -> None:
-        """Kafka does so every 5 s for high watermarks, every 60 s for recovery points."""
+        """Write the high watermarks and the recovery points. Kafka writes them every 5 s and every
+        60 s."""
         for directory in self._online():
             inside = [r for r in self.replicas.values() if self.log_directory_of(r) is directory]
             files.write_high_watermarks(
@@ -174,12 +178,12 @@ class Broker:
     def _online(self) -> list[LogDirectory]:
         return [directory for directory in self.directories if directory.online]
 
-    # What the controller says.
+    # The methods from here carry out what the controller has decided.
 
     def take(
         self, key: TopicIdPartition, topic: str, partition: PartitionRegistration, now: float
     ) -> None:
-        """A partition is as `partition` has it now."""
+        """Take over the state of a partition that the controller has decided on."""
         if self.id not in partition.replicas:
             self.forget([key])
             return
@@ -194,7 +198,7 @@ class Broker:
     def _create(
         self, key: TopicIdPartition, topic: str, partition: PartitionRegistration
     ) -> Replica | None:
-        """None when the replica may be on a disk that failed."""
+        """Create a replica. Return None when the replica may be on a disk that failed."""
         home = self._home(partition.directories[partition.replicas.index(self.id)])
         if home is None or key in self.absent:
             self.absent.setdefault(key, NOT_LEADER_OR_FOLLOWER)
@@ -206,8 +210,8 @@ class Broker:
         return self.replicas[key]
 
     def _home(self, assigned: UUID) -> LogDirectory | None:
-        """Where a new replica goes: as the controller has it, else to the directory with the least
-        replicas; nowhere when the one assigned may be a disk that failed
+        """Return the directory of a new replica: the assigned one, else the one with the fewest
+        replicas. Return None when the assigned directory may be on a disk that failed
         (Partition.createLogInAssignedDirectoryId, LogManager.nextLogDirs)."""
         online = self._online()
         for directory in online:
@@ -218,7 +222,7 @@ class Broker:
         return min(online, key=lambda directory: directory.replicas)
 
     def forget(self, keys: Iterable[TopicIdPartition]) -> None:
-        """The partitions are deleted, or are elsewhere now."""
+        """Delete replicas of partitions that are deleted, or that are on other brokers now."""
         for key in keys:
             self.absent.pop(key, None)
             replica = self.replicas.pop(key, None)
@@ -226,16 +230,16 @@ class Broker:
                 self.log_directory_of(replica).replicas -= 1
                 files.delete_replica(replica.directory)
 
-    # Records.
+    # The methods from here read and write records.
 
     def append_as_leader(self, replica: Replica, data: bytes) -> int:
-        """Write what a producer sent; the first offset that it got. Raises BadFormat."""
+        """Write a producer's batches and return their first offset. Raises BadFormat."""
         base = replica.log.end_offset
         self.append(replica, assigned(data, base, replica.leader_epoch))
         return base
 
     def append(self, replica: Replica, data: bytes) -> None:
-        """Write batches that have their offsets. Raises BadFormat."""
+        """Write batches whose offsets are assigned already. Raises BadFormat."""
         batches = batches_in(data, replica.log.size)
         known = replica.log.epochs[-1:]
         replica.indexed, entries = index(replica.indexed, batches, files.BASE_OFFSET)
@@ -245,7 +249,7 @@ class Broker:
             files.write_epochs(replica.directory, replica.log.epochs)
 
     def truncate(self, replica: Replica, end_offset: int) -> None:
-        """Cut off what lies behind; the high watermark never lies past the end."""
+        """Remove the batches from `end_offset` on, and lower the high watermark to the log end."""
         replica.log.truncate(end_offset)
         end = replica.log.end_offset
         files.truncate(replica.directory, replica.log.size)

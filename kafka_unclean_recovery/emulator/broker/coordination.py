@@ -1,7 +1,7 @@
-"""Which broker coordinates a group, and how requests about it wait.
+"""This module decides which broker coordinates a group, and lets requests about the group wait.
 
-Kafka keeps groups in a topic that outlives a broker; here the cluster's memory does. A coordinator
-that dies is followed by another, which knows all that it knew.
+Kafka keeps groups in a topic that outlives a broker; here the cluster's memory keeps them. When a
+coordinator dies, the next coordinator knows all that it knew.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from kafka_unclean_recovery.emulator.apis.api import Context
 from kafka_unclean_recovery.emulator.broker.groups import Group, tick
 from kafka_unclean_recovery.emulator.error_codes import INVALID_GROUP_ID, NONE, NOT_COORDINATOR
 
-# Seconds; sessions end by themselves.
+# The wait is in seconds. Sessions end by the passing of time, so a waiting request must look again.
 _LOOK_EVERY = 0.25
 
 
 def coordinator_of(context: Context, group_id: str) -> int | None:
-    """Always the same broker while it is live, else the next that is; None if none is."""
+    """Return the group's broker while it is live, else the next live one, or None."""
     brokers, live = sorted(context.emulation.brokers), context.live()
     first = crc32(group_id.encode()) % len(brokers)
     in_turn = (*brokers[first:], *brokers[:first])
@@ -27,14 +27,14 @@ def coordinator_of(context: Context, group_id: str) -> int | None:
 
 
 def refusal_here(context: Context, group_id: str) -> int:
-    """Of a request that only the group's coordinator answers."""
+    """Return the error of a request that only the group's coordinator answers, or NONE."""
     if not group_id:
         return INVALID_GROUP_ID
     return NONE if coordinator_of(context, group_id) == context.broker.id else NOT_COORDINATOR
 
 
 def known_group(context: Context, group_id: str) -> Group | None:
-    """As it is by now."""
+    """Return the group in its state at the present time, or None if there is none."""
     group = context.emulation.groups.get(group_id)
     if group is not None:
         _pass_time(context, group)
@@ -42,7 +42,7 @@ def known_group(context: Context, group_id: str) -> Group | None:
 
 
 def group_of(context: Context, group_id: str) -> Group:
-    """As it is by now; a new one if there is none."""
+    """Return the group in its state at the present time, and create it if there is none."""
     context.emulation.groups.setdefault(group_id, Group(group_id))
     group = known_group(context, group_id)
     assert group is not None
@@ -50,7 +50,7 @@ def group_of(context: Context, group_id: str) -> Group:
 
 
 async def wait_while(context: Context, group: Group, is_open: Callable[[], bool]) -> None:
-    """Ends by the group's own deadlines."""
+    """Wait until `is_open` is false, which the group's own deadlines bring about at the latest."""
     while is_open():
         left = group.deadline - time.monotonic()
         await context.moved(min(_LOOK_EVERY, max(0.0, left)))

@@ -1,7 +1,9 @@
-"""A group of consumers as its coordinator has it: the classic protocol. No I/O, no clock.
+"""A Group is a group of consumers as its coordinator holds it, in the classic protocol. No I/O, no
+clock.
 
-Members join, and when all have, or the time for it is up, a generation begins; its leader hands out
-the assignments, and until the others have theirs nothing else counts. Times are in seconds.
+Members join. When all have joined, or the time for joining is up, a generation begins. Its leader
+hands out the assignments, and until the other members have theirs nothing else counts. Times are in
+seconds.
 
 Source: org.apache.kafka.coordinator.group.classic.ClassicGroup and GroupMetadataManager, with
 group.initial.rebalance.delay.ms 0 and no bounds on session time-outs.
@@ -27,7 +29,7 @@ NO_GENERATION = -1
 
 
 class GroupState(StrEnum):
-    """As DescribeGroups and ListGroups name them."""
+    """The states of a group, by their names in DescribeGroups and ListGroups."""
 
     EMPTY = "Empty"
     PREPARING_REBALANCE = "PreparingRebalance"
@@ -37,7 +39,7 @@ class GroupState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """What a member says when it joins. protocols: (name, metadata), its first choice first."""
+    """A joining member's choices. protocols: (name, metadata), its first choice first."""
 
     client_id: str
     session_timeout: float
@@ -48,8 +50,8 @@ class Subscription:
 
 @dataclass(slots=True)
 class Member:
-    """heard_at: when it last said anything. waiting: for an answer to its JoinGroup, or to its
-    SyncGroup once the rebalance completes."""
+    """A member of a group. heard_at: the time of its last request. waiting: whether it waits for
+    the answer to its JoinGroup, or to its SyncGroup once the rebalance completes."""
 
     id: str
     subscription: Subscription
@@ -63,7 +65,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """`offset`: of the next record to be read."""
+    """A committed position. `offset` is that of the next record to read."""
 
     offset: int
     leader_epoch: int
@@ -72,8 +74,9 @@ class Committed:
 
 @dataclass(slots=True)
 class Group:
-    """invited: member ids that were given out and have not joined yet, with when they lapse.
-    deadline: when who has not joined, or has not synced, is given up."""
+    """The state of a group. invited: member ids that were given out and have not joined yet, each
+    with the time at which it lapses. deadline: the time at which the group gives up members that
+    have not joined, or have not synced."""
 
     id: str
     state: GroupState = GroupState.EMPTY
@@ -88,7 +91,8 @@ class Group:
 
 
 def join(group: Group, member_id: str, subscription: Subscription, now: float) -> int:
-    """An error, or none: then the answer is there once the group is not PREPARING_REBALANCE."""
+    """Let a member join and return an error, or NONE. After NONE the answer to the JoinGroup is
+    known once the group is not PREPARING_REBALANCE."""
     member = group.members.get(member_id)
     if member is None and member_id not in group.invited:
         return UNKNOWN_MEMBER_ID
@@ -105,7 +109,7 @@ def join(group: Group, member_id: str, subscription: Subscription, now: float) -
 def _takes(
     group: Group, member: Member | None, member_id: str, subscription: Subscription, now: float
 ) -> bool:
-    """Note what a member says. Whether the group has to be balanced anew for it."""
+    """Note a member's subscription. Return whether the group has to rebalance because of it."""
     if member is None:
         del group.invited[member_id]
         group.members[member_id] = Member(member_id, subscription, now)
@@ -116,19 +120,19 @@ def _takes(
 
 
 def _compatible(group: Group, member_id: str, subscription: Subscription) -> bool:
-    """Of the others' type, and with a protocol that all have."""
+    """Return whether the subscription has the type of the others, and a protocol that all have."""
     others = [m.subscription for id_, m in group.members.items() if id_ != member_id]
     types = {each.protocol_type for each in (subscription, *others)}
     return len(types) == 1 and bool(_common([subscription, *others]))
 
 
 def _common(subscriptions: Iterable[Subscription]) -> set[str]:
-    """Protocols that all of them have."""
+    """Return the protocols that all subscriptions have."""
     return set.intersection(*({name for name, _ in each.protocols} for each in subscriptions))
 
 
 def await_join(group: Group, member_id: str, now: float) -> None:
-    """The member waits for the answer to its JoinGroup, and so takes part in a rebalance."""
+    """Let the member wait for the answer to its JoinGroup, and so take part in a rebalance."""
     member = group.members.get(member_id)
     if member is not None and group.state is GroupState.PREPARING_REBALANCE:
         member.waiting, member.heard_at = True, now
@@ -141,7 +145,7 @@ def _rebalance(group: Group, now: float) -> None:
 
 
 def _await_all(group: Group, now: float) -> None:
-    """Every member has its longest rebalance time-out for the next request."""
+    """Give every member the longest rebalance time-out of the group for its next request."""
     for member in group.members.values():
         member.waiting, member.heard_at = False, now
     times = [m.subscription.rebalance_timeout for m in group.members.values()]
@@ -149,7 +153,7 @@ def _await_all(group: Group, now: float) -> None:
 
 
 def tick(group: Group, now: float) -> None:
-    """What happens because time has passed, or because the last of them has come."""
+    """Make the changes that are due because time has passed or the last awaited member has come."""
     group.invited = {id_: lapses for id_, lapses in group.invited.items() if lapses > now}
     for member in list(group.members.values()):
         if not member.waiting and now - member.heard_at > member.subscription.session_timeout:
@@ -180,7 +184,8 @@ def _begin_generation(group: Group, now: float) -> None:
 
 
 def _vote(group: Group) -> str:
-    """The first choice of most, of the protocols that all have (ClassicGroup.selectProtocol)."""
+    """Return the protocol that most members prefer, among those that all have
+    (ClassicGroup.selectProtocol)."""
     subscriptions = [member.subscription for member in group.members.values()]
     common = _common(subscriptions)
     votes = Counter(next(n for n, _ in s.protocols if n in common) for s in subscriptions)
@@ -198,15 +203,15 @@ def leave(group: Group, member_id: str, now: float) -> int:
 
 
 def refusal(group: Group, member_id: str, generation: int) -> int:
-    """Of who is no member, or of another generation."""
+    """Return the error for a sender that is no member or names another generation, or NONE."""
     if member_id not in group.members:
         return UNKNOWN_MEMBER_ID
     return NONE if generation == group.generation else ILLEGAL_GENERATION
 
 
 def sync(group: Group, member_id: str, assignments: Mapping[str, bytes], now: float) -> int:
-    """An error, or none: then the assignment is there once the group is STABLE. Those that the
-    leader hands out count."""
+    """Take a SyncGroup and return an error, or NONE. After NONE the member's assignment is known
+    once the group is STABLE. Only the leader's `assignments` count."""
     if group.state is GroupState.PREPARING_REBALANCE:
         return REBALANCE_IN_PROGRESS
     member = group.members[member_id]
@@ -232,8 +237,8 @@ def heartbeat(group: Group, member_id: str, now: float) -> int:
 
 
 def commit_refusal(group: Group, member_id: str, generation: int) -> int:
-    """A consumer that assigns its partitions itself (no generation) may commit while the group has
-    no members."""
+    """Return the error of a commit, or NONE. A consumer that assigns its partitions itself (no
+    generation) may commit while the group has no members."""
     if generation == NO_GENERATION and not member_id:
         return UNKNOWN_MEMBER_ID if group.members else NONE
     if error := refusal(group, member_id, generation):

@@ -1,7 +1,7 @@
-"""The log of one replica: its batches, its leader epochs, where they end. No I/O.
+"""A Log holds a replica's batches, its leader epochs and where they end. No I/O.
 
-Offsets are inclusive where they say first or last, exclusive where they say end. A log begins at
-offset 0, for nothing is ever deleted from its beginning.
+Offsets named first or last are inclusive, those named end are exclusive. A log begins at offset 0,
+because nothing is ever deleted from its beginning.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _MAGIC = 2
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Where a record batch lies. `position`, `length`: bytes of the file; `max_timestamp`: ms. Who
-    produced it is known of idempotent producers."""
+    """A record batch's place in the file. `position` and `length` are in bytes, `max_timestamp` in
+    ms. Only batches of idempotent producers name their producer."""
 
     base_offset: int
     last_offset: int
@@ -38,13 +38,13 @@ class Batch:
 
     @property
     def end(self) -> int:
-        """Where the next one begins, in bytes."""
+        """The position at which the next batch begins, in bytes."""
         return self.position + self.length
 
 
 @dataclass(frozen=True, slots=True)
 class EpochEnd:
-    """A leader epoch and where it ends, exclusive."""
+    """A leader epoch and its end offset, exclusive."""
 
     epoch: int
     end_offset: int
@@ -52,8 +52,11 @@ class EpochEnd:
 
 @dataclass(slots=True)
 class Log:
-    """epochs: (leader epoch, start offset) pairs, both rising, as leader-epoch-checkpoint has them;
-    the last may have no record yet."""
+    """The batches and leader epochs of one replica.
+
+    epochs: (leader epoch, start offset) pairs, both rising, as in leader-epoch-checkpoint; the last
+    epoch may have no record yet.
+    """
 
     batches: list[Batch] = field(default_factory=list)
     epochs: list[tuple[int, int]] = field(default_factory=list)
@@ -64,7 +67,7 @@ class Log:
 
     @property
     def size(self) -> int:
-        """In bytes."""
+        """The size of the log in bytes."""
         return self.batches[-1].end if self.batches else 0
 
     @property
@@ -73,18 +76,18 @@ class Log:
 
     @property
     def latest_epoch(self) -> int:
-        """The newest that is known, be there records of it or not."""
+        """The newest known leader epoch, whether it has records or not."""
         return self.epochs[-1][0] if self.epochs else NO_EPOCH
 
     def append(self, batches: Iterable[Batch]) -> None:
-        """Batches that follow on; their epochs are noted."""
+        """Append batches that follow on, and note their epochs."""
         for batch in batches:
             self.batches.append(batch)
             self.assign_epoch(batch.leader_epoch, batch.base_offset)
 
     def assign_epoch(self, epoch: int, start_offset: int) -> None:
-        """The epoch begins here. Entries that can't be before it go: an epoch that wrote nothing
-        leaves no trace (LeaderEpochFileCache.assign)."""
+        """Note that an epoch begins at an offset. Entries that can't come before it are removed: an
+        epoch that wrote nothing leaves no trace (LeaderEpochFileCache.assign)."""
         if self.latest_epoch == epoch:
             return
         while self.epochs and (self.epochs[-1][0] >= epoch or self.epochs[-1][1] >= start_offset):
@@ -92,15 +95,15 @@ class Log:
         self.epochs.append((epoch, start_offset))
 
     def truncate(self, end_offset: int) -> None:
-        """Only whole batches below `end_offset` stay; a batch that holds it goes."""
+        """Keep only the whole batches below `end_offset`. A batch that holds this offset goes."""
         keep = bisect_left(self.batches, end_offset, key=lambda batch: batch.last_offset)
         del self.batches[keep:]
         while self.epochs and self.epochs[-1][1] >= end_offset:
             self.epochs.pop()
 
     def end_of_epoch(self, epoch: int) -> EpochEnd | None:
-        """The largest known epoch up to this one, and its end; the asked one itself when only newer
-        ones are known; None when it is newer than all (LeaderEpochFileCache.endOffsetFor)."""
+        """Return the largest known epoch up to `epoch`, and its end; `epoch` itself when only newer
+        ones are known; None when `epoch` is newer than all (LeaderEpochFileCache.endOffsetFor)."""
         if epoch == NO_EPOCH or epoch > self.latest_epoch:
             return None
         if epoch == self.latest_epoch:
@@ -110,8 +113,8 @@ class Log:
         return EpochEnd(self.epochs[above - 1][0] if above else epoch, end)
 
     def slice(self, offset: int, end_offset: int, max_bytes: int) -> tuple[int, int]:
-        """(position, length) of the whole batches from the one that holds `offset`, below
-        `end_offset`: as many as fit, and at least one if there is any."""
+        """Return (position, length) of the whole batches from the one that holds `offset`, below
+        `end_offset`: as many as fit in `max_bytes`, and at least one if there is any."""
         first = bisect_left(self.batches, offset, key=lambda batch: batch.last_offset)
         length = 0
         for place in range(first, len(self.batches)):
@@ -123,8 +126,8 @@ class Log:
 
 
 def batches_in(data: bytes, position: int = 0) -> list[Batch]:
-    """The batches that `data` is made of, which lies at `position` of the file. Raises BadFormat,
-    for a batch that is cut short or fails its CRC too."""
+    """Return the batches in `data`, which lies at `position` of the file. Raises BadFormat, also
+    for a batch that is cut short or fails its CRC."""
     found = []
     at = 0
     while at < len(data):
@@ -135,8 +138,9 @@ def batches_in(data: bytes, position: int = 0) -> list[Batch]:
 
 
 def sound_batches(data: bytes, *, whole: bool = True) -> list[Batch]:
-    """Those at the beginning of a file, up to the first that is not one; `whole`: whose CRC does
-    not hold is none, which recovery looks at and an ordinary start does not."""
+    """Return the batches at the beginning of a file, up to the first bytes that are no batch. With
+    `whole` a batch that fails its CRC does not count, as in recovery; an ordinary start does not
+    look at the CRC."""
     found: list[Batch] = []
     at = 0
     while at < len(data):
@@ -171,8 +175,8 @@ def _batch(data: bytes, at: int, position: int, *, check: bool = True) -> Batch:
 
 
 def assigned(data: bytes, base_offset: int, leader_epoch: int) -> bytes:
-    """Batches as a leader writes those of a producer: offsets from `base_offset` on, its epoch.
-    Both fields lie outside of the CRC. Raises BadFormat."""
+    """Return a producer's batches as the leader writes them: with offsets from `base_offset` on and
+    the leader's epoch. Both fields lie outside the CRC. Raises BadFormat."""
     written = bytearray(data)
     for batch in batches_in(data):
         _BASE_OFFSET.pack_into(written, batch.position, base_offset)
@@ -182,8 +186,8 @@ def assigned(data: bytes, base_offset: int, leader_epoch: int) -> bytes:
 
 
 def truncation_point(log: Log, leader_says: EpochEnd) -> int:
-    """Where a follower cuts its log that the leader finds diverging (KIP-101, KIP-279;
-    AbstractFetcherThread.getOffsetTruncationState)."""
+    """Return the offset at which a follower cuts a log that the leader found diverging (KIP-101,
+    KIP-279; AbstractFetcherThread.getOffsetTruncationState)."""
     ours = log.end_of_epoch(leader_says.epoch)
     if ours is None:
         return min(leader_says.end_offset, log.end_offset)

@@ -1,4 +1,5 @@
-"""What the controller has decided, as brokers take it: their partitions, and what settles next."""
+"""The metadata publisher tells brokers what the controller has decided about their partitions, and
+notes which partitions have to settle next."""
 
 from __future__ import annotations
 
@@ -17,12 +18,13 @@ from kafka_unclean_recovery.emulator.election_counts import ElectionCounts
 
 @dataclass(slots=True)
 class MetadataPublisher:
-    """Kafka's BrokerMetadataPublisher, of all brokers at once.
+    """Kafka's BrokerMetadataPublisher, one for all brokers.
 
     `stale`: the metadata that brokers go by while nothing new reaches them. `now`: in seconds.
 
-    `unsettled`: partitions whose followers may have something to fetch, in order. `elsewhere`: the
-    directories of replicas that the controller thinks in another, by broker and partition.
+    `unsettled`: partitions whose followers may have something to fetch, in order. `elsewhere`: by
+    broker and partition, the directory of each replica that the controller believes to be in
+    another directory.
     """
 
     state: State
@@ -44,7 +46,7 @@ class MetadataPublisher:
                 self._tell(broker, record.key)
             self.unsettled[record.key] = None
         elif isinstance(record, rec.BrokerRegistrationChangeRecord):
-            # Who is unfenced may join ISRs.
+            # A broker that is unfenced may join ISRs.
             self.unsettled |= dict.fromkeys(self.brokers[record.broker].replicas)
         elif isinstance(record, rec.ConfigRecord):
             # min.insync.replicas bounds the high watermark.
@@ -76,7 +78,7 @@ class MetadataPublisher:
     def _compare_directory(
         self, broker: Broker, key: TopicIdPartition, partition: PartitionRegistration
     ) -> None:
-        """A replica that is elsewhere than the controller thinks is told (AssignmentsManager)."""
+        """Note a replica that is not where the controller has it (AssignmentsManager)."""
         replica = broker.replicas.get(key)
         if replica is None:
             return
@@ -88,7 +90,7 @@ class MetadataPublisher:
             self.elsewhere[broker.id, key] = found
 
     def catch_up(self, broker: Broker) -> None:
-        """It applies all that it has missed."""
+        """Let a broker apply all metadata that it has missed."""
         broker.forget([key for key in broker.replicas if key.topic_id not in self.state.topics])
         for key in self.partitions(None):
             self._tell(broker, key)

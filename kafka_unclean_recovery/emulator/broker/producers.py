@@ -1,7 +1,8 @@
-"""Idempotent producers: a batch that is sent twice is written once, and none is left out (KIP-98).
+"""An idempotent producer's batch is written once even if it is sent twice, and none is left out
+(KIP-98).
 
 Source: org.apache.kafka.storage.internals.log.ProducerStateManager and ProducerAppendInfo. Kafka
-keeps this in snapshots beside the log; here it is read from the log's own batches.
+keeps this state in snapshots beside the log; here it is read from the log's own batches.
 """
 
 from __future__ import annotations
@@ -18,26 +19,26 @@ from kafka_unclean_recovery.emulator.error_codes import (
 )
 
 NO_PRODUCER = -1
-# So many of its last batches may a producer send again.
+# A producer may send so many of its last batches again.
 _REMEMBERED = 5
 _SEQUENCES = 2**31
 
 
 @dataclass(slots=True)
 class Producers:
-    """The last batches of each producer in one log, up to where it was read last."""
+    """The last batches of each producer in one log, as far as the log has been read."""
 
     _latest: dict[int, deque[Batch]] = field(default_factory=dict)
     _read: int = 0
     _last_read: Batch | None = None
 
     def batches(self, log: Log, producer_id: int) -> deque[Batch]:
-        """The oldest first."""
+        """Return a producer's remembered batches, the oldest first."""
         self._read_on(log)
         return self._latest.get(producer_id, deque())
 
     def newest(self, log: Log) -> list[Batch]:
-        """Of each producer the last."""
+        """Return each producer's last batch."""
         self._read_on(log)
         return [known[-1] for known in self._latest.values()]
 
@@ -52,7 +53,7 @@ class Producers:
         self._last_read = log.batches[-1] if log.batches else None
 
     def _truncated(self, log: Log) -> bool:
-        """What was read is not all there any more, though other batches may have come since."""
+        """Return whether batches that were read are gone, even if other batches have come since."""
         return self._read > 0 and (
             self._read > len(log.batches) or log.batches[self._read - 1] is not self._last_read
         )
@@ -60,14 +61,15 @@ class Producers:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Of a batch: the one that it repeats, or an error, or neither: then it is to be written."""
+    """The decision about a batch: `repeats` is the batch that it repeats, `error` refuses it. With
+    neither the batch is to be written."""
 
     repeats: Batch | None = None
     error: int = NONE
 
 
 def verdict(producers: Producers, log: Log, batches: list[Batch]) -> Verdict:
-    """On what one request has for a partition."""
+    """Decide on the batches that one request has for a partition."""
     new = batches[0]
     if new.producer_id == NO_PRODUCER:
         return Verdict()
@@ -89,11 +91,11 @@ def _error(last: Batch, new: Batch) -> int:
 
 
 def last_sequence(batch: Batch) -> int:
-    """Inclusive."""
+    """Return the last sequence number of a batch, inclusive."""
     return _sequences(batch)[1]
 
 
 def _sequences(batch: Batch) -> tuple[int, int]:
-    """First and last, inclusive."""
+    """Return the first and last sequence numbers of a batch, inclusive."""
     records = batch.last_offset - batch.base_offset
     return batch.base_sequence, (batch.base_sequence + records) % _SEQUENCES

@@ -1,4 +1,4 @@
-"""Which record of a replica a time names. Records are read only where a batch may hold it."""
+"""This module finds records by time, and reads only the batches that may hold them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kafka_unclean_recovery.emulator.broker.replica import Reading, Replica
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A record: its offset, time in ms and leader epoch."""
+    """A record's offset, time in ms and leader epoch."""
 
     offset: int
     timestamp: int
@@ -23,7 +23,7 @@ class Found:
 
 
 def first_since(broker: Broker, replica: Replica, timestamp: int, end: int) -> Found | None:
-    """The first record, below `end`, that is not older; None if there is none."""
+    """Return the first record below `end` that is not older than `timestamp`, or None."""
     for batch in _below(replica, end):
         if batch.max_timestamp >= timestamp:
             for found in _records(broker, replica, batch):
@@ -33,7 +33,7 @@ def first_since(broker: Broker, replica: Replica, timestamp: int, end: int) -> F
 
 
 def latest(broker: Broker, replica: Replica, end: int) -> Found | None:
-    """The first of those with the greatest time."""
+    """Return the first record with the greatest time below `end`, or None if there is no record."""
     newest = max(_below(replica, end), key=lambda batch: batch.max_timestamp, default=None)
     if newest is None:
         return None

@@ -1,7 +1,8 @@
-"""The unclean recovery manager's requests, as brokers answer them, and its clock (KIP-966).
+"""Brokers answer the requests of the unclean recovery manager here, and its clock runs here
+(KIP-966).
 
-Whoever runs answers GetReplicaLogInfo at once, with what its log holds; one that is paused, or that
-the controller can't reach, answers when that is over. Times are in seconds.
+A running broker answers GetReplicaLogInfo at once, with the state of its log. A broker that is
+paused, or that the controller can't reach, answers when that is over. Times are in seconds.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ _Begun = tuple[TopicIdPartition, Strategy, bool]
 
 @dataclass(slots=True)
 class Recoveries:
-    """`since`: when a tick first saw each recovery that goes on."""
+    """The emulation's part of unclean recoveries. `since`: when a tick first saw each recovery that
+    goes on."""
 
     state: State
     brokers: Mapping[int, Broker]
@@ -31,19 +33,19 @@ class Recoveries:
     since: dict[_Begun, float] = field(default_factory=dict)
 
     def go_on(self) -> None:
-        """What follows from the last event: recoveries that begin and end, answers, elections."""
+        """Begin and end recoveries after an event, with the answers and elections that follow."""
         if not (self.state.recovers_uncleanly or self.state.recoveries):
             return
         answered = 1
         while answered:
             self.commit(ev.ReviewRecoveries())
             answered = sum(self._answer(key, broker) for key, broker in list(self._asked()))
-        # One that begins anew, or by another strategy, has its whole time again.
+        # A recovery that begins anew, or by another strategy, has its whole time again.
         going_on = {_begun(key, recovery) for key, recovery in self.state.recoveries.items()}
         self.since = {begun: seen for begun, seen in self.since.items() if begun in going_on}
 
     def tick(self, now: float) -> None:
-        """Recoveries that have lasted for unclean.recovery.timeout.ms."""
+        """Time out the recoveries that have lasted for unclean.recovery.timeout.ms."""
         limit = self.state.recovery_timeout_ms / 1000
         for key, recovery in list(self.state.recoveries.items()):
             since = self.since.setdefault(_begun(key, recovery), now)
@@ -59,7 +61,7 @@ class Recoveries:
                     yield key, broker
 
     def _answer(self, key: TopicIdPartition, broker: Broker) -> bool:
-        """Whether it was taken."""
+        """Send the controller a broker's answer, and return whether it was accepted."""
         replica = broker.replicas[key]
         info = ev.ReplicaLogInfo(
             broker=broker.id,

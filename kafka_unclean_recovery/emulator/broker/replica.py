@@ -1,4 +1,5 @@
-"""A replica on a broker, and what it may do as leader or follower. No I/O, no clock.
+"""A Replica is a partition's replica on one broker, with its rules as leader or follower. No I/O,
+no clock.
 
 Source: kafka.cluster.Partition and Replica; KIP-966 for the high watermark, KIP-101, KIP-279 and
 KIP-595 (diverging epochs in fetch answers).
@@ -26,9 +27,10 @@ _UNKNOWN = -1
 
 @dataclass(slots=True)
 class Follower:
-    """What a leader knows of one. end_offset: exclusive, -1 before its first fetch in this leader
-    epoch. broker_epoch: that of the process which fetched, -1 before it (KIP-903, ReplicaState).
-    Times in seconds: when it last fetched, and when it last had all that there was."""
+    """A leader's knowledge of one follower. end_offset: exclusive, -1 before the follower's first
+    fetch in this leader epoch. broker_epoch: that of the process which fetched, -1 before it
+    (KIP-903, ReplicaState). Times are in seconds: caught_up_at is when the follower last had all
+    records, fetched_at when it last fetched."""
 
     end_offset: int = _UNKNOWN
     broker_epoch: int = _UNKNOWN
@@ -39,8 +41,11 @@ class Follower:
 
 @dataclass(slots=True)
 class Replica:
-    """flushed: all below is on the disk, whatever becomes of the machine; exclusive.
-    epoch_start: the log end when this broker became leader, None while it isn't."""
+    """A replica on one broker.
+
+    flushed: all records below this offset are on the disk and survive a loss of power; exclusive.
+    epoch_start: the log end when this broker became leader, None while it does not lead.
+    """
 
     key: TopicIdPartition
     topic: str
@@ -70,8 +75,8 @@ class Replica:
 def follow_metadata(
     replica: Replica, broker: int, partition: PartitionRegistration, now: float
 ) -> None:
-    """Take over what the controller says. A leader of a new epoch begins it at its log end, and
-    gives the ISR time to fetch."""
+    """Take over what the controller has decided. A leader of a new epoch begins it at its log end,
+    and gives the ISR time to fetch."""
     newer = partition.leader_epoch > replica.leader_epoch or not replica.leads
     replica.leader, replica.leader_epoch = partition.leader, partition.leader_epoch
     replica.partition_epoch = partition.partition_epoch
@@ -93,11 +98,11 @@ def _unheard(in_sync: bool, now: float) -> Follower:
     return Follower(caught_up_at=now) if in_sync else Follower()
 
 
-# Leaders.
+# The functions from here are the leader's.
 
 
 def note_fetch(replica: Replica, follower: int, fetch_offset: int, now: float) -> None:
-    """A fetch says that the follower holds all below its offset (Replica.updateFetchState)."""
+    """Note that a follower holds all records below its fetch offset (Replica.updateFetchState)."""
     known, end = replica.followers[follower], replica.log.end_offset
     if fetch_offset >= end:
         known.caught_up_at = now
@@ -107,8 +112,8 @@ def note_fetch(replica: Replica, follower: int, fetch_offset: int, now: float) -
 
 
 def in_sync(replica: Replica, follower: int) -> bool:
-    """Whether it may join the ISR: it has all that is committed, and has reached this leader's
-    epoch (Partition.isFollowerInSync)."""
+    """Return whether the follower may join the ISR: it has all committed records, and has reached
+    this leader's epoch (Partition.isFollowerInSync)."""
     end = replica.followers[follower].end_offset
     return replica.epoch_start is not None and end >= max(
         replica.high_watermark, replica.epoch_start
@@ -116,8 +121,8 @@ def in_sync(replica: Replica, follower: int) -> bool:
 
 
 def lagging(replica: Replica, now: float, lag_time_max: float) -> Ids:
-    """Members of the ISR that have not had everything for longer than replica.lag.time.max.ms, in
-    seconds here (KIP-16)."""
+    """Return the members of the ISR that have lagged for longer than `lag_time_max`, which is
+    replica.lag.time.max.ms in seconds (KIP-16)."""
     end = replica.log.end_offset
     return tuple(
         member
@@ -129,13 +134,14 @@ def lagging(replica: Replica, now: float, lag_time_max: float) -> Ids:
 
 
 def below_min_isr(replica: Replica, min_isr: int) -> bool:
-    """`min_isr` as it is configured; a partition with fewer replicas needs them all."""
+    """Return whether the ISR is below min ISR. `min_isr` is the configured value; a partition with
+    fewer replicas needs them all."""
     return len(replica.isr) < min(min_isr, len(replica.replicas))
 
 
 def committed_end(replica: Replica, min_isr: int) -> int:
-    """Where the high watermark may be: at the least log end of the ISR, and no further than now
-    while the ISR is below min ISR (KIP-966, "Additional High Watermark advancement
+    """Return the offset that the high watermark may reach: the least log end in the ISR, but no
+    more than now while the ISR is below min ISR (KIP-966, "Additional High Watermark advancement
     requirement")."""
     if below_min_isr(replica, min_isr):
         return replica.high_watermark
@@ -143,13 +149,13 @@ def committed_end(replica: Replica, min_isr: int) -> int:
     return max(replica.high_watermark, min([replica.log.end_offset, *ends]))
 
 
-# Reading.
+# The functions from here read records.
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a fetch comes to: an error, or where the log parts from the fetcher's, or a piece of the
-    segment: (position, length) in bytes."""
+    """The result of a fetch: an error, or the epoch end at which the log parts from the fetcher's,
+    or a piece of the segment, (position, length) in bytes."""
 
     error: int = NONE
     diverging: EpochEnd | None = None
@@ -157,7 +163,7 @@ class Reading:
 
 
 def epoch_error(replica: Replica, current_leader_epoch: int) -> int:
-    """Of a request that says which leader epoch it goes by, -1 for none (KIP-320)."""
+    """Return the error of a request that goes by this leader epoch, -1 for none (KIP-320)."""
     if current_leader_epoch == NO_EPOCH or current_leader_epoch == replica.leader_epoch:
         return NONE
     if current_leader_epoch < replica.leader_epoch:
@@ -168,7 +174,7 @@ def epoch_error(replica: Replica, current_leader_epoch: int) -> int:
 def read(
     replica: Replica, offset: int, last_fetched_epoch: int, end_offset: int, max_bytes: int
 ) -> Reading:
-    """From `offset` on, below `end_offset`; -1 as the last fetched epoch compares none
+    """Read from `offset` on, below `end_offset`. A last fetched epoch of -1 compares none
     (Partition.readRecords)."""
     if last_fetched_epoch != NO_EPOCH:
         known = replica.log.end_of_epoch(last_fetched_epoch)

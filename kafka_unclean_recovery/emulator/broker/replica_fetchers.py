@@ -1,4 +1,5 @@
-"""Leaders and followers of one partition, until nobody has anything left to fetch."""
+"""The replica fetchers let followers fetch from the leader of a partition until no follower has
+anything left to fetch."""
 
 from __future__ import annotations
 
@@ -20,15 +21,16 @@ from kafka_unclean_recovery.emulator.controller.state import (
 from kafka_unclean_recovery.emulator.faults import STOPPED, Faults, Fetch, link
 
 Later = Callable[[float, Callable[[], None]], None]
-"""Have something done after so many seconds."""
+"""A Later runs a function after a number of seconds."""
 
 
 @dataclass(slots=True)
 class ReplicaFetchers:
-    """Kafka's ReplicaFetcherManager, of all brokers at once.
+    """Kafka's ReplicaFetcherManager, one for all brokers.
 
     `stale`: the metadata that brokers go by while nothing new reaches them. `now`: in seconds.
-    `settle`: called for the partition of a fetch that arrives over a slow link."""
+    `settle`: called for the partition of a fetch that arrives over a slow link.
+    """
 
     state: State
     brokers: Mapping[int, Broker]
@@ -43,7 +45,7 @@ class ReplicaFetchers:
         topic = self.state.topics.get(key.topic_id)
         if topic is None:
             return
-        # Who has not heard of a new leader may still take itself for the leader.
+        # A broker that has not heard of a new leader may still believe that it leads.
         for id_ in dict.fromkeys((topic.partitions[key.partition].leader, *self.stale)):
             leader = self.brokers.get(id_)
             replica = None if leader is None else leader.replicas.get(key)
@@ -64,10 +66,10 @@ class ReplicaFetchers:
                     before = replica.partition_epoch
                     self.propose(leader, replica, [*replica.isr, id_])
                     if replica.partition_epoch != before:
-                        return  # It is unsettled again, and may have another leader.
+                        return  # The partition is unsettled again, and may have another leader.
 
     def _fetches(self, leader: Broker, replica: Replica, follower: Broker) -> bool:
-        """Whether a fetch of the follower gets through now, and finds the leader it looks for."""
+        """Return whether the follower's fetch gets through now, and finds its leader."""
         copy = follower.replicas.get(replica.key)
         if copy is None or not follower.running:
             return False
@@ -78,7 +80,8 @@ class ReplicaFetchers:
         return self._passes(Fetch(follower.id, leader.id, replica.key))
 
     def _passes(self, fetch: Fetch) -> bool:
-        """Over a slow link, only when it has been on its way for that long."""
+        """Return whether a fetch passes. Over a slow link it does after it has been on its way for
+        the link's delay."""
         faults, between = self.faults, link(fetch.follower, fetch.leader)
         if between in faults.dropped:
             return False
@@ -94,12 +97,13 @@ class ReplicaFetchers:
         self.faults.in_flight.discard(fetch)
         self.faults.arrived.add(fetch)
         self.settle(fetch.key)
-        self.faults.arrived.discard(fetch)  # Whoever waited for it may be gone.
+        self.faults.arrived.discard(fetch)  # The follower that waited for it may be gone.
 
     def propose(self, leader: Broker, replica: Replica, isr: Sequence[int]) -> None:
-        """AlterPartition, with the broker epochs of those who fetched (KIP-903): a broker that has
-        started again since may lack what its earlier process had, and is refused. After an error
-        the ISR is as it was, and a later fetch proposes again."""
+        """Propose an ISR (AlterPartition) with the broker epochs of the processes that fetched
+        (KIP-903): a broker that has started again since may lack records that its earlier process
+        had, and is refused. After an error the ISR stays as it was, and a later fetch proposes
+        again."""
         if not self.faults.reaches_controller(leader.id):
             return
         epochs = {id_: follower.broker_epoch for id_, follower in replica.followers.items()}
@@ -119,5 +123,5 @@ class ReplicaFetchers:
 
 
 def configured_min_isr(state: State, topic: Topic) -> int:
-    """What a leader goes by, whose own replicas bound it further."""
+    """Return the configured min.insync.replicas, not bounded by the number of replicas."""
     return number(state.config(topic, MIN_INSYNC_REPLICAS))

@@ -1,4 +1,5 @@
-"""One fetch of a follower from its leader, in process: request, answer, what each makes of it.
+"""A follower's fetch from its leader runs in process here: the request, the answer and its effect
+on each side.
 
 Source: kafka.server.AbstractFetcherThread (truncation on the answer's diverging epoch, offsets out
 of range) and kafka.cluster.Partition (updateFollowerFetchState).
@@ -18,15 +19,15 @@ from kafka_unclean_recovery.emulator.broker.replica import (
 )
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 
-# replica.fetch.max.bytes
+# This is the default of replica.fetch.max.bytes.
 _MAX_BYTES = 1 << 20
 
 
 def fetch_once(
     leader: Broker, replica: Replica, follower: Broker, now: float, lag: int = 0
 ) -> bool:
-    """`replica` is the leader's. Whether anything is new on either side. A follower with a lag
-    leaves so many records at the end, at least, where they are."""
+    """Fetch once and return whether either side has changed. `replica` is the leader's. A follower
+    with a lag leaves at least so many records at the log end unfetched."""
     copy = follower.replicas[replica.key]
     log, known = copy.log, replica.followers[follower.id]
     before = (known.end_offset, log.end_offset, log.epochs[-1:], copy.high_watermark)
@@ -46,7 +47,8 @@ def _take(
     if reading.diverging is not None:
         follower.truncate(copy, truncation_point(copy.log, reading.diverging))
     elif reading.error:
-        # Out of range: longer than the leader's log, or of epochs that the leader never heard of.
+        # The offset is out of range: the follower's log is longer than the leader's, or has epochs
+        # that the leader never heard of.
         follower.truncate(copy, min(copy.log.end_offset, replica.log.end_offset))
     else:
         records = leader.records(replica, reading)
@@ -58,7 +60,8 @@ def _take(
 
 
 def _appended(follower: Broker, copy: Replica, records: bytes) -> bool:
-    """A follower that is sent damaged records takes none, and asks for them again and again."""
+    """Append fetched records, and return False if they are damaged: the follower takes none of them
+    and asks again and again."""
     try:
         follower.append(copy, records)
     except BadFormat:
@@ -67,11 +70,11 @@ def _appended(follower: Broker, copy: Replica, records: bytes) -> bool:
 
 
 def joining(replica: Replica, follower: int) -> bool:
-    """Whether the leader proposes an ISR with this one in it."""
+    """Return whether the leader proposes an ISR with this follower added."""
     return follower not in replica.isr and in_sync(replica, follower)
 
 
 def advance(replica: Replica, min_isr: int) -> bool:
-    """Raise the leader's high watermark as far as may be. Whether it rose."""
+    """Raise the leader's high watermark as far as it may go, and return whether it rose."""
     before, replica.high_watermark = replica.high_watermark, committed_end(replica, min_isr)
     return replica.high_watermark > before

@@ -1,1 +1,2 @@
-"""What a test or an operator does to the emulated cluster, and what it shows."""
+"""This package is the control of an emulated cluster: a test or an operator acts on it and reads
+its status."""

@@ -1,4 +1,5 @@
-"""The words of commands, each as a value. Every function raises ValueError with what it takes."""
+"""These functions parse the words of commands into values. Each raises ValueError with the form
+that it takes."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from kafka_unclean_recovery.emulator.error_names import ERROR_CODES
 from kafka_unclean_recovery.emulator.faults import CLIENTS, CONTROLLER, STOPPED, Drop
 from kafka_unclean_recovery.emulator.listener.intercepts import Where
 
-# As Kafka has them (Topic.LEGAL_CHARS); no longer than a directory name allows.
+# Kafka allows these characters (Topic.LEGAL_CHARS), and a directory name allows no more of them.
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 _LARGEST = 1 << 31
 
@@ -52,7 +53,7 @@ def broker(word: str) -> int:
 
 
 def process(word: str) -> int:
-    """What can be paused."""
+    """Parse the name of a process that can be paused."""
     return CONTROLLER if word == "controller" else broker(word)
 
 
@@ -64,7 +65,7 @@ def link_end(word: str) -> int:
 
 
 def brokers(word: str) -> tuple[int, ...]:
-    """With commas between; nothing is none."""
+    """Parse brokers with commas between them. An empty word means none."""
     return tuple(broker(each) for each in word.split(",")) if word else ()
 
 
@@ -73,12 +74,12 @@ def leader(word: str) -> int:
 
 
 def assignment(word: str) -> list[tuple[int, ...]]:
-    """As kafka-topics --replica-assignment: 1:2:4,2:4:1."""
+    """Parse an assignment as kafka-topics --replica-assignment does: 1:2:4,2:4:1."""
     return [tuple(map(broker, replicas.split(":"))) for replicas in word.split(",")]
 
 
 def seconds(word: str) -> float:
-    """Of milliseconds."""
+    """Parse milliseconds into seconds."""
     return whole(word) / 1000
 
 
@@ -107,12 +108,12 @@ def election_type(word: str) -> ElectionType:
 
 
 def carried_out(word: str) -> bool:
-    """Whether it happens after the request was carried out."""
+    """Return whether the action happens after the request was carried out."""
     return _one_of(word, ["before", "after"]) == "after"
 
 
 def entries(word: str) -> frozenset[str]:
-    """By their names, with commas between."""
+    """Parse names of entries with commas between them."""
     if not all(names := word.split(",")):
         raise ValueError("names of entries are wanted, as in orders-0,payments")
     return frozenset(names)
@@ -127,7 +128,7 @@ def where(word: str) -> Where:
 
 
 def error_code(word: str) -> int:
-    """By its number, or by its name in Kafka's class Errors if it is answered somewhere here."""
+    """Parse an error's number, or its name in Kafka's class Errors if it is answered here."""
     negative, digits = word.startswith("-"), word.removeprefix("-")
     if digits.isdecimal() and (code := whole(digits)) < 1 << 15:
         return -code if negative else code

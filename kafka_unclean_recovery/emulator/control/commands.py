@@ -1,7 +1,8 @@
-"""The language of scenario files and of `emulator ctl`: one command a line, words and key=value.
+"""This module parses the language of scenario files and of `emulator ctl`: one command a line,
+words and key=value.
 
-Pure: text in, values out. `#` begins a comment; quotes are those of a shell. What a command does
-is in executing.py, under the same name.
+It is pure: text in, values out. `#` begins a comment; quotes are those of a shell. The module
+executing carries out each command under the same name.
 """
 
 from __future__ import annotations
@@ -16,21 +17,21 @@ from kafka_unclean_recovery.emulator.control import command_values as value
 Parse = Callable[[str], Any]
 
 CONFIGS = "configs"
-"""Under this name a command has its keys with a dot in them, which are configs: text by name."""
+"""A command holds its keys with a dot under this name. They are configs: text by name."""
 
 
 class BadCommand(ValueError):
-    """What is wrong, and what is allowed. In a file, with its name and line."""
+    """A command is wrong. The text says what is allowed, and in a file names file and line."""
 
 
 class NotDone(BadCommand):
-    """It was tried, and did not come about, or not all of it."""
+    """A command was tried, and failed wholly or in part."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """`values`: by the name of the word or key, in the types of command_values; of a word that may
-    be repeated, a tuple. What was not given is not there."""
+    """One command. `values`: by the name of the word or key, in the types of command_values; a word
+    that may be repeated has a tuple. Words and keys that were not given are missing."""
 
     name: str
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -38,8 +39,9 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """Of one command. `words` in order, `optional` after them, or else `many`: one or more of a
-    kind. `one_of`: of these keys exactly one is given. `configs`: keys with a dot are taken."""
+    """The form of one command. It takes `words` in order and `optional` ones after them, or else
+    `many`: one or more of a kind. `one_of`: exactly one of these keys is given. `configs`: whether
+    keys with a dot are taken."""
 
     words: Mapping[str, Parse] = field(default_factory=dict)
     optional: Mapping[str, Parse] = field(default_factory=dict)
@@ -57,7 +59,7 @@ _PARTITION = {"TOPIC-PARTITION": value.partition}
 _DISK = Form(words={"BROKER": value.broker}, keys={"index": value.whole})
 
 FORMS: Mapping[str, Form] = {
-    # Topics, records, elections.
+    # These commands are about topics, records and elections.
     "create-topic": Form(
         words=_TOPIC,
         keys={
@@ -84,7 +86,7 @@ FORMS: Mapping[str, Form] = {
         optional=_PARTITION,
         keys={"designated-leader": value.broker},
     ),
-    # Processes.
+    # These commands are about processes.
     "kill": _BROKERS,
     "power-off": _BROKERS,
     "stop": _BROKERS,
@@ -93,7 +95,7 @@ FORMS: Mapping[str, Form] = {
     "resume": _PROCESSES,
     "fence": _BROKERS,
     "unfence": _BROKERS,
-    # Disks.
+    # These commands are about disks.
     "flush": _BROKERS,
     "lose-disk": _DISK,
     "wipe": _DISK,
@@ -102,7 +104,7 @@ FORMS: Mapping[str, Form] = {
         optional=_PARTITION,
         keys={"damage": value.damage, "seed": value.whole},
     ),
-    # Links and followers.
+    # These commands are about links and followers.
     "drop-link": Form(words=_ENDS, keys={"how": value.drop}),
     "delay-link": Form(words=_ENDS, keys={"ms": value.seconds}, one_of=("ms",)),
     "restore-link": Form(words=_ENDS),
@@ -115,7 +117,7 @@ FORMS: Mapping[str, Form] = {
     "lag-metadata": Form(
         words={"BROKER": value.broker}, keys={"ms": value.seconds_or_all}, one_of=("ms",)
     ),
-    # Requests.
+    # These commands are about requests.
     "intercept": Form(
         words={"API": value.text},
         keys={
@@ -137,7 +139,7 @@ FORMS: Mapping[str, Form] = {
         ),
     ),
     "clear-intercepts": Form(),
-    # Looking.
+    # These commands look at the cluster.
     "wait-until": Form(
         words=_PARTITION,
         keys={
@@ -154,7 +156,7 @@ FORMS: Mapping[str, Form] = {
 
 
 def usage(name: str) -> str:
-    """A command as it is written."""
+    """Return how a command is written."""
     form = FORMS[name]
     words = [*form.words, *(f"[{each}]" for each in form.optional)]
     words += [f"{each}..." for each in form.many]
@@ -166,7 +168,7 @@ def usage(name: str) -> str:
 
 
 def grammar(name: str | None = None) -> str:
-    """How every command is written, a line each, or one of them. Raises BadCommand."""
+    """Return how every command is written, a line each, or the named one. Raises BadCommand."""
     if name is not None:
         return usage(_known(name)) + "\n"
     return "".join(f"{usage(each)}\n" for each in FORMS)
@@ -179,7 +181,7 @@ def _known(name: str) -> str:
 
 
 def parse_line(line: str) -> Command | None:
-    """None for an empty line or a comment. Raises BadCommand."""
+    """Parse a line into a command, or None if it is empty or a comment. Raises BadCommand."""
     try:
         words = shlex.split(line, comments=True)
     except ValueError as error:
@@ -188,7 +190,7 @@ def parse_line(line: str) -> Command | None:
 
 
 def parse_words(words: Sequence[str]) -> Command:
-    """Raises BadCommand."""
+    """Parse the words of a command. Raises BadCommand."""
     name, *rest = words
     form = FORMS[_known(name)]
     plain = [word for word in rest if "=" not in word]
@@ -199,7 +201,7 @@ def parse_words(words: Sequence[str]) -> Command:
 
 
 def parse_scenario(content: str, file: str) -> Iterator[tuple[str, Command]]:
-    """Each command with where it is: "FILE, line N". Raises BadCommand."""
+    """Yield each command with its place, "FILE, line N". Raises BadCommand."""
     for number, line in enumerate(content.splitlines(), 1):
         place = f"{file}, line {number}"
         try:

@@ -1,8 +1,8 @@
-"""The Unix-domain socket by which `emulator ctl` talks to a running emulator.
+"""The control socket is the Unix-domain socket by which `emulator ctl` talks to a running emulator.
 
-One command a connection: a line of the language of commands.py, and back one JSON object: "answer"
-with text, or a sentence as "error", for what can't be meant, or as "not_done". The socket has mode
-0600 in a directory of mode 0700.
+A connection carries one command, a line of the language of commands.py. One JSON object comes back:
+"answer" with text, or a sentence as "error", for a command that is wrong, or as "not_done". The
+socket has mode 0600 in a directory of mode 0700.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from kafka_unclean_recovery.emulator.control.commands import BadCommand, NotDone
 # A path of sockaddr_un, with the zero that ends it, has 104 bytes on some systems, 108 on Linux.
 _LONGEST_PATH = 103
 _LONGEST_LINE = 1 << 16
-# For a client to send its line, in seconds.
+# A client has so many seconds to send its line.
 _PATIENCE = 10.0
 
 Answer = Callable[[str], str]
-"""A line to what is said about it. Raises BadCommand."""
+"""An Answer carries out a line and returns the text to reply. It raises BadCommand."""
 
 
 class _Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
@@ -50,7 +50,7 @@ class _Handler(socketserver.StreamRequestHandler):
             if line:
                 self.wfile.write(json.dumps(self._reply(line)).encode() + b"\n")
         except OSError:
-            pass  # Whoever asked is gone.
+            pass  # The client is gone.
 
     def _reply(self, line: bytes) -> dict[str, str]:
         assert isinstance(self.server, _Server)
@@ -68,7 +68,7 @@ class _Handler(socketserver.StreamRequestHandler):
 
 @contextmanager
 def serving(answer: Answer) -> Iterator[Path]:
-    """Where it listens, until the end of the block."""
+    """Serve a socket until the end of the block, and yield its path."""
     with tempfile.TemporaryDirectory(prefix="kafka-emulator-ctl-", dir=_short_place()) as directory:
         path = Path(directory) / "socket"
         with _Server(path, answer) as server:
@@ -82,7 +82,7 @@ def serving(answer: Answer) -> Iterator[Path]:
 
 
 def _short_place() -> str:
-    """A directory that leaves room for the name in it."""
+    """Return a directory whose path leaves room for the socket's name."""
     for place in (os.environ.get("XDG_RUNTIME_DIR", ""), tempfile.gettempdir()):
         room = _LONGEST_PATH - len(os.fsencode(place)) - len("/kafka-emulator-ctl-12345678/socket")
         if place and room >= 0 and os.access(place, os.W_OK | os.X_OK):
@@ -91,8 +91,8 @@ def _short_place() -> str:
 
 
 def ask(path: Path, line: str, timeout: float) -> str:
-    """The answer to one line. Raises OSError when nobody is there, and BadCommand; NotDone of what
-    may have been done, too, as no answer came."""
+    """Return the answer to one line. Raises OSError when no emulator listens, and BadCommand;
+    NotDone also when no answer came to a command that may have been carried out."""
     deadline = Deadline.after(timeout)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
         sock.settimeout(timeout)
@@ -118,7 +118,7 @@ def ask(path: Path, line: str, timeout: float) -> str:
 
 
 def _received(sock: socket.socket, deadline: Deadline) -> bytes:
-    """The whole line. Raises OSError, and TimeoutError which is one."""
+    """Return the whole line. Raises OSError, and its subclass TimeoutError when time is up."""
     received = bytearray()
     while not received.endswith(b"\n"):
         if deadline.expired:

@@ -1,4 +1,4 @@
-"""What each command does to a cluster: the language of commands.py, carried out.
+"""This module carries out the commands of commands.py on a cluster.
 
 To give the language a method of Cluster, add a Form there and a line to _DO here.
 """
@@ -36,12 +36,13 @@ from kafka_unclean_recovery.emulator.listener.intercepts import (
 
 Values = Mapping[str, Any]
 TIMEOUT = 30.0
-"""In seconds, of what waits and is not told how long."""
+"""A command that waits, and is not told how long, waits for so many seconds."""
 
 
 def execute(cluster: Cluster, command: Command) -> str:
-    """The answer as text, empty where there is nothing to say. Raises BadCommand for what can't be
-    meant, NotDone for what the cluster refuses, or what did not happen in time."""
+    """Carry out a command and return its answer as text, which may be empty. Raises BadCommand for
+    a command that is wrong, NotDone for one that the cluster refuses, or that did not succeed in
+    time."""
     try:
         return _DO[command.name](cluster, command.values) or ""
     except (NotDone, Refused, TimeoutError) as error:
@@ -51,13 +52,13 @@ def execute(cluster: Cluster, command: Command) -> str:
 
 
 def commands_done() -> set[str]:
-    """The names of all."""
+    """Return the names of all commands that are carried out here."""
     return set(_DO)
 
 
 def run(cluster: Cluster, scenario: Iterable[tuple[str, Command]]) -> None:
-    """One command after the other; see parse_scenario. Raises BadCommand that names the place,
-    NotDone where something was done before."""
+    """Carry out one command after the other; see parse_scenario. Raises BadCommand that names the
+    place, NotDone where an earlier command was carried out."""
     for number, (place, command) in enumerate(scenario):
         try:
             execute(cluster, command)
@@ -77,7 +78,7 @@ def _create_topic(cluster: Cluster, values: Values) -> None:
 
 
 def _configs(values: Values) -> dict[str, str | None]:
-    """An empty one is removed."""
+    """Return the configs to set. A config with an empty value is removed."""
     if not values[CONFIGS]:
         raise ValueError(
             "name a config, as in min.insync.replicas=2; without a value it is removed"
@@ -107,7 +108,7 @@ def _elect(cluster: Cluster, values: Values) -> None:
 def _each(
     doing: Callable[[Cluster, int], None], wanted: Process | None = None
 ) -> Callable[[Cluster, Values], None]:
-    """`wanted`: what their processes have to be."""
+    """Return a function that acts on each broker. `wanted`: the state of their processes."""
 
     def do(cluster: Cluster, values: Values) -> None:
         brokers = values["BROKER"]
@@ -135,7 +136,7 @@ def _processes(
 
 
 def _check_all(cluster: Cluster, brokers: Iterable[int], wanted: Process | None) -> None:
-    """Before anything is done to the first. Raises ValueError."""
+    """Check all brokers before anything is done to the first. Raises ValueError."""
 
     def check(emulation: Emulation) -> None:
         for id_ in brokers:
@@ -148,7 +149,7 @@ def _check_all(cluster: Cluster, brokers: Iterable[int], wanted: Process | None)
 
 
 def _one_by_one(steps: Mapping[str, Callable[[], None]]) -> None:
-    """By the names of those that it is done to."""
+    """Run steps one by one. `steps` is keyed by the name of the process that each acts on."""
     done: list[str] = []
     for name, do in steps.items():
         try:
@@ -222,7 +223,7 @@ def _wait_until(cluster: Cluster, values: Values) -> None:
 
 
 def _same(found: Any, wanted: Any) -> bool:
-    """Brokers in any order."""
+    """Return whether two values are the same. Brokers may come in any order."""
     return set(found) == set(wanted) if isinstance(wanted, tuple) else bool(found == wanted)
 
 

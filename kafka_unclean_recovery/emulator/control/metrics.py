@@ -1,7 +1,8 @@
-"""What a cluster's monitoring would show: Kafka's metrics of leadership, and those of KIP-966.
+"""These are the metrics that monitoring shows of a cluster: Kafka's of leadership, and those of
+KIP-966.
 
-Source: ControllerMetadataMetrics and ReplicaManager; KIP-966, "Metrics". They are counted anew each
-time that somebody asks.
+Source: ControllerMetadataMetrics and ReplicaManager; KIP-966, "Metrics". They are counted anew for
+each request.
 """
 
 from __future__ import annotations
@@ -25,17 +26,17 @@ from kafka_unclean_recovery.report.prometheus import Labels, Metric, Sample, exp
 
 
 def _exported(name: str, kind: str = "gauge") -> int:
-    """A field that is exported under a name."""
+    """Return a dataclass field that is exported under a name."""
     found: int = field(metadata={"name": name, "kind": kind})
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class ControllerMetrics:
-    """The last five are KIP-966's: partitions whose ISR is smaller than min ISR; leaderless ones
-    to which no broker's return would give a leader; unclean recoveries that go on and that are
-    finished; and members of ISR and ELR, of all partitions, which it wants counted without saying
-    under which name.
+    """The controller's metrics. The last five are KIP-966's: partitions whose ISR is smaller than
+    min ISR; leaderless ones to which no broker's return would give a leader; unclean recoveries
+    that go on and that are finished; and members of ISR and ELR, of all partitions, which the KIP
+    wants counted without giving a name.
 
     Elections are counted from the cluster's start on.
     """
@@ -73,8 +74,8 @@ class ControllerMetrics:
 
 @dataclass(frozen=True, slots=True)
 class BrokerMetrics:
-    """Of one that runs; under_replicated_partitions and what follows it are of those that it
-    leads."""
+    """The metrics of a running broker. under_replicated_partitions and the metric after it count
+    only partitions that the broker leads."""
 
     partition_count: int = _exported("kafka_server_replicamanager_partitioncount")
     leader_count: int = _exported("kafka_server_replicamanager_leadercount")
@@ -88,7 +89,7 @@ class BrokerMetrics:
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """`brokers`: by id, those that run."""
+    """The metrics of a cluster. `brokers` holds the running ones by id."""
 
     controller: ControllerMetrics
     brokers: Mapping[int, BrokerMetrics]
@@ -131,17 +132,20 @@ def _controller(state: State, elections: ElectionCounts) -> ControllerMetrics:
 
 
 def _nobody_eligible(found: PartitionRegistration) -> bool:
-    """Who is in ISR or ELR is elected when it is back."""
+    """Return whether a leaderless partition has neither ISR nor ELR. A member of either would be
+    elected once its broker is back."""
     return found.leader == NO_LEADER and not (found.isr or found.elr)
 
 
 def _recovers(state: State, key: TopicIdPartition) -> bool:
-    """One that waits until the last known ELR is unfenced counts too."""
+    """Return whether a recovery goes on. A recovery that waits until the last known ELR is unfenced
+    counts too."""
     return key in state.recoveries or awaits_last_known_elr(state, key)
 
 
 def _manual_election_required(state: State, key: TopicIdPartition) -> bool:
-    """Where no recovery manager is, the last known leader is elected when it is back."""
+    """Return whether only a user can give the partition a leader. Without the recovery manager the
+    last known leader is elected when its broker is back."""
     if state.recovers_uncleanly:
         return left_to_users(state, key)
     topic, found = state.topics[key.topic_id], state.partition(key)
@@ -167,7 +171,7 @@ def _broker(emulation: Emulation, broker: Broker) -> BrokerMetrics:
 
 
 def prometheus_text(found: Metrics) -> str:
-    """Under the names that the JMX exporter's rules for Kafka give."""
+    """Return Prometheus text, with the names that the JMX exporter's rules for Kafka give."""
     brokers = [({"broker": str(id_)}, each) for id_, each in found.brokers.items()]
     return exposition([*_exports([({}, found.controller)]), *_exports(brokers)])
 

@@ -1,6 +1,6 @@
-"""What is done to a running cluster beyond its processes: records, lags, interceptions, waiting.
+"""A Control acts on a running cluster beyond its processes: records, lags, interceptions, waiting.
 
-In the cluster's thread. What can't be done raises ValueError.
+It runs in the cluster's thread. A method raises ValueError when it can't do what it is told.
 """
 
 from __future__ import annotations
@@ -24,12 +24,14 @@ from kafka_unclean_recovery.emulator.listener.intercepts import (
 T = TypeVar("T")
 
 ACKS = {"all": -1, "1": 1, "0": 0}
-# What nothing announces, such as the end of a session, is looked for this often, in seconds.
+# Some changes, such as the end of a session, are not announced, so the cluster is looked at this
+# often, in seconds.
 _LOOK_AGAIN = 0.05
 
 
 class Control:
-    """`contexts`: of each broker. `moved` waits at most so long for something to move."""
+    """The control of a running cluster. `contexts` has one per broker. `moved` waits at most so
+    long for something to move."""
 
     def __init__(
         self,
@@ -48,7 +50,7 @@ class Control:
         self._moved = moved
 
     def anyone(self) -> Context:
-        """Of a broker that can do what the controller is needed for."""
+        """Return the context of a running broker that reaches the controller. Raises ValueError."""
         for id_, broker in self._emulation.brokers.items():
             if broker.running and self._emulation.faults.reaches_controller(id_):
                 return self._contexts[id_]
@@ -64,7 +66,7 @@ class Control:
         broker: int | None,
         timeout: float,
     ) -> int:
-        """See Cluster.produce."""
+        """Carry out Cluster.produce."""
         if acks not in ACKS or batch < 1:
             raise ValueError(f"acks is one of {', '.join(ACKS)}, and a batch has a record at least")
         deadline = Deadline.after(timeout)
@@ -93,7 +95,7 @@ class Control:
     async def lag(
         self, broker: int, records: int | None, topic: str | None, partition: int
     ) -> None:
-        """See Cluster.lag."""
+        """Carry out Cluster.lag."""
         self._emulation.broker(broker)
         key = None if topic is None else self._emulation.partition_key(topic, partition)
         await self._links.lag(broker, key, records)
@@ -101,7 +103,7 @@ class Control:
     async def intercept(
         self, api: str | int, action: Action | Decide, broker: int | None, times: int
     ) -> Interception:
-        """See Cluster.intercept."""
+        """Carry out Cluster.intercept."""
         if broker is not None:
             self._emulation.broker(broker)
         if times < 1:
@@ -127,7 +129,7 @@ class Control:
         self._interceptions.rules = []
 
     async def wait_until(self, question: Callable[[Emulation], T], timeout: float) -> T:
-        """See Cluster.wait_until."""
+        """Carry out Cluster.wait_until."""
         deadline = Deadline.after(timeout)
         while not (answer := question(self._emulation)):
             if deadline.expired:

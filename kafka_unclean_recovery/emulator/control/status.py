@@ -1,4 +1,4 @@
-"""A cluster at one moment, as frozen values and as text."""
+"""A Status shows a cluster at one moment, as frozen values that can be rendered as text."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from kafka_unclean_recovery.emulator.listener.intercepts import Action, Intercep
 
 @dataclass(frozen=True, slots=True)
 class BrokerStatus:
-    """process: dead, running or paused. fenced: as the controller has it, True while it is not
-    registered. epoch: the broker epoch of its process, -1 when dead."""
+    """The status of one broker. process: dead, running, starting or paused. fenced: as the
+    controller has it, True while the broker is not registered. epoch: the broker epoch of its
+    process, -1 when dead."""
 
     id: int
     address: str
@@ -27,7 +28,8 @@ class BrokerStatus:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaStatus:
-    """Of a process that is alive, paused or not. Offsets are exclusive; -1: no record yet."""
+    """The status of one replica, whose broker is alive, paused or not. Offsets are exclusive; an
+    epoch of -1 means that the log has no record yet."""
 
     broker: int
     log_end_offset: int
@@ -37,7 +39,8 @@ class ReplicaStatus:
 
 @dataclass(frozen=True, slots=True)
 class PartitionStatus:
-    """As the controller has it, -1 for no leader, with the replicas of live brokers."""
+    """The status of one partition as the controller has it, -1 for no leader, with the replicas of
+    live brokers."""
 
     topic: str
     partition: int
@@ -53,7 +56,7 @@ class PartitionStatus:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """faults: a sentence for each link, lag and interception that is not as it should be."""
+    """The status of a cluster. faults: a sentence for each broken link, lag and interception."""
 
     brokers: tuple[BrokerStatus, ...]
     partitions: tuple[PartitionStatus, ...]
@@ -77,7 +80,7 @@ def status(
 
 
 def partition_status(emulation: Emulation, topic: str, number: int) -> PartitionStatus:
-    """Raises ValueError where there is no such partition."""
+    """Return the status of one partition. Raises ValueError when there is no such partition."""
     key = emulation.partition_key(topic, number)
     partition = emulation.state.partition(key)
     copies = [
@@ -140,7 +143,7 @@ def _intercept(rule: Interception) -> str:
 
 
 def _action(action: Action) -> str:
-    """Without what is as it is if nothing is said."""
+    """Return an action as text, without the fields that have their defaults."""
     said = [
         f"{f.name}={_written(getattr(action, f.name))}"
         for f in fields(action)
@@ -153,7 +156,8 @@ def _written(value: object) -> str:
     return ",".join(sorted(value)) if isinstance(value, frozenset) else str(value)
 
 
-# As text: one line each, words and key=value, as commands have them.
+# The functions from here write a status as text, one line per object, with words and key=value as
+# commands have them.
 
 
 def render(found: Status) -> str:
@@ -162,8 +166,8 @@ def render(found: Status) -> str:
 
 
 def render_json(found: Status) -> str:
-    """schemas/emulator-ctl-1.schema.json: an unknown epoch or offset is null, and so is no
-    leader."""
+    """Return JSON by schemas/emulator-ctl-1.schema.json, in which an unknown epoch or offset is
+    null, and so is no leader."""
     document = asdict(found)
     for each in document["brokers"]:
         each["epoch"] = _known(each["epoch"])

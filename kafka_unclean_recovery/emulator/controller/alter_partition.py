@@ -113,8 +113,7 @@ def _stale(partition: PartitionRegistration, event: AlterPartition) -> Errors:
 
 
 def _eligible(state: State, broker: int, epoch: int) -> bool:
-    """Return whether the broker is active and `epoch`, in which the leader saw it fetch, is
-    current."""
+    """Return whether the broker is active and the leader saw its present incarnation fetch."""
     registration = state.brokers.get(broker)
     if registration is None or not registration.active:
         return False

@@ -1,5 +1,4 @@
-"""This module elects leaders when a client asks (ElectLeaders; KIP-460, KIP-966) or a timer
-fires."""
+"""Leaders are elected when a client asks (ElectLeaders; KIP-460, KIP-966) or a timer fires."""
 
 from __future__ import annotations
 
@@ -31,8 +30,7 @@ from kafka_unclean_recovery.emulator.controller.unclean_recovery import (
 
 
 def elect_leaders(state: State, event: ElectLeaders) -> tuple[list[Record], ElectLeadersResponse]:
-    """Answer ElectLeaders. Raises ValueError when `designated` and `partitions` are not
-    parallel."""
+    """Answer ElectLeaders. Raises ValueError if `designated` and `partitions` are not parallel."""
     if event.kind in LONGEST_LOG:
         return elect_longest_logs(state, event)
     designates = event.kind is ElectionType.DESIGNATED
@@ -95,8 +93,7 @@ def elect_unclean_leaders(
 
 
 def balance_leaders(state: State, _event: BalanceLeaders) -> tuple[list[Record], Response]:
-    """Elect the preferred leader of every partition that another replica leads or that has no
-    leader."""
+    """Elect the preferred leader of every partition that another replica or none leads."""
     records: list[Record] = []
     for topic in state.topics.values():
         records += _balanced(state, topic)

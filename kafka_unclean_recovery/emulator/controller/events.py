@@ -109,8 +109,7 @@ class SessionExpired:
 
 @dataclass(frozen=True, slots=True)
 class AssignReplicaToDir:
-    """A broker with several directories tells where it has put one replica
-    (AssignReplicasToDirs)."""
+    """A broker with several directories tells where one replica is (AssignReplicasToDirs)."""
 
     broker: int
     broker_epoch: int
@@ -173,8 +172,7 @@ class DeleteTopic:
 
 @dataclass(frozen=True, slots=True)
 class AlterTopicConfig:
-    """An admin sets one key of a topic (IncrementalAlterConfigs). A value of None removes the
-    key."""
+    """An admin sets one key of a topic (IncrementalAlterConfigs). None removes the key."""
 
     name: str
     key: str
@@ -183,8 +181,7 @@ class AlterTopicConfig:
 
 @dataclass(frozen=True, slots=True)
 class AlterClusterConfig:
-    """An admin sets one key for all brokers, the resource with the empty name
-    (IncrementalAlterConfigs)."""
+    """An admin sets one key for all brokers, the resource "" (IncrementalAlterConfigs)."""
 
     key: str
     value: str | None
@@ -201,8 +198,7 @@ class AlterBrokerConfig:
 
 @dataclass(frozen=True, slots=True)
 class AlterReassignment:
-    """An admin reassigns one partition (AlterPartitionReassignments). `replicas` of None
-    cancels."""
+    """An admin reassigns one partition (AlterPartitionReassignments). None cancels."""
 
     topic: str
     partition: int
@@ -301,8 +297,7 @@ Event = (
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """The answer to an event that asks for one change. The controller's own tasks always answer
-    NONE."""
+    """The answer to an event that asks for one change. The controller's own tasks answer NONE."""
 
     error: Errors = Errors.NONE
 
@@ -315,8 +310,7 @@ class RegisterBrokerResponse:
 
 @dataclass(frozen=True, slots=True)
 class HeartbeatResponse:
-    """The answer to a heartbeat. The defaults are those of Kafka's message, and go with every
-    error."""
+    """The answer to a heartbeat. The defaults are Kafka's message's own, and go with any error."""
 
     error: Errors = Errors.NONE
     is_caught_up: bool = False

@@ -1,5 +1,4 @@
-"""This module tracks the log directories that replicas are in, and those that have failed
-(KIP-858)."""
+"""This module tracks which log directory a replica is in, and which have failed (KIP-858)."""
 
 from __future__ import annotations
 
@@ -42,8 +41,7 @@ def assign_replica(state: State, event: AssignReplicaToDir) -> tuple[list[Record
 
 
 def directories_offline(state: State, event: Heartbeat) -> list[Record]:
-    """Take the replicas in newly failed directories out of their ISRs, as those of a fenced
-    broker."""
+    """Take replicas in newly failed directories out of their ISRs, as those of a fenced broker."""
     registration = state.brokers[event.broker]
     failed = [d for d in registration.log_dirs if d in event.offline_log_dirs]
     if not failed:

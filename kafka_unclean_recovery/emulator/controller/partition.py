@@ -1,5 +1,4 @@
-"""PartitionRegistration is a partition as the controller holds it, and `merge` applies a change to
-it."""
+"""A PartitionRegistration is a partition as the controller holds it; `merge` applies a change."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The indexes find the partitions that a broker leads, whose ISR or ELR it is in, or that are in a
-directory."""
+"""The indexes find partitions by leader, by member of the ISR or ELR, and by log directory."""
 
 from __future__ import annotations
 

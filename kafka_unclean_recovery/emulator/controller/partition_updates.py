@@ -1,5 +1,4 @@
-"""The functions here turn a proposal into the changes of one partition, or of all that a broker is
-in."""
+"""These functions turn a proposal into changes of one partition, or of all that have a broker."""
 
 from __future__ import annotations
 
@@ -50,8 +49,7 @@ def unclean_if_allowed(state: State, topic: Topic) -> Election:
 def broker_leaves(
     state: State, broker: int, partitions: Iterable[TopicIdPartition]
 ) -> list[Record]:
-    """Take the broker out of the ISRs and let it lead no more, whatever its registration still
-    says."""
+    """Take the broker out of the ISRs and its leaderships, whatever its registration still says."""
 
     def others(replica: int) -> bool:
         return replica != broker and state.active(replica)
@@ -62,8 +60,7 @@ def broker_leaves(
 def broker_arrives(
     state: State, broker: int, partitions: Iterable[TopicIdPartition]
 ) -> list[Record]:
-    """Elect leaders for the partitions. The broker that arrives is a candidate although it is still
-    fenced."""
+    """Elect leaders for the partitions. The broker is a candidate, although still fenced."""
 
     def with_it(replica: int) -> bool:
         return replica == broker or state.active(replica)
@@ -89,8 +86,7 @@ def _updates(
     leaving: Ids = (),
     unclean_shutdown: int | None = None,
 ) -> list[Record]:
-    """Update partitions as ReplicationControlManager.generateLeaderAndIsrUpdates does. May raise
-    ControllerFault."""
+    """Do as ReplicationControlManager.generateLeaderAndIsrUpdates. Raises ControllerFault."""
     records: list[Record] = []
     for key in partitions:
         partition = state.partition(key)
@@ -124,8 +120,7 @@ def _rules(state: State, topic: Topic, acceptable: Callable[[int], bool]) -> Rul
 def _acceptable(
     state: State, partition: PartitionRegistration, active: Callable[[int], bool]
 ) -> Callable[[int], bool]:
-    """Return a test of whether a replica may lead: its broker is active, and its directory works
-    (KIP-858)."""
+    """Return a test that a replica may lead: broker active, directory online (KIP-858)."""
 
     def acceptable(replica: int) -> bool:
         if not active(replica):

@@ -98,8 +98,7 @@ class PartitionChangeRecord:
 
 @dataclass(frozen=True, slots=True)
 class ConfigRecord:
-    """A config of a topic, else of a broker, else of all brokers. A value of None removes the
-    key."""
+    """A config of a topic, else of a broker, else of all brokers. A None value removes the key."""
 
     topic: str | None
     key: str
@@ -123,8 +122,7 @@ class FeatureLevelRecord:
 
 @dataclass(frozen=True, slots=True)
 class BrokerContact:
-    """The controller has heard from the broker in this epoch; None means that it has lost
-    contact."""
+    """The controller has heard from the broker in this epoch; None means that contact is lost."""
 
     broker: int
     broker_epoch: int | None
@@ -132,8 +130,7 @@ class BrokerContact:
 
 @dataclass(frozen=True, slots=True)
 class BrokerTouch:
-    """The outcome of a heartbeat. `metadata_offset` is the last offset that the broker has
-    applied."""
+    """The outcome of a heartbeat. `metadata_offset` is the last offset that its broker applied."""
 
     broker: int
     fenced: bool

@@ -60,7 +60,7 @@ def register(state: State, event: RegisterBroker) -> tuple[list[Record], Registe
 
 
 def _former_incarnation_ends(state: State, event: RegisterBroker) -> list[Record]:
-    """End what the broker's former incarnation led or was in sync with. A shutdown was clean if the
+    """End the former incarnation's leaderships and ISR memberships. A shutdown was clean if the
     broker still knows its epoch."""
     broker, release = event.broker, state.release
     if not release.new_incarnation_is_fenced:

@@ -19,8 +19,7 @@ class LastKnown(Enum):
     (PartitionChangeBuilder, useLastKnownLeaderInBalancedRecovery)."""
 
     ELR = "elr"
-    """KIP-966 records the former members in `last_known_elr`, and the leader in a field of its
-    own."""
+    """KIP-966 records former members in `last_known_elr`, and the leader in a field of its own."""
 
 
 @dataclass(frozen=True, slots=True)

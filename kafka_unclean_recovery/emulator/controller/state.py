@@ -38,8 +38,8 @@ class ControllerFault(Exception):
 
 
 def number(value: str) -> int:
-    """Return a config's value. Raises ControllerFault when it is no number, which can be, because
-    nobody checked a value for all brokers before."""
+    """Return a config's value. Raises ControllerFault when it is no number: a value for all brokers
+    was not validated before."""
     try:
         return int(value)
     except ValueError as error:
@@ -123,8 +123,7 @@ class State:
         return None if topic_id is None else self.topics[topic_id]
 
     def partition(self, key: TopicIdPartition) -> PartitionRegistration:
-        """Return a partition. Raises ControllerFault when an index has it and the topics lack
-        it."""
+        """Return a partition. Raises ControllerFault if an index has it and the topics lack it."""
         topic = self.topics.get(key.topic_id)
         if topic is None or key.partition not in topic.partitions:
             raise ControllerFault(f"{key} is in an index, and not among the topics")
@@ -187,8 +186,7 @@ class State:
         return directory == UNASSIGNED or directory in registration.log_dirs
 
     def default_dir(self, broker: int) -> UUID:
-        """Return the directory of a new replica, which is known only if the broker has exactly
-        one."""
+        """Return the directory of a new replica, known only if the broker has exactly one."""
         registration = self.brokers.get(broker)
         if registration is None or len(registration.log_dirs) != 1:
             return UNASSIGNED

@@ -1,5 +1,4 @@
-"""The tables here list the configs that a topic may have, with Kafka 4.3's defaults (LogConfig,
-QuotaConfig)."""
+"""These tables list a topic's configs, with Kafka 4.3's defaults (LogConfig, QuotaConfig)."""
 
 from __future__ import annotations
 

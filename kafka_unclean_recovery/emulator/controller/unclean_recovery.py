@@ -107,8 +107,7 @@ def _electable(state: State, key: TopicIdPartition, replica: int) -> bool:
 
 
 def _valid_answers(state: State, key: TopicIdPartition, recovery: Recovery) -> dict[int, LogInfo]:
-    """Return the answers of brokers that are still there and have not been registered anew
-    since."""
+    """Return the answers of brokers that are still there and were not registered anew since."""
     return {
         replica: info
         for replica, info in recovery.answers.items()
@@ -142,8 +141,8 @@ def _elected(state: State, key: TopicIdPartition, recovery: Recovery) -> int | N
 
 
 def review_recoveries(state: State, _event: ReviewRecoveries) -> tuple[list[Record], Response]:
-    """Begin recoveries, end those that have a leader or that nobody wants any more, and elect where
-    the last replica that was waited for is gone."""
+    """Begin recoveries, end those that have a leader or are not wanted any more, and elect where
+    the last awaited replica is gone."""
     records: list[Record] = []
     for key, recovery in state.recoveries.items():
         if _goes_on(state, key, recovery):

@@ -1,1 +1,1 @@
-"""What an emulated cluster keeps on disk, as Kafka writes it, and what damages it."""
+"""This package writes, reads and damages an emulated cluster's files, which are as Kafka's."""

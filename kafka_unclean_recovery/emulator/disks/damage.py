@@ -1,4 +1,4 @@
-"""Damage to a replica on the disk of a broker that is down, from a seed."""
+"""This module damages a replica on the disk of a broker that is down. A seed decides where."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kafka_unclean_recovery.emulator.disks.log_files import SEGMENT, replica_dir
 
 
 class Damage(StrEnum):
-    """FLIP: one bit of the segment is another. CUT: the segment ends earlier."""
+    """The kind of damage. FLIP changes one bit of the segment, CUT ends the segment earlier."""
 
     FLIP = "flip"
     CUT = "cut"
@@ -20,7 +20,8 @@ class Damage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Damaged:
-    """`position`: the byte of `segment` that was flipped, or where it ends now."""
+    """The damage that was done. `position`: the byte of `segment` that was flipped, or at which it
+    now ends."""
 
     topic: str
     partition: int
@@ -31,9 +32,9 @@ class Damaged:
 def corrupt(
     log_directories: list[Path], kind: Damage, seed: int, only: tuple[str, int] | None
 ) -> Damaged:
-    """One replica in these that holds records: `only`, or any. Raises ValueError when there is
-    none."""
-    chance = Random(seed)  # noqa: S311 - the same seed has to do the same
+    """Damage one replica with records in these log directories: `only`, or any. Raises ValueError
+    when there is none."""
+    chance = Random(seed)  # noqa: S311 - the same seed must do the same damage
     found = [
         (topic, number, directory / SEGMENT)
         for log_directory in log_directories

@@ -1,6 +1,7 @@
-"""One emulator at a time on a data directory, and where it is found from there.
+"""One emulator at a time claims a data directory, and tells there where its socket is.
 
-The file `control-socket` in it is locked while an emulator runs, and holds the path of its socket.
+The file `control-socket` in the directory is locked while an emulator runs, and holds the path of
+its socket.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ _FILE = "control-socket"
 
 @contextmanager
 def claimed(data_dir: Path) -> Iterator[None]:
-    """Make the directory if it is not there, and keep it until the end of the block. Raises
-    ValueError if another emulator has it, or it holds something else."""
+    """Make the directory if it does not exist, and claim it until the end of the block. Raises
+    ValueError if another emulator has claimed it, or it holds other files than a cluster's."""
     data_dir.mkdir(parents=True, exist_ok=True)
     content = {path.name for path in data_dir.iterdir()} - {_FILE}
     if content and "controller" not in content:
@@ -37,12 +38,12 @@ def claimed(data_dir: Path) -> Iterator[None]:
 
 
 def tell_socket(data_dir: Path, path: Path) -> None:
-    """For whoever knows the directory."""
+    """Write the path of the control socket into the data directory."""
     (data_dir / _FILE).write_text(f"{path}\n")
 
 
 def socket_of(data_dir: Path) -> Path:
-    """Of the emulator that runs on it. Raises ValueError."""
+    """Return the socket of the emulator that runs on a data directory. Raises ValueError."""
     try:
         path = (data_dir / _FILE).read_text().strip()
     except OSError as error:

@@ -1,8 +1,8 @@
-"""Where a cluster lives on disk: the controller's records, and a log directory for each broker.
+"""A data directory holds a cluster: the controller's records, and a log directory for each broker.
 
 <data directory>/controller/metadata.jsonl
 <data directory>/controller/__cluster_metadata-0/    the same, as Kafka writes it
-<data directory>/broker-<id>/                as a broker of Kafka's has it; log_directories has more
+<data directory>/broker-<id>/                a Kafka broker's layout; see log_directories
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from kafka_unclean_recovery.emulator.emulation import Emulation, Settings
 def open_cluster(
     directory: Path, brokers: Sequence[int], release: str, settings: Settings, disks: int = 1
 ) -> Emulation:
-    """The cluster that is there, or a new one, with no broker running.
+    """Return the cluster in the directory, or a new one, with no broker running.
 
-    `disks`: log directories a broker, which may become more. `brokers` and `release` are those of
-    a new one, and have to be those of an old one. Raises ValueError.
+    `disks`: the number of log directories per broker, which may grow. `brokers` and `release` are
+    those of a new cluster, and must match those of an existing one. Raises ValueError.
     """
     log = MetadataLog(directory / "controller" / "metadata.jsonl")
     header = log.header()
@@ -58,7 +58,7 @@ def open_cluster(
 
 
 def _end_sessions(emulation: Emulation) -> None:
-    """Nobody has been heard of since the controller died."""
+    """End all sessions, because the controller has heard from no broker since it died."""
     for id_, registration in list(emulation.state.brokers.items()):
         if not registration.fenced:
             replay(emulation.state, BrokerContact(id_, registration.epoch))

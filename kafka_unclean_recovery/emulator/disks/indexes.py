@@ -1,10 +1,12 @@
-"""Offset index and time index of a segment, entry for entry as a broker of 4.x writes them. Pure.
+"""This module makes the offset index and time index of a segment, entry for entry as a broker of
+4.x writes them. Pure.
 
-An entry for the first batch that begins more than index.interval.bytes behind the last one with an
-entry (LogSegment.append, LogSegment.recover). Offset index: int32 last offset of the batch, less
-the segment's base offset; int32 position where it begins. Time index: int64 greatest timestamp so
-far, ms; int32 last offset of the batch that has it, less the base offset; only where it rises. A
-broker that stops in order adds the greatest time of the whole segment (LogSegment.close).
+An entry is made for the first batch that begins more than index.interval.bytes behind the last
+batch with an entry (LogSegment.append, LogSegment.recover). Offset index: int32 last offset of the
+batch, less the segment's base offset; int32 position where the batch begins. Time index: int64
+greatest timestamp so far, ms; int32 last offset of the batch that has this timestamp, less the base
+offset; only where the timestamp rises. A broker that stops in order adds the greatest time of the
+whole segment (LogSegment.close).
 
 Files are not preallocated: nothing follows the last entry.
 """
@@ -18,20 +20,20 @@ from dataclasses import dataclass, replace
 from kafka_unclean_recovery.emulator.broker.log import Batch
 
 INTERVAL_BYTES = 4096
-"""index.interval.bytes"""
+"""This is the default of index.interval.bytes."""
 
 _OFFSET_ENTRY = struct.Struct(">ii")
 _TIME_ENTRY = struct.Struct(">qi")
 _NO_TIME = -1
-# Of a batch beyond it a broker begins a new segment, or splits one at start.
+# For a batch beyond this offset a broker begins a new segment, or splits the segment at start.
 _LARGEST_RELATIVE = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """How far a segment's indexes are. `position`: of the last batch with an entry; `greatest`: the
-    greatest timestamp so far, ms, and the last offset of its batch, relative to the segment;
-    `last_time`: that of the last entry of the time index."""
+    """The progress of a segment's indexes. `position`: that of the last batch with an entry.
+    `greatest`: the greatest timestamp so far, ms, and the last offset of its batch, relative to the
+    segment. `last_time`: the timestamp of the last entry of the time index, ms."""
 
     position: int = 0
     greatest: tuple[int, int] = (_NO_TIME, 0)
@@ -43,18 +45,19 @@ NOTHING_INDEXED = Indexed()
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """Bytes to append to the two files."""
+    """The bytes to append to the two index files."""
 
     offsets: bytes = b""
     times: bytes = b""
 
     def relative_offsets(self) -> list[int]:
-        """Of the offset index."""
+        """Return the relative offsets in the entries of the offset index."""
         return [offset for offset, _ in _OFFSET_ENTRY.iter_unpack(self.offsets)]
 
 
 def index(known: Indexed, batches: Iterable[Batch], base_offset: int) -> tuple[Indexed, Entries]:
-    """What batches that are appended add. Their positions are those in the segment."""
+    """Return the progress and the entries that appended batches add. Their positions are those in
+    the segment."""
     offsets, times = bytearray(), bytearray()
     for batch in batches:
         last = batch.last_offset - base_offset
@@ -70,7 +73,7 @@ def index(known: Indexed, batches: Iterable[Batch], base_offset: int) -> tuple[I
 
 
 def final_time(known: Indexed) -> tuple[Indexed, bytes]:
-    """An entry for the greatest timestamp so far, unless there is one."""
+    """Return an entry for the greatest timestamp so far, or no bytes if there is one already."""
     if known.greatest[0] <= known.last_time:
         return known, b""
     return replace(known, last_time=known.greatest[0]), _TIME_ENTRY.pack(*known.greatest)

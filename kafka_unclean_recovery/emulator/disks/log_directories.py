@@ -1,7 +1,7 @@
-"""The log directories of one broker: each a disk that can fail by itself (KIP-112, KIP-858).
+"""Each log directory of a broker is a disk that can fail by itself (KIP-112, KIP-858).
 
-The first is <data directory>/broker-<id>, and holds the metadata log; others are beside it, with
--disk-<index> behind the name. A disk that is lost is a file in the place of the directory.
+The first is <data directory>/broker-<id>, and holds the metadata log; the others are beside it,
+with -disk-<index> behind the name. A disk that is lost is a file in the place of the directory.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from kafka_unclean_recovery.emulator.disks.log_files import format_directory
 
 @dataclass(slots=True)
 class LogDirectory:
-    """`id` is that of meta.properties, None of one that was lost before the broker started.
-    `stopped_clean`: how the broker left it the last time. `replicas`: how many are open in it."""
+    """A log directory. `id` is that of meta.properties, or None if the disk was lost before the
+    broker started. `stopped_clean`: whether the broker last stopped cleanly. `replicas`: the number
+    of open ones."""
 
     path: Path
     id: UUID | None
@@ -28,7 +29,8 @@ class LogDirectory:
 
 
 def log_directories(parent: Path, broker: int, count: int, cluster_id: str) -> list[LogDirectory]:
-    """What is there, or new ones. Raises ValueError when they are not those of this broker."""
+    """Return a broker's log directories, and create missing ones. Raises ValueError when they are
+    not this broker's."""
     paths = list(_paths(parent, broker, count))
     if strangers := set(parent.glob(f"broker-{broker}-disk-*")) - set(paths):
         raise ValueError(
@@ -45,7 +47,7 @@ def _paths(parent: Path, broker: int, count: int) -> Iterator[Path]:
 
 
 def open_directory(path: Path, broker: int, cluster_id: str) -> LogDirectory:
-    """Formatted if it is not yet. Raises ValueError."""
+    """Open a log directory and format it if needed. Raises ValueError."""
     if path.is_file():
         return LogDirectory(path, None, online=False)
     found = format_directory(path, broker, cluster_id)
@@ -55,14 +57,14 @@ def open_directory(path: Path, broker: int, cluster_id: str) -> LogDirectory:
 
 
 def destroy(directory: LogDirectory) -> None:
-    """The disk fails, with all that is on it."""
+    """Let the disk fail, which loses all that is on it."""
     directory.online = False
     _remove(directory.path)
     directory.path.touch()
 
 
 def wiped(directory: LogDirectory, broker: int, cluster_id: str) -> LogDirectory:
-    """An empty disk in its place, formatted: another directory id."""
+    """Return a new, formatted disk in the directory's place, which has another directory id."""
     _remove(directory.path)
     return open_directory(directory.path, broker, cluster_id)
 

@@ -1,4 +1,4 @@
-"""A broker's log directory on disk: the files that Kafka keeps there, written and read back."""
+"""This module writes and reads the files that Kafka keeps in a broker's log directory."""
 
 from __future__ import annotations
 
@@ -32,31 +32,31 @@ from kafka_unclean_recovery.log_dir.small_files.properties_files import (
     parse_partition_metadata,
 )
 
-# The one segment: logs neither roll nor lose their beginning.
+# A log has one segment, because logs neither roll nor lose their beginning.
 _FIRST = f"{0:020}"
 BASE_OFFSET = 0
 SEGMENT = f"{_FIRST}.log"
 INDEX, TIME_INDEX = f"{_FIRST}.index", f"{_FIRST}.timeindex"
 
 Offsets = Mapping[tuple[str, int], int]
-"""By topic and partition."""
+"""The offsets are keyed by topic and partition."""
 
 
 def uuid_text(value: UUID) -> str:
-    """As Kafka writes them: 22 characters of base64url."""
+    """Return a UUID as Kafka writes it: 22 characters of base64url."""
     return base64.urlsafe_b64encode(value.bytes).decode().rstrip("=")
 
 
 def _replace(path: Path, content: str) -> None:
-    """All of it or nothing is there afterwards."""
+    """Replace a file, so that it afterwards holds all of the new content or none of it."""
     temporary = f"{path}.tmp"
     _write(temporary, content, "wb")
     os.replace(temporary, path)  # noqa: PTH105 - see _write
 
 
 def _write(path: str, content: str, mode: Literal["wb", "xb"]) -> None:
-    # A cluster may be tens of thousands of replicas of five files each: Path objects would take
-    # longer than the system.
+    # A cluster may have tens of thousands of replicas of five files each, for which Path objects
+    # would take longer than the system calls.
     with open(path, mode) as file:  # noqa: PTH123
         file.write(content.encode())
 
@@ -66,11 +66,11 @@ def _checkpoint(lines: Iterable[str]) -> str:
     return "".join(f"{line}\n" for line in ("0", str(len(entries)), *entries))
 
 
-# The log directory.
+# The functions from here are about a log directory's own files.
 
 
 def format_directory(directory: Path, node_id: int, cluster_id: str) -> MetaProperties:
-    """What meta.properties says; it is written when there is none. Raises BadFormat."""
+    """Return the content of meta.properties, written if there is none. Raises BadFormat."""
     path = directory / META_PROPERTIES
     if not path.exists():
         directory.mkdir(parents=True, exist_ok=True)
@@ -123,12 +123,12 @@ def write_clean_shutdown(directory: Path, broker_epoch: int) -> None:
 
 
 def stopped_clean(directory: Path) -> bool:
-    """By the mere existence of the file, whatever is in it."""
+    """Return whether the clean-shutdown file exists, whatever its content."""
     return (directory / CLEAN_SHUTDOWN).exists()
 
 
 def take_clean_shutdown(directory: Path) -> int | None:
-    """The broker epoch that the last clean shutdown left, once; None if there was none."""
+    """Remove the clean-shutdown file and return its broker epoch, or None if there was none."""
     path = directory / CLEAN_SHUTDOWN
     try:
         found = parse_clean_shutdown(path.read_bytes()).broker_epoch
@@ -138,11 +138,11 @@ def take_clean_shutdown(directory: Path) -> int | None:
     return found
 
 
-# The directory of one replica.
+# The functions from here are about the directory of one replica.
 
 
 def replica_directories(directory: Path) -> list[tuple[str, int, Path]]:
-    """(topic, partition, where) of every replica of a topic."""
+    """Return (topic, partition, path) of every replica of a topic."""
     found = []
     for path in directory.iterdir():
         topic, _, number = path.name.rpartition("-")
@@ -152,7 +152,8 @@ def replica_directories(directory: Path) -> list[tuple[str, int, Path]]:
 
 
 def create_replica(directory: Path, topic_id: UUID) -> None:
-    """An empty one. Who dies meanwhile leaves one without a topic id, which is set aside."""
+    """Create an empty replica. A process that dies meanwhile leaves a replica without a topic id,
+    which is set aside later."""
     directory.mkdir(parents=True)
     for name in (SEGMENT, INDEX, TIME_INDEX):
         _write(f"{directory}/{name}", "", "xb")
@@ -162,7 +163,7 @@ def create_replica(directory: Path, topic_id: UUID) -> None:
 
 
 def topic_id_of(directory: Path) -> UUID | None:
-    """None when partition.metadata does not say."""
+    """Return the topic id in partition.metadata, or None when it has none."""
     try:
         return UUID(parse_partition_metadata((directory / PARTITION_METADATA).read_bytes()))
     except (FileNotFoundError, BadFormat):
@@ -174,7 +175,7 @@ def delete_replica(directory: Path) -> None:
 
 
 def set_aside(directory: Path) -> None:
-    """A replica of no partition that the broker is to have: kept, under Kafka's name for it."""
+    """Rename a replica that the broker should not have, as Kafka names a stray one."""
     directory.rename(directory.with_name(f"{directory.name}.{uuid4().hex}-stray"))
 
 
@@ -184,14 +185,14 @@ def append(directory: Path, data: bytes, entries: Entries) -> None:
 
 
 def append_entries(directory: Path, entries: Entries) -> None:
-    """To the two indexes of the segment."""
+    """Append entries to the two indexes of the segment."""
     for name, added in ((INDEX, entries.offsets), (TIME_INDEX, entries.times)):
         if added:
             _append(directory / name, added)
 
 
 def replace_entries(directory: Path, entries: Entries) -> None:
-    """All of the two indexes; what they hold already is not written again."""
+    """Replace the two indexes. A file that already has the wanted content is not written again."""
     for name, wanted in ((INDEX, entries.offsets), (TIME_INDEX, entries.times)):
         path = directory / name
         if not path.exists() or path.read_bytes() != wanted:
@@ -225,7 +226,7 @@ def write_epochs(directory: Path, epochs: Iterable[tuple[int, int]]) -> None:
 
 
 def mend_epochs(directory: Path, epochs: Iterable[tuple[int, int]]) -> None:
-    """As write_epochs; what is there already is not written again."""
+    """Write the epochs as write_epochs does, unless the file already holds just these."""
     entries = [f"{epoch} {start}" for epoch, start in epochs]
     path = directory / LEADER_EPOCHS
     if not path.exists() or path.read_bytes() != _checkpoint(entries).encode():

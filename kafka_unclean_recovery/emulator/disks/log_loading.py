@@ -1,4 +1,4 @@
-"""What a broker that starts makes of a replica's files (LogLoader, LogSegment.recover)."""
+"""A starting broker loads a replica's files by these rules (LogLoader, LogSegment.recover)."""
 
 from __future__ import annotations
 
@@ -23,9 +23,12 @@ from kafka_unclean_recovery.log_dir.small_files.checkpoints import (
 
 
 def load_replica(directory: Path, *, recover: bool) -> tuple[Log, Indexed]:
-    """`recover`, after an unclean stop: the log ends at the first batch that is not sound, which is
-    cut off with all that follows, and epochs that the checkpoint lacks are taken from the batches.
-    After a clean one, batches are believed by their headers, and only a torn one is cut off."""
+    """Load a replica's log and repair its files.
+
+    After an unclean stop, `recover` ends the log at the first batch that is not sound, cuts off
+    that batch and all that follow, and takes epochs that the checkpoint lacks from the batches.
+    After a clean stop batches are believed by their headers, and only a torn one is cut off.
+    """
     batches = sound_batches((directory / files.SEGMENT).read_bytes(), whole=recover)
     if recover and not _indexable(batches):
         batches = []
@@ -39,7 +42,7 @@ def load_replica(directory: Path, *, recover: bool) -> tuple[Log, Indexed]:
 
 
 def reindex(directory: Path, log: Log, *, final: bool) -> Indexed:
-    """Write the indexes of a log that was read or cut. `final`: with an entry for the greatest time
+    """Write the indexes of a log that was read or cut. `final` adds an entry for the greatest time
     of all. The next entry is counted from the log's end (LogSegment.bytesSinceLastIndexEntry)."""
     known, entries = index(NOTHING_INDEXED, log.batches, files.BASE_OFFSET)
     if final:
@@ -50,8 +53,8 @@ def reindex(directory: Path, log: Log, *, final: bool) -> Indexed:
 
 
 def _indexable(batches: list[Batch]) -> bool:
-    """Whether offsets rise from one index entry to the next: a segment in which they don't is given
-    up whole (LogLoader.recoverLog on an InvalidOffsetException)."""
+    """Return whether offsets rise from one index entry to the next. A segment in which they don't
+    is given up whole (LogLoader.recoverLog on an InvalidOffsetException)."""
     _, entries = index(NOTHING_INDEXED, batches, files.BASE_OFFSET)
     return all(one < other for one, other in pairwise(entries.relative_offsets()))
 

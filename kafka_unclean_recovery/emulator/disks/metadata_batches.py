@@ -1,4 +1,5 @@
-"""Record batches of the metadata log: message format 2, uncompressed, as KRaft writes it. Pure."""
+"""This module makes record batches of the metadata log: message format 2, uncompressed, as KRaft
+writes them. Pure."""
 
 from __future__ import annotations
 
@@ -15,11 +16,12 @@ _BATCH_BYTES = 1 << 20
 _MAGIC = 2
 _BEFORE_CRC = struct.Struct(">qiibI")
 _AFTER_CRC = struct.Struct(">hiqqqhii")
-# `length` counts what follows it: leader epoch, magic and CRC, then what the CRC is of.
+# `length` counts the fields that follow it: leader epoch, magic and CRC, then the fields that the
+# CRC covers.
 _COUNTED_BEFORE_CRC = 9
 _NO_PRODUCER = (-1, -1, -1)
-_NO_KEY = b"\1"  # -1, zigzagged
-# Attributes of the record and the time since the batch's first, both zero.
+_NO_KEY = b"\1"  # The number -1 in zigzag encoding.
+# These are the attributes of the record and the time since the batch's first record, both zero.
 _RECORD_BEGINS = b"\0\0"
 _NO_HEADERS = b"\0"
 
@@ -27,7 +29,7 @@ _NO_HEADERS = b"\0"
 def batches(
     values: Sequence[bytes], base_offset: int, leader_epoch: int, time_ms: int
 ) -> Iterator[bytes]:
-    """The values of metadata records, from `base_offset` on."""
+    """Yield batches with the values of metadata records, from `base_offset` on."""
     first = size = 0
     for index, value in enumerate(values, 1):
         size += len(value)
@@ -40,7 +42,7 @@ def batches(
 def control_batch(
     key: bytes, value: bytes, base_offset: int, leader_epoch: int, time_ms: int
 ) -> bytes:
-    """One record that the quorum writes for itself."""
+    """Return a batch of one control record, which the quorum writes for itself."""
     return _batch([(_sized(key), value)], CONTROL, base_offset, leader_epoch, time_ms)
 
 
@@ -51,7 +53,7 @@ def _batch(
     leader_epoch: int,
     time_ms: int,
 ) -> bytes:
-    """`records`: the key with its length, and the value."""
+    """Return a batch. `records`: the key with its length, and the value."""
     count = len(records)
     covered = _AFTER_CRC.pack(attributes, count - 1, time_ms, time_ms, *_NO_PRODUCER, count)
     covered += b"".join(_record(delta, *each) for delta, each in enumerate(records))
@@ -66,5 +68,5 @@ def _record(delta: int, key: bytes, value: bytes) -> bytes:
 
 
 def _sized(data: bytes) -> bytes:
-    """After its length, a varint in zigzag: twice the number, which is never negative here."""
+    """Return data after its length, a varint in zigzag: twice the number, never negative here."""
     return unsigned_varint(len(data) << 1) + data

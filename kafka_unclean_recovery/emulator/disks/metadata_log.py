@@ -1,7 +1,7 @@
-"""The controller's records on disk, so that a cluster is there again after a restart.
+"""The MetadataLog keeps the controller's records on disk, so that a cluster survives a restart.
 
-One JSON object a line: first the cluster's id and release, then what each event came to, a list of
-records. A last line that is cut short was not committed.
+The file has one JSON object a line: first the cluster's id and release, then a list of records for
+each event. A last line that is cut short was not committed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _CLASSES: dict[str, type[Record]] = {
 
 
 class MetadataLog:
-    """Appends to `path`; whoever opens one has read what is there."""
+    """The metadata log in the file `path`. A caller reads its records before appending."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -48,14 +48,14 @@ class MetadataLog:
         self._path.write_text(json.dumps(header) + "\n")
 
     def append(self, records: Sequence[Record]) -> None:
-        """What one event came to; records that only a controller's memory holds are left out."""
+        """Append an event's records, without those that only a controller's memory holds."""
         lasting = [_plain(record) for record in records if not isinstance(record, rec.IN_MEMORY)]
         if lasting:
             with self._path.open("a") as file:
                 file.write(json.dumps({"records": lasting}) + "\n")
 
     def header(self) -> dict[str, str] | None:
-        """None when there is no log yet."""
+        """Return the header, or None when there is no log yet."""
         if not self._path.exists():
             return None
         with self._path.open("rb") as file, self._damage_named(1):
@@ -63,8 +63,8 @@ class MetadataLog:
             return {name: found[name] for name in ("cluster_id", "release")}
 
     def records(self) -> Iterator[tuple[int, Record]]:
-        """In order, each with its line. What a torn last line holds is cut off, for more to be
-        appended. Raises ValueError."""
+        """Yield the records in order, each with its line number. A torn last line is cut off, so
+        that more can be appended. Raises ValueError."""
         content = self._path.read_bytes()
         whole = content.rpartition(b"\n")[0] + b"\n"
         if whole != content:
@@ -75,7 +75,7 @@ class MetadataLog:
             yield from ((number, record) for record in found)
 
     def replayed(self, state: State) -> list[Record]:
-        """All of them, in the state. Raises ValueError."""
+        """Replay all records in the state and return them. Raises ValueError."""
         found = []
         for number, record in self.records():
             with self._damage_named(number):
@@ -85,7 +85,7 @@ class MetadataLog:
 
     @contextmanager
     def _damage_named(self, line: int) -> Iterator[None]:
-        """Raises ValueError."""
+        """Raise ValueError that names the line for an error within the block."""
         try:
             yield
         except (ValueError, TypeError, LookupError, AttributeError) as error:
@@ -93,7 +93,7 @@ class MetadataLog:
 
 
 def _plain(record: Record) -> dict[str, Any]:
-    """Only what differs from a field's default."""
+    """Return a record as JSON values, without the fields that have their defaults."""
     values = {f.name: getattr(record, f.name) for f in fields(record)}
     return {"type": type(record).__name__} | {
         f.name: _plain_value(values[f.name]) for f in fields(record) if values[f.name] != f.default

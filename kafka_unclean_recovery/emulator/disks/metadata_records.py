@@ -1,8 +1,9 @@
-"""The controller's records as Kafka writes them into `__cluster_metadata-0`. Pure.
+"""This module encodes the controller's records as Kafka writes them into `__cluster_metadata-0`.
+Pure.
 
-The layouts are those of log_dir.cluster_metadata_records, which reads them: frame version 1, api
-key, version, then the fields in the flexible encoding. What Kafka's records have no field for, the
-last known leader of KIP-966, is left out; endpoints, features and racks of brokers are empty.
+The layouts are those that log_dir.metadata reads: frame version 1, api key, version, then the
+fields in the flexible encoding. KIP-966's last known leader is left out, because Kafka's records
+have no field for it; endpoints, features and racks of brokers are empty.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from kafka_unclean_recovery.log_dir.metadata.image import BROKER_RESOURCE, TOPIC
 
 METADATA_VERSION = "metadata.version"
 ELR_VERSION = "eligible.leader.replicas.version"
-# What `kafka-storage format` makes of 4.3.1 and of 3.9.1 (MetadataVersion.featureLevel).
+# `kafka-storage format` gives 4.3.1 and 3.9.1 these levels (MetadataVersion.featureLevel).
 _LEVEL_WITH_ELR, _LEVEL_WITHOUT_ELR = 30, 21
 _FRAME_VERSION = 1
 _NO_EPOCH = 0
@@ -56,7 +57,7 @@ _EMPTY_ARRAY = _ids(())
 
 
 def _tagged(fields: Mapping[int, bytes]) -> bytes:
-    """`fields` by tag, rising."""
+    """Return tagged fields. `fields` is keyed by tag, in rising order."""
     parts = [unsigned_varint(len(fields))]
     for tag, value in fields.items():
         parts += (unsigned_varint(tag), unsigned_varint(len(value)), value)
@@ -68,17 +69,18 @@ def _record(key: int, version: int, *fields: bytes, tags: Mapping[int, bytes] = 
 
 
 def encode(record: Record, release: Release) -> bytes:
-    """The value of a record that takes an offset in the metadata log."""
+    """Return the value of a record that takes an offset in the metadata log."""
     return _ENCODERS[type(record)](record, release)
 
 
 def metadata_level(release: Release) -> int:
-    """What a cluster of it is formatted with; whether ELR is switched on since makes no change."""
+    """Return the metadata.version that a cluster of this release is formatted with. Switching ELR
+    later does not change it."""
     return _LEVEL_WITH_ELR if release.highest_elr_version else _LEVEL_WITHOUT_ELR
 
 
 def bootstrap(release: Release) -> list[bytes]:
-    """What a new cluster's log begins with: its feature levels."""
+    """Return the records that a new cluster's log begins with: its feature levels."""
     levels = {METADATA_VERSION: metadata_level(release)}
     if release.elr:
         levels[ELR_VERSION] = 1
@@ -90,7 +92,7 @@ def _level(name: str, level: int) -> bytes:
 
 
 def leader_change(controller: int) -> tuple[bytes, bytes]:
-    """Key and value of the control record that begins an epoch of the only voter."""
+    """Return key and value of the control record that begins an epoch of the only voter."""
     voters = unsigned_varint(2) + _INT32(controller) + _tagged({})
     value = _INT16(0) + _INT32(controller) + voters + voters + _tagged({})
     return _INT16(0) + _INT16(keys.LEADER_CHANGE), value
@@ -143,7 +145,8 @@ def _remove_topic(record: rec.RemoveTopicRecord, _: Release) -> bytes:
 
 
 def _partition_version(release: Release) -> int:
-    """1 has the directories, 2 the ELR, be it on or off."""
+    """Return the version of partition records. Version 1 has the directories, 2 also the ELR, which
+    may be on or off."""
     return 2 if release.highest_elr_version else 1
 
 
@@ -219,5 +222,5 @@ _ENCODERS: Mapping[type[Record], Callable[[Any, Release], bytes]] = {
 
 
 def lasting(records: Iterable[Record], release: Release) -> list[bytes]:
-    """Those of a step that take an offset, in order."""
+    """Return the encoded records of a step that take an offset, in order."""
     return [encode(record, release) for record in records if not isinstance(record, rec.IN_MEMORY)]

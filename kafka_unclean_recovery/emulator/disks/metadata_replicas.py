@@ -1,8 +1,10 @@
-"""`__cluster_metadata-0` on the disks: the controller's, and a copy for each broker.
+"""This module keeps `__cluster_metadata-0` on the disks: the controller's own, and a copy for each
+broker.
 
-What the controller decides is encoded once, kept until the step is over, and then appended to the
-files of all that are running: a dead broker's ends when it died. One epoch of the quorum, one
-segment, no snapshot. The controller's own is at <controller>/__cluster_metadata-0.
+Records that the controller decides are encoded once, kept until the step is over, and then appended
+to the files of all running processes, so a dead broker's file ends when it died. There is one epoch
+of the quorum, one segment, no snapshot. The controller's own is at
+<controller>/__cluster_metadata-0.
 """
 
 from __future__ import annotations
@@ -25,18 +27,18 @@ from kafka_unclean_recovery.log_dir.small_files.properties_files import PARTITIO
 CONTROLLER_ID = 3000
 EPOCH = 1
 DIRECTORY = f"{CLUSTER_METADATA_TOPIC}-0"
-# Uuid.METADATA_TOPIC_ID
+# The topic id is Uuid.METADATA_TOPIC_ID.
 _PARTITION_METADATA = "version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ"
 _EPOCHS = f"0\n1\n{EPOCH} 0\n"
 
 
 def first_offset(release: Release) -> int:
-    """Of the first record that the controller decides on."""
+    """Return the offset of the first record that the controller decides on."""
     return 1 + len(bootstrap(release))
 
 
 class MetadataReplicas:
-    """`end_offset`: of what was noted, exclusive."""
+    """The metadata logs of a cluster. `end_offset`: the end of the noted records, exclusive."""
 
     def __init__(self, controller: Path, release: Release) -> None:
         self._controller = controller
@@ -45,8 +47,8 @@ class MetadataReplicas:
         self.end_offset = 0
 
     def open(self, decided: Sequence[Record]) -> None:
-        """The controller's own as `decided` has it, whatever a controller that was interrupted
-        left there: one record for each offset from the first on."""
+        """Open the controller's own log and make it hold `decided`, one record for each offset from
+        the first on, whatever an interrupted controller left there."""
         _create(self._controller)
         path = _segment(self._controller)
         first = first_offset(self._release)
@@ -69,7 +71,7 @@ class MetadataReplicas:
         self._noted += lasting(records, self._release)
 
     def write(self, log_directories: Iterable[Path]) -> None:
-        """What was noted, to the controller's and to the copies in these."""
+        """Append the noted records to the controller's log and the copies in these directories."""
         if not self._noted:
             return
         data = b"".join(batches(self._noted, self.end_offset, EPOCH, _now_ms()))
@@ -79,8 +81,8 @@ class MetadataReplicas:
             _append(_segment(directory), data)
 
     def catch_up(self, log_directory: Path) -> None:
-        """The copy becomes what the controller's is: a beginning of it goes on, and one that is
-        torn or another's is written anew."""
+        """Make a broker's copy equal to the controller's log. A copy that is a beginning of the log
+        is continued; a torn or foreign one is written anew."""
         _create(log_directory)
         whole, path = _segment(self._controller).read_bytes(), _segment(log_directory)
         copied = path.read_bytes()
@@ -110,7 +112,7 @@ def _append(path: Path, data: bytes) -> None:
 
 
 def _whole_batches(path: Path, last: int) -> tuple[int, int]:
-    """(bytes, end offset) of the sound batches that end at or before the offset `last`."""
+    """Return (bytes, end offset) of the sound batches that end before the offset `last`."""
     sound = [batch for batch in sound_batches(path.read_bytes()) if batch.last_offset < last]
     return (sound[-1].end, sound[-1].last_offset + 1) if sound else (0, 0)
 

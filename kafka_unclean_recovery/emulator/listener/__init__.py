@@ -1,1 +1,2 @@
-"""Where clients come in: frames, intercepted or handed to the API that they are for."""
+"""This package takes clients' requests off their connections, and intercepts them or hands them to
+their APIs."""

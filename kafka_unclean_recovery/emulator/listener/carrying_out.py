@@ -1,4 +1,4 @@
-"""A request on its way to its API: what intercepts it, and whether the controller is reached."""
+"""A request is intercepted here, or carried out if the controller it needs is reached."""
 
 from __future__ import annotations
 
@@ -45,23 +45,24 @@ FORWARDED = frozenset(
         *(57, 64),  # UpdateFeatures, UnregisterBroker
     }
 )
-"""Keys of requests that brokers pass on to the controller (KIP-590)."""
+"""Brokers pass on requests with these keys to the controller (KIP-590)."""
 
 FORWARDING_SECONDS = 60.0
-"""A broker gives up what it can't pass on with REQUEST_TIMED_OUT after that, whatever time-out the
-request names; what reaches the controller before is carried out, be its sender gone or not."""
+"""A broker answers REQUEST_TIMED_OUT when it could not pass on a request for so many seconds,
+whatever time-out the request names. A request that reaches the controller before is carried out,
+even if its sender is gone."""
 
 
 class HangUp(Exception):
-    """The connection is to be closed without an answer."""
+    """The connection must be closed without an answer."""
 
 
 class Silence(Exception):
-    """Nothing more is to be said on this connection."""
+    """The connection gets no more answers."""
 
 
 async def carry_out(context: Context, api: Api, request: Any) -> Fields | None:
-    """The answer, None where none is wanted. Raises HangUp and Silence."""
+    """Carry out a request. Return its answer, None if unwanted. Raises HangUp and Silence."""
     key = int(api.request.API_KEY)
     seen = Seen(api.name, key, request.version, context.broker.id, request)
     action = context.interceptions.take(seen)
@@ -84,7 +85,7 @@ async def carry_out(context: Context, api: Api, request: Any) -> Fields | None:
 
 async def _failed(context: Context, api: Api, request: Any, how: Fail) -> Fields | None:
     if getattr(request, "acks", None) == 0:
-        raise HangUp  # As Kafka tells a producer that wants no answer.
+        raise HangUp  # Kafka closes the connection of a producer that wants no answer.
     if how.of is None:
         return failed(api.request, request, how.error, how.where)
     return await _partly_failed(context, api, request, how.error, how.of)
@@ -93,12 +94,12 @@ async def _failed(context: Context, api: Api, request: Any, how: Fail) -> Fields
 async def _partly_failed(
     context: Context, api: Api, request: Any, error: int, of: Collection[str]
 ) -> Fields | None:
-    """The entries that are called so fail, the others are carried out."""
+    """Fail the entries of these names, and carry out the others."""
     called = partial(_called, context)
     asked = request.to_dict(json=False)
     rest, refused = without(asked, of, called), only(asked, of, called)
     if has_any(refused) and not has_any(rest):
-        # Nothing named would be all.
+        # An empty list would mean all, so the request can't be carried out without its entries.
         return failed(api.request, request, error, Where.ENTRIES)
     answer = await _answer(context, api, build(api.request, request.version, rest))
     if answer is None:
@@ -120,14 +121,15 @@ async def _changed(
 
 
 def _called(context: Context, value: Any) -> str:
-    """As entries.Called."""
+    """Return the name of a value of a field, as entries.Called demands."""
     known = context.topic(None, value) if isinstance(value, UUID) else None
     return str(value) if known is None else known.name
 
 
 async def _throttled(context: Context, api: Api, request: Any, seconds: float) -> Fields | None:
-    """ClientQuotaManager: a fetch gets nothing (FetchContext.getThrottledResponse), what else was
-    asked for is done; the channel is muted, and the client told for how long."""
+    """Throttle a client as ClientQuotaManager does: a fetch gets no records
+    (FetchContext.getThrottledResponse), any other request is carried out. The answer says for how
+    long the channel is muted."""
     told = {"throttle_time_ms": round(seconds * 1000)}
     if api.request is FetchRequest:
         answer: Fields | None = {"responses": []}

@@ -1,7 +1,8 @@
-"""Entries of requests and answers, as values by their fields' names: which are meant by a name.
+"""These functions pick entries of requests and answers by name, from values keyed by field name.
 
-An entry is called what it is about: a topic, a group, a resource, a broker's id; one of a partition
-is called TOPIC-PARTITION, as in orders-0. Whatever holds others goes when none of them is left.
+An entry has the name of its subject: a topic, a group, a resource, a broker's id. A partition's
+entry is called TOPIC-PARTITION, as in orders-0. An entry that held others is removed with the last
+of them.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from typing import Any
 
 Fields = dict[str, Any]
 Called = Callable[[Any], str]
-"""The name that is written for a value of a field: of a topic id, that of the topic."""
+"""A Called returns the name that is written for a value of a field; for a topic id it is the
+topic's name."""
 
 _NAMES = (
     *("name", "topic", "topic_name", "group_id", "group", "transactional_id", "key"),
@@ -19,12 +21,12 @@ _NAMES = (
 )
 _PARTITIONS = ("partition_index", "partition", "index", "partition_id")
 _LISTS_OF_PARTITIONS = {"partitions", "partition_indexes"}
-# Beside a list of partitions: the one of each.
+# These lists lie beside a list of partitions and have one element per partition.
 _PARALLEL = {"designated_leaders"}
 
 
 def without(value: Fields, of: Collection[str], called: Called, topic: str = "") -> Fields:
-    """All but the entries that are called so."""
+    """Return all but the entries of these names."""
     found = _plain_kept(value, topic, lambda name: name not in of)
     for field, entries in _structs(value):
         named = [(_called(each, topic, called), each) for each in entries]
@@ -34,14 +36,14 @@ def without(value: Fields, of: Collection[str], called: Called, topic: str = "")
 
 
 def left_out(value: Fields, of: Collection[str] | None, called: Called) -> Fields:
-    """As `without`; None leaves every entry out."""
+    """Return all but the entries of these names; None leaves every entry out."""
     if of is not None:
         return without(value, of, called)
     return {name: [] if isinstance(each, list | tuple) else each for name, each in value.items()}
 
 
 def only(value: Fields, of: Collection[str], called: Called, topic: str = "") -> Fields:
-    """Those that are called so, and what they are in."""
+    """Return the entries of these names, inside the entries that hold them."""
     found = _plain_kept(value, topic, lambda name: name in of)
     for field, entries in _structs(value):
         named = [(_called(each, topic, called), each) for each in entries]
@@ -52,7 +54,7 @@ def only(value: Fields, of: Collection[str], called: Called, topic: str = "") ->
 
 
 def joined(one: Fields, other: Fields, called: Called) -> Fields:
-    """The entries of both; those of one name that hold others become one."""
+    """Return the entries of both values. Entries of the same name that hold others become one."""
     found = dict(one)
     for field, entries in _named_lists(other):
         found[field] = _joined(list(one.get(field) or ()), entries, called)
@@ -72,12 +74,12 @@ def _joined(known: list[Any], more: Sequence[Any], called: Called) -> list[Any]:
 
 
 def has_any(value: Fields) -> bool:
-    """Whether there is an entry in it at all."""
+    """Return whether the value holds any entry."""
     return any(True for _ in _named_lists(value))
 
 
 def _named_lists(value: Fields) -> Iterator[tuple[str, Sequence[Any]]]:
-    """Those whose elements are entries: not lists of numbers, such as replicas."""
+    """Yield the fields whose elements are entries, and not lists of numbers such as replicas."""
     for field, entries in value.items():
         if not isinstance(entries, list | tuple) or not entries or field in _PARALLEL:
             continue
@@ -90,7 +92,7 @@ def _structs(value: Fields) -> Iterator[tuple[str, Sequence[Fields]]]:
 
 
 def _plain_kept(value: Fields, topic: str, keeps: Callable[[str], bool]) -> Fields:
-    """With those of the partition numbers and names in lists that are kept."""
+    """Return the value with only the kept elements in its lists of partition numbers and names."""
     found = dict(value)
     for field, entries in _named_lists(value):
         if isinstance(entries[0], dict):

@@ -1,8 +1,9 @@
-"""The answer of any API to a request that was not carried out: one error code everywhere.
+"""A failure answer is any API's answer to a request that was not carried out, with one error code
+everywhere.
 
-As Kafka's getErrorResponse: at the top where the answer has a code there, and for each thing that
-was asked for. Read off the messages themselves: an array of the answer that tells errors is that
-of the request which has its name, or else the request's first.
+Like Kafka's getErrorResponse it has the code at its top, if the answer has one there, and for each
+thing that was asked for. The messages themselves tell where: an array of the answer that can hold
+errors answers the request's array of the same name, or else the request's first.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from kafka_unclean_recovery.emulator.listener.wire import response_class
 
 Fields = dict[str, Any]
 
-# Its results are directories, which nobody asked for.
+# The results of these requests are directories, which no request names.
 _NOTHING_PER_ENTRY = {"DescribeLogDirsRequest"}
 _ERROR = "error_code"
 _NAMES = {
@@ -24,11 +25,11 @@ _NAMES = {
     *("key", "resource_type", "resource_name"),
     *("group_id", "member_id", "user"),
 }
-"""Fields that say what an entry is about, whichever of them a message has."""
+"""These fields say what an entry is about, whichever of them a message has."""
 
 
 def failed(request_class: Any, request: Any, error: int, where: Where = Where.EVERYWHERE) -> Fields:
-    """Fields for wire.encode, in the version of `request`."""
+    """Return the fields of a failure answer for wire.encode, in the version of `request`."""
     version = request.version
     answered = _of(response_class(request_class), version)
     asked = _of(request_class, version)
@@ -41,7 +42,7 @@ def failed(request_class: Any, request: Any, error: int, where: Where = Where.EV
 
 
 def with_errors(answer_class: Any, fields: Fields, error: int) -> Fields:
-    """All entries of an answer that can tell of an error do, whatever else they tell."""
+    """Set the error code in all entries of an answer that have a field for one."""
     found = dict(fields)
     for name, entries in fields.items():
         if answer_class.fields[name].is_struct_array():
@@ -52,7 +53,7 @@ def with_errors(answer_class: Any, fields: Fields, error: int) -> Fields:
 
 
 def _of(container: Any, version: int) -> dict[str, Any]:
-    """The fields that a version has, tagged ones left out."""
+    """Return the fields that a version has, without tagged ones."""
     return {
         name: field
         for name, field in container.fields.items()
@@ -89,7 +90,7 @@ def _tells_errors(field: Any) -> bool:
 
 
 def _entry(field: Any, source: Any, value: Any, error: int, version: int) -> Fields:
-    """`value` is an entry of the request's array: a struct, or a plain name or number."""
+    """Return the answer to an entry of the request's array, a struct or a plain name or number."""
     answered = _of(field.data_class, version)
     told = _with_error(answered, error)
     if not source.is_struct_array():
@@ -99,7 +100,8 @@ def _entry(field: Any, source: Any, value: Any, error: int, version: int) -> Fie
 
 
 def _names(answered: Mapping[str, Any], asked: Mapping[str, Any], value: Any) -> Fields:
-    """What an entry is called: under the same names, or another on either side."""
+    """Return the fields that name an entry: those of the same name on both sides, or else the first
+    of each side."""
     known = _plain(asked)
     same = [name for name in _plain(answered) if name in known]
     if same:

@@ -1,6 +1,6 @@
-"""What is to happen to the next requests of an API instead of what would.
+"""An interception changes what happens to the next requests of an API.
 
-Rules are asked in the order in which they were made; the first that applies is the one that counts.
+Rules are asked in the order in which they were made, and the first that applies counts.
 """
 
 from __future__ import annotations
@@ -12,23 +12,25 @@ from typing import Any
 
 
 class Where(StrEnum):
-    """Where an answer tells of an error."""
+    """The part of an answer that tells of an error."""
 
     EVERYWHERE = "everywhere"
     TOP = "top"
-    """At its top alone, with no entries: an answer that has no code there says nothing at all."""
+    """The error is at the answer's top alone, and there are no entries. An answer that has no code
+    at its top then tells nothing at all."""
 
     ENTRIES = "entries"
-    """In each entry that was asked for, and none at the top."""
+    """The error is in each entry that was asked for, and not at the top."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fail:
-    """Not carried out: the answer is this error code (class Errors). NONE says that it was done.
+    """The request is not carried out, and its answer has this error code (class Errors). NONE
+    claims that it was carried out.
 
-    `of`: of these entries alone, by their names, as entries.py has them; the rest of the request is
-    carried out and answered. Where it names none of them ("all"), all is carried out, and the error
-    is in their place in the answer.
+    `of`: only the entries of these names fail, as entries.py names them; the rest of the request is
+    carried out and answered. A request that names no entries, because it means all, is carried out
+    whole, and the error replaces these entries in the answer.
     """
 
     error: int
@@ -38,31 +40,32 @@ class Fail:
 
 @dataclass(frozen=True, slots=True)
 class LeaveOut:
-    """Carried out, and left out of the answer: the entries that are called so (entries.py), None
-    for all of them. "orders" is a topic, "orders-0" a partition, "2" a broker."""
+    """The request is carried out, and its answer lacks the entries of these names (entries.py), or
+    all entries if `of` is None. "orders" is a topic, "orders-0" a partition, "2" a broker."""
 
     of: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Throttle:
-    """As for a client over its quota: throttle_time_ms, a Fetch without partitions, and so many
-    seconds in which nothing more is read of this connection. All but Fetch is carried out."""
+    """The client is treated as one over its quota: it gets a throttle_time_ms and a Fetch answer
+    without partitions, and for so many seconds nothing more is read from its connection. Every
+    request but Fetch is carried out."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """Carried out, and answered with what the function makes of the answer's fields."""
+    """The request is carried out, and `change` makes the sent answer from the answer's fields."""
 
     change: Callable[[dict[str, Any]], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class NoAnswer:
-    """The connection stays, and nothing more comes over it. With `carried_out` the request was:
-    "done, but the answer never came"."""
+    """The connection stays open, and nothing more comes over it. `carried_out` says whether the
+    request is carried out, as in "done, but the answer never came"."""
 
     carried_out: bool
 
@@ -76,7 +79,8 @@ class Close:
 
 @dataclass(frozen=True, slots=True)
 class Delay:
-    """Carried out and answered so many seconds later; with `carried_out` only answered later."""
+    """The request is carried out and answered so many seconds later; with `carried_out` it is only
+    answered later."""
 
     seconds: float
     carried_out: bool = False
@@ -87,7 +91,7 @@ Action = Fail | LeaveOut | Throttle | Rewrite | NoAnswer | Close | Delay
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A request that came to `broker`; `request` is kafka-python's, or ours, decoded."""
+    """A request that came to `broker`, decoded as kafka-python's class or this package's."""
 
     api: str
     key: int
@@ -97,12 +101,14 @@ class Seen:
 
 
 Decide = Callable[[Seen], Action | None]
-"""Runs in the cluster's thread, where no method of Cluster may be called. None: not this one."""
+"""A Decide returns what to do to a request, or None to let it pass. It runs in the cluster's
+thread, where no method of Cluster may be called."""
 
 
 @dataclass(slots=True)
 class Interception:
-    """One rule. `broker` None is any. `requests`: those that it was applied to, oldest first."""
+    """One rule. A `broker` of None means any. `requests` holds those that the rule was applied to,
+    oldest first."""
 
     key: int
     api: str
@@ -113,15 +119,15 @@ class Interception:
 
     @property
     def left(self) -> int:
-        """To how many more it will be applied."""
+        """The number of requests to which the rule will still apply."""
         return max(0, self.times - len(self.requests))
 
     def cancel(self) -> None:
-        """It applies to no more requests."""
+        """Let the rule apply to no more requests."""
         self.times = 0
 
     def take(self, seen: Seen) -> Action | None:
-        """What it does to this request; None when it lets it pass."""
+        """Return what the rule does to this request, or None when it lets the request pass."""
         if not self.left or seen.key != self.key or self.broker not in (None, seen.broker):
             return None
         action = self.action(seen) if callable(self.action) else self.action

@@ -1,15 +1,15 @@
-"""Whether a frame is what it says, before anything is made of it.
+"""The shape check rejects a frame that is no message of its kind, before the frame is decoded.
 
-kafka-python's decoder takes bytes on trust: it cuts strings short at the end of the frame, takes
-null where none is allowed, and works for hours on numbers that never end. Here the fields of the
-message's schema are walked, and only lengths are looked at.
+kafka-python's decoder trusts the bytes it gets: it cuts strings short at the end of the frame,
+takes null where none is allowed, and works for hours on numbers that never end. This check walks
+the fields of the message's schema and looks only at lengths.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-# Of all arrays of a request together: some hundred megabytes when decoded.
+# All arrays of a request together may have so many elements, some hundred megabytes when decoded.
 MAX_ELEMENTS = 500_000
 # The decoder copies the rest of the frame at each struct with tagged fields.
 MAX_COPIED_BYTES = 256 << 20
@@ -29,11 +29,11 @@ _BYTES_OF = {
 
 
 class Misshapen(ValueError):
-    """Not a message of this kind."""
+    """The frame is not a message of this kind."""
 
 
 def check(request_class: Any, version: int, frame: bytes) -> None:
-    """Raises Misshapen."""
+    """Raise Misshapen if the frame is no message of this class and version."""
     flexible = request_class.flexible_version_q(version)
     walk = _Walk(frame, version)
     # The client id is not compact in any version.
@@ -44,7 +44,8 @@ def check(request_class: Any, version: int, frame: bytes) -> None:
 
 
 class _Walk:
-    """at: how far it is. Every method goes on by one field or one part of a field."""
+    """A walk over a frame. `at` is its position in bytes, and every method moves on by one field or
+    a part of one."""
 
     def __init__(self, frame: bytes, version: int) -> None:
         self.frame = frame
@@ -54,7 +55,7 @@ class _Walk:
         self.copied = 0
 
     def struct(self, struct: Any, *, compact: bool, tags: bool | None) -> None:
-        """tags: None where there is only an empty list of them, as within tags."""
+        """Walk over a struct. `tags` is None where only an empty list of tags fits, as in tags."""
         for field in struct.untagged_fields(self.version):
             self.field(field, compact=compact, tags=tags)
         if tags:
@@ -113,12 +114,12 @@ class _Walk:
             self.skip(self.varint())
 
     def present(self) -> bool:
-        """Of a struct that may be null."""
+        """Return whether a struct that may be null is present."""
         self.skip(1)
         return self.frame[self.at - 1] != 0xFF
 
     def length(self, width: int, *, compact: bool, nullable: bool) -> int:
-        """0 for null."""
+        """Return a length, 0 for null."""
         if compact:
             found = self.varint() - 1
         else:

@@ -1,6 +1,7 @@
-"""The listener of one broker: frames in, answers out, one request of a connection at a time.
+"""The Listener of one broker reads frames and writes answers, one request of a connection at a
+time.
 
-What is no request closes its connection, and nothing else.
+Bytes that are no request close their connection, and do nothing else.
 """
 
 from __future__ import annotations
@@ -29,17 +30,18 @@ from kafka_unclean_recovery.emulator.security.entrance import Entrance
 from kafka_unclean_recovery.emulator.security.sasl import LoginFailed
 
 MAX_IDLE_SECONDS = 600.0
-"""connections.max.idle.ms"""
+"""This is the default of connections.max.idle.ms, in seconds."""
 
 _BACKLOG = 1024
 _CHUNK = 64 << 10
-# What accept fails with when the process or the machine has no room for one more.
+# accept fails with these errors when the process or the machine has no room for one more
+# connection.
 _FULL = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _PAUSE_WHEN_FULL = 0.2
 
 
 class Listener:
-    """A port of the loopback that stays this broker's while it is down.
+    """A listener on a port of the loopback, which stays its broker's while the broker is down.
 
     `resumed` is set while the broker runs and its clients reach it; otherwise connections are
     accepted, and nothing is read or answered. Answers come `delay` seconds late. `max_idle`:
@@ -78,12 +80,13 @@ class Listener:
             asyncio.get_running_loop().add_reader(listening, self._accept, listening, context, apis)
 
     def _accept(self, listening: socket.socket, context: Context, apis: Mapping[int, Api]) -> None:
-        # By hand: asyncio's servers lose a connection that they accept while they are closed.
+        # Connections are accepted by hand, because asyncio's servers lose a connection that they
+        # accept while they are closed.
         try:
             connection, _ = listening.accept()
         except OSError as error:
             if error.errno in _FULL:
-                # It stays in the backlog, and would be announced without end.
+                # The connection stays in the backlog, and would be announced without end.
                 loop = asyncio.get_running_loop()
                 loop.remove_reader(listening)
                 loop.call_later(_PAUSE_WHEN_FULL, self._watch, listening, context, apis)
@@ -95,7 +98,7 @@ class Listener:
         task.add_done_callback(self._connections.pop)
 
     def close_idle(self) -> None:
-        """To be called now and then."""
+        """Close connections that have been idle for too long. To be called from time to time."""
         if not self.resumed.is_set():
             return
         now = self._clock()
@@ -104,7 +107,7 @@ class Listener:
                 task.cancel()
 
     async def close(self) -> None:
-        """As when a process dies: connections are reset, and none is accepted."""
+        """Reset all connections and accept no more, as when a process dies."""
         if self._listening is not None:
             asyncio.get_running_loop().remove_reader(self._listening)
             self._listening.close()
@@ -114,10 +117,10 @@ class Listener:
             task.cancel()
         await asyncio.gather(*closing, return_exceptions=True)
         for connection, _ in closing.values():
-            connection.close()  # Its task may never have begun.
+            connection.close()  # The connection's task may never have begun.
 
     def release(self) -> None:
-        """Give the port back."""
+        """Give the reserved port back."""
         self._reserved.close()
 
     async def _serve(
@@ -143,7 +146,7 @@ class Listener:
                 pass  # A controller that fails resigns, and the client asks the next one.
             await channel.close()
         except (OSError, EOFError):
-            pass  # It is gone, or speaks no TLS.
+            pass  # The client is gone, or speaks no TLS.
         finally:
             writer.transport.abort()
 
@@ -163,14 +166,16 @@ class Listener:
 
 
 async def _until_closed(incoming: Incoming) -> None:
-    """Until the client gives up. What it sends meanwhile is for nobody."""
+    """Discard what the client sends until it closes the connection."""
     while await incoming.read(_CHUNK):
         pass
 
 
 def _bound(host: str, port: int) -> socket.socket:
-    """Bound and not listening: connections are refused. Several sockets can hold the port."""
-    # Named, or asyncio takes it for something else and leaves small answers to be held back.
+    """Return a socket that is bound and not listening, so connections are refused. Several sockets
+    can hold the port."""
+    # The protocol is named, because asyncio does not recognise the socket as TCP otherwise and lets
+    # small answers be held back.
     sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     sock.setblocking(False)
@@ -179,7 +184,7 @@ def _bound(host: str, port: int) -> socket.socket:
 
 
 async def answer_to(frame: bytes, context: Context, apis: Mapping[int, Api]) -> bytes | None:
-    """The framed answer, None where none is wanted. Raises NotAsked, HangUp and Silence."""
+    """Return the framed answer, None if unwanted. Raises NotAsked, HangUp and Silence."""
     key, version, correlation_id = wire.header_of(frame)
     api = apis.get(key)
     if api is None:

@@ -1,4 +1,4 @@
-"""Frames to requests and answers to frames, on kafka-python's codec. No I/O."""
+"""Frames become requests and answers become frames here, by kafka-python's codec. No I/O."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from kafka_unclean_recovery.emulator.listener import request_shape
 
 API_VERSIONS_KEY = 18
-# socket.request.max.bytes
+# This is the default of socket.request.max.bytes.
 MAX_FRAME_BYTES = 100 << 20
 LEAST_FRAME_BYTES = 8
 LENGTH_BYTES = 4
@@ -27,15 +27,15 @@ DECODE_ERRORS = (
     MemoryError,
     AssertionError,
 )
-"""What kafka-python's decoders raise on bytes that are no such request."""
+"""kafka-python's decoders raise these errors on bytes that are no such request."""
 
 
 class NotAsked(Exception):
-    """Bytes that are no request which is answered here."""
+    """The bytes are no request that is answered here."""
 
 
 def frame_length(prefix: bytes, most: int = MAX_FRAME_BYTES, least: int = LEAST_FRAME_BYTES) -> int:
-    """Of what follows its first four bytes. Raises NotAsked."""
+    """Return the length of the frame that follows these four bytes. Raises NotAsked."""
     length: int = _LENGTH.unpack(prefix)[0]
     if not least <= length <= most:
         raise NotAsked(f"a frame of {length} bytes")
@@ -47,13 +47,13 @@ def framed(content: bytes) -> bytes:
 
 
 def header_of(frame: bytes) -> tuple[int, int, int]:
-    """(api key, version, correlation id), where every version of every request has them."""
+    """Return (api key, version, correlation id), which every version of a request begins with."""
     key, version, correlation_id = _HEADER.unpack_from(frame)
     return key, version, correlation_id
 
 
 def decoded(request_class: Any, version: int, frame: bytes) -> Any:
-    """Raises NotAsked."""
+    """Decode a request. Raises NotAsked."""
     try:
         request_shape.check(request_class, version, frame)
         return request_class.decode(frame, version=version, header=True)
@@ -65,15 +65,15 @@ def decoded(request_class: Any, version: int, frame: bytes) -> Any:
 def encode(
     request_class: Any, version: int, correlation_id: int, values: Mapping[str, Any]
 ) -> bytes:
-    """The framed answer. `values` are its fields, those of structs nested alike; what is not named
-    has its default, and what the version lacks is left out."""
+    """Return the framed answer. `values` holds its fields, those of structs nested in the same way.
+    A missing field gets its default, and a field that the version lacks is left out."""
     response = build(response_class(request_class), version, values)
     response.with_header(correlation_id)
     return bytes(response.encode(header=True, framed=True))
 
 
 def response_class(request_class: Any) -> Any:
-    """What stands beside it in its module."""
+    """Return the response class that stands beside the request class in its module."""
     name = request_class.__name__.removesuffix("Request") + "Response"
     return getattr(sys.modules[request_class.__module__], name)
 

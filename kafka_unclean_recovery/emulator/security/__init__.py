@@ -1,1 +1,1 @@
-"""Who gets into a listener, and what each may ask: TLS, SASL, rights."""
+"""This package secures the listeners by TLS, SASL and the rights of each client."""

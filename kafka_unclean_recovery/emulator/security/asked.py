@@ -1,4 +1,5 @@
-"""A request, what the client may do who sent it, and the forms that rules about it take."""
+"""An Asked is a request with its client's rights, and the functions here are the forms of rules
+about it."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from kafka_unclean_recovery.emulator.security.rights import Operation, Resource,
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One request, and the context of the client who sent it."""
+    """One request, and the context of the client that sent it."""
 
     api: Api
     context: Context
@@ -26,7 +27,8 @@ class Asked:
         return await self.api.answer(self.context, self.request)
 
     def may(self, operation: Operation, topic: Any) -> bool:
-        """Of an entry that names a topic. An id that is nobody's is left to the API."""
+        """Return whether the client may do this to the topic that an entry names. An unknown topic
+        id is left to the API."""
         name = getattr(topic, "name", None) or getattr(topic, "topic", None)
         if not name:
             known = self.context.topic(None, getattr(topic, "topic_id", None))
@@ -36,7 +38,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """As an entry of a request that names a topic."""
+    """A stand-in for a request's entry that names a topic."""
 
     name: str
 
@@ -50,7 +52,7 @@ async def anyone(asked: Asked) -> Fields | None:
 
 
 def needs_cluster(operation: Operation, refusal: Refusal) -> Rule:
-    """A right on the cluster, or the whole request is refused."""
+    """Return a rule that asks for a right on the cluster, or else refuses the whole request."""
 
     async def rule(asked: Asked) -> Fields | None:
         if asked.rights.may(operation, Resource.CLUSTER):
@@ -61,7 +63,7 @@ def needs_cluster(operation: Operation, refusal: Refusal) -> Rule:
 
 
 def parted(requested: str, answered: str, may: Callable[[Asked, Any], bool], no: Refusal) -> Rule:
-    """Some entries of the request's list are answered, the others refused."""
+    """Return a rule that answers the entries that the client may have and refuses the others."""
 
     async def rule(asked: Asked) -> Fields | None:
         entries = getattr(asked.request, requested) or []

@@ -1,7 +1,8 @@
-"""Who may ask for what, and what is answered to who may not (KafkaApis, ControllerApis).
+"""The rules here decide what a client may ask for, and answer a client that may not (KafkaApis,
+ControllerApis).
 
-The one place where rights are looked at. What a client may not have is taken out of its request,
-or out of the answer where asking changes nothing; the APIs know nothing of it.
+Rights are checked in this one place. Entries that a client may not have are taken out of its
+request, or out of the answer where asking changes nothing; the APIs know nothing of rights.
 """
 
 from __future__ import annotations
@@ -44,17 +45,17 @@ from kafka_unclean_recovery.emulator.security.rights import Operation, Resource
 
 
 async def answer(api: Api, context: Context, request: Any) -> Fields | None:
-    """The API's, as far as the client may have it; None where none is wanted."""
+    """Return the API's answer, as far as the client may have it, or None where none is wanted."""
     if context.rights.everything:
         return await api.answer(context, request)
     return await RULES[type(request).name](Asked(api, context, request))
 
 
-# Topics of which some may be refused.
+# These rules refuse some topics of a request and let the API answer the others.
 
 
 async def _fetch(asked: Asked) -> Fields | None:
-    """As a follower who may act for the cluster, as anybody else who may read the topic."""
+    """Answer a fetch: a follower needs a right on the cluster, other clients one on the topic."""
     return await (_fetch_as_follower if _follows(asked.request) else _fetch_topics)(asked)
 
 
@@ -111,7 +112,7 @@ def _may_create(asked: Asked, topic: Any) -> bool:
 
 
 async def _delete_topics(asked: Asked) -> Fields | None:
-    """By id it is told what the topic is called, to who may describe it."""
+    """Answer DeleteTopics. A refusal by id names the topic if the client may describe it."""
     if asked.request.version < 6:
         return await _delete_by_name(asked)
 
@@ -135,7 +136,7 @@ _delete_by_name = parted(
 
 
 def _configs(operation: Operation, answered: str, more: Fields) -> Rule:
-    """Of topics by name, of brokers by a right on the cluster."""
+    """Return a rule for configs: topics need a right by name, brokers a right on the cluster."""
 
     def may(asked: Asked, resource: Any) -> bool:
         if resource.resource_type == BROKER:
@@ -154,11 +155,11 @@ def _configs(operation: Operation, answered: str, more: Fields) -> Rule:
     return parted("resources", answered, may, refusal)
 
 
-# Refusals of whole requests.
+# These functions refuse whole requests.
 
 
 def _everywhere(request: Any) -> Fields:
-    """At the top and for each thing that was asked for, wherever the answer has an error."""
+    """Refuse at the top and for each thing that was asked for, wherever the answer has an error."""
     return failed(type(request), request, CLUSTER_AUTHORIZATION_FAILED)
 
 
@@ -170,7 +171,7 @@ def _no(operation: Operation, **more: Any) -> Refusal:
     }
 
 
-# Producers and groups.
+# These rules are about producers and groups.
 
 
 async def _init_producer_id(asked: Asked) -> Fields | None:
@@ -230,9 +231,9 @@ RULES: Mapping[str, Rule] = {
         Operation.DESCRIBE, _no(Operation.DESCRIBE, topics=[], nodes=[])
     ),
     "DescribeTopicPartitionsRequest": describe_topic_partitions,
-    # As Kafka has it; the texts of KIP-966 and KIP-1275 say CLUSTER_ACTION.
     "DescribeTransactionsRequest": _describe_transactions,
     "ListTransactionsRequest": anyone,
+    # ElectLeaders needs ALTER in Kafka; the texts of KIP-966 and KIP-1275 say CLUSTER_ACTION.
     "ElectLeadersRequest": needs_cluster(Operation.ALTER, _everywhere),
     "FetchRequest": _fetch,
     "FindCoordinatorRequest": find_coordinator,
@@ -259,4 +260,4 @@ RULES: Mapping[str, Rule] = {
     "SyncGroupRequest": of_group(Operation.READ),
     "UpdateFeaturesRequest": needs_cluster(Operation.ALTER, _no(Operation.ALTER, results=[])),
 }
-"""By the name of the request: every one that is answered, and what it needs."""
+"""This table has every request that is answered, by name, with the rule that says what it needs."""

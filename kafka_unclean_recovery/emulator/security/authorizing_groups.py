@@ -1,4 +1,4 @@
-"""Who may ask for what of groups; see `authorizing`."""
+"""These rules decide what a client may ask about groups; see `authorizing`."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from kafka_unclean_recovery.emulator.listener.failure_answers import failed
 from kafka_unclean_recovery.emulator.security.asked import Asked, Rule, anyone, parted
 from kafka_unclean_recovery.emulator.security.rights import Operation, Resource
 
-_GROUP = 0  # FindCoordinatorRequest.CoordinatorType
+_GROUP = 0  # This is a value of FindCoordinatorRequest.CoordinatorType.
 
 
 def of_group(operation: Operation, then: Rule = anyone) -> Rule:
-    """A right on the one group that the request is about, or the whole of it is refused."""
+    """Return a rule that asks for a right on the request's one group, and otherwise refuses the
+    whole request."""
 
     async def rule(asked: Asked) -> Fields | None:
         request = asked.request
@@ -36,7 +37,7 @@ def _on_group(operation: Operation) -> Callable[[Asked, Any], bool]:
 
 
 async def list_groups(asked: Asked) -> Fields | None:
-    """Others are left out, without an error."""
+    """Answer ListGroups. Groups that the client may not describe are left out, without an error."""
     fields = await asked.answered()
     if fields is None or asked.rights.may(Operation.DESCRIBE, Resource.CLUSTER):
         return fields
@@ -73,7 +74,7 @@ delete_groups = parted(
 
 
 async def offset_fetch(asked: Asked) -> Fields | None:
-    """From version 8 on several groups."""
+    """Answer OffsetFetch, which names several groups from version 8 on."""
     request = asked.request
     if request.version < 8:
         return await of_group(Operation.DESCRIBE, _offsets_of_one)(asked)
@@ -102,7 +103,8 @@ async def _offsets_of_one(asked: Asked) -> Fields | None:
 
 
 def _offsets(asked: Asked, topics: list[Fields], named: Any) -> list[Fields]:
-    """Of all topics those that may not be described are left out; those named are refused."""
+    """Return the offsets that the client may see. A topic that it may not describe is refused if
+    the request names it, and left out if the request asks for all topics."""
     found = []
     for topic in topics:
         entry = _Entry(topic.get("name"), topic.get("topic_id"))

@@ -1,4 +1,4 @@
-"""Rights on what describes the cluster and its topics: what may not be seen is left out."""
+"""These rules hide the parts of the cluster and its topics that a client may not describe."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ async def describe_cluster(asked: Asked) -> Fields | None:
 
 
 async def metadata(asked: Asked) -> Fields | None:
-    """Of all topics those that may not be described are left out, without an error."""
+    """Answer Metadata. If all topics are asked for, those that the client may not describe are left
+    out, without an error."""
     request = asked.request
     every = request.topics is None or (request.version == 0 and not request.topics)
     fields = await asked.answered()
@@ -30,13 +31,13 @@ async def metadata(asked: Asked) -> Fields | None:
 
 
 def _hidden(topic: Fields, by_id: bool) -> Fields:
-    """Of a topic that may not be described, only what it was asked by is told."""
+    """Return the refusal of a hidden topic, with only the name or id that the request has."""
     known = {"topic_id": topic["topic_id"], "name": None} if by_id else {"name": topic["name"]}
     return {"error_code": TOPIC_AUTHORIZATION_FAILED, "partitions": []} | known
 
 
 async def describe_topic_partitions(asked: Asked) -> Fields | None:
-    """Hidden topics are in no page, nor in the cursor to the next."""
+    """Answer DescribeTopicPartitions. Hidden topics are in no page and in no cursor."""
     request = asked.request
     every = not request.topics
     names = sorted(asked.context.state.topic_ids) if every else []
@@ -67,7 +68,8 @@ def _with_cluster_operations(asked: Asked, fields: Fields) -> Fields:
 
 
 def _with_topic_operations(asked: Asked, topic: Fields, key: str) -> Fields:
-    """The codec takes a set for one of the two messages, a number for the other."""
+    """Return the topic with the operations that the client may do. The codec takes a set for one of
+    the two messages, and a number for the other."""
     if topic.get(key) in (None, UNKNOWN):
         return topic
     known = asked.rights.operations(Resource.TOPIC, topic["name"])

@@ -1,4 +1,5 @@
-"""Bytes to and from one client, plain or through TLS. Who waits learns that the client is gone."""
+"""A Channel carries bytes to and from one client, plain or through TLS, and shows when the client
+is gone."""
 
 from __future__ import annotations
 
@@ -15,14 +16,15 @@ from kafka_unclean_recovery.emulator.listener import wire
 T = TypeVar("T")
 
 _CHUNK = 64 << 10
-# What Java's TLS answers to what is not TLS: a fatal alert, internal_error. OpenSSL says nothing.
+# Java's TLS answers bytes that are no TLS with a fatal alert, internal_error. OpenSSL says nothing.
 _NOT_TLS = bytes((21, 3, 3, 0, 2, 2, 80))
 _LINGER_SECONDS = 1.0
 
 
 class Incoming(asyncio.StreamReader):
-    """`gone` is set when the client closed or reset the connection, whoever reads it.
-    `active_at`: the time of `clock` when bytes last came or went."""
+    """The bytes that come from a client. `gone` is set when the client has closed or reset the
+    connection, even if no task reads. `active_at`: the time of `clock` when bytes last came or
+    went."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         super().__init__()
@@ -48,19 +50,19 @@ class Incoming(asyncio.StreamReader):
 
 class Channel(Protocol):
     async def read(self, count: int) -> bytes:
-        """So many bytes. Raises EOFError or OSError when there are no more."""
+        """Return so many bytes. Raises EOFError or OSError when there are no more."""
 
     async def write(self, data: bytes) -> None:
-        """Returns when all is handed to the system. Raises OSError."""
+        """Return when all is handed to the system. Raises OSError."""
 
     async def close(self) -> None:
-        """Returns when what was written is handed over and the connection is closed."""
+        """Return when all written bytes are handed over and the connection is closed."""
 
 
 async def read_frame(
     channel: Channel, most: int = wire.MAX_FRAME_BYTES, least: int = wire.LEAST_FRAME_BYTES
 ) -> bytes:
-    """Without its length. Raises wire.NotAsked, EOFError, OSError."""
+    """Return a frame without its length. Raises wire.NotAsked, EOFError, OSError."""
     prefix = await channel.read(wire.LENGTH_BYTES)
     return await channel.read(wire.frame_length(prefix, most, least))
 
@@ -90,8 +92,8 @@ class Plain:
         await self._writer.wait_closed()
 
     async def linger(self) -> None:
-        """Before a close: with bytes unread it resets the connection, and that may overtake what
-        was written."""
+        """Read what is left before a close. Closing with unread bytes resets the connection, and
+        the reset may overtake the bytes that were written."""
         self._writer.write_eof()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_LINGER_SECONDS):
@@ -100,8 +102,8 @@ class Plain:
 
 
 class Tls:
-    """By hand, because asyncio's TLS closes on a failed handshake without the alert that says why,
-    and clients tell their users what the alert says."""
+    """A TLS channel, done by hand: asyncio's TLS closes on a failed handshake without the alert
+    that says why, and clients tell their users what the alert says."""
 
     def __init__(self, context: ssl.SSLContext, plain: Plain, incoming: Incoming) -> None:
         self._plain = plain
@@ -110,7 +112,7 @@ class Tls:
         self._tls = context.wrap_bio(self._in, self._out, server_side=True)
 
     async def shake_hands(self) -> Mapping[str, object] | None:
-        """The client's certificate, if it showed one. Raises OSError, EOFError."""
+        """Shake hands, and return the client's certificate or None. Raises OSError, EOFError."""
         try:
             await self._through(self._tls.do_handshake)
         except ssl.SSLError as error:

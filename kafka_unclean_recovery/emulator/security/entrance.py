@@ -1,4 +1,4 @@
-"""What a client passes before its requests are heard: TLS and a login, as the cluster asks."""
+"""A client passes TLS and a login, as the cluster asks, before its requests are answered."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kafka_unclean_recovery.emulator.security.settings import Security, principa
 
 
 class Entrance:
-    """Of all listeners of a cluster. Raises OSError for PEM files that can't be used."""
+    """The entrance to all listeners of a cluster. Raises OSError for unusable PEM files."""
 
     def __init__(self, security: Security | None = None) -> None:
         self._security = security or Security()
@@ -20,7 +20,7 @@ class Entrance:
         self._accounts = Accounts(self._security) if self._security.sasl else None
 
     async def channel(self, plain: Plain, incoming: Incoming) -> tuple[Channel, str]:
-        """What to talk through, and the principal as TLS knows it. Raises OSError, EOFError."""
+        """Return the channel to talk through, and TLS's principal. Raises OSError, EOFError."""
         if self._context is None:
             return plain, principal_of(None)
         tls = Tls(self._context, plain, incoming)
@@ -32,7 +32,7 @@ class Entrance:
         principal: str,
         answer: Callable[[bytes], Awaitable[bytes | None]],
     ) -> Rights:
-        """Of who has logged in, where a login is asked for; see `sasl.log_in`."""
+        """Return the client's rights, after a login where one is asked for; see `sasl.log_in`."""
         if self._accounts is not None:
             principal = await log_in(channel, self._accounts, answer)
         return self._security.rights_of(principal)

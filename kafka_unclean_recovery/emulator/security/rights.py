@@ -1,4 +1,4 @@
-"""What a principal may do: operations on resources (AclOperation, ResourceType, AclEntry)."""
+"""A Right lets a principal do an operation on a resource (AclOperation, ResourceType, AclEntry)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from enum import Enum, IntEnum
 
 
 class Operation(IntEnum):
-    """With Kafka's codes."""
+    """The operations, with Kafka's codes."""
 
     ALL = 2
     READ = 3
@@ -72,14 +72,14 @@ SUPPORTED: Mapping[Resource, frozenset[Operation]] = {
 UNKNOWN = -(2**31)
 ANY = "*"
 
-# Who may do one of these may do what they imply (StandardAuthorizerData).
+# A principal that may do one of these may also do DESCRIBE (StandardAuthorizerData).
 _IMPLY_DESCRIBE = (Operation.READ, Operation.WRITE, Operation.DELETE, Operation.ALTER)
 _RIGHT = re.compile(r"(?P<resource>[A-Za-z]+)(?:\((?P<name>[^()]+)\))?:(?P<operation>[A-Z_]+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Right:
-    """name: of the resource, or * for all; the cluster has none."""
+    """One right. name: that of the resource, or * for all; the cluster has none."""
 
     resource: Resource
     name: str
@@ -87,7 +87,7 @@ class Right:
 
 
 def parse_right(text: str) -> Right:
-    """From "Cluster:ALTER", "Topic(*):READ", "Topic(orders):DESCRIBE". Raises ValueError."""
+    """Parse "Cluster:ALTER", "Topic(*):READ" or "Topic(orders):DESCRIBE". Raises ValueError."""
     found = _RIGHT.fullmatch(text)
     resources = {resource.value: resource for resource in Resource}
     resource = resources.get(found["resource"]) if found else None
@@ -105,7 +105,7 @@ def parse_right(text: str) -> Right:
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """Of one principal. None: all of them."""
+    """The rights of one principal. None means all of them."""
 
     granted: frozenset[Right] | None
 
@@ -123,14 +123,15 @@ class Rights:
         )
 
     def may_anywhere(self, operation: Operation, resource: Resource) -> bool:
-        """On some resource of this kind (Authorizer.authorizeByResourceType)."""
+        """Return whether the principal may do this on some resource of this kind
+        (Authorizer.authorizeByResourceType)."""
         if self.granted is None:
             return True
         kind = [right.operation for right in self.granted if right.resource is resource]
         return not set(kind).isdisjoint(_granting(operation))
 
     def operations(self, resource: Resource, name: str = ANY) -> frozenset[Operation]:
-        """What metadata answers call authorized operations."""
+        """Return the authorized operations on a resource, as metadata answers call them."""
         return frozenset(op for op in SUPPORTED[resource] if self.may(op, resource, name))
 
 
@@ -138,7 +139,7 @@ EVERY_RIGHT = Rights(None)
 
 
 def _granting(operation: Operation) -> tuple[Operation, ...]:
-    """The operations of which each is enough."""
+    """Return the operations each of which is enough."""
     if operation is Operation.DESCRIBE:
         return (operation, Operation.ALL, *_IMPLY_DESCRIBE)
     if operation is Operation.DESCRIBE_CONFIGS:

@@ -1,7 +1,8 @@
-"""Logging in by SASL, before anything else is answered (SaslServerAuthenticator).
+"""A client logs in by SASL before any other request is answered (SaslServerAuthenticator).
 
-ApiVersions once, SaslHandshake, and then the tokens of the mechanism: in SaslAuthenticate, or
-bare after version 0 of the handshake. What is out of turn closes the connection.
+The client sends ApiVersions at most once, SaslHandshake, and then the tokens of the mechanism, in
+SaslAuthenticate, or bare after version 0 of the handshake. A request out of turn closes the
+connection.
 """
 
 from __future__ import annotations
@@ -24,25 +25,25 @@ from kafka_unclean_recovery.emulator.security import scram
 from kafka_unclean_recovery.emulator.security.channel import Channel, read_frame
 from kafka_unclean_recovery.emulator.security.settings import Security
 
-# sasl.server.max.receive.size
+# This is the default of sasl.server.max.receive.size.
 MAX_FRAME_BYTES = 512 << 10
 
 
 class LoginFailed(Exception):
-    """Its text is what the client is told. It holds nothing of what the client sent."""
+    """The login failed. The text is told to the client, and holds nothing that the client sent."""
 
 
 class Exchange(Protocol):
-    """user: who logged in, None until that is proved."""
+    """A login that goes on. user: the name that logged in, None until it is proved."""
 
     user: str | None
 
     def evaluate(self, token: bytes) -> bytes:
-        """The answer to a token. Raises LoginFailed."""
+        """Return the answer to a token. Raises LoginFailed."""
 
 
 class Accounts:
-    """Who can log in, and how. What is kept for SCRAM is made when it is first needed."""
+    """The users that can log in, and the mechanisms. SCRAM credentials are made on first use."""
 
     def __init__(self, security: Security) -> None:
         self.mechanisms = security.mechanisms
@@ -63,7 +64,7 @@ class Accounts:
 
 
 class _Plain:
-    """RFC 4616, as PlainSaslServer has it."""
+    """A login by RFC 4616, as PlainSaslServer does it."""
 
     def __init__(self, passwords: Mapping[str, str]) -> None:
         self.user: str | None = None
@@ -103,7 +104,7 @@ class _Scram:
                 return self._challenge(token)
             proof = scram.conclude(self._asked, token)
         except scram.Refused:
-            # Whether there is such a user is not told.
+            # The client is not told whether the user exists.
             raise LoginFailed(
                 "Authentication failed during authentication due to invalid credentials with SASL "
                 f"mechanism {self._mechanism}"
@@ -122,8 +123,9 @@ class _Scram:
 async def log_in(
     channel: Channel, accounts: Accounts, answer: Callable[[bytes], Awaitable[bytes | None]]
 ) -> str:
-    """The user. `answer` is that of any request, asked here for ApiVersions only. Raises
-    wire.NotAsked for what is out of turn, LoginFailed when the client was told why."""
+    """Log a client in and return the user. `answer` answers any request, and is asked only for
+    ApiVersions. Raises wire.NotAsked for a request out of turn, LoginFailed when the client was
+    told why."""
     handshake = await _handshake(channel, answer)
     offered = {"mechanisms": list(accounts.mechanisms)}
     if handshake.mechanism not in accounts.mechanisms:

@@ -1,7 +1,7 @@
-"""The server's side of SCRAM (RFC 5802, RFC 7677), as Kafka has it (ScramSaslServer).
+"""This module is the server's side of SCRAM (RFC 5802, RFC 7677), as in Kafka (ScramSaslServer).
 
-Pure: messages in, messages out. Like Kafka's, without channel binding, and names are taken as
-they come (no SASLprep).
+It is pure: messages in, messages out. As in Kafka, there is no channel binding, and names are taken
+as they come (no SASLprep).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ScramCredential:
-    """What a broker keeps of a password."""
+    """The keys that a broker keeps of a password."""
 
     mechanism: str
     salt: bytes
@@ -42,7 +42,8 @@ class ScramCredential:
 
 @dataclass(frozen=True, slots=True)
 class Challenge:
-    """server_first: what the client is sent. The rest is held against what it answers."""
+    """A challenge to a client. server_first: the message that the client is sent. The client's
+    answer is checked against the other fields."""
 
     user: str
     server_first: bytes
@@ -53,7 +54,7 @@ class Challenge:
 
 
 def credential(mechanism: str, password: str, salt: bytes) -> ScramCredential:
-    """Of a password. Takes some milliseconds."""
+    """Return the credential of a password. This takes some milliseconds."""
     name = HASHES[mechanism]
     salted = hashlib.pbkdf2_hmac(name, password.encode(), salt, ITERATIONS)
     client_key = hmac.digest(salted, b"Client Key", name)
@@ -62,12 +63,12 @@ def credential(mechanism: str, password: str, salt: bytes) -> ScramCredential:
 
 
 def user_of(client_first: bytes) -> str:
-    """Who wants to log in. Raises Refused."""
+    """Return the user that wants to log in. Raises Refused."""
     return _user(_match(_FIRST, client_first)["name"])
 
 
 def challenge(client_first: bytes, known: ScramCredential, server_nonce: str) -> Challenge:
-    """Raises Refused."""
+    """Return the challenge to a client's first message. Raises Refused."""
     found = _match(_FIRST, client_first)
     user = _user(found["name"])
     if found["authzid"] and _user(found["authzid"]) != user:
@@ -79,7 +80,7 @@ def challenge(client_first: bytes, known: ScramCredential, server_nonce: str) ->
 
 
 def conclude(asked: Challenge, client_final: bytes) -> bytes:
-    """The server's own proof, for a client that proved itself. Raises Refused."""
+    """Return the server's own proof, for a client that proved itself. Raises Refused."""
     found = _match(_FINAL, client_final)
     if found["nonce"] != asked.nonce or _bytes(found["header"]) != asked.gs2_header.encode():
         raise Refused("it answers another challenge")
@@ -106,7 +107,7 @@ def _match(pattern: re.Pattern[str], message: bytes) -> re.Match[str]:
 
 
 def _user(name: str) -> str:
-    """A saslname of RFC 5802 says comma and equals sign otherwise."""
+    """Return the name in a saslname of RFC 5802, which encodes comma and equals sign."""
     return name.replace("=2C", ",").replace("=3D", "=")
 
 

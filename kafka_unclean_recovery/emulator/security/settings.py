@@ -1,4 +1,4 @@
-"""How the listeners of an emulated cluster are secured, and who may do what there."""
+"""These settings secure the listeners of an emulated cluster, and give principals their rights."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ ANONYMOUS = "ANONYMOUS"
 
 @dataclass(frozen=True, slots=True)
 class Tls:
-    """PEM files. `certificate` may hold the key too. With `client_authorities` clients must show
-    a certificate that one of these authorities issued."""
+    """The PEM files of TLS. `certificate` may hold the key too. With `client_authorities` clients
+    must show a certificate that one of these authorities issued."""
 
     certificate: Path
     key: Path | None = None
@@ -27,12 +27,14 @@ class Tls:
 
 @dataclass(frozen=True, slots=True)
 class Security:
-    """Of every broker's listener. What doesn't fit together raises ValueError.
+    """The security of every broker's listener. Raises ValueError for settings that do not fit
+    together.
 
     users: passwords by name, for SASL. rights: by principal, as in "Cluster:ALTER",
-    "Topic(*):READ", "Group(mine):DESCRIBE"; who is not named there has none. None: there is no
-    authorizer, and everyone may do everything. A principal is the name that SASL logged in, or
-    with client certificates alone their subject, as in "CN=sre", or ANONYMOUS.
+    "Topic(*):READ", "Group(mine):DESCRIBE"; a principal that is not named there has none. None
+    means that there is no authorizer, and every principal may do everything. A principal is the
+    name that SASL logged in, or with client certificates alone their subject, as in "CN=sre", or
+    ANONYMOUS.
     """
 
     protocol: str = "PLAINTEXT"
@@ -71,7 +73,7 @@ class Security:
 
 
 def server_context(tls: Tls) -> ssl.SSLContext:
-    """Raises OSError, among them ssl.SSLError, for files that can't be used."""
+    """Return the TLS context. Raises OSError, so also ssl.SSLError, for unusable files."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     # Without a password OpenSSL would ask for one on the terminal.
     context.load_cert_chain(tls.certificate, tls.key, password=lambda: tls.key_password or "")
@@ -82,8 +84,8 @@ def server_context(tls: Tls) -> ssl.SSLContext:
 
 
 def principal_of(certificate: Mapping[str, object] | None) -> str:
-    """The subject of a client's certificate, as SSLSocket.getpeercert has it, last part first
-    (RFC 2253, and Kafka's DefaultKafkaPrincipalBuilder); ANONYMOUS without one."""
+    """Return the subject of a client's certificate, as SSLSocket.getpeercert has it, last part
+    first (RFC 2253, and Kafka's DefaultKafkaPrincipalBuilder), or ANONYMOUS without one."""
     subject = (certificate or {}).get("subject")
     if not isinstance(subject, tuple) or not subject:
         return ANONYMOUS
