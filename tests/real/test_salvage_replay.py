@@ -265,7 +265,7 @@ def test_the_dry_run_names_what_targets_alter_or_refuse_and_they_do(
         known = {"message.timestamp.after.max.ms": UNBOUND, **config}
         _create(recovered.cluster, name, 1, known)
         capfd.readouterr()
-        code = run(_options(recovered.cluster, saved, name))
+        code = carry_out(produce, _options(recovered.cluster, saved, name))
         dry = capfd.readouterr()
         assert code == (1 if keys else 0), dry
         said = [line for line in dry.out.splitlines() if line.startswith("altered: ")]
