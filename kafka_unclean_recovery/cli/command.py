@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Any, get_type_hints
 
 import typer
+from typer.core import TyperGroup
 
 from kafka_unclean_recovery.cli.exits import USAGE, Exit
 from kafka_unclean_recovery.cli.log_format import context_of_command
@@ -36,9 +37,15 @@ def command(
     """
 
     def invoke(**flags: Any) -> None:
+        context = context_of_command()
+        if context.invoked_subcommand is not None:
+            _refuse_flags_before(context, context.invoked_subcommand)
+            return
         for name in required:
             _require(name, flags[name])
-        raise typer.Exit(carry_out(_function(run, says, extra), options(**flags), says))
+        given = options(**flags)
+        code = carry_out(lambda console, _: _function(run, extra)(console, given), given, says)
+        raise typer.Exit(code)
 
     hints = get_type_hints(options, include_extras=True)
     fields = dataclasses.fields(options)
@@ -63,25 +70,36 @@ def carry_out(work: Callable[[Any, Any], int], options: Any, says: str = _NAME) 
         return error.code
 
 
-def _function(run: str, says: str, extra: str) -> Callable[[Any, Any], int]:
+def _function(run: str, extra: str) -> Callable[[Any, Any], int]:
+    """Raises Exit(2) where a library of an extra is missing."""
     # Kafka's codec takes 0.2 s to import: --help and a wrong flag should not wait for it.
     module, name = run.split(":")
     try:
-        found: Callable[[Any, Any], int] = getattr(
-            import_module(f"kafka_unclean_recovery.cli.runs.{module}"), name
-        )
+        runs = import_module(f"kafka_unclean_recovery.cli.runs.{module}")
     except ModuleNotFoundError as error:
         if not extra:
             raise
-        return _not_installed(f"{error.name} is not installed, which {extra}")
+        raise Exit(USAGE, f"{error.name} is not installed, which {extra}") from None
+    found: Callable[[Any, Any], int] = getattr(runs, name)
     return found
 
 
-def _not_installed(sentence: str) -> Callable[[Any, Any], int]:
-    def refuse(*_: object) -> int:
-        raise Exit(USAGE, sentence)
-
-    return refuse
+def _refuse_flags_before(context: typer.Context, command: str) -> None:
+    """Refuse a flag before the command, which would be dropped in silence."""
+    group = context.command
+    assert isinstance(group, TyperGroup)
+    chosen = group.get_command(context, command)
+    assert chosen is not None
+    path = context.command_path
+    its_own = {flag for param in chosen.params for flag in param.opts}
+    for param in group.params:
+        source = context.get_parameter_source(param.name or "")
+        if source is None or source.name != "COMMANDLINE":
+            continue
+        flag = param.opts[0]
+        if flag in its_own:
+            context.fail(f"{flag} goes after the command: {path} {command} {flag} ...")
+        context.fail(f"{flag} is no flag of {command}; it goes with {path} without a command.")
 
 
 def _require(name: str, value: object) -> None:

@@ -24,7 +24,6 @@ from kafka_unclean_recovery.cli.environment import (
     variable_of,
 )
 from kafka_unclean_recovery.cli.exits import NOT_ALL, USAGE, Exit
-from kafka_unclean_recovery.cli.group_flags import refuse_flags_before
 from kafka_unclean_recovery.cli.log_format import (
     LogFormat,
     context_of_command,
@@ -108,8 +107,7 @@ def _surrounded(work: Callable[..., Any]) -> Callable[..., Any]:
         global _begun
         context = context_of_command()
         if context.invoked_subcommand is not None:
-            refuse_flags_before(context, context.invoked_subcommand)
-            return None
+            return work(**flags)
         _begun = True
         # Not for --help and a wrong flag to wait for.
         from kafka_unclean_recovery.cli.console import Console

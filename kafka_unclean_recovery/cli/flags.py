@@ -168,3 +168,43 @@ MetricsFile = Annotated[
         " file of an earlier run is replaced.",
     ),
 ]
+PLAN: Any = typer.Option(
+    "--plan",
+    metavar="FILE",
+    help="What --plan-output-file wrote: who is to lead, and how far its log goes.",
+)
+DesignatedByHand = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Designated leaders as they were elected, where they are not the plan's.",
+    ),
+]
+RawOnly = Annotated[
+    bool,
+    typer.Option("--raw-only", help="Write segment files only, no Parquet, which needs pyarrow."),
+]
+Master = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="As spark-submit has it, or sc://HOST:PORT; by default spark-submit's, else local[*].",
+    ),
+]
+Conf = Annotated[
+    list[str] | None,
+    typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark; may be given again."),
+]
+Summaries = Annotated[
+    list[Path],
+    typer.Option(
+        metavar="DIR",
+        help="What spark scan --output wrote; may be given again. Of a replica that two scans have"
+        " the later counts.",
+    ),
+]
+StoreEndpoint = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="Of an object store that is not its maker's own."),
+]
+StoreRegion = Annotated[str | None, typer.Option(metavar="REGION", help="Of an S3 bucket.")]

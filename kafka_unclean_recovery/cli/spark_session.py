@@ -132,3 +132,9 @@ def _setting(word: str) -> tuple[str, str]:
     if not key or not equals:
         raise usage(f"--conf {word}: give a setting of Spark as KEY=VALUE")
     return key, value
+
+
+def store_options(endpoint: str | None, region: str | None) -> dict[str, str]:
+    """Those that were given, by the names that stores have for them."""
+    given = (("endpoint", endpoint), ("region", region))
+    return {name: value for name, value in given if value is not None}

@@ -13,15 +13,17 @@ from kafka_unclean_recovery.cli.command import command
 from kafka_unclean_recovery.cli.commands import salvage_replay
 from kafka_unclean_recovery.cli.flags import (
     BY_HAND,
+    PLAN,
+    DesignatedByHand,
     Format,
     LogDirs,
     OutputFormat,
     PartitionsFile,
+    RawOnly,
     ReplicaInfoFiles,
     Topics,
 )
 from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
-from kafka_unclean_recovery.cli.salvage_flags import PLAN, DesignatedByHand, RawOnly
 
 NAME = "salvage"
 

@@ -10,14 +10,18 @@ import typer
 
 from kafka_unclean_recovery.cli.command import command
 from kafka_unclean_recovery.cli.commands import spark_plan, spark_salvage
-from kafka_unclean_recovery.cli.flags import Format, HowMuch, OutputFormat, PartitionsFile, Topics
-from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
-from kafka_unclean_recovery.cli.spark_flags import (
+from kafka_unclean_recovery.cli.flags import (
     Conf,
+    Format,
+    HowMuch,
     Master,
+    OutputFormat,
+    PartitionsFile,
     StoreEndpoint,
     StoreRegion,
+    Topics,
 )
+from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.mechanisms import ScanMode
 
 NAME = "spark"

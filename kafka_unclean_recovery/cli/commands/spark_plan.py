@@ -10,12 +10,14 @@ import typer
 
 from kafka_unclean_recovery.cli.command import command
 from kafka_unclean_recovery.cli.flags import (
+    Conf,
     Format,
+    Master,
     OutputFormat,
     PlanFile,
+    Summaries,
 )
 from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
-from kafka_unclean_recovery.cli.spark_flags import Conf, Master, Summaries
 
 NAME = "plan"
 

@@ -9,16 +9,21 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery.cli.command import command
-from kafka_unclean_recovery.cli.flags import Format, OutputFormat, PartitionsFile, Topics
-from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
-from kafka_unclean_recovery.cli.salvage_flags import PLAN, DesignatedByHand, RawOnly
-from kafka_unclean_recovery.cli.spark_flags import (
+from kafka_unclean_recovery.cli.flags import (
+    PLAN,
     Conf,
+    DesignatedByHand,
+    Format,
     Master,
+    OutputFormat,
+    PartitionsFile,
+    RawOnly,
     StoreEndpoint,
     StoreRegion,
     Summaries,
+    Topics,
 )
+from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
 
 NAME = "salvage"
 

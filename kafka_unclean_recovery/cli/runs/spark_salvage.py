@@ -15,8 +15,12 @@ from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.runs.salvage import read_leaders
 from kafka_unclean_recovery.cli.scan_watch import size_text
 from kafka_unclean_recovery.cli.selection import Selection, selection
-from kafka_unclean_recovery.cli.spark_flags import store_options
-from kafka_unclean_recovery.cli.spark_session import SparkWatch, check_installed, session_for
+from kafka_unclean_recovery.cli.spark_session import (
+    SparkWatch,
+    check_installed,
+    session_for,
+    store_options,
+)
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.watching import Stopped
 from kafka_unclean_recovery.salvage.designated import DesignatedLeaders
