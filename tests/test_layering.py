@@ -1,8 +1,9 @@
-"""Who may import whom: the architecture section of the README, as a test."""
+"""Which package may import which: docs/architecture.md as a test."""
 
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -158,3 +159,19 @@ def test_ctl_imports_no_codec() -> None:
     assert _heavy(f"{NAME}.cli.runs.emulator_ctl", f"{NAME}.emulator.control.commands") <= {
         "asyncio"
     }
+
+
+ARCHITECTURE = (PACKAGE.parent / "docs" / "architecture.md").read_text()
+
+
+def test_each_file_that_the_architecture_names_is_there() -> None:
+    named = set(re.findall(r"`((?:[a-z_]+/)+[a-z_]+\.py)", ARCHITECTURE))
+    assert len(named) > 30
+    roots = (PACKAGE, PACKAGE.parent)
+    assert [name for name in named if not any((root / name).is_file() for root in roots)] == []
+
+
+def test_a_replicas_log_passes_no_file_twice() -> None:
+    way = ARCHITECTURE.split("One `ReplicaLog`")[1].split("`--recovery-duration-ms`")[0]
+    files = re.findall(r"`([a-z_/]+\.py)`", way)
+    assert len(files) == len(set(files)) <= 25
