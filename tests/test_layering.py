@@ -20,7 +20,7 @@ ALLOWED = {
     "files": {"boot_clock"},
     "report": {"files", "planning"},
     "messages": set(),
-    "cluster": {"deadline", "messages"},
+    "cluster": {"deadline", "files", "messages"},
     "transport": {
         *("boot_clock", "cluster", "deadline", "files", "messages", "planning", "shutdown"),
     },
@@ -31,7 +31,7 @@ ALLOWED = {
     },
     "post_mortem": {"files", "report"},
     "doctor": {"cluster", "deadline", "planning", "report", "transport"},
-    "log_dir": {"planning", "signals"},
+    "log_dir": {"files", "planning", "signals"},
     "stores": {"log_dir"},
     "salvage": {"files", "log_dir", "planning", "report"},
     "salvage/live": {"cluster", "deadline", "files", "log_dir", "salvage"},

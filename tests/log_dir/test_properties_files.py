@@ -12,11 +12,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kafka_unclean_recovery.log_dir.errors import BadFormat
-from kafka_unclean_recovery.log_dir.small_files.java_properties import parse_properties
 from kafka_unclean_recovery.log_dir.small_files.properties_files import (
     MetaProperties,
     parse_meta_properties,
     parse_partition_metadata,
+    parse_properties,
 )
 from tests.log_dir.segments import outcome
 

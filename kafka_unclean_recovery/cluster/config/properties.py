@@ -1,81 +1,17 @@
-"""Parse the syntax of java.util.Properties as its load() documents it; no I/O."""
+"""A client file is a Java properties file; errors name the file, the line and the fix."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-
 from kafka_unclean_recovery.cluster.wire.errors import ConfigError
-
-_BLANKS = " \t\f"
-_LINE_END = re.compile(r"\r\n|\n|\r")
-_COMMENT = ("#", "!")
-
-# A key runs to the first unescaped separator; one = or : may stand between blanks.
-_KEY = re.compile(r"(?:\\.|[^\\=: \t\f])*", re.DOTALL)
-_SEPARATOR = re.compile(r"[ \t\f]*[=:]?[ \t\f]*")
-
-_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.?)", re.DOTALL)
-_CONTROL = {"n": "\n", "t": "\t", "r": "\r", "f": "\f"}
+from kafka_unclean_recovery.files.java_properties import BadEscape, parse_java_properties
 
 
 def parse_properties(text: str, source: str) -> dict[str, str]:
-    r"""Return the keys and values of a properties file; the last of a repeated key wins.
-
-    `source` names the file in errors. Raises ConfigError for a \u without four hex digits.
-    """
-    properties: dict[str, str] = {}
-    for number, line in _logical_lines(text):
-        key, value = _split(line)
-        try:
-            properties[_unescape(key)] = _unescape(value)
-        except ValueError:
-            raise ConfigError(
-                f"{source}, line {number}: a malformed \\uXXXX escape: write four hex digits "
-                "after \\u, or \\\\u for a backslash and a u"
-            ) from None
-    return properties
-
-
-def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield (number of the first line, logical line), without comments and empty lines."""
-    lines = enumerate(_LINE_END.split(text), start=1)
-    for number, natural in lines:
-        line = natural.lstrip(_BLANKS)
-        if line.startswith(_COMMENT):
-            continue
-        while _continues(line):
-            _, following = next(lines, (0, ""))
-            line = line[:-1] + following.lstrip(_BLANKS)
-        if line:
-            yield number, line
-
-
-def _continues(line: str) -> bool:
-    backslashes = len(line) - len(line.rstrip("\\"))
-    return backslashes % 2 == 1
-
-
-def _split(line: str) -> tuple[str, str]:
-    key = _KEY.match(line)
-    assert key is not None  # the pattern matches the empty string
-    separator = _SEPARATOR.match(line, key.end())
-    assert separator is not None
-    return key.group(), line[separator.end() :]
-
-
-def _unescape(text: str) -> str:
-    if "\\" not in text:
-        return text
-    unescaped = _ESCAPE.sub(_meaning, text)
-    # Java's escapes are UTF-16: a character above U+FFFF is written as two of them.
-    return unescaped.encode("utf-16-be", "surrogatepass").decode("utf-16-be", "replace")
-
-
-def _meaning(escape: re.Match[str]) -> str:
-    body = escape.group(1)
-    if len(body) > 1:
-        return chr(int(body[1:], 16))
-    if body == "u":
-        raise ValueError("malformed \\uXXXX escape")
-    return _CONTROL.get(body, body)
+    """Return the keys and values; `source` names the file in errors. Raises ConfigError."""
+    try:
+        return parse_java_properties(text)
+    except BadEscape as error:
+        raise ConfigError(
+            f"{source}, line {error.line}: a malformed \\uXXXX escape: write four hex digits "
+            "after \\u, or \\\\u for a backslash and a u"
+        ) from None

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from kafka_unclean_recovery.files.java_properties import BadEscape, parse_java_properties
 from kafka_unclean_recovery.log_dir.errors import BadFormat, excerpt
-from kafka_unclean_recovery.log_dir.small_files.java_properties import parse_properties
 from kafka_unclean_recovery.log_dir.small_files.kafka_uuid import parse_uuid
 from kafka_unclean_recovery.log_dir.small_files.text_lines import INT32_MAX, decoded, number
 
@@ -33,6 +33,15 @@ class MetaProperties:
     node_id: int
     cluster_id: str | None
     directory_id: str | None
+
+
+def parse_properties(what: str, data: bytes) -> dict[str, str]:
+    """Return the keys and values of a file of that name. Raises BadFormat for a broken \\u escape,
+    as Java does."""
+    try:
+        return parse_java_properties(data.decode("iso-8859-1"))
+    except BadEscape:
+        raise BadFormat(what, "a broken \\u escape") from None
 
 
 def parse_meta_properties(data: bytes) -> MetaProperties:
