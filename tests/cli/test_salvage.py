@@ -16,6 +16,7 @@ import pytest
 import kafka_unclean_recovery
 from kafka_unclean_recovery.cli.command import carry_out
 from kafka_unclean_recovery.cli.commands.salvage import Options
+from kafka_unclean_recovery.cli.flags import Format
 from kafka_unclean_recovery.cli.runs.salvage import save
 from tests.cli.run import RECOVERY
 from tests.cli.run import run as run_process
@@ -103,7 +104,7 @@ def test_what_was_salvaged_is_on_stdout_and_on_disk(home: Home) -> None:
 
 
 def test_json_is_the_manifest(home: Home) -> None:
-    done = home.salvage(as_json=True)
+    done = home.salvage(format=Format.JSON)
     assert done.code == 0, done
     assert json.loads(done.stdout) == home.manifest
 

@@ -62,10 +62,10 @@ def test_what_makes_no_sense_is_refused_before_anything_is_started(
         (options(tmp_path / "a" / "b", disk), "is no directory; make it first"),
         (options(disk / "out", disk), "lies in log directory"),
         (options(out, disk, topics="("), "--topics"),
-        (options(out, Path("x"), roots=("ftp://a/b",)), "no store that is known here"),
-        (options(out, Path("x"), roots=("s3://key:secret@bucket/a",)), "credentials"),
-        (options(out, disk, roots=("s3://b/a",), store_endpoint="x"), "https://HOST:PORT"),
-        (options(out, disk, conf=("a",)), "give a setting of Spark as KEY=VALUE"),
+        (options(out, Path("x"), roots=["ftp://a/b"]), "no store that is known here"),
+        (options(out, Path("x"), roots=["s3://key:secret@bucket/a"]), "credentials"),
+        (options(out, disk, roots=["s3://b/a"], store_endpoint="x"), "https://HOST:PORT"),
+        (options(out, disk, conf=["a"]), "give a setting of Spark as KEY=VALUE"),
     ]
     for wrong, said in cases:
         assert scan(wrong) == 2
