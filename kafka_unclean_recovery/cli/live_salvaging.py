@@ -13,13 +13,15 @@ from kafka_unclean_recovery.cli.console import check_new_directory
 from kafka_unclean_recovery.cli.exits import usage
 from kafka_unclean_recovery.cli.runs.salvage import parquet_records
 from kafka_unclean_recovery.cli.session import Session
+from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, NoBrokerReachable
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.log_dir.watching import Progress, Stopped
 from kafka_unclean_recovery.model import Cluster, PartitionPlan, TopicPartition
 from kafka_unclean_recovery.recovery.consent import Notes
-from kafka_unclean_recovery.recovery.observe import Wanted
-from kafka_unclean_recovery.recovery.partitions import Plans
+from kafka_unclean_recovery.recovery.observe import QuorumSilent, Wanted
+from kafka_unclean_recovery.recovery.partitions import Plans, not_begun
 from kafka_unclean_recovery.recovery.recover import Unsaved, plan_recovery
 from kafka_unclean_recovery.salvage.designated import Designated, DesignatedLeaders
 from kafka_unclean_recovery.salvage.live.clearing import Saved, cleared, tail_text
@@ -114,7 +116,12 @@ async def save_tails(
     _tell(session, tails)
     now: Plans = {plan.state.topic_partition: plan for plan in plans}
     if any(of_it.known or of_it.untold for of_it in losers.values()):
-        now = await _plans_now(session, plans, duration_seconds)
+        try:
+            now = await _plans_now(session, plans, duration_seconds)
+        except (ConnectionFailed, NoBrokerReachable, QuorumSilent, RequestFailed) as error:
+            # What was saved stays, and is told in the report: only the elections are off.
+            why = f"after saving it could not be looked at again: {error}"
+            return Unsaved(not_begun(plans, why), ())
     clear = cleared(plans, now, tails, allow_loss=first.allow_loss)
     return Unsaved(clear.refused, clear.unsaved)
 

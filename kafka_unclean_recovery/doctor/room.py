@@ -68,6 +68,8 @@ def _salvage(facts: Facts) -> Check:
     if not space.writable or space.free_bytes is None:
         to_do = "name another directory with --salvage-dir"
         what = f"{space.path} can't be written to"
+        if space.writable:
+            what = f"room in {space.path} is not known"
         return Check(code, Status.WARNING, what, _SALVAGE, to_do)
     held = _live_bytes(facts)
     what = f"{_free(space)} for a salvage"

@@ -162,9 +162,10 @@ def report_on(seen: Observation, rows: Rows) -> Report:
     return Report(seen.cluster, partitions, seen.problems, seen.silent_brokers, unknown=unknown)
 
 
-def not_elected(plans: Iterable[PartitionPlan], reason: str) -> Outcomes:
-    """The same failure for every plan."""
-    return dict.fromkeys((plan.state.topic_partition for plan in plans), _failed(reason))
+def not_begun(plans: Iterable[PartitionPlan], why: str) -> Outcomes:
+    """The outcome of each plan whose election is not begun, for the same reason."""
+    outcome = _failed(f"its election was not begun: {why}")
+    return dict.fromkeys((plan.state.topic_partition for plan in plans), outcome)
 
 
 def _moved(

@@ -41,7 +41,7 @@ from kafka_unclean_recovery.recovery.partitions import (
     at,
     carried_out,
     consented,
-    not_elected,
+    not_begun,
     observed,
     outcomes_of,
     planned,
@@ -238,7 +238,7 @@ async def _consent(power: Power, cluster: Cluster, rows: Rows) -> tuple[Rows, tu
         return rows, ()
     consent = await power.consent(as_settled(plans_of(rows), outcomes_of(rows)), plans)
     if not consent.given:
-        return settled(rows, _not_begun(plans, consent.how)), ()
+        return settled(rows, not_begun(plans, consent.how)), ()
     terms = power.terms.journal_fields()
     power.journal.note("consent", how=consent.how, partitions=len(plans), **terms)
     rows = consented(rows)
@@ -247,12 +247,8 @@ async def _consent(power: Power, cluster: Cluster, rows: Rows) -> tuple[Rows, tu
     try:
         unsaved = await power.save(cluster, plans)
     except Interrupted:
-        return settled(rows, _not_begun(plans, "interrupted")), ()
+        return settled(rows, not_begun(plans, "interrupted")), ()
     return settled(rows, unsaved.refused), unsaved.lost
-
-
-def _not_begun(plans: Sequence[PartitionPlan], why: str) -> Outcomes:
-    return not_elected(plans, f"its election was not begun: {why}")
 
 
 async def _beside(

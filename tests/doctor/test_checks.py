@@ -391,6 +391,11 @@ def test_room_is_held_against_what_is_to_be_written(room: Room, code: str, statu
     assert found.to_do or status is Status.OK
 
 
+def test_a_directory_whose_room_is_not_known_is_not_called_unwritable() -> None:
+    found = the("room_salvage", room=replace(ROOM, salvage=Space("/s", None, True)), **NONE_LEADS)
+    assert (found.status, found.what) == (Status.WARNING, "room in /s is not known")
+
+
 def test_a_failed_or_full_log_directory_is_named() -> None:
     failed = LogDir("/data/a", 56, None, None, {})
     full = LogDir("/data/b", 0, 4 * GIB, 100 * GIB, {})

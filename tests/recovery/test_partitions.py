@@ -16,7 +16,7 @@ from kafka_unclean_recovery.recovery.partitions import (
     at,
     carried_out,
     consented,
-    not_elected,
+    not_begun,
     observed,
     planned,
     report_on,
@@ -96,4 +96,4 @@ def test_no_row_is_settled_twice_or_after_its_election() -> None:
     once = settled(planned(observed(SEEN), PLANS), REFUSED)
     for rows in (once, observed(SEEN), carried_out(_consented(), ELECTED)):
         with pytest.raises(WrongStage):
-            settled(rows, not_elected(PLANS.values(), "too late"))
+            settled(rows, not_begun(PLANS.values(), "too late"))

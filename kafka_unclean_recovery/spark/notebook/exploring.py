@@ -52,8 +52,8 @@ def explored(options: Mapping[str, str]) -> Explored:
     given = {name.lower(): value for name, value in options.items()}
     if unknown := sorted(given.keys() - set(_KNOWN)):
         raise InputError(
-            f"kafka_log_dirs has no option {unknown[0]}; there are path, mode, endpoint, region and"
-            " ignoreProblems"
+            f"kafka_log_dirs has no option {unknown[0]}; there are path, paths, mode, endpoint,"
+            " region and ignoreProblems"
         )
     modes = [mode.value for mode in ScanMode]
     if (mode := given.get(_MODE, ScanMode.FAST.value)) not in modes:

@@ -19,6 +19,7 @@ import pyarrow.dataset
 import pytest
 
 import kafka_unclean_recovery
+from kafka_unclean_recovery.cli import live_salvaging
 from kafka_unclean_recovery.emulator import Cluster, Options, Settings
 from kafka_unclean_recovery.emulator.control.status import partition_status
 from kafka_unclean_recovery.emulator.emulation import Emulation
@@ -384,3 +385,23 @@ def test_without_pyarrow_it_says_how_to_install_it(
     assert done.code == 2
     assert "pip install 'kafka-unclean-recovery[salvage]'" in done.stderr
     assert "--raw-only" not in done.stderr
+
+
+def test_what_was_saved_is_reported_though_all_brokers_died_since(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def kill_all(*_: object) -> None:
+        for broker in (1, 3, 4):
+            home.cluster.kill(broker)
+
+    monkeypatch.setattr(live_salvaging, "_tell", kill_all)
+    done = home.elect()
+    assert done.code == 1
+    for outcome, reason in outcomes(done).values():
+        assert outcome == "failed"
+        assert reason is not None
+        assert reason.startswith(
+            "its election was not begun: after saving it could not be looked at again: "
+        )
+    assert {p: home.values(p) for p in LOSERS} == {p: tail(p) for p in LOSERS}
+    assert [line["event"] for line in home.journal if line["event"] in REORDERED] == []
