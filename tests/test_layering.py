@@ -150,6 +150,13 @@ def test_help_imports_no_codec() -> None:
     )
 
 
+def test_a_recovery_without_disks_imports_no_reader_of_disks() -> None:
+    code = f"import sys, {NAME}.cli.runs.unclean_recovery; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    ours = {name.removeprefix(f"{NAME}.").split(".")[0] for name in done.stdout.split()}
+    assert not ours & {"log_dir", "salvage", "stores", "spark", "pyarrow", "pyspark"}
+
+
 def test_every_pytest_run_on_the_machine_imports_no_codec() -> None:
     # Its entry point is loaded whether a test uses the fixture or not.
     assert _heavy(f"{NAME}.emulator.pytest_plugin") <= _heavy("pytest")

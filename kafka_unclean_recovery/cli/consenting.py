@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from kafka_unclean_recovery.cli.console import Console, ask, is_terminal
-from kafka_unclean_recovery.cli.live_salvaging import (
-    SalvageFirst,
-    all_losers,
-    notes_of,
-    total_note,
-)
 from kafka_unclean_recovery.model import PartitionPlan
-from kafka_unclean_recovery.recovery.consent import Consent, render_consent, warning
+from kafka_unclean_recovery.recovery.consent import Consent, Notes, render_consent, warning
 from kafka_unclean_recovery.shutdown import Interrupted, Stop
+
+ToSave = Callable[[Sequence[PartitionPlan]], tuple[Notes, str]]
+"""Tells of the plans to be elected what is to be saved first: notes by partition, and the total."""
 
 
 async def consent_to(
@@ -21,7 +18,7 @@ async def consent_to(
     stop: Stop,
     plans: Sequence[PartitionPlan],
     electable: Sequence[PartitionPlan],
-    salvage: SalvageFirst | None,
+    to_save: ToSave | None,
     *,
     yes: bool,
 ) -> Consent:
@@ -33,12 +30,8 @@ async def consent_to(
         return Consent(given=True, how="--yes")
     if not is_terminal():
         return Consent(given=True, how="no terminal")
-    if salvage is None:
-        console.show(render_consent(plans))
-    else:
-        losers = all_losers(electable)
-        shown = render_consent(plans, notes_of(salvage, losers))
-        console.show(shown + total_note(salvage, losers))
+    notes, total = ({}, "") if to_save is None else to_save(electable)
+    console.show(render_consent(plans, notes) + total)
     try:
         return await _asked(console, stop, electable)
     except Interrupted:

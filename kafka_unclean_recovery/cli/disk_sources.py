@@ -9,8 +9,6 @@ from pathlib import Path
 from kafka_unclean_recovery.cli.complaints import scan_complaints
 from kafka_unclean_recovery.cli.console import Console, read_input
 from kafka_unclean_recovery.cli.exits import Exit, usage
-from kafka_unclean_recovery.cli.runs.scan_log_dirs import scan_directories
-from kafka_unclean_recovery.cli.scan_watch import ScanWatch
 from kafka_unclean_recovery.cli.selection import Selection
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.replica_info_file import parse_replica_info
@@ -72,6 +70,10 @@ def read_info(path: Path, chosen: Selection) -> ReplicaInfo:
 
 
 def _scan(console: Console, sources: Sources, chosen: Selection) -> ReplicaInfo:
+    # The readers of log directories, for which a run without --log-dirs should not wait.
+    from kafka_unclean_recovery.cli.runs.scan_log_dirs import scan_directories
+    from kafka_unclean_recovery.cli.scan_watch import ScanWatch
+
     watch = ScanWatch(console, "nothing is done")
     info = scan_directories(sources.log_dirs, sources.mode, chosen, None, watch)
     if watch.exit_code is not None:

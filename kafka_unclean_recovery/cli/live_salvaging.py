@@ -66,11 +66,18 @@ def salvage_first(
     return SalvageFirst(directory, allow_loss, parquet_records())
 
 
-def all_losers(plans: Sequence[PartitionPlan]) -> AllLosers:
+def _all_losers(plans: Sequence[PartitionPlan]) -> AllLosers:
     return {plan.state.topic_partition: losers_of(plan) for plan in plans}
 
 
-def notes_of(first: SalvageFirst, losers: AllLosers) -> Notes:
+def consent_notes(first: SalvageFirst, plans: Sequence[PartitionPlan]) -> tuple[Notes, str]:
+    """Return what is to be saved before electing `plans`, for the person who is asked: lines by
+    partition, and the total."""
+    losers = _all_losers(plans)
+    return _notes_of(first, losers), _total_note(first, losers)
+
+
+def _notes_of(first: SalvageFirst, losers: AllLosers) -> Notes:
     """What is to be saved, for who is asked."""
     otherwise = "it is lost" if first.allow_loss else "not elected, for want of --allow-loss"
     return {
@@ -82,7 +89,7 @@ def notes_of(first: SalvageFirst, losers: AllLosers) -> Notes:
     }
 
 
-def total_note(first: SalvageFirst, losers: AllLosers) -> str:
+def _total_note(first: SalvageFirst, losers: AllLosers) -> str:
     known = [loser for of_it in losers.values() for loser in of_it.known]
     records = count_text(sum(loser.records for loser in known), "record")
     return f"saved first, in {first.directory}: {records} of {_replicas(len(known))}\n"
@@ -102,7 +109,7 @@ async def save_tails(
     Raises Interrupted: then nothing is to be elected; Exit(2), JournalError, and what observing
     raises.
     """
-    losers = all_losers(plans)
+    losers = _all_losers(plans)
     try:
         tails = await _save(session, first, cluster, plans, losers)
     except Interrupted:

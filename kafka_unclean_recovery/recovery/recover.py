@@ -105,6 +105,9 @@ class Unsaved:
     lost: tuple[str, ...]
 
 
+Save = Callable[[Cluster, Sequence[PartitionPlan]], Awaitable[Unsaved]]
+
+
 @dataclass(frozen=True, slots=True)
 class Power:
     """What a run that elects has besides. `consent` is given all plans as they are to be shown, and
@@ -115,7 +118,7 @@ class Power:
     terms: Terms
     elector: Callable[[], Awaitable[Elector]]
     consent: Callable[[Sequence[PartitionPlan], Sequence[PartitionPlan]], Awaitable[Consent]]
-    save: Callable[[Cluster, Sequence[PartitionPlan]], Awaitable[Unsaved]] | None = None
+    save: Save | None = None
 
 
 @dataclass(frozen=True, slots=True)

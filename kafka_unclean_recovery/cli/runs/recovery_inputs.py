@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from kafka_unclean_recovery.cli.commands.unclean_recovery import NAME, Options
 from kafka_unclean_recovery.cli.console import Console, check_outside_log_directories
 from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
 from kafka_unclean_recovery.cli.exits import usage
 from kafka_unclean_recovery.cli.flags import ReplicaFormat
-from kafka_unclean_recovery.cli.live_salvaging import SalvageFirst, salvage_first
 from kafka_unclean_recovery.cli.mechanisms import mechanism_flags, wishes_of
 from kafka_unclean_recovery.cli.plan_outputs import PlanOutputs
 from kafka_unclean_recovery.cli.selection import Selection, broker_ids, read_partitions
@@ -22,6 +22,9 @@ from kafka_unclean_recovery.planning.waves import Pace
 from kafka_unclean_recovery.recovery.observe import Wanted
 from kafka_unclean_recovery.recovery.recover import Aim
 from kafka_unclean_recovery.recovery.terms import Terms
+
+if TYPE_CHECKING:
+    from kafka_unclean_recovery.cli.live_salvaging import SalvageFirst
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +70,20 @@ def read_inputs(console: Console, options: Options) -> Inputs:
     terms = read_terms(options.accept_loss or (), options.plan, options.require_approval)
     disks = _disks(console, options, wanted)
     wishes = asked_for(options)
-    salvage = salvage_first(options.salvage_dir, options.allow_loss, options.automated_recovery)
+    salvage = _salvage(options)
     pace = Pace(options.canary, options.wave_size)
     aim = Aim(wanted, options.recovery_duration_ms / 1000, disks)
     return Inputs(options, aim, terms, pace, salvage, wishes)
+
+
+def _salvage(options: Options) -> SalvageFirst | None:
+    """Raises Exit(2)."""
+    if options.salvage_dir is None and not options.allow_loss:
+        return None
+    # The readers of disks and records, for which a run without --salvage-dir should not wait.
+    from kafka_unclean_recovery.cli.live_salvaging import salvage_first
+
+    return salvage_first(options.salvage_dir, options.allow_loss, options.automated_recovery)
 
 
 def _check_flags(options: Options) -> None:

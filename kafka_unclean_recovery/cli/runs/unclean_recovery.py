@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kafka_unclean_recovery.cli.commands.unclean_recovery import NAME, Options
-from kafka_unclean_recovery.cli.consenting import consent_to
+from kafka_unclean_recovery.cli.consenting import ToSave, consent_to
 from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.flags import ReplicaFormat
-from kafka_unclean_recovery.cli.live_salvaging import save_tails
 from kafka_unclean_recovery.cli.output import exit_code_of, print_report, say_failures
 from kafka_unclean_recovery.cli.resumed import resumed_json
 from kafka_unclean_recovery.cli.runs.recovery_inputs import (
@@ -34,11 +35,14 @@ from kafka_unclean_recovery.cli.terms import check_terms
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.journal import Journal, half_done
 from kafka_unclean_recovery.mechanisms import Wishes
-from kafka_unclean_recovery.model import Cluster, ReplicaInfo
+from kafka_unclean_recovery.model import Cluster, PartitionPlan, ReplicaInfo
 from kafka_unclean_recovery.planning.merged_scans import check_cluster
 from kafka_unclean_recovery.recovery.observe import Wanted, unknown_brokers
-from kafka_unclean_recovery.recovery.recover import Power, look
+from kafka_unclean_recovery.recovery.recover import Power, Save, Unsaved, look
 from kafka_unclean_recovery.recovery.recover import recover as recover_partitions
+
+if TYPE_CHECKING:
+    from kafka_unclean_recovery.cli.live_salvaging import SalvageFirst
 
 
 def recover(console: Console, options: Options) -> int:
@@ -121,26 +125,38 @@ async def _look(session: Session, inputs: Inputs) -> int:
 
 async def _elect(session: Session, inputs: Inputs, journal: Journal) -> int:
     """The exit code of a run that elects the leaders that it plans."""
-    options, first = inputs.options, inputs.salvage
+    options = inputs.options
+    to_save: ToSave | None = None
+    save: Save | None = None
+    if inputs.salvage is not None:
+        to_save, save = _saving(session, inputs.salvage, inputs.aim.seconds, journal)
     power = Power(
         journal,
         session.wishes,
         inputs.terms,
         lambda: session.elector(journal, options.recovery_election_attempts, inputs.pace),
         lambda shown, electable: consent_to(
-            session.console, session.stop, shown, electable, first, yes=options.yes
+            session.console, session.stop, shown, electable, to_save, yes=options.yes
         ),
-        None
-        if first is None
-        else lambda cluster, plans: save_tails(
-            session, first, cluster, plans, journal, inputs.aim.seconds
-        ),
+        save,
     )
     publish = partial(outputs_of(options).write, session.console)
     result = await recover_partitions(session.new_run(publish), inputs.aim, power)
     print_report(session.console, result.shown, options.format, options.show_replica_info)
     say_failures(session.console, result.report)
     return exit_code_of(result.report)
+
+
+def _saving(
+    session: Session, first: SalvageFirst, seconds: float, journal: Journal
+) -> tuple[ToSave, Save]:
+    # The readers of disks and records, for which a run without --salvage-dir should not wait.
+    from kafka_unclean_recovery.cli.live_salvaging import consent_notes, save_tails
+
+    async def save(cluster: Cluster, plans: Sequence[PartitionPlan]) -> Unsaved:
+        return await save_tails(session, first, cluster, plans, journal, seconds)
+
+    return partial(consent_notes, first), save
 
 
 async def _check_awaited(session: Session, cluster: Cluster, wanted: Wanted) -> None:
