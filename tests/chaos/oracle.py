@@ -100,7 +100,8 @@ def _may_lead(story: Story, partition: Partition) -> set[int]:
     designated leader that was lost at the last moment is followed by the next best."""
     designated = (run.designated.get(partition) for run in (story.first, story.second))
     may = {broker for broker in designated if broker is not None}
-    may |= {*SURVIVORS} - story.fenced if story.fenced else set()
+    # Who was fenced may be let in again, so of two that were fenced either may follow the other.
+    may |= {broker for broker in SURVIVORS if story.fenced - {broker}}
     if LED_LAST[partition[0]] in _returned(story):
         may.add(LED_LAST[partition[0]])
     if _is_spare(story, partition, Fault.UNCLEAN_CONFIG):

@@ -116,6 +116,14 @@ def _unhappy(partition: Partition, reason: str | None) -> Run:
             after=replace(_after(NEW, leader=4), records={**GOOD.after.records, NEW: _values(20)}),
             second=_second(rows=_rows({**BEST, NEW: 4}, "already_online")),
         ),
+        # The active controller hung, and in the end each survivor was fenced for a while.
+        _story(
+            scenario=_told(Fault.PAUSE_BROKER, Moment.ELECT),
+            fenced=frozenset({3, 4}),
+            first=_first(code=1, outcomes={OLD: "elected", NEW: "failed"}),
+            after=replace(_after(NEW, leader=4), records={**GOOD.after.records, NEW: _values(20)}),
+            second=_second(rows=_rows({**BEST, NEW: 4}, "already_online")),
+        ),
         # Who led last was let in before the plan.
         _story(
             scenario=replace(_told(Fault.RETURN_KILLED, Moment.GATHERING), broker=1),
@@ -145,7 +153,15 @@ def _unhappy(partition: Partition, reason: str | None) -> Run:
             second=_unhappy(ONLINE, "no live replica"),
         ),
     ],
-    ids=["well", "lost while looking", "returned", "deleted", "reassigned", "gone for good"],
+    ids=[
+        "well",
+        "lost while looking",
+        "both fenced",
+        "returned",
+        "deleted",
+        "reassigned",
+        "gone for good",
+    ],
 )
 def test_nothing_is_wrong_with_a_run_that_went_well(story: Story) -> None:
     assert violations(story) == []
