@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import Future
 
+from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import (  # type: ignore[attr-defined]
     AdminClient,
     AlterConfigOpType,
@@ -23,6 +26,8 @@ from tests.real.metadata import QUIETLY, SILENT
 from tests.real.watching import Watched
 
 TIMEOUT = 30.0
+# For one try of an admin client, and between two.
+_TRY_SECONDS, _PAUSE_SECONDS = 5.0, 0.25
 STOPPING = "stopping: the step in hand is finished first"
 # One of the replicas 2, 4, 3 leaves for one that is dead: nothing completes it.
 REASSIGNED = (4, 3, 1)
@@ -117,27 +122,52 @@ def _signal(run: Watched, fault: Fault) -> None:
         run.process.wait(TIMEOUT)
 
 
-def _admin(tapped: TappedCluster) -> AdminClient:
-    """To be kept until its answers are there."""
-    return AdminClient({**tapped.cluster.connection(), **QUIETLY}, logger=SILENT)
+def _ask_admin(
+    tapped: TappedCluster, ask: Callable[[AdminClient], Future[None]], done: Collection[int] = ()
+) -> None:
+    """Ask until it is done: a client asks some live broker, which may be cut off from the
+    controllers. done: errors that a second try gets where the first was carried out after all."""
+    deadline = time.monotonic() + TIMEOUT
+    while True:
+        # To be kept until its answer is there.
+        admin = AdminClient({**tapped.cluster.connection(), **QUIETLY}, logger=SILENT)
+        try:
+            ask(admin).result(_TRY_SECONDS)
+        except (KafkaException, TimeoutError) as error:
+            if isinstance(error, KafkaException) and error.args[0].code() in done:
+                return
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(_PAUSE_SECONDS)
+        else:
+            return
 
 
 def _delete(tapped: TappedCluster, topic: str) -> None:
-    admin = _admin(tapped)
-    admin.delete_topics([topic], request_timeout=TIMEOUT)[topic].result(TIMEOUT)
+    _ask_admin(
+        tapped,
+        lambda admin: admin.delete_topics([topic], request_timeout=_TRY_SECONDS)[topic],
+        (KafkaError.UNKNOWN_TOPIC_OR_PART,),
+    )
 
 
 def _configure(tapped: TappedCluster, topic: str, name: str, value: str) -> None:
     entry = ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
     resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
-    admin = _admin(tapped)
-    admin.incremental_alter_configs([resource], request_timeout=TIMEOUT)[resource].result(TIMEOUT)
+
+    def alter(admin: AdminClient) -> Future[None]:
+        return admin.incremental_alter_configs([resource], request_timeout=_TRY_SECONDS)[resource]
+
+    _ask_admin(tapped, alter)
 
 
 def _add_partitions(tapped: TappedCluster, topic: str) -> None:
     more = NewPartitions(topic, 2, replica_assignment=[[3, 4, 2]])
-    admin = _admin(tapped)
-    admin.create_partitions([more], request_timeout=TIMEOUT)[topic].result(TIMEOUT)
+    _ask_admin(
+        tapped,
+        lambda admin: admin.create_partitions([more], request_timeout=_TRY_SECONDS)[topic],
+        (KafkaError.INVALID_PARTITIONS,),
+    )
 
 
 _BY_LINK: Mapping[Fault, Callable[[TappedCluster, Scenario], None]] = {
