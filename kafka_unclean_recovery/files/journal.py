@@ -35,7 +35,7 @@ A line is {"v": 1, "at": ISO 8601 UTC, "at_ms": ms since the Unix epoch, "event"
     marked    partitions: [{topic, partition, producer_id, problem: null when it was written}]
     aftercare cluster_id, over, unknown, looked_at: how many partitions; partitions: those where
               something is left, as rows of schemas/aftercare-1.schema.json without producers
-    end       exit_code
+    end       exit_code; half_done: false when nothing in this file is left to be finished
 
 The time that counts for what may still happen is that since the boot: the wall clock jumps.
 
@@ -70,6 +70,8 @@ _NO_HOME = "/tmp"  # noqa: S108 - nothing there is used that is not ours alone
 # The long lines, as `note` writes them; all but their event.
 _DECISION = re.compile(r'^(\{"v":1,)"at":"[^"\n]*","at_ms":\d+,("event":"decision"),.*$', re.M)
 
+# More than a line "end" is long.
+_LAST_LINE = 1024
 # Of each line; after a crash of the machine zeros may stand where one was to come.
 _BEGIN = b'{"v":'
 _LINE_BEGINS = '{"v":1,"at":"'
@@ -144,6 +146,12 @@ class Journal:
             self._sync()
         if self.failure is not None:
             raise JournalError(self.failure)
+
+    def end(self, exit_code: int) -> None:
+        """Note the end of a run. Where it leaves nothing to be finished, later runs read no more
+        than this line."""
+        left = self.failure is not None or half_done(self.lines)
+        self.note("end", exit_code=exit_code, half_done=left)
 
     def _append(self, data: bytes) -> bool:
         """The whole line, or nothing of it: the next one would be glued to a part."""
@@ -429,7 +437,9 @@ def unfinished_journals(
     complaints: dict[Path, str] = {}
     for path in sorted(directory.glob("*.jsonl")):
         try:
-            # Every run reads every journal there is, and nothing hangs on what was known.
+            if _nothing_is_left(path):
+                continue
+            # Nothing hangs on what was known.
             text = _DECISION.sub(r"\1\2}", untorn(path.read_text(errors="replace")))
             if left(parse(text[: text.rfind("\n") + 1], str(path))):
                 found.append(path)
@@ -438,6 +448,20 @@ def unfinished_journals(
         except OSError as error:
             complaints[path] = f"{_pointed(path)}: {error.strerror}"
     return found, complaints
+
+
+def _nothing_is_left(path: Path) -> bool:
+    """True where the last line says that its run left nothing: every run comes by every journal,
+    and most are megabytes. Raises OSError."""
+    with path.open("rb") as file:
+        file.seek(max(file.seek(0, os.SEEK_END) - _LAST_LINE, 0))
+        *_, last, behind = (b"", *file.read().split(b"\n"))
+    try:
+        line = json.loads(last)
+    except ValueError:
+        return False
+    known = isinstance(line, dict) and line.get("v") == VERSION and not behind
+    return known and line.get("event") == "end" and line.get("half_done") is False
 
 
 def _pointed(path: Path) -> str:

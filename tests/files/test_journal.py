@@ -132,6 +132,63 @@ def test_what_was_decided_is_passed_over_and_counted(tmp_path: Path) -> None:
     assert "1.jsonl, line 4" in unfinished_journals(tmp_path)[1][path]
 
 
+ORDER = {"partitions": [_reorder(0, [1, 2], [2, 1])]}
+
+
+def _ended(path: Path) -> Path:
+    """The journal of a run that left nothing, whose middle can't be read any more."""
+    with Journal.open(path) as journal:
+        journal.write("begin")
+        journal.write("reorder", **ORDER)
+        journal.write("restored", partitions=[{"topic": "orders", "partition": 0}])
+        journal.end(0)
+    begin, *middle, end = path.read_text().splitlines(keepends=True)
+    path.write_text(begin + "x" * len("".join(middle)) + "\n" + end)
+    return path
+
+
+def test_of_a_run_that_left_nothing_only_the_end_is_read(tmp_path: Path) -> None:
+    _ended(tmp_path / "1.jsonl")
+    assert unfinished_journals(tmp_path) == ([], {})
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [
+        '{"v":1,"at":"',
+        json.dumps({"v": 1, "at_ms": 1, "event": "reorder", **ORDER}) + "\n",
+        '{"v":1,"event":"end","exit_code":0}\n',
+        '{"v":1,"event":"end","exit_code":0,"half_done":true}\n',
+        '{"v":2,"event":"end","exit_code":0,"half_done":false}\n',
+        '{"v":1,"event":"note","half_done":false}\n',
+        "\0" * 2048,
+        "\n",
+    ],
+)
+def test_what_comes_behind_the_end_has_it_all_read(tmp_path: Path, behind: str) -> None:
+    path = _ended(tmp_path / "1.jsonl")
+    path.write_text(path.read_text() + behind)
+    assert list(unfinished_journals(tmp_path)[1]) == [path]
+
+
+def test_the_end_of_a_run_does_not_hide_what_it_left(tmp_path: Path) -> None:
+    path = tmp_path / "1.jsonl"
+    with Journal.open(path) as journal:
+        journal.write("reorder", **ORDER)
+        journal.end(1)
+    assert unfinished_journals(tmp_path) == ([path], {})
+
+
+def test_the_end_of_a_later_run_does_not_hide_what_an_earlier_one_left(tmp_path: Path) -> None:
+    path = tmp_path / "1.jsonl"
+    with Journal.open(path) as journal:
+        journal.write("reorder", **ORDER)
+    with Journal.open(path) as journal:
+        journal.write("begin")
+        journal.end(0)
+    assert unfinished_journals(tmp_path) == ([path], {})
+
+
 class Disk:
     """Has room for so many bytes more, and then is full; None is any number."""
 
@@ -195,7 +252,9 @@ def test_nothing_more_is_announced_in_a_journal_that_lost_a_line(
         disk.room = None
         with pytest.raises(JournalError, match="No space left"):
             journal.write("elect", partitions=[])
+        journal.end(1)
     assert journal.failure is not None
+    assert journal.lines[-1]["half_done"] is True
 
 
 def test_where_the_part_of_a_line_can_not_be_cut_off_nothing_is_glued_to_it(

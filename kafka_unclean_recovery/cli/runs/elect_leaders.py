@@ -164,7 +164,7 @@ async def _designated(session: Session, options: Options, leaders: Leaders, term
     ignored = options.ignore_journal or ()
     async with journal_of(session, options.journal, cluster.cluster_id, NAME, ignored) as journal:
         code = await _elect_designated(session, options, leaders, terms, journal)
-        journal.note("end", exit_code=session.exit_code(code))
+        journal.end(session.exit_code(code))
         return code
 
 

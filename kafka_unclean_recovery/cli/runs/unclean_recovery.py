@@ -105,7 +105,7 @@ async def _recover(session: Session, inputs: Inputs) -> int:
     ignored = options.ignore_journal or ()
     async with journal_of(session, options.journal, cluster.cluster_id, NAME, ignored) as journal:
         code = await _elect(session, inputs, journal)
-        journal.note("end", exit_code=session.exit_code(code))
+        journal.end(session.exit_code(code))
         return code
 
 
