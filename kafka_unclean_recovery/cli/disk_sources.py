@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kafka_unclean_recovery.cli.complaints import scan_complaints
 from kafka_unclean_recovery.cli.console import Console, read_input
@@ -16,8 +18,12 @@ from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import ReplicaInfo
 from kafka_unclean_recovery.planning.merged_scans import merge_infos
 
+if TYPE_CHECKING:
+    from kafka_unclean_recovery.cli.scan_watch import ScanWatch
+
 _FILE_FLAG = "--replica-info-file"
 _DIRECTORY_FLAG = "--log-dirs"
+_MOST_WORKERS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +76,6 @@ def read_info(path: Path, chosen: Selection) -> ReplicaInfo:
 
 
 def _scan(console: Console, sources: Sources, chosen: Selection) -> ReplicaInfo:
-    # The readers of log directories, for which a run without --log-dirs should not wait.
-    from kafka_unclean_recovery.cli.runs.scan_log_dirs import scan_directories
     from kafka_unclean_recovery.cli.scan_watch import ScanWatch
 
     watch = ScanWatch(console, "nothing is done")
@@ -79,3 +83,28 @@ def _scan(console: Console, sources: Sources, chosen: Selection) -> ReplicaInfo:
     if watch.exit_code is not None:
         raise Exit(watch.exit_code, "interrupted while log directories were read; nothing was done")
     return info
+
+
+def scan_directories(
+    directories: Sequence[Path],
+    mode: ScanMode,
+    chosen: Selection,
+    workers: int | None,
+    watch: ScanWatch,
+) -> ReplicaInfo:
+    """`workers` of None: as many as there are processors, at most 4. Raises Exit(2)."""
+    # The readers of log directories, for which a run without --log-dirs should not wait.
+    from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
+    from kafka_unclean_recovery.log_dir.scan import scan_log_directories
+
+    try:
+        with watch.signals():
+            return scan_log_directories(
+                [LocalLocation(path) for path in directories],
+                mode,
+                wanted=chosen.includes,
+                workers=workers or min(_MOST_WORKERS, os.cpu_count() or 1),
+                watch=watch,
+            )
+    except InputError as error:
+        raise usage(str(error)) from None

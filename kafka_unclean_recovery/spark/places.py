@@ -10,6 +10,7 @@ from pathlib import Path
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.tree import Location
 from kafka_unclean_recovery.stores import location
+from kafka_unclean_recovery.stores.store_options import store_options
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
@@ -20,7 +21,7 @@ def location_of(root: str, store: Mapping[str, str]) -> Location:
 
     Raises InputError.
     """
-    return location.location_of(root, location.store_options(store))
+    return location.location_of(root, store_options(store))
 
 
 def address_of(place: Location) -> str:

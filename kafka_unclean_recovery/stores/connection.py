@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 from datetime import timedelta
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyarrow import fs
 
 from kafka_unclean_recovery.log_dir.tree import Unreadable
 from kafka_unclean_recovery.stores.messages import why
-
-if TYPE_CHECKING:
-    from kafka_unclean_recovery.stores.location import StoreOptions
+from kafka_unclean_recovery.stores.store_options import StoreOptions
 
 _fs: Any = fs
 

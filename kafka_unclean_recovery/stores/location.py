@@ -7,7 +7,7 @@ nowhere else: a URI that holds credentials is refused, and not repeated.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -18,6 +18,7 @@ from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.tree import Folder, Location, Unreadable
 from kafka_unclean_recovery.stores.messages import escaped
+from kafka_unclean_recovery.stores.store_options import StoreOptions
 
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*)://(.*)", re.DOTALL)
 # Hadoop's schemes, which Spark users write, mean the same.
@@ -45,26 +46,6 @@ _LOOKS = {
     "hdfs": "hdfs://HOST:PORT/PATH",
 }
 _ENDPOINT = re.compile(r"https?://[a-zA-Z0-9._-]+(?::[0-9]+)?/?")
-
-
-@dataclass(frozen=True, slots=True)
-class StoreOptions:
-    """The options of a store. endpoint: URL of a store that is not its maker's (s3, gs, abfs).
-    region: that of an s3 bucket, None for the client's own setting. attempts and timeout_seconds:
-    those of one request (s3; gs gives up after their product); the clients of the other stores have
-    their own."""
-
-    endpoint: str | None = None
-    region: str | None = None
-    attempts: int = 5
-    timeout_seconds: float = 30.0
-
-
-def store_options(told: Mapping[str, str]) -> StoreOptions:
-    """Return the options given by name, endpoint and region. Raises InputError for other names."""
-    if unknown := sorted(told.keys() - {"endpoint", "region"}):
-        raise InputError(f"{escaped(unknown[0])} is no option of a store: endpoint and region are")
-    return StoreOptions(told.get("endpoint"), told.get("region"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from kafka_unclean_recovery.model import ReplicaLog
 from kafka_unclean_recovery.spark.notebook.data_source import FORMAT, KafkaLogDirs, register
 from kafka_unclean_recovery.spark.notebook.exploring import explored, jobs_to_read, rows_of
 from kafka_unclean_recovery.spark.tables import REPLICAS, replica_log
-from kafka_unclean_recovery.stores.location import StoreOptions
+from kafka_unclean_recovery.stores.store_options import StoreOptions
 from tests.log_dir import replica_directories as disks
 from tests.log_dir.segments import checkpoint
 from tests.spark.cluster import bare_python, environment

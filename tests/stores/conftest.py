@@ -12,7 +12,8 @@ from urllib.parse import quote
 import pytest
 from moto.server import ThreadedMotoServer
 
-from kafka_unclean_recovery.stores.location import StoreLocation, StoreOptions, location_of
+from kafka_unclean_recovery.stores.location import StoreLocation, location_of
+from kafka_unclean_recovery.stores.store_options import StoreOptions
 from tests.stores.faulty_proxy import Proxy, proxy_of
 
 KEY_ID = "AKIANOBODY"

@@ -14,8 +14,9 @@ from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
 from kafka_unclean_recovery.log_dir.tree import Unreadable
 from kafka_unclean_recovery.mechanisms import ScanMode
-from kafka_unclean_recovery.stores.location import StoreLocation, StoreOptions, location_of
+from kafka_unclean_recovery.stores.location import StoreLocation, location_of
 from kafka_unclean_recovery.stores.store_folder import StoreFile
+from kafka_unclean_recovery.stores.store_options import StoreOptions
 from tests.log_dir import replica_directories as disks
 from tests.stores.conftest import SECRET, Upload
 from tests.stores.faulty_proxy import DENIED, SLOW_DOWN, Answer, Asked, Instead, Proxy, xml

@@ -16,13 +16,9 @@ from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.tree import Unreadable
 from kafka_unclean_recovery.stores.connection import connected
-from kafka_unclean_recovery.stores.location import (
-    StoreLocation,
-    StoreOptions,
-    address_of,
-    location_of,
-)
+from kafka_unclean_recovery.stores.location import StoreLocation, address_of, location_of
 from kafka_unclean_recovery.stores.messages import why
+from kafka_unclean_recovery.stores.store_options import StoreOptions
 
 OPTIONS = StoreOptions("https://store.example:9000/", None)
 

@@ -17,7 +17,8 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.tree import Unreadable
 from kafka_unclean_recovery.mechanisms import ScanMode
-from kafka_unclean_recovery.stores.location import StoreLocation, StoreOptions, location_of
+from kafka_unclean_recovery.stores.location import StoreLocation, location_of
+from kafka_unclean_recovery.stores.store_options import StoreOptions
 from tests.stores.trees import rows, scanned, write_damaged
 
 URIS = {

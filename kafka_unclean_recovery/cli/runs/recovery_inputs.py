@@ -24,7 +24,7 @@ from kafka_unclean_recovery.recovery.recover import Aim
 from kafka_unclean_recovery.recovery.terms import Terms
 
 if TYPE_CHECKING:
-    from kafka_unclean_recovery.cli.live_salvaging import SalvageFirst
+    from kafka_unclean_recovery.cli.runs.live_salvaging import SalvageFirst
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def _salvage(options: Options) -> SalvageFirst | None:
     if options.salvage_dir is None and not options.allow_loss:
         return None
     # The readers of disks and records, for which a run without --salvage-dir should not wait.
-    from kafka_unclean_recovery.cli.live_salvaging import salvage_first
+    from kafka_unclean_recovery.cli.runs.live_salvaging import salvage_first
 
     return salvage_first(options.salvage_dir, options.allow_loss, options.automated_recovery)
 

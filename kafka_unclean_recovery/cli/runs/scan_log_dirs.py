@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.commands.scan_log_dirs import Options
@@ -14,19 +12,14 @@ from kafka_unclean_recovery.cli.console import (
     check_output,
     write_new,
 )
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, usage
+from kafka_unclean_recovery.cli.disk_sources import scan_directories
+from kafka_unclean_recovery.cli.exits import NOT_ALL, OK
 from kafka_unclean_recovery.cli.scan_watch import ScanWatch
 from kafka_unclean_recovery.cli.selection import Selection, selection
-from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.replica_info_file import replica_info_json
-from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
-from kafka_unclean_recovery.log_dir.scan import scan_log_directories
-from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import ReplicaInfo
 from kafka_unclean_recovery.report.run_metrics import scan_metrics
 from kafka_unclean_recovery.report.scan_table import render_replica_info
-
-_MOST_WORKERS = 4
 
 
 def scan(console: Console, options: Options) -> int:
@@ -43,27 +36,6 @@ def scan(console: Console, options: Options) -> int:
     if watch.exit_code is not None:
         return watch.exit_code
     return NOT_ALL if complaints else OK
-
-
-def scan_directories(
-    directories: Sequence[Path],
-    mode: ScanMode,
-    chosen: Selection,
-    workers: int | None,
-    watch: ScanWatch,
-) -> ReplicaInfo:
-    """`workers` of None: as many as there are processors, at most 4. Raises Exit(2)."""
-    try:
-        with watch.signals():
-            return scan_log_directories(
-                [LocalLocation(path) for path in directories],
-                mode,
-                wanted=chosen.includes,
-                workers=workers or min(_MOST_WORKERS, os.cpu_count() or 1),
-                watch=watch,
-            )
-    except InputError as error:
-        raise usage(str(error)) from None
 
 
 def _give(console: Console, options: Options, info: ReplicaInfo) -> None:

@@ -42,7 +42,7 @@ from kafka_unclean_recovery.recovery.recover import Power, Save, Unsaved, look
 from kafka_unclean_recovery.recovery.recover import recover as recover_partitions
 
 if TYPE_CHECKING:
-    from kafka_unclean_recovery.cli.live_salvaging import SalvageFirst
+    from kafka_unclean_recovery.cli.runs.live_salvaging import SalvageFirst
 
 
 def recover(console: Console, options: Options) -> int:
@@ -151,7 +151,7 @@ def _saving(
     session: Session, first: SalvageFirst, seconds: float, journal: Journal
 ) -> tuple[ToSave, Save]:
     # The readers of disks and records, for which a run without --salvage-dir should not wait.
-    from kafka_unclean_recovery.cli.live_salvaging import consent_notes, save_tails
+    from kafka_unclean_recovery.cli.runs.live_salvaging import consent_notes, save_tails
 
     async def save(cluster: Cluster, plans: Sequence[PartitionPlan]) -> Unsaved:
         return await save_tails(session, first, cluster, plans, journal, seconds)

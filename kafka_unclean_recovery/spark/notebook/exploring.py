@@ -23,12 +23,8 @@ from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.spark.notebook.pushed_filters import Criterion, holds
 from kafka_unclean_recovery.spark.tables import REPLICAS, batch, replica_row
-from kafka_unclean_recovery.stores.location import (
-    StoreOptions,
-    address_of,
-    location_of,
-    store_options,
-)
+from kafka_unclean_recovery.stores.location import address_of, location_of
+from kafka_unclean_recovery.stores.store_options import StoreOptions, store_options
 
 # DataFrameReader.load("a") and load(["a", "b"]) make these two options.
 _PATH, _PATHS = "path", "paths"
