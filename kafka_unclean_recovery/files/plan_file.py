@@ -16,12 +16,12 @@ from kafka_unclean_recovery.model import (
     Candidate,
     Cluster,
     Finding,
-    GroupBeyond,
     Loss,
     PartitionPlan,
     ReplicaLog,
     Scanned,
 )
+from kafka_unclean_recovery.planning.losses import loss_under
 
 FORMAT_VERSION = 1
 
@@ -31,8 +31,6 @@ STOCK_SCRIPT_WARNING = (
     "use kafka-elect-leaders --election-type designated"
 )
 """For stderr, wherever the KIP's file is written."""
-
-UNKNOWN_LOSS = Loss(None, None)
 
 Json = dict[str, object]
 """A JSON object under construction."""
@@ -225,21 +223,6 @@ def candidate_json(candidate: Candidate) -> Json:
         "loss": loss_json(candidate.loss),
         "divergences": divergences,
     }
-
-
-def loss_under(plan: PartitionPlan | None, leader: int | None) -> Loss:
-    """What `leader` costs, unknown when it is not among the candidates.
-
-    Not always the loss of the best candidate: an operator may have designated another one.
-    """
-    ranking = plan.ranking if plan else ()
-    return next((c.loss for c in ranking if c.log.broker == leader), UNKNOWN_LOSS)
-
-
-def groups_under(plan: PartitionPlan | None, leader: int | None) -> tuple[GroupBeyond, ...]:
-    """Groups that have read more than `leader` holds; none where it is not among the candidates."""
-    ranking = plan.ranking if plan else ()
-    return next((c.groups for c in ranking if c.log.broker == leader), ())
 
 
 def plan_row(plan: PartitionPlan) -> Json:

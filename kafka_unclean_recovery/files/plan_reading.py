@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from kafka_unclean_recovery.files.json_fields import Fields
 from kafka_unclean_recovery.files.json_text import Place, load_object
-from kafka_unclean_recovery.files.plan_file import loss_under, parse_plan
+from kafka_unclean_recovery.files.plan_file import parse_plan
 from kafka_unclean_recovery.model import (
     NO_LEADER,
     Candidate,
@@ -23,6 +23,7 @@ from kafka_unclean_recovery.model import (
     Severity,
     TopicPartition,
 )
+from kafka_unclean_recovery.planning.losses import loss_under
 from kafka_unclean_recovery.wording import number_text
 
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")

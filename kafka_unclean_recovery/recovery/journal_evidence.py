@@ -10,9 +10,10 @@ from collections.abc import Iterable
 from kafka_unclean_recovery.aftercare.report import row_json
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
 from kafka_unclean_recovery.files.journal import Journal
-from kafka_unclean_recovery.files.plan_file import Json, groups_under, plan_row
+from kafka_unclean_recovery.files.plan_file import Json, plan_row
 from kafka_unclean_recovery.mechanisms import Wishes
 from kafka_unclean_recovery.model import PartitionPlan, PartitionReport, Report
+from kafka_unclean_recovery.planning.losses import groups_under
 from kafka_unclean_recovery.recovery.observe import Observation, Wanted
 from kafka_unclean_recovery.report.document import group_json, waiting_json
 

@@ -13,9 +13,7 @@ from kafka_unclean_recovery.files.plan_file import (
     Json,
     candidate_json,
     finding_json,
-    groups_under,
     loss_json,
-    loss_under,
     partitions_by_line,
     replica_log_json,
 )
@@ -29,6 +27,7 @@ from kafka_unclean_recovery.model import (
     Waiting,
 )
 from kafka_unclean_recovery.planning.broker_return import BrokerWaiting, by_broker
+from kafka_unclean_recovery.planning.losses import groups_under, loss_under
 
 FORMAT_VERSION = 1
 
