@@ -17,7 +17,7 @@ MUTANTS ?= 300
 PARALLEL := -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help venv jars demo demo-kafka test test-quick test-containers lint format bench fidelity simulation chaos mutants completions clean
+.PHONY: help venv jars demo demo-kafka test test-quick test-containers lint format bench fidelity simulation chaos mutants completions schemas clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -83,6 +83,9 @@ mutants: venv ## The code that decides, changed in MUTANTS places, one at a time
 
 completions: venv ## Regenerate completions and man pages from the commands
 	$(BIN)/python -m completions.generate
+
+schemas: venv ## Regenerate the JSON schemas from the types of formats/
+	$(BIN)/python -m tests.generate_schemas
 
 clean: ## Remove .venv and .cache
 	rm -rf $(VENV) .cache

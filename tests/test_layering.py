@@ -16,8 +16,9 @@ NAME = "kafka_unclean_recovery"
 # Each package may import itself, what everybody may, and the parts named.
 EVERYBODY = {"model", "mechanisms", "errors", "wording"}
 ALLOWED = {
-    "planning": {"files"},
-    "files": {"boot_clock"},
+    "planning": set(),
+    "formats": set(),
+    "files": {"boot_clock", "formats", "planning"},
     "report": {"files", "planning"},
     "messages": set(),
     "cluster": {"deadline", "files", "messages"},
@@ -29,11 +30,11 @@ ALLOWED = {
         *("aftercare", "cluster", "deadline", "files", "planning", "report", "shutdown"),
         "transport",
     },
-    "post_mortem": {"files", "report"},
+    "post_mortem": {"files", "formats", "planning", "report"},
     "doctor": {"cluster", "deadline", "planning", "report", "transport"},
     "log_dir": {"files", "planning", "signals"},
     "stores": {"log_dir"},
-    "salvage": {"files", "log_dir", "planning", "report"},
+    "salvage": {"files", "formats", "log_dir", "planning", "report"},
     "salvage/live": {"cluster", "deadline", "files", "log_dir", "salvage"},
     "salvage/replay": {"cluster", "deadline", "files", "report", "salvage"},
     "spark": {"files", "log_dir", "planning", "report", "salvage", "stores"},
@@ -53,6 +54,7 @@ ALONE = {
 
 # Third parties that only these parts may import.
 THIRD_PARTIES = {
+    "msgspec": {"files", "formats"},
     "kafka": {"cluster", "emulator", "messages", "salvage"},
     "typer": {"cli"},
     "tabulate": {"report"},
@@ -133,7 +135,16 @@ def test_only_the_command_line_prints_or_exits() -> None:
         assert not calls & {"print", "input", "exit"}, module.name
 
 
-HEAVY = {"kafka", "tabulate", "tenacity", "asyncio", "pyarrow", "pyspark", "confluent_kafka"}
+HEAVY = {
+    "kafka",
+    "msgspec",
+    "tabulate",
+    "tenacity",
+    "asyncio",
+    "pyarrow",
+    "pyspark",
+    "confluent_kafka",
+}
 
 
 def _heavy(*modules: str) -> set[str]:

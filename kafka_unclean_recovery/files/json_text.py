@@ -14,9 +14,13 @@ _JSON_FIX = "names and texts go in double quotes, a comma between entries and no
 
 
 class JsonObject(dict[str, object]):
-    """A JSON object that remembers a key given twice, of which json.loads drops the first."""
+    """A JSON object that remembers a key given twice, of which json.loads drops the first.
+
+    repeats_within: of a whole document: that this, or an object in it, has one.
+    """
 
     repeated: str | None = None
+    repeats_within: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +51,12 @@ def load_object(text: str, source: str) -> JsonObject:
         raise InputError(
             f'{source}: line 1: the file is empty; it must hold {{"partitions": [...]}}'
         )
+    repeated: list[str] = []
     try:
         value = json.loads(
-            text, object_pairs_hook=_object, parse_constant=lambda name: _reject(name, text)
+            text,
+            object_pairs_hook=lambda pairs: _object(pairs, repeated),
+            parse_constant=lambda name: _reject(name, text),
         )
     except json.JSONDecodeError as error:
         where = f"line {error.lineno} column {error.colno}"
@@ -59,14 +66,17 @@ def load_object(text: str, source: str) -> JsonObject:
     except ValueError:  # Python's bound on the digits of a number
         line = text.count("\n", 0, _position(r"\d{640,}", text)) + 1
         raise InputError(f"{source}: line {line}: a number has too many digits") from None
-    return an_object(value, Place(source))
+    root = an_object(value, Place(source))
+    root.repeats_within = bool(repeated)
+    return root
 
 
-def _object(pairs: list[tuple[str, object]]) -> JsonObject:
+def _object(pairs: list[tuple[str, object]], repeated: list[str]) -> JsonObject:
     made = JsonObject(pairs)
     if len(made) < len(pairs):
         keys = [key for key, _ in pairs]
         made.repeated = next(key for key in keys if keys.count(key) > 1)
+        repeated.append(made.repeated)
     return made
 
 

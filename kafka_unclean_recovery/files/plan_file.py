@@ -11,17 +11,14 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.files.json_text import load_object
+from kafka_unclean_recovery.files.codec import load_kind, to_json
+from kafka_unclean_recovery.files.json_text import JsonObject
 from kafka_unclean_recovery.model import (
     Candidate,
     Cluster,
-    Finding,
-    GroupBeyond,
-    Loss,
     PartitionPlan,
-    ReplicaLog,
-    Scanned,
 )
+from kafka_unclean_recovery.planning.losses import loss_under
 
 FORMAT_VERSION = 1
 
@@ -31,8 +28,6 @@ STOCK_SCRIPT_WARNING = (
     "use kafka-elect-leaders --election-type designated"
 )
 """For stderr, wherever the KIP's file is written."""
-
-UNKNOWN_LOSS = Loss(None, None)
 
 Json = dict[str, object]
 """A JSON object under construction."""
@@ -111,20 +106,18 @@ def _digest(hashed: hashlib._Hash) -> str:
     return f"sha256:{hashed.hexdigest()}"
 
 
-def parse_plan(text: str, source: str) -> Json:
+def parse_plan(text: str, source: str) -> JsonObject:
     """The document of a rich plan, its kind, version and digest checked.
 
     Raises InputError, which names `source`.
     """
-    document = load_object(text, source)
-    if document.get("kind") != "plan":
-        raise InputError(f'{source}: kind: is not "plan"; give a file of --plan-output-file')
-    version = document.get("format_version")
-    if version != FORMAT_VERSION or isinstance(version, bool):  # True == 1
-        raise InputError(
-            f"{source}: format_version: only {FORMAT_VERSION} is known here; "
-            "use the version of this tool that wrote the plan"
-        )
+    document = load_kind(
+        text,
+        source,
+        "plan",
+        "give a file of --plan-output-file",
+        "use the version of this tool that wrote the plan",
+    )
     if document.get("digest") != _digest_of_read(document, source):
         raise InputError(
             f"{source}: digest: does not agree with the plan, which was changed after it was "
@@ -162,84 +155,13 @@ def partitions_by_chunk(
     yield f"{end}{after}}}\n"
 
 
-def replica_log_json(log: ReplicaLog) -> Json:
-    """All of a ReplicaLog; offsets as in the model, null where unknown."""
-    epochs = None
-    if log.epochs is not None:
-        epochs = [
-            {"epoch": s.epoch, "start_offset": s.start_offset, "end_offset": s.end_offset}
-            for s in log.epochs
-        ]
-    return {
-        "broker": log.broker,
-        "live": log.live,
-        "last_written_leader_epoch": log.last_written_leader_epoch,
-        "log_start_offset": log.log_start_offset,
-        "high_watermark": log.high_watermark,
-        "log_end_offset": log.log_end_offset,
-        "epochs": epochs,
-        "source": log.source,
-        "problem": log.problem,
-        "suspect": log.suspect,
-        "certain_end_offset": log.certain_end_offset,
-        "scanned": None if log.scanned is None else _scanned_json(log.scanned),
-        "broker_epoch": log.broker_epoch,
-    }
-
-
-def _scanned_json(scanned: Scanned) -> Json:
-    return {
-        "mode": scanned.mode.value,
-        "directory": scanned.directory,
-        "topic_id": scanned.topic_id,
-        "directory_id": scanned.directory_id,
-        "recovery_point": scanned.recovery_point,
-        "size": scanned.size,
-        "record_count": scanned.record_count,
-        "damage": scanned.damage,
-        "stopped_clean": scanned.stopped_clean,
-    }
-
-
-def loss_json(loss: Loss) -> Json:
-    """Records; null where unknown."""
-    return {"certain": loss.certain, "possible": loss.possible, "at_least": loss.at_least}
-
-
-def finding_json(finding: Finding) -> Json:
-    return {
-        "code": finding.code,
-        "severity": finding.severity.value,
-        "message": finding.message,
-    }
-
-
 def candidate_json(candidate: Candidate) -> Json:
     """What electing this replica would lose, and where it would truncate the others."""
-    divergences = [
-        {"broker": d.broker, "offset": d.offset, "records": d.records}
-        for d in candidate.divergences
-    ]
     return {
         "broker": candidate.log.broker,
-        "loss": loss_json(candidate.loss),
-        "divergences": divergences,
+        "loss": to_json(candidate.loss),
+        "divergences": to_json(candidate.divergences),
     }
-
-
-def loss_under(plan: PartitionPlan | None, leader: int | None) -> Loss:
-    """What `leader` costs, unknown when it is not among the candidates.
-
-    Not always the loss of the best candidate: an operator may have designated another one.
-    """
-    ranking = plan.ranking if plan else ()
-    return next((c.loss for c in ranking if c.log.broker == leader), UNKNOWN_LOSS)
-
-
-def groups_under(plan: PartitionPlan | None, leader: int | None) -> tuple[GroupBeyond, ...]:
-    """Groups that have read more than `leader` holds; none where it is not among the candidates."""
-    ranking = plan.ranking if plan else ()
-    return next((c.groups for c in ranking if c.log.broker == leader), ())
 
 
 def plan_row(plan: PartitionPlan) -> Json:
@@ -251,10 +173,10 @@ def plan_row(plan: PartitionPlan) -> Json:
         "designated_leader": plan.designated_leader,
         "order": list(plan.order),
         "refusal": plan.refusal,
-        "loss": loss_json(loss_under(plan, plan.designated_leader)),
-        "findings": [finding_json(finding) for finding in plan.findings],
+        "loss": to_json(loss_under(plan, plan.designated_leader)),
+        "findings": to_json(plan.findings),
         "ranking": [_ranked(candidate) for candidate in plan.ranking],
-        "replica_logs": [replica_log_json(log) for log in plan.replica_logs],
+        "replica_logs": to_json(plan.replica_logs),
     }
 
 

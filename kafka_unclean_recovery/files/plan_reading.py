@@ -9,9 +9,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kafka_unclean_recovery.files.json_fields import Fields
-from kafka_unclean_recovery.files.json_text import Place, load_object
-from kafka_unclean_recovery.files.plan_file import loss_under, parse_plan
+from kafka_unclean_recovery.files.codec import decode_newer, to_model
+from kafka_unclean_recovery.files.json_text import Place
+from kafka_unclean_recovery.files.json_values import each_once
+from kafka_unclean_recovery.files.plan_file import parse_plan
+from kafka_unclean_recovery.formats.plan import PartitionJson, PlanJson
 from kafka_unclean_recovery.model import (
     NO_LEADER,
     Candidate,
@@ -20,18 +22,19 @@ from kafka_unclean_recovery.model import (
     PartitionPlan,
     PartitionState,
     ReplicaLog,
-    Severity,
     TopicPartition,
 )
+from kafka_unclean_recovery.planning.losses import loss_under
 from kafka_unclean_recovery.wording import number_text
 
+_MEMBERS = ("replicas", "isr", "elr", "last_known_elr")
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
 
 @dataclass(frozen=True, slots=True)
 class PlanFile:
-    """`partitions` are as they were planned, sorted: the candidates are the designated leader, and
-    of the replica logs there is what `differences` compares."""
+    """`partitions` are as they were planned, sorted; of the candidates there is the designated
+    leader."""
 
     digest: str
     cluster_id: str
@@ -41,19 +44,17 @@ class PlanFile:
 
 def read_plan(text: str, source: str) -> PlanFile:
     """Of a file of --plan-output-file. Raises InputError, which names `source`."""
-    parse_plan(text, source)
-    document = Fields(Place(source), load_object(text, source))
+    place = Place(source)
+    document = decode_newer(parse_plan(text, source), PlanJson, place)
     plans: dict[TopicPartition, PartitionPlan] = {}
-    for fields in document.objects("partitions"):
-        plan = _plan(fields)
+    for index, row in enumerate(document.partitions):
+        where = place.at("partitions").item(index)
+        plan = _plan(row, where)
         if plan.state.topic_partition in plans:
-            raise fields.place.error(f"{plan.state.topic_partition} was already there")
+            raise where.error(f"{plan.state.topic_partition} was already there")
         plans[plan.state.topic_partition] = plan
     return PlanFile(
-        document.text("digest"),
-        document.text("cluster_id"),
-        document.text("created_at"),
-        dict(sorted(plans.items())),
+        document.digest, document.cluster_id, document.created_at, dict(sorted(plans.items()))
     )
 
 
@@ -97,61 +98,32 @@ def _log_text(log: ReplicaLog) -> str:
     return f"({', '.join(words)})"
 
 
-def _plan(fields: Fields) -> PartitionPlan:
-    rests_on = fields.object_at("preconditions")
+def _plan(row: PartitionJson, place: Place) -> PartitionPlan:
+    check_topic(row.topic, place)
+    rests_on, leader = row.preconditions, row.designated_leader
+    members = {key: getattr(rests_on, key) for key in _MEMBERS}
+    for key, brokers in members.items():
+        each_once(brokers, place.at("preconditions").at(key))
+    each_once(row.order, place.at("order"))
     state = PartitionState(
-        read_topic(fields),
-        rests_on.text("topic_id"),
-        fields.int32("partition"),
-        NO_LEADER,
-        rests_on.int32("leader_epoch", least=-1),
-        *(rests_on.broker_ids(key) for key in ("replicas", "isr", "elr", "last_known_elr")),
+        row.topic, rests_on.topic_id, row.partition, NO_LEADER, rests_on.leader_epoch, **members
     )
-    logs = tuple(_log(log) for log in fields.objects("replica_logs"))
-    leader = fields.int32_or_unknown("designated_leader")
+    logs = tuple(to_model(log, ReplicaLog) for log in row.replica_logs)
+    loss = to_model(row.loss, Loss)
     return PartitionPlan(
         state,
         logs,
-        tuple(Candidate(log, _loss(fields)) for log in logs if log.broker == leader),
+        tuple(Candidate(log, loss) for log in logs if log.broker == leader),
         leader,
-        fields.broker_ids("order"),
-        tuple(read_finding(finding) for finding in fields.objects("findings")),
-        fields.text_or_unknown("refusal"),
+        row.order,
+        tuple(to_model(finding, Finding) for finding in row.findings),
+        row.refusal,
     )
 
 
-def _loss(fields: Fields) -> Loss:
-    loss = fields.object_at("loss")
-    # Files that were written before it was told are without.
-    told = "at_least" in loss.values
-    return Loss(
-        loss.int64_or_unknown("certain"),
-        loss.int64_or_unknown("possible"),
-        loss.int64_or_unknown("at_least") if told else None,
-    )
-
-
-def _log(fields: Fields) -> ReplicaLog:
-    return ReplicaLog(
-        fields.int32("broker"),
-        live=fields.flag("live"),
-        last_written_leader_epoch=fields.int32_or_unknown("last_written_leader_epoch", least=-1),
-        log_end_offset=fields.int64_or_unknown("log_end_offset"),
-        problem=fields.text_or_unknown("problem"),
-        suspect=fields.text_or_unknown("suspect"),
-    )
-
-
-def read_topic(fields: Fields) -> str:
-    name = fields.text("topic")
+def check_topic(name: str, place: Place) -> None:
+    """Raises InputError for what is no legal name. place: of what has the name."""
     if not _TOPIC.fullmatch(name) or name in (".", ".."):
-        raise fields.place.at("topic").error(
+        raise place.at("topic").error(
             'is not a legal topic name; it has 1 to 249 of a-z A-Z 0-9 . _ - and is not "." or ".."'
         )
-    return name
-
-
-def read_finding(fields: Fields) -> Finding:
-    fields.only(("code", "severity", "message"))
-    severity = fields.one_of("severity", [severity.value for severity in Severity])
-    return Finding(fields.text("code"), Severity(severity), fields.text("message"))

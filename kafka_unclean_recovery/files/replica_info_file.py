@@ -6,45 +6,30 @@ never taken as unknown.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from itertools import pairwise
 
-from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.files.json_fields import Fields
-from kafka_unclean_recovery.files.json_text import Place, load_object
-from kafka_unclean_recovery.files.plan_file import (
-    Json,
-    finding_json,
-    partitions_by_line,
-    replica_log_json,
-)
-from kafka_unclean_recovery.files.plan_reading import read_finding, read_topic
-from kafka_unclean_recovery.mechanisms import ScanMode
+from kafka_unclean_recovery.files.codec import decode, load_kind, to_json, to_model
+from kafka_unclean_recovery.files.json_text import Place
+from kafka_unclean_recovery.files.json_values import each_once
+from kafka_unclean_recovery.files.plan_file import Json, partitions_by_line
+from kafka_unclean_recovery.files.plan_reading import check_topic
+from kafka_unclean_recovery.formats.replica_info import PartitionJson, ReplicaInfoJson
+from kafka_unclean_recovery.formats.shared import ReplicaLogJson
 from kafka_unclean_recovery.model import (
     EpochLineage,
-    EpochSpan,
+    Finding,
     PartitionInfo,
     PartitionState,
     ReplicaInfo,
     ReplicaLog,
-    Scanned,
     TopicPartition,
 )
 
 FORMAT_VERSION = 1
 KIND = "replica-info"
 
-_HEAD_KEYS = (
-    "format_version",
-    "kind",
-    "cluster_id",
-    "scanned_at",
-    "brokers",
-    "metadata",
-    "problems",
-    "interrupted",
-    "partitions",
-)
 _STATE_IDS = (
     "replicas",
     "isr",
@@ -55,33 +40,6 @@ _STATE_IDS = (
     "removing_replicas",
 )
 _STATE_KEYS = ("topic_id", "leader", "leader_epoch", *_STATE_IDS)
-_PARTITION_KEYS = ("topic", "partition", *_STATE_KEYS, "compacted", "findings", "replica_logs")
-_LOG_KEYS = (
-    "broker",
-    "live",
-    "last_written_leader_epoch",
-    "log_start_offset",
-    "high_watermark",
-    "log_end_offset",
-    "epochs",
-    "source",
-    "problem",
-    "suspect",
-    "certain_end_offset",
-    "scanned",
-    "broker_epoch",
-)
-_SCANNED_KEYS = (
-    "mode",
-    "directory",
-    "topic_id",
-    "directory_id",
-    "recovery_point",
-    "size",
-    "record_count",
-    "damage",
-    "stopped_clean",
-)
 
 
 def replica_info_json(info: ReplicaInfo) -> str:
@@ -108,158 +66,97 @@ def _partition_json(row: PartitionInfo) -> Json:
         "partition": row.topic_partition.partition,
         **_state_json(row.state),
         "compacted": row.compacted,
-        "findings": [finding_json(finding) for finding in row.findings],
-        "replica_logs": [replica_log_json(log) for log in row.replica_logs],
+        "findings": to_json(row.findings),
+        "replica_logs": to_json(row.replica_logs),
     }
 
 
 def _state_json(state: PartitionState | None) -> Json:
-    if state is None:
-        return dict.fromkeys(_STATE_KEYS)
-    return {
-        "topic_id": state.topic_id,
-        "leader": state.leader,
-        "leader_epoch": state.leader_epoch,
-        "replicas": list(state.replicas),
-        "isr": list(state.isr),
-        "elr": list(state.elr),
-        "last_known_elr": list(state.last_known_elr),
-        "offline_replicas": list(state.offline_replicas),
-        "adding_replicas": list(state.adding_replicas),
-        "removing_replicas": list(state.removing_replicas),
-    }
+    return {key: None if state is None else getattr(state, key) for key in _STATE_KEYS}
 
 
 def parse_replica_info(text: str, source: str) -> ReplicaInfo:
     """The scan that `text` is; `source` is what errors call the file. Raises InputError."""
-    document = Fields(Place(source), load_object(text, source))
-    _check_kind(document, source)
-    document.only(_HEAD_KEYS)
-    metadata = _metadata(document)
+    give = "give a file that scan-log-dirs --output wrote"
+    document = load_kind(text, source, KIND, give, "use the version of this tool that scanned")
+    place = Place(source)
+    read = decode(document, ReplicaInfoJson, place)
+    _check_time(read.scanned_at, place.at("scanned_at"))
+    each_once(read.brokers, place.at("brokers"))
     return ReplicaInfo(
-        cluster_id=document.text_or_unknown("cluster_id"),
-        scanned_at=_time(document, "scanned_at"),
-        brokers=document.broker_ids("brokers"),
-        partitions=_partitions(document),
-        metadata_epoch=metadata[0] if metadata else None,
-        metadata_end_offset=metadata[1] if metadata else None,
-        problems=document.texts("problems"),
-        interrupted=document.flag("interrupted"),
+        cluster_id=read.cluster_id,
+        scanned_at=read.scanned_at,
+        brokers=read.brokers,
+        partitions=_partitions(read.partitions, place.at("partitions")),
+        metadata_epoch=read.metadata.epoch if read.metadata else None,
+        metadata_end_offset=read.metadata.end_offset if read.metadata else None,
+        problems=read.problems,
+        interrupted=read.interrupted,
     )
 
 
-def _check_kind(document: Fields, source: str) -> None:
-    if document.values.get("kind") != KIND:
-        raise InputError(
-            f'{source}: kind: is not "{KIND}"; give a file that scan-log-dirs --output wrote'
-        )
-    version = document.values.get("format_version")
-    if version != FORMAT_VERSION or isinstance(version, bool):  # True == 1
-        raise InputError(
-            f"{source}: format_version: only {FORMAT_VERSION} is known here; "
-            "use the version of this tool that scanned"
-        )
-
-
-def _time(fields: Fields, key: str) -> str:
-    text = fields.text(key)
+def _check_time(text: str, place: Place) -> None:
     try:
         zone = datetime.fromisoformat(text).tzinfo
     except ValueError:
         zone = None
     if zone is None:
-        raise fields.place.at(key).error(
+        raise place.error(
             "must be a time in ISO 8601 with its offset from UTC, as 2026-01-02T03:04:05+00:00"
         )
-    return text
 
 
-def _metadata(document: Fields) -> tuple[int, int] | None:
-    """(leader epoch, end offset) of the metadata log."""
-    if not document.known("metadata"):
-        return None
-    fields = document.object_at("metadata")
-    fields.only(("epoch", "end_offset"))
-    return fields.int32("epoch"), fields.int64("end_offset")
-
-
-def _partitions(document: Fields) -> tuple[PartitionInfo, ...]:
+def _partitions(rows: Iterable[PartitionJson], place: Place) -> tuple[PartitionInfo, ...]:
     seen: dict[TopicPartition, PartitionInfo] = {}
-    for fields in document.objects("partitions"):
-        row = _partition(fields)
+    for index, entry in enumerate(rows):
+        row = _partition(entry, place.item(index))
         if row.topic_partition in seen:
-            raise fields.place.error(f"{row.topic_partition} was already there; keep one of them")
+            raise place.item(index).error(
+                f"{row.topic_partition} was already there; keep one of them"
+            )
         seen[row.topic_partition] = row
     return tuple(row for _, row in sorted(seen.items()))
 
 
-def _partition(fields: Fields) -> PartitionInfo:
-    fields.only(_PARTITION_KEYS)
-    topic_partition = TopicPartition(read_topic(fields), fields.int32("partition"))
+def _partition(row: PartitionJson, place: Place) -> PartitionInfo:
+    check_topic(row.topic, place)
     return PartitionInfo(
-        topic_partition,
-        _state(fields, topic_partition),
-        _replica_logs(fields),
-        tuple(read_finding(found) for found in fields.objects("findings")),
-        fields.flag("compacted"),
+        TopicPartition(row.topic, row.partition),
+        _state(row, place),
+        _replica_logs(row.replica_logs, place.at("replica_logs")),
+        tuple(to_model(found, Finding) for found in row.findings),
+        row.compacted,
     )
 
 
-def _state(fields: Fields, topic_partition: TopicPartition) -> PartitionState | None:
+def _state(row: PartitionJson, place: Place) -> PartitionState | None:
     """All or nothing: half a state is none that a plan may rest on."""
-    known = [key for key in _STATE_KEYS if fields.known(key)]
+    told = {key: getattr(row, key) for key in _STATE_KEYS}
+    known = [key for key, value in told.items() if value is not None]
     if not known:
         return None
-    if len(known) < len(_STATE_KEYS):
-        missing = next(key for key in _STATE_KEYS if key not in known)
-        raise fields.place.at(missing).error(f"is null, but {known[0]} is not; scan again")
-    state = PartitionState(
-        topic_partition.topic,
-        fields.text("topic_id"),
-        topic_partition.partition,
-        fields.int32("leader", least=-1),
-        fields.int32("leader_epoch", least=-1),
-        *(fields.broker_ids(key) for key in _STATE_IDS),
-    )
-    if not state.replicas:
-        raise fields.place.at("replicas").error("is empty, but every partition has one; scan again")
-    return state
+    if len(known) < len(told):
+        lacking = next(key for key in told if key not in known)
+        raise place.at(lacking).error(f"is null, but {known[0]} is not; scan again")
+    for key in _STATE_IDS:
+        each_once(told[key], place.at(key))
+    if not row.replicas:
+        raise place.at("replicas").error("is empty, but every partition has one; scan again")
+    return PartitionState(row.topic, partition=row.partition, **told)
 
 
-def _replica_logs(fields: Fields) -> tuple[ReplicaLog, ...]:
+def _replica_logs(rows: Iterable[ReplicaLogJson], place: Place) -> tuple[ReplicaLog, ...]:
     seen: dict[int, ReplicaLog] = {}
-    for row in fields.objects("replica_logs"):
-        log = replica_log_of(row)
+    for index, row in enumerate(rows):
+        log, where = to_model(row, ReplicaLog), place.item(index)
         if log.live:
-            raise row.place.at("live").error("must be false: a scan of disks sees no live broker")
-        _check_offsets(log, row.place)
-        _check_lineage(log.epochs or (), row.place.at("epochs"))
+            raise where.at("live").error("must be false: a scan of disks sees no live broker")
+        _check_offsets(log, where)
+        _check_lineage(log.epochs or (), where.at("epochs"))
         if log.broker in seen:
-            raise row.place.error(f"broker {log.broker} was already there; keep one of the two")
+            raise where.error(f"broker {log.broker} was already there; keep one of the two")
         seen[log.broker] = log
     return tuple(seen.values())
-
-
-def replica_log_of(fields: Fields) -> ReplicaLog:
-    """What replica_log_json (plan_file.py) wrote. Raises InputError."""
-    fields.only(_LOG_KEYS)
-    # Files that were written before it was told are without.
-    told = "broker_epoch" in fields.values
-    return ReplicaLog(
-        broker=fields.int32("broker"),
-        live=fields.flag("live"),
-        last_written_leader_epoch=fields.int32_or_unknown("last_written_leader_epoch", least=-1),
-        log_start_offset=fields.int64_or_unknown("log_start_offset"),
-        high_watermark=fields.int64_or_unknown("high_watermark"),
-        log_end_offset=fields.int64_or_unknown("log_end_offset"),
-        epochs=_lineage(fields),
-        source=fields.text("source"),
-        problem=fields.text_or_unknown("problem"),
-        suspect=fields.text_or_unknown("suspect"),
-        certain_end_offset=fields.int64_or_unknown("certain_end_offset"),
-        scanned=_scanned(fields.object_at("scanned")) if fields.known("scanned") else None,
-        broker_epoch=fields.int64_or_unknown("broker_epoch") if told else None,
-    )
 
 
 def _check_offsets(log: ReplicaLog, place: Place) -> None:
@@ -285,33 +182,3 @@ def _check_lineage(epochs: EpochLineage, place: Place) -> None:
             raise place.item(index).error(
                 "must be of a newer epoch and begin where the one before ends; scan again"
             )
-
-
-def _lineage(fields: Fields) -> EpochLineage | None:
-    if not fields.known("epochs"):
-        return None
-    return tuple(_span(span) for span in fields.objects("epochs"))
-
-
-def _span(fields: Fields) -> EpochSpan:
-    fields.only(("epoch", "start_offset", "end_offset"))
-    return EpochSpan(
-        fields.int32("epoch"), fields.int64("start_offset"), fields.int64("end_offset")
-    )
-
-
-def _scanned(fields: Fields) -> Scanned:
-    fields.only(_SCANNED_KEYS)
-    # Files that were written before it was told are without.
-    told = fields.values.get("stopped_clean") is not None
-    return Scanned(
-        mode=ScanMode(fields.one_of("mode", [mode.value for mode in ScanMode])),
-        directory=fields.text("directory"),
-        topic_id=fields.text_or_unknown("topic_id"),
-        directory_id=fields.text_or_unknown("directory_id"),
-        recovery_point=fields.int64_or_unknown("recovery_point"),
-        size=fields.int64("size"),
-        record_count=fields.int64_or_unknown("record_count"),
-        damage=fields.text_or_unknown("damage"),
-        stopped_clean=fields.flag("stopped_clean") if told else None,
-    )

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.files.plan_file import loss_under
 from kafka_unclean_recovery.model import PartitionPlan
+from kafka_unclean_recovery.planning.losses import loss_under
 from kafka_unclean_recovery.wording import loss_text
 
 FLAG = "--accept-loss"

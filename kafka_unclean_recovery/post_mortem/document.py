@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from kafka_unclean_recovery.files.plan_file import Json, loss_json, partitions_by_line, plan_row
+from kafka_unclean_recovery.files.codec import to_json
+from kafka_unclean_recovery.files.plan_file import Json, partitions_by_line, plan_row
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.post_mortem.next_steps import next_steps
 from kafka_unclean_recovery.post_mortem.story import (
@@ -15,7 +16,6 @@ from kafka_unclean_recovery.post_mortem.story import (
     Saved,
     losses_by_topic,
 )
-from kafka_unclean_recovery.report.document import waiting_json
 from kafka_unclean_recovery.report.loss_by_topic import TopicLoss, record_count_json, total
 
 FORMAT_VERSION = 1
@@ -80,12 +80,12 @@ def _election(election: Election) -> Json:
         "outcome": None if outcome is None else outcome.kind.value,
         "reason": None if outcome is None else outcome.reason,
         "elected_leader": election.elected_leader,
-        "loss": None if loss is None else loss_json(loss),
+        "loss": None if loss is None else to_json(loss),
         "leader": None if after is None else after.leader,
         "leader_epoch": None if after is None else after.leader_epoch,
         "isr": None if after is None or after.isr is None else list(after.isr),
         "order": None if election.order is None else _order(election.order),
-        "waiting": list(map(waiting_json, election.plan.waiting)) if election.plan else [],
+        "waiting": to_json(election.plan.waiting) if election.plan else [],
         "groups_beyond": [_group(group) for group in election.groups],
         "plan": None if election.plan is None else plan_row(election.plan),
     }

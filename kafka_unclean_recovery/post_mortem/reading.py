@@ -8,17 +8,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.files.codec import decode_newer, to_model
 from kafka_unclean_recovery.files.journal import JournalError, parse, unfinished, untorn
 from kafka_unclean_recovery.files.json_fields import Fields
 from kafka_unclean_recovery.files.json_text import JsonObject, Place, load_object
-from kafka_unclean_recovery.files.plan_reading import read_finding
-from kafka_unclean_recovery.files.replica_info_file import replica_log_of
+from kafka_unclean_recovery.files.json_values import each_once
+from kafka_unclean_recovery.formats.decision import DecisionJson
+from kafka_unclean_recovery.formats.plan import RankedJson
 from kafka_unclean_recovery.model import (
     Candidate,
     Commit,
     Divergence,
-    Effect,
-    Evidence,
+    Finding,
     GroupBeyond,
     Loss,
     Outcome,
@@ -247,83 +248,67 @@ def _outcome(row: Fields) -> Outcome | None:
 
 
 def _plan(line: Fields) -> PartitionPlan:
-    logs = {log.broker: log for log in map(replica_log_of, line.objects("replica_logs"))}
-    order, leader = line.broker_ids("order"), line.int32_or_unknown("designated_leader")
-    ranking = [_candidate(row, logs) for row in line.objects("ranking")]
-    if strangers := set(order) - logs.keys():
-        raise line.place.at("order").error(f"broker {min(strangers)} has no replica_log")
+    read, place = decode_newer(line.values, DecisionJson, line.place), line.place
+    logs = {log.broker: log for log in (to_model(each, ReplicaLog) for each in read.replica_logs)}
+    each_once(read.order, place.at("order"))
+    ranking = [
+        _candidate(row, logs, read, place.at("ranking").item(index))
+        for index, row in enumerate(read.ranking)
+    ]
+    if strangers := set(read.order) - logs.keys():
+        raise place.at("order").error(f"broker {min(strangers)} has no replica_log")
     return PartitionPlan(
-        _state(line),
+        _state(read, place),
         tuple(logs.values()),
-        tuple(
-            replace(each, groups=_groups(line)) if each.log.broker == leader else each
-            for each in ranking
-        ),
-        leader,
-        order,
-        tuple(map(read_finding, line.objects("findings"))),
-        line.text_or_unknown("refusal"),
-        tuple(map(_waiting, line.objects("waiting"))),
+        tuple(ranking),
+        read.designated_leader,
+        read.order,
+        tuple(to_model(finding, Finding) for finding in read.findings),
+        read.refusal,
+        tuple(to_model(waiting, Waiting) for waiting in read.waiting),
     )
 
 
-def _groups(line: Fields) -> tuple[GroupBeyond, ...]:
+def _groups(read: DecisionJson) -> tuple[GroupBeyond, ...]:
     """Return the groups that are beyond the designated leader's log."""
-    where = _topic_partition(line)
+    where = TopicPartition(read.topic, read.partition)
     return tuple(
         GroupBeyond(
-            Commit(
-                row.text("group"),
-                where,
-                row.int64("committed_offset"),
-                row.int32_or_unknown("committed_leader_epoch"),
-            ),
-            row.int64("resume_offset"),
+            Commit(row.group, where, row.committed_offset, row.committed_leader_epoch),
+            row.resume_offset,
             # A plan does not tell whether the log was refilled, which matters only once there is a
             # leader.
             refilled=False,
         )
-        for row in line.objects("groups_beyond")
+        for row in read.groups_beyond
     )
 
 
-def _waiting(row: Fields) -> Waiting:
-    evidence = row.texts("evidence")
-    if unknown := set(evidence) - set(Evidence):
-        raise row.place.at("evidence").error(f'has "{min(unknown)}", which is not known here')
-    return Waiting(
-        row.int32("broker"),
-        Effect(row.one_of("effect", list(Effect))),
-        row.int64_or_unknown("records"),
-        row.text("why"),
-        tuple(map(Evidence, evidence)),
-    )
-
-
-def _state(line: Fields) -> PartitionState:
-    known = line.object_at("preconditions")
+def _state(read: DecisionJson, place: Place) -> PartitionState:
+    known = read.preconditions
+    members = {key: getattr(known, key) for key in ("replicas", "isr", "elr", "last_known_elr")}
+    others = ("offline_replicas", "adding_replicas", "removing_replicas")
+    for key, brokers in members.items():
+        each_once(brokers, place.at("preconditions").at(key))
+    members |= {key: getattr(read, key) for key in others}
+    for key in others:
+        each_once(members[key], place.at(key))
     return PartitionState(
-        line.text("topic"),
-        known.text("topic_id"),
-        line.int32("partition"),
-        line.int32("leader", least=-1),
-        known.int32("leader_epoch", least=-1),
-        *(known.broker_ids(key) for key in ("replicas", "isr", "elr", "last_known_elr")),
-        *(line.broker_ids(f"{which}_replicas") for which in ("offline", "adding", "removing")),
+        read.topic, known.topic_id, read.partition, read.leader, known.leader_epoch, **members
     )
 
 
-def _candidate(row: Fields, logs: dict[int, ReplicaLog]) -> Candidate:
-    broker = row.int32("broker")
-    if broker not in logs:
-        raise row.place.at("broker").error(f"broker {broker} has no replica_log")
-    divergences = tuple(
-        Divergence(d.int32("broker"), d.int64("offset"), d.int64("records"))
-        for d in row.objects("divergences")
+def _candidate(
+    row: RankedJson, logs: dict[int, ReplicaLog], read: DecisionJson, place: Place
+) -> Candidate:
+    if row.broker not in logs:
+        raise place.at("broker").error(f"broker {row.broker} has no replica_log")
+    return Candidate(
+        logs[row.broker],
+        to_model(row.loss, Loss),
+        tuple(to_model(each, Divergence) for each in row.divergences),
+        _groups(read) if row.broker == read.designated_leader else (),
     )
-    told = row.object_at("loss")
-    loss = Loss(*(told.int64_or_unknown(key) for key in ("certain", "possible", "at_least")))
-    return Candidate(logs[broker], loss, divergences)
 
 
 def _saved(row: Fields) -> Saved:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from kafka_unclean_recovery.files.json_text import JsonObject
-from kafka_unclean_recovery.files.plan_file import UNKNOWN_LOSS, groups_under, loss_under
 from kafka_unclean_recovery.model import (
     NO_LEADER,
     Loss,
@@ -16,6 +15,7 @@ from kafka_unclean_recovery.model import (
     PartitionPlan,
     TopicPartition,
 )
+from kafka_unclean_recovery.planning.losses import UNKNOWN_LOSS, groups_under, loss_under
 from kafka_unclean_recovery.report.loss_by_topic import RecordCount, TopicLoss
 
 NOT_READ_BACK = "not known: the run ended before it could read back what became of it"

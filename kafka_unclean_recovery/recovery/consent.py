@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kafka_unclean_recovery.files.plan_file import loss_under
 from kafka_unclean_recovery.model import (
     Loss,
     Outcome,
@@ -14,6 +13,7 @@ from kafka_unclean_recovery.model import (
     TopicPartition,
 )
 from kafka_unclean_recovery.planning.broker_return import by_broker, waiting_lines
+from kafka_unclean_recovery.planning.losses import loss_under
 from kafka_unclean_recovery.wording import count_text, one_line, total_text, why_not
 
 CONSENT_LIMIT = 40

@@ -9,12 +9,14 @@ from collections.abc import Iterable
 
 from kafka_unclean_recovery.aftercare.report import row_json
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
+from kafka_unclean_recovery.files.codec import to_json
 from kafka_unclean_recovery.files.journal import Journal
-from kafka_unclean_recovery.files.plan_file import Json, groups_under, plan_row
+from kafka_unclean_recovery.files.plan_file import Json, plan_row
 from kafka_unclean_recovery.mechanisms import Wishes
 from kafka_unclean_recovery.model import PartitionPlan, PartitionReport, Report
+from kafka_unclean_recovery.planning.losses import groups_under
 from kafka_unclean_recovery.recovery.observe import Observation, Wanted
-from kafka_unclean_recovery.report.document import group_json, waiting_json
+from kafka_unclean_recovery.report.document import group_json
 
 
 def note_decisions(
@@ -88,7 +90,7 @@ def _decision(plan: PartitionPlan) -> Json:
         "offline_replicas": list(state.offline_replicas),
         "adding_replicas": list(state.adding_replicas),
         "removing_replicas": list(state.removing_replicas),
-        "waiting": list(map(waiting_json, plan.waiting)),
+        "waiting": to_json(plan.waiting),
         "groups_beyond": list(map(group_json, groups_under(plan, plan.designated_leader))),
     }
 

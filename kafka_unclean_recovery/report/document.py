@@ -9,15 +9,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from kafka_unclean_recovery.files.codec import to_json
 from kafka_unclean_recovery.files.plan_file import (
     Json,
     candidate_json,
-    finding_json,
-    groups_under,
-    loss_json,
-    loss_under,
     partitions_by_line,
-    replica_log_json,
 )
 from kafka_unclean_recovery.model import (
     GroupBeyond,
@@ -26,9 +22,9 @@ from kafka_unclean_recovery.model import (
     PartitionReport,
     PartitionState,
     Report,
-    Waiting,
 )
 from kafka_unclean_recovery.planning.broker_return import BrokerWaiting, by_broker
+from kafka_unclean_recovery.planning.losses import groups_under, loss_under
 
 FORMAT_VERSION = 1
 
@@ -127,7 +123,7 @@ def _summary_json(report: Report) -> Json:
         "outcomes": {kind.value: summary.outcomes[kind] for kind in OutcomeKind},
         "certain_loss": _sum(loss.certain for loss in summary.losses),
         "possible_loss": _sum(loss.possible for loss in summary.losses),
-        "waiting": [_together_json(waiting) for waiting in summary.waiting],
+        "waiting": to_json(summary.waiting),
         "interrupted": report.interrupted,
     }
 
@@ -141,13 +137,13 @@ def _row_json(row: PartitionReport) -> Json:
         "outcome": outcome.kind.value if outcome else None,
         "reason": outcome.reason if outcome else None,
         "refusal": plan.refusal if plan else None,
-        "findings": [finding_json(finding) for finding in plan.findings] if plan else [],
-        "loss": loss_json(loss_under(plan, designated)),
+        "findings": to_json(plan.findings) if plan else [],
+        "loss": to_json(loss_under(plan, designated)),
         "candidates": [candidate_json(candidate) for candidate in plan.ranking] if plan else [],
-        "waiting": [waiting_json(waiting) for waiting in plan.waiting] if plan else [],
+        "waiting": to_json(plan.waiting) if plan else [],
         "groups_beyond": [group_json(found) for found in groups_under(plan, designated)],
         "planned_on": _planned_on_json(plan.state) if plan else None,
-        "replica_logs": [replica_log_json(log) for log in plan.replica_logs] if plan else [],
+        "replica_logs": to_json(plan.replica_logs) if plan else [],
     }
 
 
@@ -163,28 +159,6 @@ def _state_json(row: PartitionReport) -> Json:
         "isr": list(state.isr) if state else None,
         "elr": list(state.elr) if state else None,
         "last_known_elr": list(state.last_known_elr) if state else None,
-    }
-
-
-def waiting_json(waiting: Waiting) -> Json:
-    """What waiting for one broker would bring to one partition."""
-    return {
-        "broker": waiting.broker,
-        "effect": waiting.effect.value,
-        "records": waiting.records,
-        "why": waiting.why,
-        "evidence": [evidence.value for evidence in waiting.evidence],
-    }
-
-
-def _together_json(waiting: BrokerWaiting) -> Json:
-    return {
-        "broker": waiting.broker,
-        "lossless": waiting.lossless,
-        "better": waiting.better,
-        "better_by": waiting.better_by,
-        "no_better": waiting.no_better,
-        "unknown": waiting.unknown,
     }
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from kafka_unclean_recovery.files.plan_file import loss_under
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import (
     Candidate,
@@ -15,6 +14,7 @@ from kafka_unclean_recovery.model import (
     Report,
 )
 from kafka_unclean_recovery.planning.broker_return import effect_text, waiting_lines
+from kafka_unclean_recovery.planning.losses import loss_under
 from kafka_unclean_recovery.report.document import Summary, elected_leader, summarize
 from kafka_unclean_recovery.wording import (
     INTERRUPTED,

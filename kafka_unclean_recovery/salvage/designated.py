@@ -7,11 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from kafka_unclean_recovery.files.json_fields import Fields
+from kafka_unclean_recovery.files.codec import decode, decode_newer, to_json, to_model
 from kafka_unclean_recovery.files.json_text import Place, load_object
-from kafka_unclean_recovery.files.plan_file import parse_plan, replica_log_json
+from kafka_unclean_recovery.files.plan_file import parse_plan
+from kafka_unclean_recovery.formats.plan import PartitionJson, PlanJson
+from kafka_unclean_recovery.formats.shared import ReplicaLogJson
+from kafka_unclean_recovery.formats.values import Entry, Int32
 from kafka_unclean_recovery.mechanisms import ScanMode
-from kafka_unclean_recovery.model import EpochLineage, EpochSpan, ReplicaLog, TopicPartition
+from kafka_unclean_recovery.model import EpochLineage, ReplicaLog, TopicPartition
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,8 @@ class DesignatedLeaders:
     partitions: Mapping[TopicPartition, Designated]
 
 
+_KEYS = ("topic_id", "log", "why_not", "doubt")
+
 Elections = Iterable[tuple[TopicPartition, int | None]]
 
 
@@ -43,94 +48,90 @@ def designated_leaders(text: str, source: str, chosen: Elections = ()) -> Design
 
     Raises InputError.
     """
-    parse_plan(text, source)
-    document = Fields(Place(source), load_object(text, source))
+    place = Place(source)
+    document = decode_newer(parse_plan(text, source), PlanJson, place)
     by_hand = {partition: leader for partition, leader in chosen if leader is not None}
-    rows = [_designated(fields, by_hand) for fields in document.objects("partitions")]
+    where = place.at("partitions")
+    rows = [
+        _designated(row, by_hand, where.item(index))
+        for index, row in enumerate(document.partitions)
+    ]
     partitions = {row.topic_partition: row for row in rows}
     if len(partitions) < len(rows):
-        raise document.place.at("partitions").error("names a partition twice; make a new plan")
+        raise where.error("names a partition twice; make a new plan")
     for partition in by_hand:
         if partition not in partitions:
-            raise document.place.error(
+            raise place.error(
                 f"has no {partition}, for which a leader was chosen by hand; take"
                 " it out of --manual-recovery-file"
             )
-    return DesignatedLeaders(document.text("cluster_id"), partitions)
+    return DesignatedLeaders(document.cluster_id, partitions)
+
+
+class DesignatedJson(Entry, frozen=True):
+    """A Designated on its way to another process."""
+
+    topic: str
+    partition: Int32
+    topic_id: str
+    log: ReplicaLogJson | None
+    why_not: str | None
+    doubt: str | None
 
 
 def designated_json(designated: Designated) -> str:
     """For `parse_designated`, in another process."""
-    log = designated.log
-    partition = designated.topic_partition
-    return json.dumps(
-        {
-            "topic": partition.topic,
-            "partition": partition.partition,
-            "topic_id": designated.topic_id,
-            "log": None if log is None else replica_log_json(log),
-            "why_not": designated.why_not,
-            "doubt": designated.doubt,
-        }
-    )
+    partition = to_json(designated.topic_partition)
+    rest = {key: to_json(getattr(designated, key)) for key in _KEYS}
+    return json.dumps({**partition, **rest})
 
 
 def parse_designated(text: str) -> Designated:
     source = "the designated leader"
-    fields = Fields(Place(source), load_object(text, source))
-    log = fields.object_at("log") if fields.known("log") else None
-    return Designated(
-        TopicPartition(fields.text("topic"), fields.int32("partition")),
-        fields.text("topic_id"),
-        None if log is None else _log(log.int32("broker"), log),
-        fields.text_or_unknown("why_not"),
-        fields.text_or_unknown("doubt"),
-    )
+    read = decode(load_object(text, source), DesignatedJson, Place(source))
+    log = None if read.log is None else to_model(read.log, ReplicaLog)
+    where = TopicPartition(read.topic, read.partition)
+    return Designated(where, read.topic_id, log, read.why_not, read.doubt)
 
 
-def _designated(fields: Fields, by_hand: Mapping[TopicPartition, int]) -> Designated:
-    partition = TopicPartition(fields.text("topic"), fields.int32("partition"))
-    topic_id = fields.object_at("preconditions").text("topic_id")
-    leader = by_hand.get(partition, fields.int32_or_unknown("designated_leader"))
+def _designated(
+    row: PartitionJson, by_hand: Mapping[TopicPartition, int], place: Place
+) -> Designated:
+    partition, topic_id = TopicPartition(row.topic, row.partition), row.preconditions.topic_id
+    leader = by_hand.get(partition, row.designated_leader)
     if leader is None:
         why = "the plan designates no leader; choose one by hand (--manual-recovery-file)"
         return Designated(partition, topic_id, None, why)
-    rows = list(fields.objects("replica_logs"))
-    logs = {row.int32("broker"): row for row in rows}
-    if len(logs) < len(rows):
-        raise fields.place.at("replica_logs").error("names a broker twice; make a new plan")
-    if leader not in logs:
+    places = {log.broker: index for index, log in enumerate(row.replica_logs)}
+    if len(places) < len(row.replica_logs):
+        raise place.at("replica_logs").error("names a broker twice; make a new plan")
+    if leader not in places:
         why = f"broker {leader} is to lead, but the plan knows no replica of it"
         return Designated(partition, topic_id, None, why)
-    log = _log(leader, logs[leader])
+    log = to_model(row.replica_logs[places[leader]], ReplicaLog)
+    _check_order(log.epochs or (), place.at("replica_logs").item(places[leader]).at("epochs"))
     if (why_not := _unknown(log)) is not None:
         return Designated(partition, topic_id, None, why_not)
-    return Designated(partition, topic_id, log, doubt=_doubt(log, logs[leader]))
+    return Designated(partition, topic_id, _what_counts(log), doubt=_doubt(log))
 
 
-def _log(broker: int, fields: Fields) -> ReplicaLog:
-    epochs = _lineage(fields) if fields.known("epochs") else None
+def _what_counts(log: ReplicaLog) -> ReplicaLog:
+    """Of what others lack it for."""
     return ReplicaLog(
-        broker,
-        live=fields.flag("live"),
-        log_start_offset=fields.int64_or_unknown("log_start_offset"),
-        log_end_offset=fields.int64_or_unknown("log_end_offset"),
-        epochs=epochs,
-        problem=fields.text_or_unknown("problem"),
-        suspect=fields.text_or_unknown("suspect"),
-        certain_end_offset=fields.int64_or_unknown("certain_end_offset"),
+        log.broker,
+        live=log.live,
+        log_start_offset=log.log_start_offset,
+        log_end_offset=log.log_end_offset,
+        epochs=log.epochs,
+        suspect=log.suspect,
+        certain_end_offset=log.certain_end_offset,
     )
 
 
-def _lineage(fields: Fields) -> EpochLineage:
-    spans = tuple(
-        EpochSpan(span.int32("epoch"), span.int64("start_offset"), span.int64("end_offset"))
-        for span in fields.objects("epochs")
-    )
+def _check_order(spans: EpochLineage, place: Place) -> None:
     ordered = all(a.epoch < b.epoch and a.end_offset <= b.start_offset for a, b in pairwise(spans))
     if not ordered or any(span.end_offset < span.start_offset for span in spans):
-        raise fields.place.at("epochs").error("are not in order of their offsets; make a new plan")
-    return spans
+        raise place.error("are not in order of their offsets; make a new plan")
 
 
 def _unknown(log: ReplicaLog) -> str | None:
@@ -142,10 +143,10 @@ def _unknown(log: ReplicaLog) -> str | None:
     return None
 
 
-def _doubt(log: ReplicaLog, fields: Fields) -> str | None:
+def _doubt(log: ReplicaLog) -> str | None:
     who = f"the log of broker {log.broker}, which is to lead,"
     if log.suspect is not None:
         return f"{who} may be corrupt, and hold less: {log.suspect}"
-    if fields.known("scanned") and fields.object_at("scanned").text("mode") == ScanMode.FAST:
+    if log.scanned is not None and log.scanned.mode is ScanMode.FAST:
         return f"{who} was scanned fast, and may hold less; make the plan without --mode fast"
     return None

@@ -17,7 +17,6 @@ from kafka_unclean_recovery.files import plan_file
 from kafka_unclean_recovery.files.partitions_file import parse_elections
 from kafka_unclean_recovery.files.plan_file import (
     STOCK_SCRIPT_WARNING,
-    loss_under,
     manual_recovery_json,
     parse_plan,
     plan_digest,
@@ -36,6 +35,7 @@ from kafka_unclean_recovery.model import (
     Severity,
     TopicPartition,
 )
+from kafka_unclean_recovery.planning.losses import loss_under
 from tests.reports import any_plans
 
 SCHEMAS = Path(plan_file.__file__).parents[1] / "schemas"

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_unclean_recovery.files.plan_file import loss_under
 from kafka_unclean_recovery.model import (
     Finding,
     Loss,
@@ -18,6 +17,7 @@ from kafka_unclean_recovery.model import (
     Severity,
     TopicPartition,
 )
+from kafka_unclean_recovery.planning.losses import loss_under
 from kafka_unclean_recovery.recovery.consent import (
     as_settled,
     loses_nothing,

@@ -1,0 +1,143 @@
+"""Values to JSON and back: msgspec decides what fits the types of formats/. Pure.
+
+What does not fit is looked for once more here, for an error in our words: file, path, problem, fix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import inspect
+
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.files.json_text import JsonObject, Place, an_object, load_object
+from kafka_unclean_recovery.files.json_values import (
+    a_choice,
+    a_flag,
+    a_list,
+    a_text,
+    missing,
+    no_other_keys,
+    whole_number,
+)
+
+T = TypeVar("T")
+_INT64 = 2**63
+
+
+def to_json(value: object) -> Any:
+    """A frozen value as json.dumps takes it: keys in the order of its fields."""
+    return msgspec.to_builtins(value)
+
+
+def to_model(entry: object, into: type[T]) -> T:
+    """A value with the fields of `entry`; those that it lacks are as `into` has them by default."""
+    return msgspec.convert(entry, into, from_attributes=True)
+
+
+def load_kind(text: str, source: str, kind: str, give: str, use: str) -> JsonObject:
+    """The document of that kind, of format version 1. give, use: what to do about another kind,
+    another version. Raises InputError."""
+    document = load_object(text, source)
+    if document.get("kind") != kind:
+        raise InputError(f'{source}: kind: is not "{kind}"; {give}')
+    version = document.get("format_version")
+    if version != 1 or isinstance(version, bool):  # True == 1
+        raise InputError(f"{source}: format_version: only 1 is known here; {use}")
+    return document
+
+
+def decode(value: object, into: type[T], place: Place) -> T:
+    """Raises InputError for whatever does not fit, a key that is not known and one given twice."""
+    if isinstance(value, JsonObject) and value.repeats_within:
+        _explain(value, inspect.type_info(into), place)
+    try:
+        return msgspec.convert(value, into)
+    except (msgspec.ValidationError, OverflowError, UnicodeError) as error:
+        _explain(value, inspect.type_info(into), place)
+        raise place.error(str(error)) from None
+
+
+def decode_newer(value: object, into: type[T], place: Place) -> T:
+    """The same, but keys that only later versions know are passed over."""
+    try:
+        return decode(value, into, place)
+    except InputError:
+        return decode(_known(value, inspect.type_info(into)), into, place)
+
+
+def _inner(kind: inspect.Type) -> inspect.Type:
+    """Without descriptions and null."""
+    while isinstance(kind, inspect.Metadata | inspect.UnionType):
+        if isinstance(kind, inspect.Metadata):
+            kind = kind.type
+        else:
+            kind = next(each for each in kind.types if not isinstance(each, inspect.NoneType))
+    return kind
+
+
+def _nullable(kind: inspect.Type) -> bool:
+    while isinstance(kind, inspect.Metadata):
+        kind = kind.type
+    return isinstance(kind, inspect.UnionType) and kind.includes_none
+
+
+def _known(value: object, kind: inspect.Type) -> object:
+    kind = _inner(kind)
+    if isinstance(kind, inspect.StructType) and isinstance(value, JsonObject):
+        kinds = {field.encode_name: field.type for field in kind.fields}
+        kept = JsonObject({k: _known(v, kinds[k]) for k, v in value.items() if k in kinds})
+        kept.repeated = value.repeated
+        kept.repeats_within = value.repeats_within
+        return kept
+    if isinstance(kind, inspect.VarTupleType) and isinstance(value, list):
+        return [_known(item, kind.item_type) for item in value]
+    return value
+
+
+def _explain(value: object, kind: inspect.Type, place: Place) -> None:
+    """Raises InputError for the first part of `value` that is not of its kind."""
+    if value is None and _nullable(kind):
+        return
+    kind = _inner(kind)
+    _EXPLAIN[type(kind)](value, kind, place)
+
+
+def _explain_entry(value: object, kind: inspect.StructType, place: Place) -> None:
+    values = an_object(value, place)
+    no_other_keys(values, {field.encode_name for field in kind.fields}, place)
+    for field in kind.fields:
+        if field.encode_name in values:
+            _explain(values[field.encode_name], field.type, place.at(field.encode_name))
+        elif field.required:
+            raise missing(field.encode_name, place)
+
+
+def _explain_items(value: object, kind: inspect.VarTupleType, place: Place) -> None:
+    for index, item in enumerate(a_list(value, place)):
+        _explain(item, kind.item_type, place.item(index))
+
+
+def _explain_values(value: object, kind: inspect.DictType, place: Place) -> None:
+    for key, item in an_object(value, place).items():
+        _explain(item, kind.value_type, place.at(key))
+
+
+def _explain_number(value: object, kind: inspect.IntType, place: Place) -> None:
+    least = -_INT64 if kind.ge is None else kind.ge
+    whole_number(value, place, least, _INT64 - 1 if kind.le is None else kind.le)
+
+
+_EXPLAIN: dict[type[inspect.Type], Callable[[Any, Any, Place], object]] = {
+    inspect.StructType: _explain_entry,
+    inspect.VarTupleType: _explain_items,
+    inspect.DictType: _explain_values,
+    inspect.IntType: _explain_number,
+    inspect.StrType: lambda value, _, place: a_text(value, place),
+    inspect.BoolType: lambda value, _, place: a_flag(value, place),
+    inspect.EnumType: lambda value, kind, place: a_choice(value, place, list(kind.cls)),
+    # Of what load_kind has seen.
+    inspect.LiteralType: lambda value, kind, place: None,
+}

@@ -1,0 +1,144 @@
+"""`python -m tests.generate_schemas`: kafka_unclean_recovery/schemas, out of the types of formats/.
+
+Descriptions are the docstrings: a paragraph on the entry, then "key: text" for its keys. Upper
+bounds of numbers are not told: they are of Kafka's types, and readers say so.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import inspect
+
+import kafka_unclean_recovery
+from kafka_unclean_recovery.formats.approval import ApprovalJson
+from kafka_unclean_recovery.formats.plan import PlanJson
+from kafka_unclean_recovery.formats.replica_info import ReplicaInfoJson
+from kafka_unclean_recovery.formats.report import ReportJson
+
+SCHEMAS = Path(kafka_unclean_recovery.__file__).parent / "schemas"
+DOCUMENTS: Mapping[str, tuple[type, str]] = {
+    "approval": (ApprovalJson, "Approval of a plan of kafka-unclean-recovery, format 1"),
+    "plan": (PlanJson, "Plan of kafka-unclean-recovery, format 1"),
+    "replica-info": (ReplicaInfoJson, "Replica info of kafka-unclean-recovery, format 1"),
+    "report": (ReportJson, "Report of kafka-unclean-recovery, format 1"),
+}
+NULL = {"type": "null"}
+
+Json = dict[str, Any]
+
+
+def schema_text(name: str) -> str:
+    """What belongs into the file of a document."""
+    document, title = DOCUMENTS[name]
+    kind = inspect.type_info(document)
+    assert isinstance(kind, inspect.StructType)
+    defs: dict[str, Json] = {}
+    head = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:kafka-unclean-recovery:{name}:1",
+        "title": title,
+        **_entry(kind, defs),
+    }
+    if defs:
+        head["$defs"] = defs
+    return json.dumps(head, indent=2, ensure_ascii=False) + "\n"
+
+
+def _entry(kind: inspect.StructType, defs: dict[str, Json]) -> Json:
+    about, keys = _described(kind.cls)
+    known = [field.encode_name for field in kind.fields]
+    assert keys.keys() <= set(known), f"{kind.cls.__name__}: {keys.keys() - set(known)}"
+    properties = {}
+    for field in kind.fields:
+        said = {"description": keys[field.name]} if field.name in keys else {}
+        properties[field.encode_name] = {**said, **_schema(field.type, defs), **said}
+    return {
+        "description": about,
+        "type": "object",
+        "properties": properties,
+        "required": [field.encode_name for field in kind.fields if field.required],
+        "additionalProperties": False,
+    }
+
+
+def _described(entry: type) -> tuple[str, dict[str, str]]:
+    """What the docstring says of the entry, and of its keys."""
+    about, _, rest = (entry.__doc__ or "").partition("\n\n")
+    items = re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", rest, re.M)
+    return _one_line(about), {key: _one_line(text) for key, text in items}
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _schema(kind: inspect.Type, defs: dict[str, Json]) -> Json:
+    match kind:
+        case inspect.Metadata():
+            return {**_schema(kind.type, defs), **(kind.extra_json_schema or {})}
+        case inspect.UnionType():
+            (other,) = (each for each in kind.types if not isinstance(each, inspect.NoneType))
+            return _or_null(_schema(other, defs))
+        case inspect.StructType():
+            name = _name(kind.cls)
+            if name not in defs:
+                defs[name] = {}
+                defs[name] = _entry(kind, defs)
+            return {"$ref": f"#/$defs/{name}"}
+        case inspect.VarTupleType():
+            return {"type": "array", "items": _schema(kind.item_type, defs)}
+        case inspect.DictType():
+            return _mapping(kind, defs)
+    return _plain(kind)
+
+
+def _plain(kind: inspect.Type) -> Json:
+    match kind:
+        case inspect.EnumType():
+            return {"enum": [each.value for each in kind.cls]}
+        case inspect.LiteralType():
+            return _literal(kind.values)
+        case inspect.IntType():
+            return {"type": "integer"} | ({} if kind.ge is None else {"minimum": kind.ge})
+        case inspect.BoolType():
+            return {"type": "boolean"}
+        case inspect.StrType():
+            return {"type": "string"}
+    raise AssertionError(kind)
+
+
+def _literal(values: Sequence[object]) -> Json:
+    return {"const": values[0]} if len(values) == 1 else {"enum": list(values)}
+
+
+def _mapping(kind: inspect.DictType, defs: dict[str, Json]) -> Json:
+    names = {key: value for key, value in _schema(kind.key_type, defs).items() if key != "type"}
+    return {
+        "type": "object",
+        **({"propertyNames": names} if names else {}),
+        "additionalProperties": _schema(kind.value_type, defs),
+    }
+
+
+def _or_null(schema: Json) -> Json:
+    if "$ref" in schema:
+        return {"anyOf": [NULL, schema]}
+    if "enum" in schema:
+        return {**schema, "enum": [*schema["enum"], None]}
+    return {**schema, "type": [schema["type"], "null"]}
+
+
+def _name(entry: type) -> str:
+    """As epoch_span, of EpochSpanJson."""
+    words = re.findall("[A-Z][a-z0-9]*", entry.__name__.removesuffix("Json"))
+    return "_".join(words).lower()
+
+
+if __name__ == "__main__":
+    for document in DOCUMENTS:
+        (SCHEMAS / f"{document}-1.schema.json").write_text(schema_text(document))

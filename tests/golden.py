@@ -1,0 +1,208 @@
+"""Values that fill every field of every file, and what is written of them.
+
+What version 1 wrote of them is in testdata/formats. Those files are never made anew: plans,
+approvals, scans and journals of the field must be read by every version to come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from kafka_unclean_recovery.aftercare.report import render_json as aftercare_json
+from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
+from kafka_unclean_recovery.aftercare.returning import Returning
+from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging, Verdict
+from kafka_unclean_recovery.cluster.requests.transactions import (
+    OpenTransaction,
+    ProducerState,
+    ToldTransaction,
+)
+from kafka_unclean_recovery.doctor.check import Check, Status
+from kafka_unclean_recovery.doctor.diagnosis import Diagnosis
+from kafka_unclean_recovery.doctor.report import render_json as doctor_json
+from kafka_unclean_recovery.files.approval_file import Approval, approval_json
+from kafka_unclean_recovery.files.plan_file import manual_recovery_json, plan_json
+from kafka_unclean_recovery.files.replica_info_file import replica_info_json
+from kafka_unclean_recovery.log_dir.replica_scan import Replica
+from kafka_unclean_recovery.mechanisms import ScanMode
+from kafka_unclean_recovery.model import (
+    Broker,
+    Candidate,
+    Cluster,
+    Commit,
+    Divergence,
+    Effect,
+    EpochSpan,
+    Evidence,
+    Finding,
+    GroupBeyond,
+    Loss,
+    Outcome,
+    OutcomeKind,
+    PartitionInfo,
+    PartitionPlan,
+    PartitionReport,
+    PartitionState,
+    ReplicaInfo,
+    ReplicaLog,
+    Report,
+    Scanned,
+    Severity,
+    TopicPartition,
+    Waiting,
+)
+from kafka_unclean_recovery.report.document import render_json as report_json
+from kafka_unclean_recovery.report.loss_by_topic import RecordCount, TopicLoss, render_loss_json
+from kafka_unclean_recovery.salvage.designated import Designated
+from kafka_unclean_recovery.salvage.layout import Place
+from kafka_unclean_recovery.salvage.manifest import Manifest, manifest_json
+from kafka_unclean_recovery.salvage.ranges import NO_EPOCH, Lost
+from kafka_unclean_recovery.salvage.raw_segments import RawSegment
+from kafka_unclean_recovery.salvage.replica import Salvaged
+from kafka_unclean_recovery.salvage.transactions import Ending as Ended
+from kafka_unclean_recovery.salvage.transactions import Transaction
+
+FORMATS = Path(__file__).parent / "testdata" / "formats"
+AT = "2026-01-02T03:04:05+00:00"
+CLUSTER = Cluster("cluster-1", {3: Broker(3, "b3", 9092), 4: Broker(4, "b4", 9092)}, (1,))
+WHERE = TopicPartition("orders", 0)
+SPANS = (EpochSpan(0, 5, 1000), EpochSpan(6, 1000, 1500))
+SCANNED = Scanned(
+    ScanMode.DEEP, "/data/orders-0", "t-1", "d-1", 1400, 2**40, 1495, "bad CRC at 1500", True
+)
+ON_DISK = ReplicaLog(
+    1, False, 6, 5, 1490, 1500, SPANS, "log-dirs", None, "a gap, é \x1b", 1200, SCANNED, 17
+)
+LIVE = ReplicaLog(3, True, 5, 5, 990, 1400, SPANS[:1], "replica-log-info", broker_epoch=2**62)
+SHORT = ReplicaLog(4, True, -1, 0, 0, 0, ())
+UNSEEN = ReplicaLog(2, live=False, problem='broker is "down"')
+STATE = PartitionState("orders", "t-1", 0, -1, 7, (1, 4, 3, 2), (1,), (3,), (2,), (1, 2), (4,))
+FINDINGS = (
+    Finding("dead_replica_may_hold_more", Severity.UNKNOWN, "wait for\nbroker 1"),
+    Finding("commits_beyond", Severity.LOSS, "group"),
+)
+GROUP = GroupBeyond(Commit("billing", WHERE, 1450, 5), 1400, refilled=True)
+PLAN = PartitionPlan(
+    STATE,
+    (ON_DISK, UNSEEN, LIVE, SHORT),
+    (
+        Candidate(LIVE, Loss(0, 100, 50), (Divergence(4, 0, 0),), (GROUP,)),
+        Candidate(SHORT, Loss(1395, None), (Divergence(3, 0, 1400),)),
+    ),
+    3,
+    (3, 4, 1, 2),
+    FINDINGS,
+    None,
+    (
+        Waiting(1, Effect.BETTER, 100, "its disk says so", (Evidence.ISR, Evidence.DISK)),
+        Waiting(2, Effect.UNKNOWN, None, "nothing is known"),
+    ),
+)
+REFUSED = PartitionPlan(
+    PartitionState("audit", "t-2", 12, -1, -1, (2,)), (UNSEEN,), (), None, (2,), (), "reassigning"
+)
+ELECTED = replace(STATE, leader=3, leader_epoch=8, isr=(3,), elr=())
+REPORT = Report(
+    CLUSTER,
+    (
+        PartitionReport(WHERE, ELECTED, PLAN, Outcome(OutcomeKind.ELECTED)),
+        PartitionReport(
+            REFUSED.state.topic_partition,
+            REFUSED.state,
+            REFUSED,
+            Outcome(OutcomeKind.REFUSED, "reassigning"),
+        ),
+        PartitionReport(TopicPartition("gone", 1), None, None, Outcome(OutcomeKind.FAILED, "none")),
+        PartitionReport(TopicPartition("next", 0), replace(STATE, topic="next"), PLAN),
+    ),
+    ("no right to describe x",),
+    {10: "timed out", 2: "refused"},
+    interrupted=True,
+    unknown=("groups of broker 2",),
+)
+INFO = ReplicaInfo(
+    "cluster-1",
+    AT,
+    (1, 2),
+    (
+        PartitionInfo(TopicPartition("audit", 12), None, ()),
+        PartitionInfo(WHERE, STATE, (ON_DISK, UNSEEN), FINDINGS, compacted=True),
+    ),
+    3,
+    812,
+    ("/data2: left out",),
+    interrupted=True,
+)
+APPROVAL = Approval("sha256:" + "0" * 64, "cluster-1", "alice", AT)
+MANIFEST = Manifest(
+    "cluster-1",
+    AT,
+    [
+        Salvaged(
+            Replica(1, WHERE, "/data/orders-0", "d-1"),
+            Designated(WHERE, "t-1", LIVE),
+            ON_DISK,
+            Lost((EpochSpan(6, 1000, 1500),), (EpochSpan(NO_EPOCH, 0, 5),)),
+            Place(WHERE, 1),
+            [RawSegment("00000000000000001000.log", 1000, 1500, 5, 4096, "ab" * 32, SPANS[1:])],
+            495,
+            5,
+            ((1100, 1105),),
+            {Ended.COMMITTED: 2},
+            (Transaction(7, 0, 900, 1200, Ended.ABORTED),),
+            (Transaction(8, 1, None, None, Ended.OPEN),),
+            AT,
+            problems=["a gap"],
+        ),
+        Salvaged(Replica(2, WHERE, "/data2/orders-0"), Designated(WHERE, "t-1", None, "not known")),
+    ],
+    ["/data3: Input/output error"],
+)
+HANGING = Hanging(
+    3,
+    OpenTransaction(WHERE, 7, 0, -1, 4, 1_600_000_000_000),
+    ToldTransaction("pay", 7, 0, "CompleteCommit", 5),
+    Verdict(Ending.COMMIT, "so it is"),
+)
+UNTOLD = Hanging(3, OpenTransaction(WHERE, 9, 0, -1, 4, None), None, Verdict(Ending.UNKNOWN, "?"))
+AFTERCARE = Aftercare(
+    "cluster-1",
+    (
+        PartitionCare(
+            ELECTED,
+            1400,
+            (HANGING, UNTOLD),
+            (GROUP,),
+            ("its leader is silent",),
+            (Returning(1, False, "it held more", 100, 1400, "/data/orders-0"),),
+            (ProducerState(7, 0, 41, 1_600_000_000_000, True),),
+        ),
+        PartitionCare(REFUSED.state, producers=None),
+    ),
+    ("groups of broker 2",),
+)
+DIAGNOSIS = Diagnosis(
+    "cluster-1",
+    AT,
+    (
+        Check("rights", Status.FAILURE, "no right to\nalter", "it must be put back", "grant it"),
+        Check("versions", Status.OK, "4.3 everywhere", "older ones lack APIs"),
+    ),
+)
+LOSSES = (
+    TopicLoss("audit", 2, 0, {"state_unknown": 1, "only_suspects": 1}),
+    TopicLoss("orders", 2, 2, {}, RecordCount(500), RecordCount(100, 1)),
+)
+WRITTEN: dict[str, Callable[[], str]] = {
+    "plan": lambda: plan_json(CLUSTER, [PLAN, REFUSED], AT),
+    "manual-recovery": lambda: manual_recovery_json([PLAN, REFUSED]),
+    "replica-info": lambda: replica_info_json(INFO),
+    "approval": lambda: approval_json(APPROVAL),
+    "report": lambda: report_json(REPORT),
+    "salvage": lambda: manifest_json(MANIFEST),
+    "aftercare": lambda: aftercare_json(AFTERCARE),
+    "doctor": lambda: doctor_json(DIAGNOSIS),
+    "loss-by-topic": lambda: render_loss_json(LOSSES, "cluster-1", ("left out",)),
+}

@@ -1,0 +1,27 @@
+"""Schemas are what the types of formats/ say, and documents come back from the types unchanged."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kafka_unclean_recovery.files.codec import decode, to_json
+from kafka_unclean_recovery.files.json_text import Place, load_object
+from tests.generate_schemas import DOCUMENTS, SCHEMAS, schema_text
+from tests.golden import FORMATS
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_schema_is_generated(name: str) -> None:
+    stored = (SCHEMAS / f"{name}-1.schema.json").read_text()
+    assert stored == schema_text(name), "run `make schemas`"
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_type_has_every_key_in_the_order_of_the_file(name: str) -> None:
+    path = FORMATS / f"{name}.json"
+    document = load_object(path.read_text(), path.name)
+    kind: type[object] = DOCUMENTS[name][0]
+    read = decode(document, kind, Place(path.name))
+    assert json.dumps(to_json(read)) == json.dumps(document)
