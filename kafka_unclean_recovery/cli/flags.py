@@ -1,4 +1,4 @@
-"""Flags that more than one command has, once."""
+"""Every flag that several commands have is defined here, once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import typer
 
 from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod, ScanMode, Transport
 
-# Required without a command only: Typer can't ask for it, so command.py does.
+# The default of a flag that only a group without a command requires: Typer can't require such a
+# flag, so command.py does.
 BY_HAND: Any = None
 
 
@@ -24,7 +25,7 @@ class Format(StrEnum):
 
 
 class ReplicaFormat(StrEnum):
-    """Of the command that shows replicas."""
+    """The formats of the command that shows replicas."""
 
     TABLE = "table"
     JSON = "json"
@@ -32,7 +33,7 @@ class ReplicaFormat(StrEnum):
 
 
 class ReportFormat(StrEnum):
-    """Of a post-mortem."""
+    """The formats of a post-mortem."""
 
     MARKDOWN = "markdown"
     HTML = "html"

@@ -26,7 +26,7 @@ from kafka_unclean_recovery.recovery.observe import Observation
 
 
 class Stage(StrEnum):
-    """How far a partition has come.
+    """The stage that a partition has reached in a run.
 
     OBSERVED: it is offline, and its replicas were asked. PLANNED: a leader is designated, or a
     reason is known why none is. SETTLED: its outcome is known, and nothing is sent for it.

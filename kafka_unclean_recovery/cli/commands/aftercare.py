@@ -1,4 +1,5 @@
-"""kafka-unclean-recovery aftercare: what an unclean election left, and whether it is over."""
+"""kafka-unclean-recovery aftercare shows what an unclean election left, and whether all is
+resolved."""
 
 from __future__ import annotations
 

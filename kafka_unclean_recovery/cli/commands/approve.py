@@ -1,4 +1,4 @@
-"""kafka-unclean-recovery approve: the second person's part of --require-approval."""
+"""kafka-unclean-recovery approve lets a second person approve a plan, for --require-approval."""
 
 from __future__ import annotations
 

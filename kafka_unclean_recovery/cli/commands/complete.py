@@ -1,4 +1,4 @@
-"""kafka-unclean-recovery complete: words that only a cluster knows, for the completion scripts."""
+"""kafka-unclean-recovery complete gives completion scripts words that only a cluster knows."""
 
 from __future__ import annotations
 

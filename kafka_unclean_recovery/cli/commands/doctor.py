@@ -1,4 +1,4 @@
-"""kafka-unclean-recovery doctor: what stands in the way of a recovery, now or in an incident."""
+"""kafka-unclean-recovery doctor checks what would prevent a recovery, now or in an incident."""
 
 from __future__ import annotations
 

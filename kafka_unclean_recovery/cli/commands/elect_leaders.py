@@ -1,5 +1,5 @@
-"""kafka-elect-leaders: the command of KIP-966 and KIP-1275, with designated elections on today's
-Kafka."""
+"""kafka-elect-leaders is the command of KIP-966 and KIP-1275; it makes designated elections on
+today's Kafka."""
 
 from __future__ import annotations
 

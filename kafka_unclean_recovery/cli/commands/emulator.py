@@ -1,4 +1,4 @@
-"""kafka-unclean-recovery emulator: an emulated cluster for rehearsals, and what is done to it."""
+"""kafka-unclean-recovery emulator runs an emulated cluster for rehearsals, and ctl controls it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_mar
 
 
 class Release(StrEnum):
-    """The words of emulator.controller.releases.RELEASES."""
+    """The names in emulator.controller.releases.RELEASES."""
 
     KAFKA_4_3_1 = "4.3.1"
     KAFKA_3_9_1 = "3.9.1"

@@ -1,4 +1,4 @@
-"""kafka-unclean-recovery plan: designated leaders out of disks alone, with nothing alive."""
+"""kafka-unclean-recovery plan designates leaders from disks alone, with no live broker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""kafka-unclean-recovery report: what a journal tells afterwards."""
+"""kafka-unclean-recovery report writes the post-mortem of a run from its journal."""
 
 from __future__ import annotations
 

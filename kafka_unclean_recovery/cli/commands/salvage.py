@@ -1,5 +1,5 @@
-"""kafka-unclean-recovery salvage: what dead disks hold and electing the leader would destroy, and
-its replay."""
+"""kafka-unclean-recovery salvage saves records on disks that electing the leader would destroy, and
+salvage replay produces them again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""kafka-unclean-recovery salvage replay: what salvage saved, produced to a topic."""
+"""kafka-unclean-recovery salvage replay produces the records that salvage saved to a topic."""
 
 from __future__ import annotations
 

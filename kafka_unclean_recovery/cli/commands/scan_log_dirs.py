@@ -1,4 +1,4 @@
-"""kafka-unclean-recovery scan-log-dirs: how far the replicas on some disks go, without a broker."""
+"""kafka-unclean-recovery scan-log-dirs reads how far replicas on disks go, without a broker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""kafka-unclean-recovery spark: the disks of thousands of brokers, as Spark jobs."""
+"""kafka-unclean-recovery spark reads the disks of thousands of brokers with Spark jobs."""
 
 from __future__ import annotations
 

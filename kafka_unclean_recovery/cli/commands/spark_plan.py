@@ -1,4 +1,4 @@
-"""kafka-unclean-recovery spark plan: designated leaders out of what spark scan found."""
+"""kafka-unclean-recovery spark plan designates leaders from the tables of spark scan."""
 
 from __future__ import annotations
 

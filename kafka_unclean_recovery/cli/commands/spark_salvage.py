@@ -1,4 +1,5 @@
-"""kafka-unclean-recovery spark salvage: what disks that spark scan read hold beyond the leaders."""
+"""kafka-unclean-recovery spark salvage saves records that the designated leaders lack, from the
+disks that spark scan read."""
 
 from __future__ import annotations
 

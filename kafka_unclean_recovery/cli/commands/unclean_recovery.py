@@ -1,4 +1,4 @@
-"""kafka-unclean-recovery: the command of KIP-1275."""
+"""kafka-unclean-recovery is the command of KIP-1275."""
 
 from __future__ import annotations
 

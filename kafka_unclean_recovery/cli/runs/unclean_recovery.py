@@ -1,4 +1,5 @@
-"""What kafka-unclean-recovery does once its flags are parsed."""
+"""kafka-unclean-recovery without a command observes and plans, elects, or resumes an earlier
+run."""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ from kafka_unclean_recovery.recovery.recover import recover as recover_partition
 
 
 def recover(console: Console, options: Options) -> int:
-    """The exit code of one run. Raises Exit."""
+    """Run the command and return its exit code. Raises Exit."""
     if options.resume is not None:
         return _resume(console, options, options.resume)
     inputs = read_inputs(console, options)
@@ -56,7 +57,7 @@ def recover(console: Console, options: Options) -> int:
 
 
 def _resume(console: Console, options: Options, path: Path) -> int:
-    """Finish what the run of a journal left, and nothing else. Raises Exit."""
+    """Finish what the journal's run left, and nothing else. Raises Exit."""
     chosen = (
         options.all_offline_partitions,
         options.path_to_json_file,
@@ -106,7 +107,7 @@ async def _recover(session: Session, inputs: Inputs) -> int:
 
 
 async def _look(session: Session, inputs: Inputs) -> int:
-    """The exit code of a run that elects nothing."""
+    """Observe and plan without electing, and return the exit code."""
     options = inputs.options
     publish = partial(outputs_of(options).write, session.console)
     result = await look(session.new_run(publish), inputs.aim)
@@ -120,7 +121,7 @@ async def _look(session: Session, inputs: Inputs) -> int:
 
 
 async def _elect(session: Session, inputs: Inputs, journal: Journal) -> int:
-    """The exit code of a run that elects the leaders that it plans."""
+    """Elect the leaders that the run plans, and return the exit code."""
     options, first = inputs.options, inputs.salvage
     power = Power(
         journal,
@@ -144,7 +145,7 @@ async def _elect(session: Session, inputs: Inputs, journal: Journal) -> int:
 
 
 async def _check_awaited(session: Session, cluster: Cluster, wanted: Wanted) -> None:
-    """Whoever is waited for is somebody. Raises Exit(2)."""
+    """Check that each awaited broker exists. Raises Exit(2)."""
     looking = unknown_brokers(session.reader, cluster, wanted.wait_for)
     strangers = await session.stop.unless(looking)
     if strangers:
@@ -155,7 +156,7 @@ async def _check_awaited(session: Session, cluster: Cluster, wanted: Wanted) -> 
 
 
 def _check_cluster(disks: ReplicaInfo, cluster_id: str) -> None:
-    """Raises Exit(2)."""
+    """Check that the disks belong to this cluster. Raises Exit(2)."""
     try:
         check_cluster(disks, cluster_id)
     except InputError as error:
