@@ -78,13 +78,13 @@ def _variables(flag: str, prefix: str) -> Iterator[str]:
 def _epilog(options: Sequence[TyperOption], prefix: str) -> str:
     example = next(option for option in options if option.opts[0] not in _SHARED)
     text = (
-        f"Environment: each flag can be given as {prefix}_ and its name, such as"
-        f" {prefix}_{_word(example.opts[0])} for {example.opts[0]}."
+        f"Environment: each flag can also be given by a variable called {prefix}_ and its name,"
+        f" such as {prefix}_{_word(example.opts[0])} for {example.opts[0]}."
     )
     shared = [option.opts[0] for option in options if option.opts[0] in _SHARED]
     if prefix != PREFIX:
-        text += f" {', '.join(shared)}: {PREFIX}_ and its name does, too, for every command."
-    return f"{text} The command line comes before it, and an empty variable is not set."
+        text += f" {', '.join(shared)}: {PREFIX}_ and its name works for every command."
+    return f"{text} The command line counts before a variable, and an empty variable is ignored."
 
 
 def _word(name: str) -> str:

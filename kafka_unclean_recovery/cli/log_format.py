@@ -61,6 +61,6 @@ LogFormatFlag = Annotated[
         "--log-format",
         callback=_begin,
         is_eager=True,
-        help="What stderr gets: text, or a JSON object for each sentence.",
+        help="Format of messages on stderr: text, or a JSON object for each message.",
     ),
 ]
