@@ -7,26 +7,26 @@ _kafka_elect_leaders__ask() {
     compadd -- "${(@)found:#}"
 }
 _arguments \
-    '--bootstrap-server=[Brokers to connect to first]:value: ' \
-    '--election-type=[preferred  the first replica, if another one leads]:value:(preferred unclean designated)' \
-    '--command-config=[Java client properties  TLS, SASL, client.id]:file:_files' \
-    '--admin.config=[Java client properties  TLS, SASL, client.id]:file:_files' \
-    '--path-to-json-file=[{"partitions"  ({"topic"  "foo", "partition"  1, "designatedLeader"  0})}; designatedLeader (or desiredLeader) is for designated elections]:file:_files' \
-    '--topic=[With --partition  one partition]:topics:{_kafka_elect_leaders__ask topics}' \
-    '--partition=[With --topic]:value: ' \
-    '--all-topic-partitions[Every partition]' \
-    '--recovery-duration-ms=[designated  how long brokers may take to answer]:value: ' \
-    '--recovery-election-attempts=[Retries of elections that fail in passing]:value: ' \
-    '--format=[What stdout gets]:value:(table json)' \
-    '*--accept-loss=[Refuse partitions whose certain loss is above that of their topic, or unknown, and those whose topic is not named; * is any other topic]:topics:{_kafka_elect_leaders__ask topics}' \
-    '--canary=[Elect N partitions and verify them before the others; a surprise stops it]:value: ' \
-    '--wave-size=[Elect N partitions at a time and verify them; a surprise stops it]:value: ' \
-    '--journal=[Where each step is noted before it is taken]:file:_files' \
-    '*--ignore-journal=[Elect although this journal of an earlier run can'\''t be read; may be given again]:file:_files' \
-    '--transport=[How replicas are asked how far they go]:value:(auto replica-log-info list-offsets)' \
+    '--bootstrap-server=[Brokers to contact first, to find the others]:value: ' \
+    '--election-type=[Which replica is elected]:value:(preferred unclean designated)' \
+    '--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
+    '--admin.config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
+    '--path-to-json-file=[Only the partitions in this JSON file  {"partitions"  ({"topic"  "foo", "partition"  1, "designatedLeader"  0})}]:file:_files' \
+    '--topic=[Topic of the one partition; needs --partition]:topics:{_kafka_elect_leaders__ask topics}' \
+    '--partition=[Number of the one partition; needs --topic]:value: ' \
+    '--all-topic-partitions[All partitions of all topics]' \
+    '--recovery-duration-ms=[How long brokers may take to say how far their replicas go, in milliseconds; only for designated elections]:value: ' \
+    '--recovery-election-attempts=[How many times elections that failed for a temporary reason are tried again]:value: ' \
+    '--format=[Format of the result on stdout]:value:(table json)' \
+    '*--accept-loss=[Elect a partition of the topic only if its certain loss is known and at most MAX_RECORDS; a topic without a number accepts any loss]:topics:{_kafka_elect_leaders__ask topics}' \
+    '--canary=[Elect and verify N partitions first, and stop if an election failed or did not last]:value: ' \
+    '--wave-size=[Elect and verify at most N partitions at a time, and stop if an election failed or did not last]:value: ' \
+    '--journal=[File in which each step is written before it is taken; by default a new file under kafka-unclean-recovery in $XDG_STATE_HOME or $HOME/.local/state]:file:_files' \
+    '*--ignore-journal=[Elect even if this journal of an earlier run can'\''t be read]:file:_files' \
+    '--transport=[How brokers are asked how far their replicas'\'' logs go]:value:(auto replica-log-info list-offsets)' \
     '--election-method=[How a designated leader is elected]:value:(auto designated reorder)' \
-    '--replica-log-info-dialect=[What the brokers understand by GetReplicaLogInfo, which is sent with this key  kip-966 (krabka too) 1020, kip-1275 1275, reverted 93]:value:(kip-966 reverted kip-1275)' \
-    '--metrics-file=[Write metrics of this run there, in Prometheus'\'' text format, however it ends; such a file of an earlier run is replaced]:file:_files' \
-    '--log-format=[What stderr gets  text, or a JSON object for each sentence]:value:(text json)' \
+    '--replica-log-info-dialect=[The form of GetReplicaLogInfo that the brokers speak; by default real brokers are not sent this request]:value:(kip-966 reverted kip-1275)' \
+    '--metrics-file=[Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced]:file:_files' \
+    '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--version[Show the version]' \
     '--help[Show this message and exit]'

@@ -17,8 +17,8 @@ PACKAGE = "kafka_unclean_recovery"
 TOLD = tomllib.loads((Path(__file__).parent / "claims.toml").read_text())
 CLAIMS, EXCEPTIONS = TOLD["claim"], TOLD["exception"]
 
-README = "README.md"
-OF_README = re.compile(
+DOCUMENTS = ("README.md", "docs/architecture.md")
+OF_DOCUMENTS = re.compile(
     r"\b(never|nothing|nobody|always|harmless|no file|lossless)\b", re.IGNORECASE
 )
 WATCHED = [
@@ -31,7 +31,9 @@ WATCHED = [
     ),
     *(f"{PACKAGE}/planning/{name}.py" for name in ("election_rules", "findings", "loss_limits")),
     *(f"{PACKAGE}/aftercare/{name}.py" for name in ("metrics", "returning", "table")),
-    *(f"{PACKAGE}/cli/{name}.py" for name in ("recover", "replaying", "session")),
+    *(f"{PACKAGE}/cli/runs/{name}.py" for name in ("salvage_replay", "unclean_recovery")),
+    *(f"{PACKAGE}/cli/{name}.py" for name in ("runs/live_salvaging", "session")),
+    *(f"{PACKAGE}/recovery/{name}.py" for name in ("partitions", "recover", "terms")),
     *(f"{PACKAGE}/doctor/{name}.py" for name in ("brokers", "controllers", "room")),
     *(f"{PACKAGE}/transport/{name}.py" for name in ("electing", "reorder_elector")),
 ]
@@ -77,24 +79,25 @@ def _text(node: ast.JoinedStr | ast.Constant) -> str:
 
 
 @cache
-def _sentences_of_the_readme() -> tuple[str, ...]:
+def _sentences_of(document: str) -> tuple[str, ...]:
     """What is indented is commands, and each cell of a table is one."""
-    lines = (ROOT / README).read_text().splitlines()
+    lines = (ROOT / document).read_text().splitlines()
     prose = "\n".join(line for line in lines if not line.startswith("    "))
     parts = re.split(r"(?<=[.:;?!|])\s|\n\n|^- ", prose, flags=re.MULTILINE)
     return tuple(filter(None, map(_folded, parts)))
 
 
 def _texts(source: str) -> tuple[str, ...]:
-    if source == README:
-        return (_folded((ROOT / README).read_text()),)
+    if source in DOCUMENTS:
+        return (_folded((ROOT / source).read_text()),)
     return _literals(source)
 
 
 def _promises() -> Iterator[Sentence]:
-    for text in _sentences_of_the_readme():
-        if OF_README.search(text):
-            yield Sentence(README, text)
+    for document in DOCUMENTS:
+        for text in _sentences_of(document):
+            if OF_DOCUMENTS.search(text):
+                yield Sentence(document, text)
     for source in WATCHED:
         for text in _literals(source):
             if " " in text and OF_SOURCES.search(text):
@@ -102,9 +105,9 @@ def _promises() -> Iterator[Sentence]:
 
 
 def _speaks_of(entry: dict[str, str], sentence: Sentence) -> bool:
-    """A fragment may reach beyond one sentence of the README."""
+    """A fragment may reach beyond one sentence of a document."""
     says = _folded(entry["says"])
-    beyond = sentence.source == README and sentence.text in says
+    beyond = sentence.source in DOCUMENTS and sentence.text in says
     return entry["in"] == sentence.source and (says in sentence.text or beyond)
 
 

@@ -1,4 +1,5 @@
-"""The rim: parse, call, render, exit. Only here is anything printed, asked, opened by name, ended.
+"""The command line: commands parse flags, call the other packages, render the result and exit.
 
-Nothing heavy is imported before the options are known to be good: --help answers at once.
+Only this package prints, asks questions, opens files that the user names, and ends the process.
+Nothing heavy is imported before the flags are checked, so --help answers at once.
 """

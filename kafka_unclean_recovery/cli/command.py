@@ -1,5 +1,5 @@
-"""A command is made of a dataclass, whose fields are its flags, and of the function that does its
-work; the flags stand nowhere else."""
+"""A command is made from a dataclass, whose fields are its flags, and from the function that does
+its work; the flags are declared nowhere else."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kafka_unclean_recovery.cli.log_format import context_of_command
 _NAME = "kafka-unclean-recovery"
 
 Command = Callable[..., None]
-"""A function that Typer can make a command of."""
+"""A function that Typer can turn into a command."""
 
 
 def command(
@@ -59,7 +59,7 @@ def command(
 
 
 def carry_out(work: Callable[[Any, Any], int], options: Any, says: str = _NAME) -> int:
-    """Return the exit code of the work; the sentence of an Exit that ends it is said."""
+    """Return the exit code of the work, and say the sentence of an Exit that ends it."""
     from kafka_unclean_recovery.cli.console import Console
 
     console = Console(says)
@@ -71,7 +71,7 @@ def carry_out(work: Callable[[Any, Any], int], options: Any, says: str = _NAME) 
 
 
 def _function(run: str, extra: str) -> Callable[[Any, Any], int]:
-    """Raises Exit(2) where a library of an extra is missing."""
+    """Import the function of a command. Raises Exit(2) when a library of an extra is missing."""
     # Kafka's codec takes 0.2 s to import: --help and a wrong flag should not wait for it.
     module, name = run.split(":")
     try:
@@ -85,7 +85,7 @@ def _function(run: str, extra: str) -> Callable[[Any, Any], int]:
 
 
 def _refuse_flags_before(context: typer.Context, command: str) -> None:
-    """Refuse a flag before the command, which would be dropped in silence."""
+    """Refuse a flag before the command, because Typer would ignore the flag without a message."""
     group = context.command
     assert isinstance(group, TyperGroup)
     chosen = group.get_command(context, command)

@@ -1,4 +1,5 @@
-"""Sentences about what disks do not tell for sure: how much of each kind, and the first."""
+"""Doubts about what disks say are counted: one sentence for each kind, with its number and its
+first case."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from kafka_unclean_recovery.wording import below_high_watermark, one_line
 
 
 def scan_complaints(info: ReplicaInfo) -> Iterator[str]:
-    """Nothing when all was read and looks sound."""
+    """Return a sentence for each kind of doubt; none when all was read and looks sound."""
     rows = [(part.topic_partition, log) for part in info.partitions for log in part.replica_logs]
     unread = [f"{tp} of broker {log.broker}: {log.problem}" for tp, log in rows if log.problem]
     suspect = [
@@ -29,17 +30,17 @@ def scan_complaints(info: ReplicaInfo) -> Iterator[str]:
 
 
 SHORT = ("replica has lost committed records", "replicas have lost committed records")
-"""Of one replica, and of many."""
+"""The words for one replica, and for many."""
 
 
 def count_and_first(one: str, many: str, found: Sequence[str]) -> Iterator[str]:
-    """A line for any number of lines; nothing for none."""
+    """Return one sentence for all that was found; none when nothing was found."""
     if found:
         yield counted(one, many, len(found), found[0])
 
 
 def counted(one: str, many: str, count: int, first: str) -> str:
-    """The same, where only the first is known."""
+    """Return the sentence when only the number and the first case are known."""
     if count == 1:
         return f"1 {one}: {one_line(first)}"
     return f"{count} {many}, the first: {one_line(first)}"

@@ -1,4 +1,5 @@
-"""Asking whether to elect: as much as the risk deserves."""
+"""The operator is asked for consent to the elections: the larger the risk, the more must be
+typed."""
 
 from __future__ import annotations
 
@@ -22,8 +23,10 @@ async def consent_to(
     *,
     yes: bool,
 ) -> Consent:
-    """`plans` are shown, of which `electable` are to be elected. Without a terminal, as with
-    `yes`, whoever wrote the command line has consented."""
+    """Show `plans` and ask for consent to elect those in `electable`.
+
+    Nobody is asked with `yes` or without a terminal: the author of the command line has consented.
+    """
     if stop.requested:
         return Consent(given=False, how="interrupted")
     if yes:
@@ -49,7 +52,7 @@ async def _asked(console: Console, stop: Stop, electable: Sequence[PartitionPlan
 
 
 async def number_typed(console: Console, stop: Stop, to_do: str, partitions: int) -> Consent:
-    """Raises Interrupted."""
+    """Ask for the number of partitions to be typed. Raises Interrupted."""
     question = f"{to_do} these leaders, type the number of partitions: "
     if await ask(console, question, stop) == str(partitions):
         return Consent(given=True, how="number typed")

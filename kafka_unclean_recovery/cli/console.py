@@ -1,4 +1,5 @@
-"""Stdout is the artefact; everything for people goes to stderr. New files are never overwritten."""
+"""Stdout carries only the result of a command; everything for people goes to stderr. An existing
+file is never overwritten."""
 
 from __future__ import annotations
 
@@ -19,48 +20,53 @@ from kafka_unclean_recovery.shutdown import Stop
 
 _CLEAR_LINE = "\r\x1b[K"
 _SHOWN_SECONDS = 0.05
-# Far beyond what any command here writes; a disk image given by mistake is not read for minutes.
+# Larger than any file that a command here writes: a disk image given by mistake is refused at once.
 _LARGEST_INPUT = 1 << 30
 
 
 class Console:
-    """Sentences, and one line of progress that is rewritten in place on a terminal.
+    """The console prints sentences, and one line of progress that is rewritten in place on a
+    terminal.
 
-    None of them waits for who reads it, or raises (standard_streams.py)."""
+    No method but `artefact` waits for the reader of its stream, and none raises
+    (standard_streams.py).
+    """
 
     def __init__(self, command: str) -> None:
         self._command = command
-        # Progress is no part of a log.
+        # Progress does not belong in a log.
         self._terminal = standard_streams.is_terminal(sys.stderr) and not is_json()
         self._line = ""
 
     @property
     def rewrites(self) -> bool:
-        """Whether `progress` is shown."""
+        """Tell whether `progress` is shown."""
         return self._terminal
 
     def say(self, sentence: str) -> None:
-        """A line on stderr that stays."""
+        """Print a line on stderr that stays."""
         self.show(f"{log_line(self._command, sentence)}\n")
 
     def last_words(self, sentence: str) -> None:
-        """The same in a signal handler that ends the process."""
+        """Print a line on stderr in a signal handler that ends the process."""
         cleared = _CLEAR_LINE if self._line else ""
         standard_streams.last_words(f"{cleared}{log_line(self._command, sentence)}\n")
 
     def progress(self, sentence: str) -> None:
-        """Shown on a terminal only, until the next line; left out where the terminal is held up."""
+        """Show a line, on a terminal only, until the next line. The line is left out while the
+        terminal accepts no output."""
         if self._terminal and sentence != self._line and not standard_streams.is_waiting():
             self.show(sentence)
             self._line = sentence
 
     def show(self, text: str) -> None:
-        """Text for people, as it is, on stderr."""
+        """Print text for people on stderr, unchanged."""
         cleared, self._line = (_CLEAR_LINE if self._line else ""), ""
         standard_streams.write_soon(f"{cleared}{text}")
 
     def artefact(self, text: str) -> None:
-        """The one thing on stdout. What it can't take makes an exit code of 0 one of 1."""
+        """Print the result, the only output on stdout. When stdout does not take all of it, an exit
+        code of 0 becomes 1."""
         self.show("")
         why = standard_streams.write_out(text)
         if why is not None:
@@ -68,26 +74,28 @@ class Console:
 
 
 def is_terminal() -> bool:
-    """Whether somebody can be asked."""
+    """Tell whether stdin is a terminal, so that a person can be asked."""
     return standard_streams.is_terminal(sys.stdin)
 
 
 def colours_wanted(environment: Mapping[str, str]) -> bool:
-    """Whether stdout is a terminal that shows colours, and nobody asked for none (no-color.org)."""
+    """Tell whether stdout is a terminal that shows colours and NO_COLOR (no-color.org) is not
+    set."""
     plain = environment.get("NO_COLOR") or environment.get("TERM") == "dumb"
     return not plain and standard_streams.is_terminal(sys.stdout)
 
 
 async def ask(console: Console, question: str, stop: Stop) -> str:
-    """What is typed on the terminal, without blanks around. Raises Interrupted when asked to stop.
+    """Return the line that is typed on the terminal, without surrounding blanks. Raises Interrupted
+    when asked to stop.
 
-    What was typed before the question was shown is no answer to it. Where the question, or what was
-    said before it, can't be shown, nobody is asked.
+    Input from before the question is discarded. When the question, or any sentence before it, can't
+    be shown, nobody is asked and the answer is empty.
     """
     try:
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
     except termios.error:
-        return ""  # the terminal is gone
+        return ""  # The terminal is gone.
     console.show(question)
     while standard_streams.is_waiting():
         standard_streams.write_waiting()
@@ -98,7 +106,7 @@ async def ask(console: Console, question: str, stop: Stop) -> str:
 
 
 async def _read_line() -> str:
-    """A line from the terminal without a thread that could not be ended."""
+    """Read a line from the terminal without a thread, which could not be ended."""
     loop = asyncio.get_running_loop()
     line: asyncio.Future[str] = loop.create_future()
     descriptor = sys.stdin.fileno()
@@ -115,7 +123,7 @@ async def _read_line() -> str:
 
 
 def _typed(descriptor: int) -> str:
-    """Nothing from a terminal that is gone."""
+    """Return what was typed; an empty text when the terminal is gone."""
     try:
         return os.read(descriptor, 4096).decode(errors="replace")
     except OSError:
@@ -123,7 +131,7 @@ def _typed(descriptor: int) -> str:
 
 
 def read_input(path: Path, flag: str) -> str:
-    """The text of a plain file named by the user. Raises Exit(2)."""
+    """Return the text of a plain file that the user named. Raises Exit(2)."""
     try:
         return read_bytes(path, flag).decode("utf-8")
     except UnicodeDecodeError:
@@ -131,7 +139,7 @@ def read_input(path: Path, flag: str) -> str:
 
 
 def read_bytes(path: Path, flag: str) -> bytes:
-    """What a plain file named by the user holds. Raises Exit(2)."""
+    """Return the bytes of a plain file that the user named. Raises Exit(2)."""
     try:
         with open_plain(path, flag) as file:
             return file.read()
@@ -140,8 +148,9 @@ def read_bytes(path: Path, flag: str) -> bytes:
 
 
 def open_plain(path: Path, flag: str) -> BinaryIO:
-    """To read. Raises Exit(2) for what is no plain file or too large, OSError."""
-    # Nobody may ever write to the other end of a FIFO: opening it must not wait.
+    """Open a plain file for reading. Raises Exit(2) when it is not a plain file or is too large,
+    OSError."""
+    # Opening must not wait: a FIFO may never get a writer.
     file = os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb")
     status = os.fstat(file.fileno())
     why = ""
@@ -156,10 +165,8 @@ def open_plain(path: Path, flag: str) -> BinaryIO:
 
 
 def check_output(path: Path | None, flag: str) -> None:
-    """A new file outside of log directories; before anything is asked of the cluster.
-
-    Raises Exit(2).
-    """
+    """Check, before the cluster is asked anything, that a new file can be created there and that
+    it is outside of log directories. Raises Exit(2)."""
     if path is None:
         return
     try:
@@ -179,7 +186,8 @@ def check_output(path: Path | None, flag: str) -> None:
 
 
 def check_new_directory(path: Path, flag: str) -> None:
-    """A new name outside of log directories, before anything is read. Raises Exit(2)."""
+    """Check, before anything is read, that the name is new and outside of log directories. Raises
+    Exit(2)."""
     if path.name in ("", ".."):
         raise usage(f"{flag} {path}: name a new directory")
     if not path.absolute().parent.is_dir():
@@ -190,7 +198,7 @@ def check_new_directory(path: Path, flag: str) -> None:
 
 
 def check_outside_log_directories(path: Path | None, flag: str) -> None:
-    """Nothing is created in a log directory, known by its meta.properties. Raises Exit(2)."""
+    """Refuse a path in a log directory, which has a meta.properties. Raises Exit(2)."""
     if path is None:
         return
     parent = Path(os.path.realpath(path.parent))
@@ -200,19 +208,21 @@ def check_outside_log_directories(path: Path | None, flag: str) -> None:
 
 
 def partial_of(path: Path) -> Path:
-    """Beside it, for what becomes it once it is whole. Nobody can have made one of that name."""
+    """Return a name in the same directory for the file while it is not complete. The name is
+    random, so nobody can have created such a file before."""
     return path.with_name(f".{path.name}.{os.urandom(8).hex()}.partial")
 
 
 def write_new(path: Path, text: str, flag: str) -> None:
-    """Create the file, whole and on the disk, or leave nothing. Raises Exit(2)."""
+    """Create the complete file and sync it to the disk, or leave nothing. Raises Exit(2)."""
     write_new_chunks(path, [text], flag)
 
 
 def write_new_chunks(path: Path, chunks: Iterable[str], flag: str) -> None:
-    """The same bit by bit; whatever `chunks` raises leaves nothing either. Raises Exit(2)."""
+    """Create the file from chunks, as write_new does; an exception of `chunks` leaves nothing
+    either. Raises Exit(2)."""
     try:
-        # Its name is taken at once; a run that is killed leaves it empty, never half a file.
+        # The empty file reserves the name; a run that is killed leaves it empty, never incomplete.
         open(path, "x", encoding="utf-8", opener=private).close()
     except FileExistsError:
         raise usage(f"{flag} {path}: the file exists and is never overwritten") from None

@@ -1,4 +1,4 @@
-"""Replica info out of --replica-info-file and --log-dirs, brought together."""
+"""Replica info from --replica-info-file and from --log-dirs is merged."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MOST_WORKERS = 4
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The files of earlier scans, and log directories to scan now, in `mode`."""
+    """The files of earlier scans, and the log directories to scan now in `mode`."""
 
     replica_info_files: Sequence[Path] = ()
     log_dirs: Sequence[Path] = ()
@@ -39,16 +39,16 @@ class Sources:
         return bool(self.replica_info_files or self.log_dirs)
 
     def flags(self) -> list[str]:
-        """As they are given to the command."""
+        """Return the flags that give these sources to a command."""
         files = [word for path in self.replica_info_files for word in (_FILE_FLAG, str(path))]
         return files + [word for path in self.log_dirs for word in (_DIRECTORY_FLAG, str(path))]
 
 
 def read_sources(console: Console, sources: Sources, chosen: Selection) -> ReplicaInfo:
-    """What all sources say of the partitions chosen; there is at least one source.
+    """Return what all sources say about the chosen partitions; there is at least one source.
 
-    What is not sure is said on stderr. Raises Exit(2), and Exit(130 or 143) when a signal ended
-    the scan: half a disk is nothing to plan on.
+    Doubts are said on stderr. Raises Exit(2), and Exit(130 or 143) when a signal ended the scan,
+    because no plan can rest on half a disk.
     """
     infos = [(str(path), read_info(path, chosen)) for path in sources.replica_info_files]
     if sources.log_dirs:
@@ -63,7 +63,7 @@ def read_sources(console: Console, sources: Sources, chosen: Selection) -> Repli
 
 
 def read_info(path: Path, chosen: Selection) -> ReplicaInfo:
-    """Of --replica-info-file, the partitions chosen. Raises Exit(2)."""
+    """Return the chosen partitions of a file of --replica-info-file. Raises Exit(2)."""
     try:
         info = parse_replica_info(read_input(path, _FILE_FLAG), str(path))
     except InputError as error:

@@ -1,4 +1,4 @@
-"""What every command does before its own work and after it, and how wrong flags are told."""
+"""Every command starts and ends in this module, which also reports wrong flags."""
 
 from __future__ import annotations
 
@@ -33,30 +33,30 @@ from kafka_unclean_recovery.cli.log_format import (
 )
 
 _INTERRUPTED = 130
-# Typer brings click along, or needs it, by its release; this name leads to it in both.
+# Some releases of Typer contain click, others depend on it; this name works with both.
 _UsageError: Any = typer.BadParameter.__base__
 _FLAG = "--log-format"
-# Whether a command has begun; before that only the parser writes, to stdout.
+# True once a command has begun; before that only the parser writes to stdout.
 _begun = False
 
 
 def main(app: typer.Typer, name: str, prefix: str = PREFIX) -> None:
     """Run the command line of this process. Raises SystemExit."""
-    # Answers about thousands of partitions are many objects and no garbage: the default of 700
-    # has the collector walk them over and over, a tenth of the run.
+    # Answers about thousands of partitions are many objects and no garbage. With the default
+    # threshold of 700 the collector walks them again and again, for a tenth of the run.
     gc.set_threshold(100_000)
     standard_streams.hold_descriptors()
     code = run(app, name, sys.argv[1:], prefix)
     try:
         code = standard_streams.end(code)
     except KeyboardInterrupt:
-        # Nobody reads what is left.
+        # Ctrl-C here means that nobody waits for the rest of the output.
         os._exit(_INTERRUPTED)
     sys.exit(code)
 
 
 def run(app: typer.Typer, name: str, args: Sequence[str], prefix: str = PREFIX) -> int:
-    """The exit code. prefix: of the variables that can give its flags."""
+    """Run a command line and return its exit code. prefix: of the variables of its flags."""
     global _begun
     _begun = False
     standard_streams.begin()
@@ -73,20 +73,20 @@ def _run(app: typer.Typer, name: str, args: Sequence[str], prefix: str) -> int:
         standard_streams.write_soon(f"{log_line(name, f'stdout: {error.strerror}')}\n")
         return NOT_ALL
     except _UsageError as error:
-        # A wrong flag is told in the format that another one asks for, which may not be read yet.
+        # The error is written as --log-format says, which the parser may not have read yet.
         path = name if error.ctx is None else error.ctx.command_path
         write_log_as(_log_format(args), path)
         return _say_usage_error(error, path)
     except typer.Abort:
         return _INTERRUPTED
     except SystemExit as ended:
-        # Typer's, where nobody reads --help any more.
+        # Typer exits this way when the reader of --help has gone.
         return ended.code if isinstance(ended.code, int) else NOT_ALL
     return code if isinstance(code, int) else 0
 
 
 def prepared(app: typer.Typer, prefix: str) -> Any:
-    """The command with variables for its flags, and with what all commands have around them."""
+    """Return the command with variables for its flags, and with the steps around every command."""
     command = get_command(app)
     name_variables(command, prefix)
     _surround(command)
@@ -109,7 +109,7 @@ def _surrounded(work: Callable[..., Any]) -> Callable[..., Any]:
         if context.invoked_subcommand is not None:
             return work(**flags)
         _begun = True
-        # Not for --help and a wrong flag to wait for.
+        # Imported late, so that --help and a wrong flag don't wait for these imports.
         from kafka_unclean_recovery.cli.console import Console
         from kafka_unclean_recovery.cli.metrics_file import metered
 
@@ -134,12 +134,12 @@ def _with_true_code(work: Callable[..., Any], flags: dict[str, Any]) -> Any:
 
 
 def _path(value: str | Path | None) -> Path | None:
-    """Typer of some releases leaves that to the command itself."""
+    """Return the value as a Path, because some releases of Typer pass a text."""
     return None if value is None else Path(value)
 
 
 def _log_format(args: Sequence[str]) -> LogFormat:
-    """As --log-format or its variable has it, before the rest is looked at."""
+    """Return the format that --log-format or its variable gives, before other flags are parsed."""
     given = os.environ.get(f"{PREFIX}_LOG_FORMAT")
     words = iter(args)
     for word in words:
@@ -151,7 +151,7 @@ def _log_format(args: Sequence[str]) -> LogFormat:
 
 
 def _say_usage_error(error: Any, path: str) -> int:
-    """Of a value out of the environment the message names the variable."""
+    """Print a usage error; for a value from the environment the message names the variable."""
     option = getattr(error, "param", None)
     if option is not None and error.param_hint is None:
         hint = " / ".join(f"'{flag}'" for flag in option.opts if flag.startswith("-"))
@@ -159,7 +159,7 @@ def _say_usage_error(error: Any, path: str) -> int:
             variable = variable_of(option)
             hint = f"{hint} from the environment ({variable}={os.environ[variable]})"
         error.param_hint = hint or None
-        # Typer's own words begin so.
+        # Typer puts this prefix in front of its messages.
         error.message = (error.message or "").removeprefix("Value error, ")
     if is_json():
         from kafka_unclean_recovery.cli.console import Console

@@ -1,7 +1,8 @@
-"""Flags out of the environment: KAFKA_UNCLEAN_RECOVERY_[COMMAND_]FLAG for each flag there is.
+"""Every flag can be given by an environment variable, KAFKA_UNCLEAN_RECOVERY_[COMMAND_]FLAG.
 
-What says how the cluster is reached and how stderr is written has the plain name in every command
-as well, so that one export serves all; a command's own name comes before it.
+The flags that say how the cluster is reached and how stderr is written also have a variable without
+the command's name, so that one export serves all commands; the variable with the command's name
+counts before it.
 """
 
 from __future__ import annotations
@@ -15,17 +16,17 @@ from typer.core import TyperGroup, TyperOption
 PREFIX = "KAFKA_UNCLEAN_RECOVERY"
 
 _SHARED = frozenset({"--bootstrap-server", "--command-config", "--log-format"})
-# They show something and end: a variable for that would be in the way of every run.
+# These flags print something and exit: a variable for them would stop every run.
 _NONE = frozenset({"--version", "--help"})
 
 
 def name_variables(command: Any, prefix: str) -> None:
-    """Give each flag of a command, and of those below it, its variables, and say so at the end of
-    its --help. An empty one is not set."""
+    """Give each flag of a command and of its subcommands its variables, and describe them at the
+    end of its --help. An empty variable counts as not set."""
     options = list(options_of(command))
     for option in options:
         option.envvar = list(_variables(option.opts[0], prefix))
-        # Names so long would be broken in two, and be most of what --help shows.
+        # Such long names would be wrapped, and would fill most of --help.
         option.show_envvar = False
     if options:
         command.epilog = _epilog(options, prefix)
@@ -35,14 +36,14 @@ def name_variables(command: Any, prefix: str) -> None:
 
 
 def options_of(command: Any) -> Iterator[TyperOption]:
-    """The flags that the environment can give."""
+    """Return the flags that have variables."""
     for param in command.params:
         if isinstance(param, TyperOption) and param.opts[0] not in _NONE:
             yield param
 
 
 def variable_of(option: TyperOption) -> str:
-    """The one whose value counts. Raises StopIteration when none is set."""
+    """Return the name of the variable whose value counts. Raises StopIteration when none is set."""
     return next(name for name in option.envvar or () if os.environ.get(name))
 
 
@@ -52,8 +53,8 @@ def from_environment(context: Any, option: TyperOption) -> bool:
 
 
 def given_by_environment(context: Any) -> str:
-    """As "--yes (KAFKA_UNCLEAN_RECOVERY_YES)", one after the other; empty for none. Values are
-    left out: they are the user's own, and may be long."""
+    """Return the flags that variables give, such as "--yes (KAFKA_UNCLEAN_RECOVERY_YES)", separated
+    by commas; empty for none. Values are left out, because they are private and may be long."""
     return ", ".join(
         f"{option.opts[0]} ({variable_of(option)})"
         for option in options_of(context.command)
@@ -62,12 +63,12 @@ def given_by_environment(context: Any) -> str:
 
 
 def plain_variable(flag: str) -> str:
-    """Without the name of a command."""
+    """Return the name of a flag's variable without the name of a command."""
     return f"{PREFIX}_{_word(flag)}"
 
 
 def _variables(flag: str, prefix: str) -> Iterator[str]:
-    """The command's own comes first."""
+    """Return the names of a flag's variables, the one with the command's name first."""
     own, plain = f"{prefix}_{_word(flag)}", plain_variable(flag)
     yield own
     if flag in _SHARED and own != plain:
@@ -77,13 +78,13 @@ def _variables(flag: str, prefix: str) -> Iterator[str]:
 def _epilog(options: Sequence[TyperOption], prefix: str) -> str:
     example = next(option for option in options if option.opts[0] not in _SHARED)
     text = (
-        f"Environment: each flag can be given as {prefix}_ and its name, such as"
-        f" {prefix}_{_word(example.opts[0])} for {example.opts[0]}."
+        f"Environment: each flag can also be given by a variable called {prefix}_ and its name,"
+        f" such as {prefix}_{_word(example.opts[0])} for {example.opts[0]}."
     )
     shared = [option.opts[0] for option in options if option.opts[0] in _SHARED]
     if prefix != PREFIX:
-        text += f" {', '.join(shared)}: {PREFIX}_ and its name does, too, for every command."
-    return f"{text} The command line comes before it, and an empty variable is not set."
+        text += f" {', '.join(shared)}: {PREFIX}_ and its name works for every command."
+    return f"{text} The command line counts before a variable, and an empty variable is ignored."
 
 
 def _word(name: str) -> str:

@@ -1,9 +1,9 @@
-"""Exit codes, and the errors that carry them.
+"""Every command ends with one of these exit codes.
 
-0: every partition of the input set is online with the leader chosen, or by itself; of a run that
-elects nothing: everything could be read and planned; of a scan of disks: nothing read is in doubt.
-1: otherwise. 2: usage or bad input, nothing was changed. 3: no broker could be reached, or
-authentication failed. 129, 130, 131, 143: a signal.
+0: a run that elects has every selected partition online, with the chosen leader or by itself; a run
+that elects nothing could read and plan everything; a scan of disks found nothing doubtful. 1: the
+command did not reach that. 2: wrong usage or bad input, and nothing was changed. 3: no broker could
+be reached, or authentication failed. 129, 130, 131, 143: a signal ended the command.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ UNREACHABLE = 3
 
 
 class Exit(Exception):
-    """Ends the command with a code and a sentence for stderr."""
+    """An error that ends the command with an exit code and a sentence for stderr."""
 
     def __init__(self, code: int, sentence: str) -> None:
         super().__init__(sentence)

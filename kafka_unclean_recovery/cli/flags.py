@@ -1,4 +1,4 @@
-"""Flags that more than one command has, once."""
+"""Every flag that several commands have is defined here, once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import typer
 
 from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod, ScanMode, Transport
 
-# Required without a command only: Typer can't ask for it, so command.py does.
+# The default of a flag that only a group without a command requires: Typer can't require such a
+# flag, so command.py does.
 BY_HAND: Any = None
 
 
@@ -24,7 +25,7 @@ class Format(StrEnum):
 
 
 class ReplicaFormat(StrEnum):
-    """Of the command that shows replicas."""
+    """The formats of the command that shows replicas."""
 
     TABLE = "table"
     JSON = "json"
@@ -32,7 +33,7 @@ class ReplicaFormat(StrEnum):
 
 
 class ReportFormat(StrEnum):
-    """Of a post-mortem."""
+    """The formats of a post-mortem."""
 
     MARKDOWN = "markdown"
     HTML = "html"
@@ -40,63 +41,84 @@ class ReportFormat(StrEnum):
 
 
 BootstrapServer = Annotated[
-    str, typer.Option(metavar="HOST:PORT[,...]", help="Brokers to connect to first.")
+    str,
+    typer.Option(metavar="HOST:PORT[,...]", help="Brokers to contact first, to find the others."),
 ]
 CommandConfig = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Java client properties: TLS, SASL, client.id."),
+    typer.Option(
+        metavar="FILE",
+        help="Java client properties file for the connection, such as TLS and SASL; by default"
+        " connections are plaintext.",
+    ),
 ]
 ElectionAttempts = Annotated[
-    int, typer.Option(min=0, metavar="N", help="Retries of elections that fail in passing.")
+    int,
+    typer.Option(
+        min=0,
+        metavar="N",
+        help="How many times elections that failed for a temporary reason are tried again.",
+    ),
 ]
 HowSeen = Annotated[
     Transport,
     typer.Option(
         "--transport",
-        help="How replicas are asked how far they go. auto: as every Kafka understands it"
-        " (list-offsets), unless the dialect of GetReplicaLogInfo is named.",
+        help="How brokers are asked how far their replicas' logs go. list-offsets: by requests that"
+        " every Kafka understands. replica-log-info: by GetReplicaLogInfo. auto: replica-log-info"
+        " for brokers that speak the given --replica-log-info-dialect, list-offsets for others.",
     ),
 ]
 HowElected = Annotated[
     ElectionMethod,
     typer.Option(
-        help="How a designated leader is elected. reorder: as every Kafka understands it."
-        " designated: by ElectLeaders version 3, and by nothing else. auto: reorder.",
+        help="How a designated leader is elected. reorder: by a temporary replica order, which"
+        " every Kafka understands. designated: only by ElectLeaders version 3. auto: reorder, but"
+        " designated on an emulated cluster that offers it.",
     ),
 ]
 ReplicaLogInfoDialect = Annotated[
     Dialect | None,
     typer.Option(
-        help="What the brokers understand by GetReplicaLogInfo, which is sent with this key:"
-        " kip-966 (krabka too) 1020, kip-1275 1275, reverted 93. That is another request since"
-        " Kafka 4.4; where a broker wants its id by 93, none of these fits."
+        help="The form of GetReplicaLogInfo that the brokers speak; by default real brokers are not"
+        " sent this request. Its API key is 1020 for kip-966 (also for krabka), 1275 for kip-1275"
+        " and 93 for reverted. Since Kafka 4.4, key 93 is another request; there is no dialect for"
+        " a request of key 93 that contains the broker's id."
     ),
 ]
-OutputFormat = Annotated[Format, typer.Option(help="What stdout gets.")]
+OutputFormat = Annotated[Format, typer.Option(help="Format of the result on stdout.")]
 ReplicaOutputFormat = Annotated[
     ReplicaFormat,
     typer.Option(
-        help="What stdout gets. ladder: a bar for each replica, with --show-replica-info."
+        help="Format of the result on stdout. ladder: a bar for each replica; needs"
+        " --show-replica-info."
     ),
 ]
 JournalFile = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Where each step is noted before it is taken."),
+    typer.Option(
+        metavar="FILE",
+        help="File in which each step is written before it is taken; by default a new file under"
+        " kafka-unclean-recovery in $XDG_STATE_HOME or $HOME/.local/state.",
+    ),
 ]
 IgnoreJournals = Annotated[
     list[Path] | None,
     typer.Option(
         "--ignore-journal",
         metavar="FILE",
-        help="Elect although this journal of an earlier run can't be read; may be given again.",
+        help="Elect even if this journal of an earlier run can't be read. Can be repeated; by"
+        " default such a journal stops the run.",
     ),
 ]
 AcceptLoss = Annotated[
     list[str] | None,
     typer.Option(
         metavar="TOPIC[:MAX_RECORDS]",
-        help="Refuse partitions whose certain loss is above that of their topic, or unknown, and"
-        " those whose topic is not named; * is any other topic. May be given again.",
+        help="Elect a partition of the topic only if its certain loss is known and at most"
+        " MAX_RECORDS; a topic without a number accepts any loss. Partitions of topics that are not"
+        " named are refused; * names all other topics. Can be repeated; by default any loss is"
+        " accepted.",
     ),
 ]
 Canary = Annotated[
@@ -104,7 +126,8 @@ Canary = Annotated[
     typer.Option(
         min=1,
         metavar="N",
-        help="Elect N partitions and verify them before the others; a surprise stops it.",
+        help="Elect and verify N partitions first, and stop if an election failed or did not last."
+        " By default there is no such first step.",
     ),
 ]
 WaveSize = Annotated[
@@ -112,36 +135,46 @@ WaveSize = Annotated[
     typer.Option(
         min=1,
         metavar="N",
-        help="Elect N partitions at a time and verify them; a surprise stops it.",
+        help="Elect and verify at most N partitions at a time, and stop if an election failed or"
+        " did not last. By default all partitions are elected together.",
     ),
 ]
 PartitionsFile = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help='The partitions, as {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}.',
+        help='Only the partitions in this JSON file: {"partitions": [{"topic": "foo", "partitions":'
+        " [0, 3]}]}.",
     ),
 ]
 ManualRecoveryFile = Annotated[
     Path | None,
     typer.Option(
         metavar="NEWFILE",
-        help="Write the designated leaders, for kafka-elect-leaders, and elect nothing.",
+        help="Write the designated leaders to this new file, for kafka-elect-leaders, and elect"
+        " nothing.",
     ),
 ]
 PlanFile = Annotated[
     Path | None,
-    typer.Option(metavar="NEWFILE", help="Write the plan with all that it rests on."),
+    typer.Option(
+        metavar="NEWFILE", help="Write the plan, with all data that it rests on, to this new file."
+    ),
 ]
 Topics = Annotated[
     str | None,
-    typer.Option(metavar="REGEX", help="Only topics whose whole name matches (Python's re)."),
+    typer.Option(
+        metavar="REGEX",
+        help="Only topics whose whole name matches this regular expression of Python's re; by"
+        " default all topics.",
+    ),
 ]
 HowMuch = Annotated[
     ScanMode,
     typer.Option(
-        help="How much is read. fast: checkpoints and the last headers; no loss is told from it."
-        " recover: with CRCs, as a broker does after an unclean stop. deep: CRCs of everything."
+        help="How much of the logs is read. fast: checkpoints and the last headers; losses can't be"
+        " counted this way. recover: also everything after the recovery point, with CRCs, as a"
+        " broker does after an unclean stop. deep: everything, with CRCs."
     ),
 ]
 ReplicaInfoFiles = Annotated[
@@ -149,7 +182,7 @@ ReplicaInfoFiles = Annotated[
     typer.Option(
         "--replica-info-file",
         metavar="FILE",
-        help="What scan-log-dirs --output wrote, here or elsewhere; may be given again.",
+        help="File that scan-log-dirs --output wrote, on this machine or another. Can be repeated.",
     ),
 ]
 LogDirs = Annotated[
@@ -157,54 +190,67 @@ LogDirs = Annotated[
     typer.Option(
         "--log-dirs",
         metavar="DIR",
-        help="Log directories of dead brokers to read now; may be given again.",
+        help="Log directory of a dead broker, which is read now. Can be repeated.",
     ),
 ]
 MetricsFile = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Write metrics of this run there, in Prometheus' text format, however it ends; such a"
-        " file of an earlier run is replaced.",
+        help="Write metrics of this run to this file, in the Prometheus text format, however the"
+        " run ends; metrics of an earlier run in the file are replaced.",
     ),
 ]
 PLAN: Any = typer.Option(
     "--plan",
     metavar="FILE",
-    help="What --plan-output-file wrote: who is to lead, and how far its log goes.",
+    help="Plan that --plan-output-file wrote; it names the designated leaders and the ends of their"
+    " logs.",
 )
 DesignatedByHand = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Designated leaders as they were elected, where they are not the plan's.",
+        help="File of designated leaders, as kafka-elect-leaders takes it, for partitions where"
+        " another leader than the plan's was elected.",
     ),
 ]
 RawOnly = Annotated[
     bool,
-    typer.Option("--raw-only", help="Write segment files only, no Parquet, which needs pyarrow."),
+    typer.Option(
+        "--raw-only", help="Write only segment files, and no Parquet files, which need pyarrow."
+    ),
 ]
 Master = Annotated[
     str | None,
     typer.Option(
         metavar="URL",
-        help="As spark-submit has it, or sc://HOST:PORT; by default spark-submit's, else local[*].",
+        help="Spark master as for spark-submit, or sc://HOST:PORT for Spark Connect; by default the"
+        " master of spark-submit, else local[*].",
     ),
 ]
 Conf = Annotated[
     list[str] | None,
-    typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark; may be given again."),
+    typer.Option("--conf", metavar="KEY=VALUE", help="Spark setting. Can be repeated."),
 ]
 Summaries = Annotated[
     list[Path],
     typer.Option(
         metavar="DIR",
-        help="What spark scan --output wrote; may be given again. Of a replica that two scans have"
-        " the later counts.",
+        help="Directory that spark scan --output wrote. Can be repeated; if two scans have the same"
+        " replica, the later scan counts.",
     ),
 ]
 StoreEndpoint = Annotated[
     str | None,
-    typer.Option(metavar="URL", help="Of an object store that is not its maker's own."),
+    typer.Option(
+        metavar="URL",
+        help="Address of the object store; by default the public service of its provider.",
+    ),
 ]
-StoreRegion = Annotated[str | None, typer.Option(metavar="REGION", help="Of an S3 bucket.")]
+StoreRegion = Annotated[
+    str | None,
+    typer.Option(
+        metavar="REGION", help="Region of the S3 bucket; by default the S3 client's own setting."
+    ),
+]

@@ -1,8 +1,8 @@
-"""--log-format: how sentences on stderr are written.
+"""--log-format says how sentences are written to stderr.
 
-Every command has the flag, and it is read before its others, so it also tells which command of a
-group the flags are of. One process runs one command, so both are kept here for all of it.
-"""
+Every command has this flag and reads it before its other flags, so the flag also tells which
+command of a group runs. One process runs one command, so the module keeps both for the whole
+process."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _context: typer.Context | None = None
 
 
 def write_log_as(log_format: LogFormat, command: str) -> None:
-    """From now on. command: with its subcommand."""
+    """Set the format from now on. command: the command's name with its subcommand."""
     global _log_format, _command
     _log_format, _command = log_format, command
 
@@ -34,7 +34,7 @@ def is_json() -> bool:
 
 
 def log_line(who: str, sentence: str) -> str:
-    """who: the program, which text has in front."""
+    """Return the line for a sentence. who: the program, whose name the text format puts first."""
     if not is_json():
         return f"{who}: {sentence}"
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -42,7 +42,7 @@ def log_line(who: str, sentence: str) -> str:
 
 
 def context_of_command() -> typer.Context:
-    """Of the command whose flags were read last."""
+    """Return the context of the command whose flags were read last."""
     assert _context is not None, "the command has no --log-format"
     return _context
 
@@ -54,13 +54,13 @@ def _begin(context: typer.Context, value: LogFormat) -> LogFormat:
     return value
 
 
-# It does its work when it is read; commands only declare it.
+# The callback does the work when the flag is read; commands only declare the flag.
 LogFormatFlag = Annotated[
     LogFormat,
     typer.Option(
         "--log-format",
         callback=_begin,
         is_eager=True,
-        help="What stderr gets: text, or a JSON object for each sentence.",
+        help="Format of messages on stderr: text, or a JSON object for each message.",
     ),
 ]

@@ -1,4 +1,4 @@
-"""The flags that name mechanisms, as wishes and back."""
+"""The flags that name mechanisms are turned into wishes, and wishes into flags."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod, Transport
 
 
 def wishes_of(transport: Transport, method: ElectionMethod, dialect: Dialect | None) -> Wishes:
-    """Raises Exit(2)."""
+    """Return the wishes that these flags express. Raises Exit(2) when two flags exclude each
+    other."""
     if dialect is not None and transport is Transport.LIST_OFFSETS:
         raise usage("--replica-log-info-dialect and --transport list-offsets exclude each other")
     return Wishes(transport, method, dialect)
 
 
 def mechanism_flags(wishes: Wishes) -> Iterator[str]:
-    """What stands on a command line for them; nothing for what is so anyway."""
+    """Return the flags for these wishes on a command line; defaults need no flag."""
     if wishes.transport is not Transport.AUTO:
         yield from ("--transport", wishes.transport)
     if wishes.election_method is not ElectionMethod.AUTO:

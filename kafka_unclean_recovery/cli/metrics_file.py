@@ -1,8 +1,9 @@
-"""--metrics-file: what the run found and how it went, for node_exporter's textfile collector.
+"""--metrics-file names the file to which a run writes its metrics, for node_exporter's textfile
+collector.
 
-The one file that is replaced: each run has its own figures, also one that fails or is interrupted.
-What is there must be such a file, so that a slip in its name costs nothing.
-"""
+No other file is ever replaced: each run writes its own figures, also a run that fails or is
+interrupted. A file that exists must already hold such metrics, so that a wrong name destroys
+nothing."""
 
 from __future__ import annotations
 
@@ -34,7 +35,11 @@ _FIRST_LINE = b"# HELP kafka_unclean_recovery_"
 
 @dataclass(slots=True)
 class _Run:
-    """phases: seconds by name. found: what the command found last."""
+    """The run whose metrics are written.
+
+    begun: in seconds of time.monotonic. phases: seconds by phase. found: the metrics that the
+    command reported last.
+    """
 
     path: Path
     command: str
@@ -43,18 +48,18 @@ class _Run:
     found: Sequence[Metric] = ()
 
 
-# One process runs one command, as with its signals and its stderr.
+# One process runs one command, so one run for the whole process is enough.
 _run: _Run | None = None
 
 
 def found(metrics: Sequence[Metric]) -> None:
-    """What the file is to tell of the cluster or the disks; the last counts."""
+    """Set the metrics about the cluster or the disks; the last call counts."""
     if _run is not None:
         _run.found = metrics
 
 
 async def timed(phase: str, work: Awaitable[T]) -> T:
-    """The result of `work`; how long it took is a metric."""
+    """Return the result of `work`, and add the seconds it took to the metric of its phase."""
     begun = time.monotonic()
     try:
         return await work
@@ -65,8 +70,11 @@ async def timed(phase: str, work: Awaitable[T]) -> T:
 
 @contextmanager
 def metered(console: Console, path: Path | None, command: str) -> Iterator[None]:
-    """However the command ends, the file tells it; None for no file. Raises Exit(2) before anything
-    is begun; later a file that can't be written is only told."""
+    """Write the metrics when the command ends, however it ends. path: None for no file.
+
+    Raises Exit(2) before the command begins when the file can't be used; a file that can't be
+    written at the end is only reported.
+    """
     global _run
     if path is None:
         yield
@@ -77,7 +85,7 @@ def metered(console: Console, path: Path | None, command: str) -> Iterator[None]
     try:
         yield
     except BaseException as ended:
-        # Typer's ways to end have one; the interpreter's own is 1.
+        # Typer's exceptions carry an exit code; the interpreter exits with 1 for all others.
         code = getattr(ended, "exit_code", NOT_ALL)
         raise
     finally:
@@ -89,24 +97,24 @@ def metered(console: Console, path: Path | None, command: str) -> Iterator[None]
 
 
 def write_pass() -> None:
-    """The file as of now, for a command that goes on; without an exit code. That it can't be
-    written is told in the end."""
+    """Write the file as of now, without an exit code, for a command that goes on. A file that
+    can't be written is reported at the end."""
     if _run is not None:
         with suppress(Exit):
             _write(_run, None)
 
 
 def _write(run: _Run, exit_code: int | None) -> None:
-    """Raises Exit(2)."""
+    """Write the file. Raises Exit(2)."""
     seconds = time.monotonic() - run.begun
     about = run_metrics(__version__, time.time(), seconds, exit_code, run.phases)
-    # Files of two commands in one directory are read together: no series may be in both.
+    # The collector reads all files of a directory together: no series may be in two of them.
     text = exposition(labelled([*about, *run.found], {"command": run.command}))
     _check(run.path)
     partial = partial_of(run.path)
     try:
         try:
-            # A new file, and no link of somebody else's to another one.
+            # Mode "x" creates a new file, and never follows a link that somebody else put there.
             with partial.open("x", encoding="utf-8") as file:
                 file.write(text)
             partial.replace(run.path)
@@ -117,7 +125,7 @@ def _write(run: _Run, exit_code: int | None) -> None:
 
 
 def _check(path: Path) -> None:
-    """Raises Exit(2)."""
+    """Refuse a file that is not metrics, or can't be written. Raises Exit(2)."""
     check_outside_log_directories(path, FLAG)
     try:
         with open_plain(path, FLAG) as file:

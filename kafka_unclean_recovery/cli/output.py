@@ -1,4 +1,5 @@
-"""A report on stdout, what went wrong on stderr, and the exit code: the same in every command."""
+"""Every command prints its report on stdout and its failures on stderr, and chooses its exit code,
+in the same way."""
 
 from __future__ import annotations
 
@@ -36,6 +37,7 @@ def say_failures(console: Console, report: Report) -> None:
 
 
 def exit_code_of(report: Report) -> int:
-    """Of a run that elects: 0 only if every partition is online as it should be."""
+    """Return the exit code of a run that elects: 0 only if every partition is online as it should
+    be and there are no problems."""
     all_online = all(row.outcome and row.outcome.kind.success for row in report.partitions)
     return OK if all_online and not report.problems else NOT_ALL

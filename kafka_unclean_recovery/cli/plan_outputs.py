@@ -1,4 +1,5 @@
-"""The files that a plan is written to: for kafka-elect-leaders, and with all that it rests on."""
+"""A plan is written to two files: one for kafka-elect-leaders, and one with all that the plan rests
+on."""
 
 from __future__ import annotations
 
@@ -23,20 +24,20 @@ PLAN = "--plan-output-file"
 
 @dataclass(frozen=True, slots=True)
 class PlanOutputs:
-    """None is not wanted."""
+    """The files to write a plan to; None for a file that is not wanted."""
 
     manual: Path | None
     plan: Path | None
 
     def check(self) -> None:
-        """Before anything is done. Raises Exit(2)."""
+        """Check the file names before anything is done. Raises Exit(2)."""
         check_output(self.manual, MANUAL)
         check_output(self.plan, PLAN)
         if self.manual is not None and self.manual == self.plan:
             raise usage(f"{MANUAL} and {PLAN} name the same file")
 
     def write(self, console: Console, cluster: Cluster, plans: Collection[PartitionPlan]) -> None:
-        """Raises Exit(2)."""
+        """Write the wanted files. Raises Exit(2)."""
         if self.plan is not None:
             now = datetime.now(UTC).isoformat(timespec="seconds")
             write_new(self.plan, plan_json(cluster, list(plans), now), PLAN)
@@ -46,7 +47,7 @@ class PlanOutputs:
 
 
 def next_command(manual: Path) -> str:
-    """What elects the leaders of that file."""
+    """Return the command line that elects the leaders of this file."""
     designated = ["--election-type", "designated", "--path-to-json-file"]
     command = ["kafka-elect-leaders", "--bootstrap-server", "HOST:PORT", *designated]
     return shlex.join([*command, str(manual)])

@@ -1,4 +1,4 @@
-"""What --resume finished, as JSON (schemas/resume-1.schema.json)."""
+"""The result of --resume is printed as JSON (schemas/resume-1.schema.json)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kafka_unclean_recovery.files.journal import Reordered
 
 
 def resumed_json(cluster_id: str, journal: Path, done: Sequence[Reordered]) -> str:
-    """One object. done: orders that were put back."""
+    """Return one JSON object. done: the replica orders that were put back."""
     rows = [
         {"topic": each.topic_partition.topic, "partition": each.topic_partition.partition}
         for each in done

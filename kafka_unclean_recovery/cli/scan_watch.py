@@ -1,4 +1,4 @@
-"""Somebody at a terminal who watches a scan: its progress, and the signals that end it early."""
+"""A scan shows its progress to a person, and signals end it early."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.log_dir.watching import Progress
 from kafka_unclean_recovery.signals import StopRequest, taken
 
-# So often how far it is becomes a line of its own where none can be rewritten.
+# Where no line can be rewritten, progress is printed as a new line this often.
 _SAID_EVERY_SECONDS = 60.0
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
 class Signals:
-    """Those that ask to stop while `taken`: the first is remembered, a second ends the process.
+    """Signals that ask the command to stop, while `taken`: the first is remembered, a second one
+    ends the process.
 
-    first, second: what is said then; of the first where `tell` is called next."""
+    first, second: the sentences for the first and the second signal. The first sentence is said at
+    the next call of `tell`.
+    """
 
     def __init__(self, console: Console, first: str, second: str) -> None:
         self._console = console
@@ -33,7 +36,7 @@ class Signals:
 
     @property
     def exit_code(self) -> int | None:
-        """128 and the number of the first, None while nobody asked."""
+        """Return 128 plus the number of the first signal, None when none came."""
         return self._request.exit_code
 
     @contextlib.contextmanager
@@ -45,7 +48,7 @@ class Signals:
             self.tell()
 
     def tell(self) -> None:
-        """Say that it is stopping, once; nothing while nobody asked."""
+        """Say once that the command is stopping; nothing when no signal came."""
         if self.stopped and not self._request.told:
             self._console.say(self._first)
             self._request.told = True
@@ -57,14 +60,14 @@ class Signals:
 
 
 class Pulse:
-    """How far something is: rewritten in place on a terminal, elsewhere a line a minute."""
+    """A line of progress: rewritten in place on a terminal, elsewhere printed once a minute."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._said: float | None = None
 
     def __call__(self, text: str, now: float) -> None:
-        """now: in seconds."""
+        """Show the text. now: in seconds."""
         self._console.progress(text)
         if self._said is None:
             self._said = now
@@ -74,7 +77,8 @@ class Pulse:
 
 
 class ProgressLine:
-    """Called with a Progress, shows how far it is and how fast, since the first call."""
+    """When called with a Progress, the object shows how far the work is and its speed since the
+    first call."""
 
     def __init__(self, console: Console, clock: Callable[[], float]) -> None:
         self._show = Pulse(console)
@@ -89,10 +93,10 @@ class ProgressLine:
 
 
 class ScanWatch:
-    """What scan_log_directories wants of a Watch.
+    """The Watch of scan_log_directories, which shows progress and takes signals.
 
-    then: what is said to come after a signal; left: of a second one, what is there then. `clock` is
-    in seconds.
+    then: the words for what follows a first signal. left: the words for what a second signal leaves
+    behind. clock: in seconds.
     """
 
     def __init__(
@@ -119,20 +123,22 @@ class ScanWatch:
 
     @property
     def exit_code(self) -> int | None:
-        """As Signals has it."""
         return self._signals.exit_code
 
     @contextlib.contextmanager
     def signals(self) -> Iterator[None]:
-        """Here the first signal has the scan end with what it has; a second ends the process."""
+        """Take signals: the first ends the scan with what it has read, a second one ends the
+        process."""
         with self._signals.taken():
             yield
 
 
 def progress_text(so_far: Progress, seconds: float) -> str:
-    """As "12.3 of 40.0 GiB, 310 of 900 replicas, 1.9 GiB/s, 15 s left". `seconds` have gone by.
+    """Return such as "12.3 of 40.0 GiB, 310 of 900 replicas, 1.9 GiB/s, 15 s left". seconds: the
+    time since the start.
 
-    Without bytes to go by, replicas tell how fast it is; what can't be told yet is left out.
+    The speed is in replicas when the number of bytes is not known; parts that are not known yet are
+    left out.
     """
     replicas = f"{so_far.replicas_done} of {so_far.replicas_total} replicas"
     if so_far.bytes_total:
@@ -155,12 +161,12 @@ def progress_text(so_far: Progress, seconds: float) -> str:
 
 
 def size_text(size: int) -> str:
-    """As "12.3 GiB"."""
+    """Return such as "12.3 GiB"."""
     return f"{_bytes_text(size, size)} {_unit(size)}"
 
 
 def _power(size: float) -> int:
-    """Of 1024, for the unit in which `size` is at least 1 and below 1024."""
+    """Return the power of 1024 of the unit in which `size` is at least 1 and below 1024."""
     return min(max(int(size).bit_length() - 1, 0) // 10, len(_UNITS) - 1)
 
 
@@ -169,7 +175,7 @@ def _unit(size: float) -> str:
 
 
 def _bytes_text(size: float, scale: float) -> str:
-    """In the unit that fits `scale`."""
+    """Return the size in the unit that fits `scale`."""
     power = _power(scale)
     return f"{size:.0f}" if power == 0 else f"{size / 1024**power:.1f}"
 

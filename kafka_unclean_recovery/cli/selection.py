@@ -1,4 +1,4 @@
-"""Which partitions a command looks at, when it need not be all, and which brokers it means."""
+"""Flags select the partitions that a command looks at, and name brokers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ _BROKER_ID = re.compile("[0-9]{1,10}")
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Both must hold; None holds for every partition. `partitions` are those of a file."""
+    """A choice of partitions: a partition must match both fields; None matches every partition.
+
+    topics: matches the whole name of a topic. partitions: the partitions of a file.
+    """
 
     topics: re.Pattern[str] | None = None
     partitions: frozenset[TopicPartition] | None = None
@@ -35,7 +38,7 @@ class Selection:
 
     @property
     def hint(self) -> str:
-        """What to try where nothing was found, behind the sentence that says so."""
+        """Return advice to append to the sentence that nothing was found."""
         if self.topics is None:
             return ""
         given = self.topics.pattern
@@ -46,12 +49,12 @@ class Selection:
 
     @property
     def named(self) -> frozenset[TopicPartition]:
-        """Those that were asked for one by one."""
+        """Return the partitions that the file names and `topics` matches."""
         return frozenset(filter(self.includes, self.partitions or ()))
 
 
 def selection(topics: str | None, path_to_json_file: Path | None) -> Selection:
-    """Of --topics and --path-to-json-file. Raises Exit(2)."""
+    """Return the selection that --topics and --path-to-json-file make. Raises Exit(2)."""
     return Selection(
         None if topics is None else _pattern(topics),
         None if path_to_json_file is None else frozenset(read_partitions(path_to_json_file)),
@@ -59,7 +62,7 @@ def selection(topics: str | None, path_to_json_file: Path | None) -> Selection:
 
 
 def read_partitions(path: Path) -> tuple[TopicPartition, ...]:
-    """Of --path-to-json-file, in the order of the file. Raises Exit(2)."""
+    """Return the partitions of --path-to-json-file, in the order of the file. Raises Exit(2)."""
     try:
         return parse_partitions(read_input(path, "--path-to-json-file"), str(path))
     except InputError as error:
@@ -67,9 +70,9 @@ def read_partitions(path: Path) -> tuple[TopicPartition, ...]:
 
 
 def broker_ids(text: str | None, flag: str, alternative: str = "") -> frozenset[int]:
-    """Of a flag as 1,2; none without it. `alternative`: what else it takes, for the error.
+    """Return the broker ids of a flag such as 1,2; none when the flag is absent.
 
-    Raises Exit(2).
+    alternative: the other values that the flag takes, for the error. Raises Exit(2).
     """
     if text is None:
         return frozenset()
@@ -82,7 +85,7 @@ def broker_ids(text: str | None, flag: str, alternative: str = "") -> frozenset[
 def _pattern(text: str) -> re.Pattern[str]:
     try:
         with warnings.catch_warnings():
-            # Python only warns of [[:alpha:]] and the like, which match something else here.
+            # Python only warns about [[:alpha:]] and the like, whose meaning differs in Python.
             warnings.simplefilter("error")
             return re.compile(text)
     except re.error as error:

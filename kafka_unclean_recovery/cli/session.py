@@ -1,4 +1,5 @@
-"""One run against one cluster: connections, journal, signals, and the errors that end it."""
+"""A run against one cluster has connections, a journal and signals, and ends with an exit code for
+each expected error."""
 
 from __future__ import annotations
 
@@ -66,7 +67,7 @@ from kafka_unclean_recovery.transport.wave_elector import WaveElector
 
 _LOCK = "lock"
 _CHOOSING_SECONDS = 10.0
-# For bootstrap servers that no broker advertises to say of which cluster they are.
+# Bootstrap servers that no broker advertises get this long to name their cluster.
 _STRANGERS_SECONDS = 0.25
 _NO_WISHES = Wishes()
 
@@ -82,12 +83,13 @@ class Session:
     wishes: Wishes
 
     def exit_code(self, code: int) -> int:
-        """That of the process where all that was done comes to `code`."""
+        """Return the exit code of the process when the work ended with `code`."""
         asked = self.stop.exit_code
         return standard_streams.exit_code(code) if asked is None else asked
 
     async def cluster(self) -> Cluster:
-        """As first described. Raises ClustersMixed where a bootstrap server is another's."""
+        """Return the cluster as first described. Raises ClustersMixed when a bootstrap server
+        belongs to another cluster."""
         cluster, _ = await self.stop.unless(self.reader.cluster())
         await self.nodes.only_one_cluster(_STRANGERS_SECONDS)
         return cluster
@@ -99,11 +101,11 @@ class Session:
         )
 
     def new_run(self, publish: Publish) -> Run:
-        """What the phases work with (recovery/recover.py)."""
+        """Return the means of the phases (recovery/recover.py)."""
         return Run(self.observer(), self.reader, self.stop, timed, self.console.say, publish)
 
     async def elector(self, journal: Journal, retries: int, pace: Pace) -> Elector:
-        """Raises NotOffered."""
+        """Return the elector of the chosen mechanism. Raises NotOffered."""
         deadline = Deadline.after(_CHOOSING_SECONDS)
         method = await method_for(self.nodes, self.wishes, deadline)
         means = Means(
@@ -120,14 +122,14 @@ class Session:
 
 
 def connection_flags(bootstrap_server: str, config: str | None) -> list[str]:
-    """The same connection again, for a command that is printed."""
+    """Return the flags for the same connection, for a command that is printed."""
     given = [] if config is None else ["--command-config", config]
     return ["--bootstrap-server", bootstrap_server, *given]
 
 
 def check_connection(bootstrap_server: str, command_config: str | None) -> None:
-    """What `run` would refuse, before something that takes long. Raises Exit(2)."""
-    # A pipe, as of <(vault ...), gives what it holds once; `run` wants it.
+    """Refuse early, before long work, a connection that `run` would refuse. Raises Exit(2)."""
+    # A pipe, as of <(vault ...), can be read only once, and `run` reads it.
     piped = command_config is not None and Path(command_config).is_fifo()
     try:
         parse_bootstrap(bootstrap_server)
@@ -143,7 +145,8 @@ def run(
     work: Callable[[Session], Awaitable[int]],
     wishes: Wishes = _NO_WISHES,
 ) -> int:
-    """The exit code of `work`, with every expected failure turned into a sentence and a code."""
+    """Return the exit code of `work`; every expected failure becomes a sentence and an exit
+    code."""
     try:
         bootstrap = parse_bootstrap(bootstrap_server)
         config = load_client_config(command_config)
@@ -185,7 +188,7 @@ async def _guarded(work: Awaitable[int], console: Console, controller: Controlle
         hint = "; if it wants a login, set security.protocol in --command-config"
         code, sentence = UNREACHABLE, f"{error}{hint}"
     except JournalError as error:
-        # 2 says that nothing was changed.
+        # Exit code 2 promises that nothing was changed.
         code, sentence = NOT_ALL if controller.has_sent else USAGE, str(error)
     except (ClustersMixed, NotOffered) as error:
         code, sentence = USAGE, str(error)
@@ -205,11 +208,11 @@ async def journal_of(
     command: str,
     ignored: Sequence[Path] = (),
 ) -> AsyncIterator[Journal]:
-    """The journal of this run, once everything that earlier runs left open is finished. ignored:
-    journals that can't be read and may be passed over all the same.
+    """Finish what earlier runs left open, then open the journal of this run.
 
-    One run at a time a user and cluster: another one's order in the middle of an election would
-    be taken for the original.
+    ignored: journals that can't be read and that the user allows to ignore. Each user can have one
+    run at a time on a cluster, because a run would take another run's temporary replica order for
+    the original.
     """
     directory = own_state_directory(cluster_id)
     session.stop.leaves_a_journal()
@@ -240,8 +243,9 @@ async def _finish_others(
     cluster_id: str,
     ignored: Sequence[Path],
 ) -> None:
-    """What earlier runs left in journals other than the one of this run. Raises Exit(2) for one
-    that can't be read: its run may have left replica orders changed, or requests on their way."""
+    """Finish what earlier runs left in journals other than the journal of this run. Raises Exit(2)
+    for a journal that can't be read: its run may have left changed replica orders, or requests that
+    are still on their way."""
     paths, complaints = unfinished_journals(directory, half_done)
     for unreadable, complaint in complaints.items():
         if not any(_same(unreadable, each) for each in ignored):
@@ -262,11 +266,12 @@ def _same(one: Path, other: Path | None) -> bool:
 
 
 def own_state_directory(cluster_id: str) -> Path:
-    """The state directory, made if need be. Raises Exit(2) where it is not ours alone."""
+    """Return the state directory, which is created if it is missing. Raises Exit(2) when
+    another user may have put something there."""
     directory = state_directory(os.environ, cluster_id)
     why = why_not_to_use(os.environ, directory)
     if why is None:
-        # Somebody else may have been as quick.
+        # Another process may create it at the same time.
         with contextlib.suppress(OSError):
             make_private_directory(directory)
         why = why_not_to_use(os.environ, directory)
@@ -276,7 +281,7 @@ def own_state_directory(cluster_id: str) -> Path:
 
 
 def _linked(path: Path, directory: Path) -> Path:
-    """Raises Exit(2)."""
+    """Link the journal from the state directory, where later runs look. Raises Exit(2)."""
     try:
         return link_to(path, directory)
     except OSError as error:
@@ -301,7 +306,8 @@ def _only_run(directory: Path) -> Iterator[None]:
 
 
 async def finish(session: Session, journal: Journal, cluster_id: str) -> list[Reordered]:
-    """Put back the replica orders that the journal's run left; what stays open raises Exit(1)."""
+    """Put back the replica orders that the journal's run left, and return them. Raises Exit(1) when
+    some stay open."""
     _check_cluster(journal, cluster_id)
     steps = unfinished(journal.lines)
     if not half_done(journal.lines):
@@ -331,10 +337,10 @@ async def finish(session: Session, journal: Journal, cluster_id: str) -> list[Re
 
 
 async def _settle(session: Session, journal: Journal) -> None:
-    """What the journal's run sent may still be carried out. Raises Unsure."""
+    """Wait until no request of the journal's run can still be carried out. Raises Unsure."""
     now = boot_time()
     for each in outstanding(journal.lines):
-        # Of another boot or machine no clock tells how long ago it was.
+        # The age is unknown when the machine was booted since, or was another machine.
         age = None if now is None else now.seconds_since(each.at)
         session.controller.given_up_by(each.broker, age or 0.0)
     reason = f"the run of {journal.path} ended in the middle of an election"
@@ -352,7 +358,7 @@ def _check_cluster(journal: Journal, cluster_id: str) -> None:
 
 
 def warn_of_unfinished(session: Session, cluster_id: str) -> None:
-    """A run that only reads changes nothing, but it says what is left."""
+    """Say what earlier runs left half done; this run only reads and does not finish it."""
     directory = state_directory(os.environ, cluster_id)
     if (why := why_not_to_use(os.environ, directory)) is not None:
         session.console.say(f"what an earlier run left is not known: {why}")

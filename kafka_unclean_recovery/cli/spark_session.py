@@ -1,4 +1,4 @@
-"""What the spark commands have in common: a session, and somebody at a terminal who watches it."""
+"""The spark commands share this module: it starts a Spark session and shows its progress."""
 
 from __future__ import annotations
 
@@ -23,8 +23,10 @@ _NEEDED = ("pyspark", "pyarrow", "pandas")
 
 
 class SparkWatch:
-    """What a Spark job wants of a Watch. again: what to say on how to go on. `clock` is in
-    seconds."""
+    """The Watch of a Spark job, which shows progress and takes signals.
+
+    again: the words that say how to go on after a stop. clock: in seconds.
+    """
 
     def __init__(
         self, console: Console, again: str, clock: Callable[[], float] = time.monotonic
@@ -47,7 +49,7 @@ class SparkWatch:
         self.signals.tell()
 
     def begins(self, seconds: float) -> None:
-        """A session, for so long by now."""
+        """Show that the session is starting. seconds: how long it has been starting."""
         self._show(f"waiting for the Spark session ({seconds:.0f} s)", self._clock())
         self.signals.tell()
 
@@ -57,7 +59,7 @@ class SparkWatch:
 
 
 def check_installed() -> None:
-    """Raises Exit(2)."""
+    """Check that the libraries for Spark are installed. Raises Exit(2)."""
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         raise usage(f"this needs {', '.join(missing)}: pip install 'kafka-unclean-recovery[spark]'")
@@ -65,8 +67,10 @@ def check_installed() -> None:
 
 @contextmanager
 def session_for(master: str | None, conf: Sequence[str], watch: SparkWatch) -> Iterator[Any]:
-    """A Spark session as the flags have it; signals are taken, while it begins too. Raises
-    Exit(2), and Exit(130 or 143) when a signal ended it before there was one."""
+    """Start the Spark session that the flags ask for, and take signals from the start on.
+
+    Raises Exit(2), and Exit(130 or 143) when a signal came before the session was there.
+    """
     settings = dict(_setting(word) for word in conf)
     from kafka_unclean_recovery.spark.session import session
 
@@ -81,8 +85,8 @@ def session_for(master: str | None, conf: Sequence[str], watch: SparkWatch) -> I
 
 
 class _Starting:
-    """A session that begins in a thread of its own: the first has to hear signals, and Spark takes
-    SIGINT over in that one alone."""
+    """A session that starts in a thread of its own: the main thread must receive signals, and
+    Spark takes over SIGINT only when it starts in the main thread."""
 
     def __init__(
         self, session: AbstractContextManager[Any], begun: ExitStack, *, is_connect: bool
@@ -95,8 +99,12 @@ class _Starting:
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def wait(self, watch: SparkWatch) -> Any:
-        """Raises InputError when a server of Spark Connect is silent: its client would go on for
-        ten minutes. A session of a cluster may have to queue for hours."""
+        """Wait for the session and return it.
+
+        Raises InputError when a Spark Connect server is silent, because its client would go on for
+        ten minutes. A session of another kind is waited for without limit: it may have to queue
+        for hours.
+        """
         limit = _CONNECT_SECONDS if self._is_connect else math.inf
         began = time.monotonic()
         self._thread.start()
@@ -123,7 +131,7 @@ class _Starting:
     def _run(self) -> None:
         try:
             self._result = self._session.__enter__()
-        except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
+        except BaseException as error:  # noqa: BLE001 - `wait` raises it
             self._error = error
 
 
@@ -135,6 +143,6 @@ def _setting(word: str) -> tuple[str, str]:
 
 
 def store_options(endpoint: str | None, region: str | None) -> dict[str, str]:
-    """Those that were given, by the names that stores have for them."""
+    """Return the given settings, by the names that object stores use for them."""
     given = (("endpoint", endpoint), ("region", region))
     return {name: value for name, value in given if value is not None}

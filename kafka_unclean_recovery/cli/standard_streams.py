@@ -1,9 +1,9 @@
-"""Stdout and stderr: no failure of theirs changes what a run does, be it a reader that is gone, a
-full disk, a closed descriptor or a terminal that Ctrl-S holds up.
+"""A failure of stdout or stderr never changes what a run does, be it a closed pipe, a full disk, a
+closed descriptor or a terminal that Ctrl-S has stopped.
 
-Stderr is never waited for while a run goes on: what it can't take at once it gets with the next
-sentence, or in the end. Of stdout it is remembered that it did not get all. One process runs one
-command, so both are kept here for all of it.
+A run never waits for stderr: text that stderr can't take at once is written with the next sentence,
+or at the end. For stdout the module remembers that output was lost. One process runs one command,
+so the module keeps the state of both for the whole process.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from typing import TextIO
 
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK
 
-# A pipe that takes anything takes so much without waiting.
+# A pipe that is ready for writing takes at least this many bytes without waiting.
 _PIECE = select.PIPE_BUF
 _FAILURES = (OSError, ValueError)
 
 _waiting = bytearray()
 _stdout_lost = _stderr_lost = False
-# Stderr opened once more, where it is a terminal.
+# A second descriptor of stderr, when stderr is a terminal.
 _terminal: int | None = None
 
 
 def hold_descriptors() -> None:
-    """Where one of them is closed nothing else may be opened in its place: what libraries print
-    would end up in a journal."""
+    """Open /dev/null in place of each closed standard descriptor: a journal that got such a
+    descriptor would receive what libraries print."""
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
@@ -37,7 +37,7 @@ def hold_descriptors() -> None:
 
 
 def begin() -> None:
-    """Forget what a command before this one left."""
+    """Reset the state that an earlier command left."""
     global _stdout_lost, _stderr_lost, _terminal
     _waiting.clear()
     _stdout_lost = _stderr_lost = False
@@ -47,7 +47,7 @@ def begin() -> None:
 
 
 def write_soon(text: str) -> None:
-    """To stderr; never waits, and never raises."""
+    """Write to stderr without ever waiting or raising."""
     global _stderr_lost
     stream = sys.stderr
     descriptor = _descriptor(stream)
@@ -61,7 +61,8 @@ def write_soon(text: str) -> None:
 
 
 def write_waiting(patience: float | None = 0.0) -> None:
-    """What stderr was to get and can take now. patience: for each piece, None to wait on."""
+    """Write to stderr the pending text that it can take now. patience: seconds to wait for each
+    piece, None to wait without limit."""
     global _stderr_lost
     descriptor = _descriptor(sys.stderr) if _terminal is None else _terminal
     while _waiting and descriptor is not None and _takes(descriptor, patience):
@@ -76,17 +77,17 @@ def write_waiting(patience: float | None = 0.0) -> None:
 
 
 def is_waiting() -> bool:
-    """Whether stderr still has to get something."""
+    """Tell whether text for stderr is pending."""
     return bool(_waiting)
 
 
 def said_all() -> bool:
-    """Whether stderr got all that it was to get by now."""
+    """Tell whether stderr has taken all text so far."""
     return not _waiting and not _stderr_lost
 
 
 def last_words(text: str) -> None:
-    """To stderr in a signal handler, which may have come in the middle of something else."""
+    """Write to stderr in a signal handler, which may have interrupted another write."""
     stream = sys.stderr
     with suppress(*_FAILURES):
         if stream is not None and _takes(stream.fileno(), 0.0):
@@ -94,7 +95,8 @@ def last_words(text: str) -> None:
 
 
 def write_out(text: str) -> str | None:
-    """All of it to stdout, however long that takes; never raises. Why it did not get all, if so."""
+    """Write the whole text to stdout, however long that takes; never raise. Return why stdout did
+    not take all, None when it did."""
     global _stdout_lost
     try:
         _write_out(text)
@@ -105,7 +107,7 @@ def write_out(text: str) -> str | None:
 
 
 def _write_out(text: str) -> None:
-    """Raises OSError, ValueError."""
+    """Write the whole text to stdout. Raises OSError, ValueError."""
     stream = sys.stdout
     if stream is None:
         raise OSError(None, "it is closed")
@@ -124,13 +126,13 @@ def _write_out(text: str) -> None:
 
 
 def exit_code(code: int) -> int:
-    """The same, but no success where stdout did not get all."""
+    """Return the code, but 1 instead of 0 when stdout lost output."""
     return NOT_ALL if code == OK and _stdout_lost else code
 
 
 def end(code: int) -> int:
-    """The exit code, once all that can be written is. For the end of the process: the interpreter
-    flushes what is left, and would complain and end with 120."""
+    """Write all pending output at the end of the process, and return the exit code. Otherwise the
+    interpreter would flush the streams, print an error and exit with 120."""
     global _stdout_lost
     write_waiting(None)
     for descriptor, stream in ((1, sys.stdout), (2, sys.stderr)):
@@ -144,7 +146,7 @@ def end(code: int) -> int:
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Not of one that is closed."""
+    """Tell whether the stream is a terminal; a closed stream is none."""
     try:
         return stream is not None and stream.isatty()
     except ValueError:
@@ -152,8 +154,10 @@ def is_terminal(stream: TextIO | None) -> bool:
 
 
 def _opened_again(stream: TextIO | None) -> int | None:
-    """A terminal that takes anything may take less than a piece of a pipe, and one that is held up
-    would be waited for then: unless it is our own, for others share the mode of what we were given.
+    """Open the stream's terminal again without blocking; None when the stream is no terminal.
+
+    A terminal that is ready may still take less than one piece, and a write would then wait. The
+    given descriptor can't be made non-blocking, because other processes share its mode.
     """
     with suppress(*_FAILURES):
         if stream is not None and stream.isatty():
@@ -163,7 +167,8 @@ def _opened_again(stream: TextIO | None) -> int | None:
 
 
 def _descriptor(stream: TextIO | None) -> int | None:
-    """None without a stream, or of one that is none of the system's, as in a test."""
+    """Return the stream's descriptor; None without a stream, or for a stream without one, as in
+    tests."""
     try:
         return None if stream is None else stream.fileno()
     except _FAILURES:
@@ -171,7 +176,7 @@ def _descriptor(stream: TextIO | None) -> int | None:
 
 
 def _takes(descriptor: int, patience: float | None) -> bool:
-    """Whether it can be written to without waiting, or fails at once. patience: seconds."""
+    """Tell whether a write would not wait: it succeeds or fails at once. patience: seconds."""
     poll = select.poll()
     poll.register(descriptor, select.POLLOUT)
     return bool(poll.poll(None if patience is None else patience * 1000))

@@ -1,4 +1,4 @@
-"""Reading the files and flags that bound the elections of a run (recovery/terms.py)."""
+"""The files and flags that bound the elections of a run are read here (see recovery/terms.py)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ APPROVAL = "--require-approval"
 
 
 def check_terms(terms: Terms, cluster_id: str) -> None:
-    """Raises Exit(2) where --plan is of another cluster."""
+    """Raise Exit(2) when --plan belongs to another cluster."""
     if terms.plan is not None and terms.plan.cluster_id != cluster_id:
         raise usage(
             f"{PLAN} is of cluster {terms.plan.cluster_id}, and this is {cluster_id}; give a plan"
@@ -30,7 +30,7 @@ def check_terms(terms: Terms, cluster_id: str) -> None:
 def read_terms(
     accept_loss: Sequence[str], plan: Path | None = None, approval: Path | None = None
 ) -> Terms:
-    """Raises Exit(2)."""
+    """Read the loss limits, the plan and its approval. Raises Exit(2)."""
     try:
         limits = parse_loss_limits(accept_loss)
         planned = None if plan is None else read_plan(read_input(plan, PLAN), f"{PLAN} {plan}")
@@ -41,7 +41,8 @@ def read_terms(
 
 
 def _approval(path: Path, plan: PlanFile | None) -> Approval:
-    """Raises Exit(2), InputError."""
+    """Read the approval and check that another user approved this plan. Raises Exit(2),
+    InputError."""
     given = f"{APPROVAL} {path}"
     if plan is None:
         raise usage(f"{given}: give {PLAN} with the plan that was approved, too")
@@ -54,9 +55,9 @@ def _approval(path: Path, plan: PlanFile | None) -> Approval:
 
 
 def user_name() -> str:
-    """Whom the operating system takes this process for."""
+    """Return the name of the user that this process runs as."""
     user = os.getuid()
     try:
         return pwd.getpwuid(user).pw_name
-    except KeyError:  # as in a container that is run by a bare number
+    except KeyError:  # A container may run under a number without a name.
         return f"uid {user}"

@@ -1,10 +1,12 @@
-"""Asking every live broker for its replicas' logs, side by side, until all answered or time is up.
+"""All live brokers are asked for their replicas' logs at the same time, until all have answered or
+the time is up.
 
-One silent or failing broker never holds up the others: each has a task of its own that tries again
-until the deadline. Brokers that are fenced meanwhile are asked no more, those that come back are.
+One silent or failing broker never delays the others: each broker has a task of its own that tries
+again until the deadline. A broker that is fenced meanwhile is asked no more; a broker that comes
+back is asked again.
 
-An answer counts for the leader epoch in which it was asked for: once a partition has been led again
-its logs may be other ones. So may those of a broker that was away, or has started again.
+An answer counts only for the leader epoch in which it was asked for: once a partition has had a
+leader again, its logs may have changed. So may the logs of a broker that was away or was restarted.
 """
 
 from __future__ import annotations
@@ -25,11 +27,14 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 1.0
 States = Mapping[TopicPartition, PartitionState]
 
 _Asked = tuple[TopicPartition, str, int]
-"""(partition, topic id, leader epoch)"""
+"""The log that was asked for: (partition, topic id, leader epoch)."""
 
 
 class Gathering:
-    """The answers so far, and the tasks that wait for the rest."""
+    """The brokers' answers so far, and the tasks that wait for the remaining answers.
+
+    failures: why a broker gave no answer, by broker id.
+    """
 
     def __init__(
         self, source: ReplicaLogSource, deadline: Deadline, answered: Callable[[int], None]
@@ -43,7 +48,8 @@ class Gathering:
         self.failures: dict[int, str] = {}
 
     def ask(self, brokers: Mapping[int, Broker], states: States) -> None:
-        """Ask each live broker that hosts one of the partitions; drop those that are gone."""
+        """Ask each live broker that hosts a replica whose log is not known; stop asking brokers
+        that are no longer live."""
         for broker_id in [b for b in self._tasks if b not in brokers]:
             self._tasks.pop(broker_id).cancel()
             self.failures.setdefault(broker_id, "fenced before it answered")
@@ -85,7 +91,7 @@ class Gathering:
             raise
 
     def _known(self, state: PartitionState, broker: int) -> ReplicaLog | None:
-        """What that broker has answered, if it is true still."""
+        """Return the log that the broker answered, or None when the answer no longer counts."""
         if broker in self._away:
             return None
         return self._logs.get(broker, {}).get(_asked(state))
@@ -99,7 +105,7 @@ class Gathering:
         return sorted(broker for broker, task in self._tasks.items() if not task.done())
 
     async def wait(self, seconds: float) -> None:
-        """Until every task is done, at most so long."""
+        """Wait until every task is done, at most `seconds`."""
         running = [task for task in self._tasks.values() if not task.done()]
         if running:
             await asyncio.wait(running, timeout=seconds)
@@ -107,7 +113,7 @@ class Gathering:
             self._tasks.pop(broker).result()
 
     async def end(self) -> None:
-        """Give up on the rest; they are in `failures` from here on."""
+        """Cancel all tasks; brokers without an answer are in `failures` from then on."""
         for broker in self.waiting_for:
             self.failures.setdefault(broker, "did not answer in time")
         for task in self._tasks.values():
@@ -115,7 +121,7 @@ class Gathering:
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
     def replica_logs(self, state: PartitionState, live: Container[int]) -> list[ReplicaLog]:
-        """The log of each replica of one partition, with the reason where there is none."""
+        """Return the log of each replica of one partition, with the reason where it is unknown."""
         return [self._replica_log(state, broker, broker in live) for broker in state.replicas]
 
     def _replica_log(self, state: PartitionState, broker: int, live: bool) -> ReplicaLog:
@@ -138,7 +144,8 @@ def _asked(state: PartitionState) -> _Asked:
 
 
 def _of_one_process(logs: Mapping[_Asked, ReplicaLog]) -> Mapping[_Asked, ReplicaLog]:
-    """Those of the newest, where brokers tell: it may have lost what an earlier one answered."""
+    """Keep the logs with the newest broker epoch, and those without a broker epoch: a restarted
+    broker may have lost records that it reported before."""
     newest = max((log.broker_epoch or 0 for log in logs.values()), default=0)
     return {
         asked: log

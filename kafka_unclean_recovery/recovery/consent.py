@@ -1,4 +1,7 @@
-"""What is shown before asking whether to elect, and what must be typed for a yes. Pure."""
+"""The operator is shown what elections would lose before being asked for consent.
+
+This module does no I/O.
+"""
 
 from __future__ import annotations
 
@@ -17,31 +20,34 @@ from kafka_unclean_recovery.planning.losses import loss_under
 from kafka_unclean_recovery.wording import count_text, one_line, total_text, why_not
 
 CONSENT_LIMIT = 40
-"""Partitions shown before asking; more than a few screens are not read."""
+"""At most so many partitions are shown: nobody reads more than a few screens."""
 
 
 Notes = Mapping[TopicPartition, Sequence[str]]
-"""What else there is to say of a partition's election, line by line."""
+"""Further lines to show for a partition's election."""
 
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """how: how it was given, for the journal; or why it was not."""
+    """The answer to the question of consent.
+
+    how: how consent was given, for the journal; or why it was not given.
+    """
 
     given: bool
     how: str
 
 
 def loses_nothing(plan: PartitionPlan) -> bool:
-    """True when it is known that nothing is or may be lost, and all findings are notices."""
+    """Return True when the election certainly loses no record and all findings are notices."""
     nothing = loss_under(plan, plan.designated_leader) == Loss(0, 0)
     return nothing and all(f.severity is Severity.NOTICE for f in plan.findings)
 
 
 def warning(elections: Iterable[PartitionPlan]) -> str | None:
-    """Why a yes is too little for these elections; None when they lose nothing.
+    """Return why a plain yes is not enough for these elections; None when they lose nothing.
 
-    Unknown is never cheaper than certain: what may be lost deserves as much as what will be.
+    An unknown or possible loss asks for as much consent as a certain one.
     """
     losing = [plan for plan in elections if not loses_nothing(plan)]
     certain = sum(1 for p in losing if loss_under(p, p.designated_leader).certain)
@@ -54,7 +60,8 @@ def warning(elections: Iterable[PartitionPlan]) -> str | None:
 def as_settled(
     plans: Iterable[PartitionPlan], settled: Mapping[TopicPartition, Outcome]
 ) -> list[PartitionPlan]:
-    """The plans to show: what is settled before anything is elected designates nobody, and why."""
+    """Return the plans to show: a partition that is settled without an election has no designated
+    leader, and its plan says why."""
     return [
         replace(plan, designated_leader=None, refusal=settled[tp].reason or plan.refusal)
         if (tp := plan.state.topic_partition) in settled
@@ -66,9 +73,10 @@ def as_settled(
 def render_consent(
     plans: Sequence[PartitionPlan], notes: Mapping[TopicPartition, Sequence[str]] = {}
 ) -> str:
-    """What electing loses, for a person to decide: partition by partition, totals last.
+    """Return what the elections lose, for a person to decide: each partition, then the totals.
 
-    Of more than 40 elections the worst 40 by certain loss are shown, unknown being the worst.
+    When there are more than 40 elections, the 40 with the largest certain loss are shown; an
+    unknown loss counts as the largest.
     """
     elections = [plan for plan in plans if plan.designated_leader is not None]
     others = [plan for plan in plans if plan.designated_leader is None]

@@ -1,6 +1,7 @@
-"""Consumer groups asked how far they have read, for what that tells of records that are gone.
+"""Consumer groups' committed offsets are read, because they show that lost records existed.
 
-No recovery hangs on it: what does not answer, or with an error, makes a sentence.
+No recovery depends on these offsets: a broker that does not answer, or that answers with an error,
+leads to a sentence in the report.
 """
 
 from __future__ import annotations
@@ -31,14 +32,18 @@ from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Broker, Commit, PartitionState, TopicPartition
 from kafka_unclean_recovery.wording import count_text
 
-# So many at once, that decoding an answer holds up nobody who waits for another.
+# Few enough that decoding one answer does not delay tasks that wait for other answers.
 _GROUPS_AT_ONCE = 25
 _FAILURES = (ConnectionFailed, NoBrokerReachable, RequestFailed)
 
 
 @dataclass(frozen=True, slots=True)
 class Witnesses:
-    """commits: of each partition that a group committed for. unknown: sentences."""
+    """The offsets that groups committed.
+
+    commits: by partition, for each partition that a group committed an offset for.
+    unknown: sentences that say which committed offsets could not be read.
+    """
 
     commits: Mapping[TopicPartition, tuple[Commit, ...]] = field(default_factory=dict)
     unknown: tuple[str, ...] = ()
@@ -49,7 +54,10 @@ NO_WITNESSES = Witnesses()
 
 @dataclass(slots=True)
 class _Heard:
-    """So far; a deadline ends it with what there is. errors: groups, by Kafka's code."""
+    """The answers so far; when the deadline passes, these are the result.
+
+    errors: the groups that answered with an error, by Kafka's error code.
+    """
 
     commits: dict[TopicPartition, list[Commit]] = field(default_factory=dict)
     errors: dict[int, list[str]] = field(default_factory=dict)
@@ -70,11 +78,13 @@ async def ask_groups(
     rights: frozenset[int],
     deadline: Deadline,
 ) -> Witnesses:
-    """What groups committed for these partitions. brokers: the live ones, each for the groups that
-    it coordinates; rights: the caller's on the cluster.
+    """Return the offsets that groups committed for these partitions.
 
-    Over connections of its own: a broker answers one request of a connection after the other, and
-    a coordinator that hangs must not hold up what a recovery needs.
+    brokers: the live brokers; each is asked for the groups that it coordinates. rights: the
+    caller's authorized operations on the cluster.
+
+    The requests use connections of their own: a broker answers the requests of one connection one
+    after the other, and a coordinator that hangs must not delay the requests of the recovery.
     """
     topics = {state.topic_id: state.topic for state in states}
     heard = _Heard()
@@ -98,8 +108,11 @@ def not_asked_since(
     asked: Mapping[TopicPartition, PartitionState],
     now: Mapping[TopicPartition, PartitionState],
 ) -> Witnesses:
-    """asked: the partitions without a leader when groups were asked. One that lost its leader since
-    may have been read in between."""
+    """Add to `unknown` the partitions that lost their leader after groups were asked: groups may
+    have committed offsets in between.
+
+    asked: the partitions that had no leader when groups were asked.
+    """
     since = [
         tp
         for tp, state in now.items()
@@ -122,8 +135,9 @@ async def _ask_who_is_there(reader: Reader, heard: _Heard, deadline: Deadline) -
     except (TimeoutError, *_FAILURES) as error:
         why = str(error) or why
     else:
-        if topic.error in (NONE, UNKNOWN_TOPIC_OR_PARTITION):  # it is made with the first group
-            # The report may come when these have been elected.
+        # Kafka creates the topic with the first group.
+        if topic.error in (NONE, UNKNOWN_TOPIC_OR_PARTITION):
+            # The sentence is in the past tense: leaders may be elected before the report is read.
             if which := without_leader(OFFSETS_TOPIC, topic.partitions):
                 had = f"{which} had no leader when groups were asked"
                 heard.unknown.append(f"{had}: groups that are on them are unknown")

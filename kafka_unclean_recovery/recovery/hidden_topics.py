@@ -1,5 +1,5 @@
-"""Topics that the caller may not describe: brokers leave them out in silence, and their log
-directories name them all the same."""
+"""Topics that the caller may not describe are found by their log directories: brokers leave such
+topics out of metadata without an error, but still name them when they describe log directories."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ _NOT_KNOWN = "whether topics are hidden from this user is not known"
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """problems: sentences. silent: why a broker named no topics, by its id."""
+    """The result of the search for hidden topics.
+
+    problems: sentences for the report. silent: why a broker named no topics, by broker id.
+    """
 
     problems: tuple[str, ...] = ()
     silent: Mapping[int, str] = field(default_factory=dict)
@@ -32,7 +35,8 @@ class Hidden:
 async def hidden_topics(
     nodes: Nodes, reader: Reader, brokers: Sequence[Broker], visible: AbstractSet[str]
 ) -> Hidden:
-    """What these brokers hold besides the topics that are `visible`. Raises what `reader` does."""
+    """Return the topics on these brokers' disks that are not in `visible`. Raises the exceptions of
+    `reader`."""
     problems: dict[str, None] = {}
     silent: dict[int, str] = {}
 
@@ -52,7 +56,7 @@ async def hidden_topics(
         why = "no broker named those on its disks in time"
         problems[f"{_NOT_KNOWN}: {why}"] = None
     if hidden:
-        # Made meanwhile, or left out: whoever fails at listing all topics has no word for it.
+        # Listing all topics again tells the topics created meanwhile from those that are hidden.
         late = [topic for topic in await reader.topics(None) if topic.name in hidden]
         hidden -= {topic.name for topic in late}
         if offline := sorted(t.name for t in late if any(state.offline for state in t.told)):
@@ -69,7 +73,7 @@ async def hidden_topics(
 
 
 def not_looked(why: str) -> Hidden:
-    """What there is to say where that could not be found out."""
+    """Return the result for a search that failed or was interrupted."""
     return Hidden((f"{_NOT_KNOWN}: {why}",))
 
 

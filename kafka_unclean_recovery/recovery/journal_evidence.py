@@ -1,6 +1,7 @@
-"""What a run knew, decided and found in the end, as lines of its journal: for the post-mortem.
+"""The journal records, for the post-mortem, what a run observed, decided and found at its end.
 
-Nothing that is done hangs on these lines; they are on the disk with the next line that is written.
+No action depends on these lines: they reach the disk with the next line that a later step
+writes and syncs.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ def note_decisions(
     seen: Observation,
     plans: Iterable[PartitionPlan],
 ) -> None:
-    """What was seen, and a line for each plan made of it."""
+    """Write one line with the observation, and one line for each plan."""
     journal.note("observed", **_observed(wanted, wishes, seen))
     for plan in plans:
         journal.note("decision", **_decision(plan))
 
 
 def note_verified(journal: Journal, report: Report) -> None:
-    """What became of every partition of the run."""
+    """Write the outcome and the state of every partition of the run."""
     journal.note(
         "verified",
         partitions=[_row(row) for row in report.partitions],
@@ -43,7 +44,7 @@ def note_verified(journal: Journal, report: Report) -> None:
 
 
 def note_aftercare(journal: Journal, found: Aftercare) -> None:
-    """What is left; of partitions only those where something is."""
+    """Write what is left to do after the run; partitions with nothing left to do are left out."""
     journal.note(
         "aftercare",
         cluster_id=found.cluster_id,
@@ -55,7 +56,7 @@ def note_aftercare(journal: Journal, found: Aftercare) -> None:
 
 
 def _left(row: PartitionCare) -> Json:
-    """Without producers, of which there may be very many, and who knows which are affected."""
+    """Return the partition's row without its producers, of which there may be very many."""
     return {key: value for key, value in row_json(row).items() if key != "producers"}
 
 

@@ -1,7 +1,8 @@
-"""The first phase: what is offline, who lives, and how far each surviving replica's log goes.
+"""The first phase of a run observes which partitions are offline, which brokers are live, and how
+far the log of each live replica goes.
 
-Rights come first: an empty list from a cluster whose topics the caller may not describe is no
-"nothing is offline".
+Rights are checked first: a cluster whose topics the caller may not describe returns an empty list,
+which must not be taken for "nothing is offline".
 """
 
 from __future__ import annotations
@@ -56,17 +57,17 @@ from kafka_unclean_recovery.shutdown import Interrupted, Stop
 from kafka_unclean_recovery.transport import ReplicaLogSource
 
 _TICK_SECONDS = 0.25
-# A quorum that answers at all does so within a controller failover.
+# A working controller quorum answers within this time, a controller failover included.
 _QUORUM_SECONDS = 10.0
-# For one look at who is live, many partitions included.
+# Enough for one read of the live brokers and of many partitions.
 _LOOK_SECONDS = 5.0
-# The least that brokers get to answer once those waited for are back, or time is up.
+# Brokers get at least this long to answer once the awaited brokers are back or the time is up.
 _ANSWER_SECONDS = 10.0
-# Who is live tells of most changes at once; of others only the partitions do.
+# Most changes show in the list of live brokers; the others show only in the partitions.
 _LOOK_AGAIN_SECONDS = 5.0
 _GROUPS_SECONDS = 3.0
 
-# For the controller to say who is behind, where nothing is to be elected.
+# The controller gets this long to say which brokers are behind when nothing is to be elected.
 _GLANCE_SECONDS = 2.0
 
 States = dict[TopicPartition, PartitionState]
@@ -75,10 +76,11 @@ Read = tuple[Cluster, list[Topic]]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a run looks at, and for whom it waits.
+    """The partitions that a run looks at, and the brokers that it waits for.
 
-    partitions: sorted; None means all that are offline. wait_for: broker ids; `wait_for_all` means
-    every replica of every offline partition. ask_groups: how far they have read.
+    partitions: sorted; None means all offline partitions. wait_for: broker ids. wait_for_all: wait
+    for every replica of every offline partition. ask_groups: ask consumer groups for their
+    committed offsets.
     """
 
     partitions: tuple[TopicPartition, ...] | None
@@ -90,10 +92,14 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """All that was seen: states of the wanted partitions, why the missing ones are missing, the
-    logs of the replicas of the offline ones, brokers that gave none, what was odd, and what groups
-    committed. came_back: partitions that have a leader since, as they were without.
-    led_by_the_dead: partitions whose leader is not live, which are not elected."""
+    """Everything that a run has seen of the cluster.
+
+    states: the wanted partitions that exist. missing: why each other wanted partition was not
+    found. replica_logs: the logs of the replicas of the offline partitions. silent_brokers: why a
+    live broker gave no answer, by broker id. problems: sentences. witnesses: the offsets that
+    groups committed. came_back: partitions that have a leader again, in their state without one.
+    led_by_the_dead: partitions whose leader is not live; they are not elected.
+    """
 
     cluster: Cluster
     states: Mapping[TopicPartition, PartitionState]
@@ -107,11 +113,11 @@ class Observation:
 
 
 Advise = Callable[[Observation], Mapping[int, str]]
-"""What the return of each dead broker would bring, in words."""
+"""Returns in words what the return of each dead broker would bring, by broker id."""
 
 
 class MissingRight(Exception):
-    """Without this right nothing can be done; the message says how to grant it."""
+    """The caller lacks a right that the run needs; the message says how to grant it."""
 
 
 class QuorumSilent(Exception):
@@ -128,7 +134,7 @@ class Observer:
         progress: Callable[[str], None],
         say: Callable[[str], None],
     ) -> None:
-        """progress: of sentences that are soon replaced; say: of those that stay."""
+        """progress: shows a sentence that is soon replaced; say: prints a sentence that stays."""
         self._nodes = nodes
         self._reader = reader
         self._source = source
@@ -144,13 +150,15 @@ class Observer:
     async def observe(
         self, wanted: Wanted, seconds: float, advise: Advise = lambda _: {}
     ) -> Observation:
-        """Once whoever is waited for is back, or time is up, all is looked at anew. Brokers have so
-        many seconds to answer from when the first is asked how far its replicas go: what a silent
-        one costs before that is not the others' time. `advise`: for what to say of those who are
-        waited for.
+        """Observe the wanted partitions, and observe them anew once the awaited brokers are back or
+        the time is up.
 
-        Raises MissingRight, NoBrokerReachable, ClustersMixed, and Interrupted before anything was
-        seen.
+        seconds: how long brokers may take to answer, counted from the first request for replica
+        logs; the time that a silent broker costs before that request is not counted. advise: gives
+        the sentences about the brokers that are waited for.
+
+        Raises MissingRight, NoBrokerReachable, ClustersMixed, and Interrupted when nothing has been
+        seen yet.
         """
         if wanted.will_elect:
             self._nodes.open_controller_soon(Deadline.after(_QUORUM_SECONDS))
@@ -177,7 +185,7 @@ class Observer:
     async def _see_with_groups(
         self, waits: Waits, wanted: Wanted, deadline: Deadline, view: _View
     ) -> Observation:
-        """Groups are asked beside the replicas, and for no longer than they may take."""
+        """Ask groups while the replicas are asked; groups have a time limit of their own."""
         asking = asyncio.create_task(self._ask_groups(wanted, view))
         try:
             seen, _ = await self._see(waits, wanted, deadline, view, lambda _: {})
@@ -232,10 +240,10 @@ class Observer:
         )
 
     async def add_hidden_topics(self, wanted: Wanted, seen: Observation) -> Observation:
-        """The observation with what it can't show: topics that this user may not describe.
+        """Return the observation with the problem of topics that this user may not describe.
 
-        Apart from `observe`, so that it costs an incident no time: elections go on beside it.
-        Brokers that were silent already are not asked again.
+        This is not part of `observe` so that it delays no election: elections go on beside it.
+        Brokers that gave no answer before are not asked again.
         """
         if wanted.partitions is not None:
             return seen
@@ -278,7 +286,7 @@ class Observer:
     async def _led_by_the_dead(
         self, wanted: Wanted, cluster: Cluster, topics: Iterable[Topic]
     ) -> States:
-        """Wanted partitions whose leader is not live, which are a problem."""
+        """Return the wanted partitions whose leader is not live, and note them as a problem."""
         every = (state for topic in topics for state in topic.partitions)
         dead = {s.topic_partition: s for s in every if led_by_the_dead(s, cluster)}
         if wanted.partitions is not None:
@@ -292,8 +300,11 @@ class Observer:
         return dead
 
     async def _read(self, names: Sequence[str] | None, will_elect: bool) -> Read:
-        """Through a broker that is not behind, where that is to be had. Raises QuorumSilent where
-        it is needed."""
+        """Read the cluster and its topics through a broker that is not behind.
+
+        When nothing is to be elected, any broker serves if none is known to be current. Raises
+        QuorumSilent when something is to be elected and the controller quorum does not answer.
+        """
 
         async def read() -> Read:
             (cluster, _), topics = await asyncio.gather(
@@ -308,12 +319,12 @@ class Observer:
         except Behind as error:
             self._problem(f"what was seen may be old: {error}")
         except (NoControllerReachable, RequestFailed):
-            # What that leaves unknown is said of reassignments.
+            # The read of reassignments fails too, and reports the silent controller.
             pass
         return await read()
 
     async def _once_led(self, read: Callable[[], Awaitable[Read]]) -> Read:
-        """Once controllers can commit. Raises QuorumSilent."""
+        """Read until a controller leads the quorum. Raises QuorumSilent when none does in time."""
         deadline = Deadline.after(_QUORUM_SECONDS)
         while True:
             try:
@@ -321,13 +332,14 @@ class Observer:
             except RequestFailed as error:
                 raise _quorum_silent(str(error)) from None
             except NoControllerReachable as error:
-                # A failover takes a moment.
+                # A controller failover takes a moment.
                 if deadline.expired:
                     raise _quorum_silent(str(error)) from None
             await asyncio.sleep(min(_TICK_SECONDS, deadline.remaining()))
 
     async def _reassignments(self, needed: bool) -> Mapping[TopicPartition, Reassignment]:
-        """Known only to the controller. Reading goes on without it; electing does not."""
+        """Return the reassignments in progress, which only the controller knows. Raises
+        QuorumSilent when they are needed for electing and not known."""
         reason = "the controller quorum does not answer"
         try:
             async with asyncio.timeout(_QUORUM_SECONDS):
@@ -343,7 +355,8 @@ class Observer:
         self._problems[sentence] = None
 
     def _check_told(self, names: Sequence[str] | None, topics: Iterable[Topic]) -> None:
-        """Of all topics none may be left out in silence; those that were named are missing."""
+        """Note topics that could not be described, when all topics were asked for; a topic that was
+        named is reported as missing instead."""
         errors = not_told(topics) if names is None else {}
         if errors:
             why = ", ".join(sorted(set(errors.values())))
@@ -369,8 +382,8 @@ class Observer:
         view: _View,
         advise: Advise,
     ) -> _View:
-        """Until everybody who is live, and everybody waited for, has answered, or time is up, or
-        nothing is offline any more."""
+        """Ask brokers until all live and all awaited brokers have answered, the time is up, nothing
+        is offline any more, or the run is to stop. Return the newest view."""
         while not self._stop.requested:
             gathering.ask(view.cluster.brokers, view.offline)
             await self._or_stop(gathering.wait(min(_TICK_SECONDS, deadline.remaining())))
@@ -396,8 +409,8 @@ class Observer:
             await self._stop.unless(work)
 
     async def _look_again(self, wanted: Wanted, deadline: Deadline, view: _View) -> _View:
-        """The view as it is now, or the old one when it can't be had: a node that hangs holds up
-        neither the deadline nor a signal."""
+        """Return a new view, or the old view when the cluster can't be read: a node that hangs
+        delays neither the deadline nor the reaction to a signal."""
         if deadline.expired:
             return view
         try:
@@ -408,8 +421,8 @@ class Observer:
         return view
 
     async def _look(self, wanted: Wanted, view: _View, *, anew: bool = False) -> _View:
-        """The partitions anew once who is live has changed, and every few seconds: some may have
-        come back."""
+        """Return a new view when the live brokers have changed or a few seconds have passed,
+        because partitions may have come back; otherwise return the old view."""
         cluster, _ = await self._reader.cluster()
         same = cluster.brokers.keys() == view.cluster.brokers.keys()
         if same and not (anew or self._next_look.expired):
@@ -423,7 +436,8 @@ class Observer:
 
 
 async def unknown_brokers(reader: Reader, cluster: Cluster, ids: Iterable[int]) -> list[int]:
-    """Those that are neither registered, as far as is told, nor hold a replica that can be seen."""
+    """Return the ids of brokers that the cluster does not list, live or fenced, and that hold no
+    replica of a visible topic."""
     strangers = set(ids) - cluster.brokers.keys() - set(cluster.fenced)
     for topic in await reader.topics(None) if strangers else ():
         for state in topic.partitions:
@@ -455,7 +469,7 @@ def _select(
     topics: Sequence[Topic],
     reassignments: Mapping[TopicPartition, Reassignment],
 ) -> tuple[States, dict[TopicPartition, str]]:
-    """(the wanted partitions that exist, the reason for each that was not found)."""
+    """Return (the wanted partitions that exist, why each other wanted partition was not found)."""
     every = {p.topic_partition: p for topic in topics for p in topic.told}
     if wanted is None:
         found = [tp for tp, state in every.items() if state.offline]

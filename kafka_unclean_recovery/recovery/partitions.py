@@ -1,4 +1,5 @@
-"""A partition's way through a run: observed, planned, settled or consented, carried out, verified.
+"""A partition goes through a run in stages: observed, planned, settled or consented, carried out,
+verified.
 
 Every function here takes the rows of a run and returns them one stage further. A row never goes
 back, and a row that is settled is left alone by whatever elects.
@@ -25,7 +26,7 @@ from kafka_unclean_recovery.recovery.observe import Observation
 
 
 class Stage(StrEnum):
-    """How far a partition has come.
+    """The stage that a partition has reached in a run.
 
     OBSERVED: it is offline, and its replicas were asked. PLANNED: a leader is designated, or a
     reason is known why none is. SETTLED: its outcome is known, and nothing is sent for it.
@@ -61,7 +62,7 @@ States = Mapping[TopicPartition, PartitionState]
 
 
 class WrongStage(AssertionError):
-    """A row was to be moved to where its stage does not lead."""
+    """A row was to be moved to a stage that does not follow its own."""
 
 
 _LEADS_TO = {
@@ -75,8 +76,8 @@ _LEADS_TO = {
 
 
 def observed(seen: Observation) -> Rows:
-    """The rows of what was seen. Settled at once: partitions that are missing, that have a leader,
-    and those whose leader is not live."""
+    """Return the rows of what was observed. Settled at once are the partitions that are missing,
+    that have a leader, or whose leader is not live."""
     rows = {tp: _observed(tp, seen) for tp in (*seen.states, *seen.missing)}
     return {tp: rows[tp] for tp in sorted(rows)}
 
@@ -97,7 +98,7 @@ def _observed(tp: TopicPartition, seen: Observation) -> Partition:
 
 
 def planned(rows: Rows, plans: Plans) -> Rows:
-    """The rows with the plan of each that is offline."""
+    """Return the rows, each offline partition with its plan."""
     return {
         tp: _moved(row, Stage.PLANNED, plan=plans[tp]) if tp in plans else row
         for tp, row in rows.items()
@@ -105,7 +106,7 @@ def planned(rows: Rows, plans: Plans) -> Rows:
 
 
 def settled(rows: Rows, outcomes: Outcomes) -> Rows:
-    """The rows, of which those in `outcomes` need no election or are to have none."""
+    """Return the rows; those in `outcomes` need no election or must not have one."""
     return {
         tp: _moved(row, Stage.SETTLED, outcome=outcomes[tp]) if tp in outcomes else row
         for tp, row in rows.items()
@@ -113,7 +114,7 @@ def settled(rows: Rows, outcomes: Outcomes) -> Rows:
 
 
 def consented(rows: Rows) -> Rows:
-    """The rows once the election of each that is not settled is consented to."""
+    """Return the rows after consent to the election of each row that is not settled."""
     return {
         tp: _moved(row, Stage.CONSENTED) if row.stage is Stage.PLANNED else row
         for tp, row in rows.items()
@@ -121,7 +122,7 @@ def consented(rows: Rows) -> Rows:
 
 
 def carried_out(rows: Rows, outcomes: Outcomes) -> Rows:
-    """The rows with what became of each election that was consented to."""
+    """Return the rows with the outcome of each election that was consented to."""
     return {
         tp: _moved(row, Stage.CARRIED_OUT, outcome=outcomes.get(tp, _UNTOLD))
         if row.stage is Stage.CONSENTED
@@ -131,7 +132,8 @@ def carried_out(rows: Rows, outcomes: Outcomes) -> Rows:
 
 
 def verified(rows: Rows, now: States) -> Rows:
-    """The rows with the states that were read back; the others stay as they were last seen."""
+    """Return the rows with the states that were read back; other rows keep their last seen
+    state."""
     return {
         tp: _moved(row, Stage.VERIFIED, state=now[tp]) if tp in now else row
         for tp, row in rows.items()
@@ -139,22 +141,22 @@ def verified(rows: Rows, now: States) -> Rows:
 
 
 def at(rows: Rows, stage: Stage) -> list[PartitionPlan]:
-    """The plans of the rows that have come just so far, sorted by partition."""
+    """Return the plans of the rows at exactly this stage, sorted by partition."""
     return [row.plan for row in rows.values() if row.stage is stage and row.plan is not None]
 
 
 def plans_of(rows: Rows) -> list[PartitionPlan]:
-    """The plans that were made, sorted by partition."""
+    """Return the plans that were made, sorted by partition."""
     return [row.plan for row in rows.values() if row.plan is not None]
 
 
 def outcomes_of(rows: Rows) -> Outcomes:
-    """The outcomes that are known so far."""
+    """Return the outcomes that are known so far."""
     return {tp: row.outcome for tp, row in rows.items() if row.outcome is not None}
 
 
 def report_on(seen: Observation, rows: Rows) -> Report:
-    """The report on the rows as they are now."""
+    """Return the report on the rows as they are now."""
     partitions = tuple(
         PartitionReport(tp, row.state, row.plan, row.outcome) for tp, row in rows.items()
     )
@@ -163,7 +165,7 @@ def report_on(seen: Observation, rows: Rows) -> Report:
 
 
 def not_begun(plans: Iterable[PartitionPlan], why: str) -> Outcomes:
-    """The outcome of each plan whose election is not begun, for the same reason."""
+    """Return the same failure for every plan: its election was not begun."""
     outcome = _failed(f"its election was not begun: {why}")
     return dict.fromkeys((plan.state.topic_partition for plan in plans), outcome)
 
@@ -176,7 +178,7 @@ def _moved(
     plan: PartitionPlan | None = None,
     outcome: Outcome | None = None,
 ) -> Partition:
-    """The row at another stage, with what came to be known on the way there."""
+    """Return the row at another stage, with the fields that became known on the way."""
     if stage not in _LEADS_TO[row.stage]:
         raise WrongStage(f"{row.stage} does not lead to {stage}")
     return Partition(stage, state or row.state, plan or row.plan, outcome or row.outcome)

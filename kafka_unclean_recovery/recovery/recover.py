@@ -1,7 +1,7 @@
-"""The whole of a run, phase by phase: observe, plan, settle, consent, elect, verify.
+"""A run goes through these phases: observe, plan, settle, consent, elect, verify.
 
-The three commands that go this way differ in where they end and in who chose the leaders: looking
-ends after the plan, a recovery elects whom it planned, and a file's leaders are planned by hand.
+Three commands use these phases: one only looks and ends after the plan, one elects the leaders that
+it planned, and one elects the leaders that a file names.
 """
 
 from __future__ import annotations
@@ -57,12 +57,12 @@ from kafka_unclean_recovery.transport import Elections, Elector
 T = TypeVar("T")
 
 Leaders = Mapping[TopicPartition, int]
-"""The designated leader of each partition, chosen by hand."""
+"""The designated leader of each partition, which a person chose."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What a run is to do.
+    """The aim of a run.
 
     seconds: how long brokers may take to say how far their replicas go. disks: what the disks of
     dead brokers say, None without any. leaders: None where the replica that loses least is to lead.
@@ -78,15 +78,15 @@ Publish = Callable[[Cluster, Collection[PartitionPlan]], None]
 
 
 class Timed(Protocol):
-    """Awaits the work of one phase, and keeps how long it took."""
+    """Await the work of one phase and record how long it took."""
 
     async def __call__(self, phase: str, work: Awaitable[T]) -> T: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What every run works with. `say` takes sentences for people; `publish` writes the plans to
-    the files that were asked for."""
+    """The means that every run has. `say` prints sentences for people; `publish` writes the plans
+    to the files that were asked for."""
 
     observer: Observer
     reader: Reader
@@ -98,8 +98,8 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Unsaved:
-    """What became of saving the records that elections destroy: the elections that are refused
-    for it, and in sentences what is lost all the same."""
+    """The result of saving the records that elections destroy: the elections that are refused
+    because saving failed, and sentences about records that are lost nevertheless."""
 
     refused: Outcomes
     lost: tuple[str, ...]
@@ -110,8 +110,9 @@ Save = Callable[[Cluster, Sequence[PartitionPlan]], Awaitable[Unsaved]]
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """What a run that elects has besides. `consent` is given all plans as they are to be shown, and
-    those to elect; `save`, None where nothing is to be saved, keeps what electing them destroys."""
+    """The further means of a run that elects. `consent` is called with all plans as they are to be
+    shown, and with the plans to elect; `save` saves the records that electing these destroys, and
+    is None when nothing is to be saved."""
 
     journal: Journal
     wishes: Wishes
@@ -123,14 +124,14 @@ class Power:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The report, and problems that don't make the run fail."""
+    """The report of a run, and the remarks: problems that don't make the run fail."""
 
     report: Report
     remarks: tuple[str, ...] = ()
 
     @property
     def shown(self) -> Report:
-        """The report with all problems in it."""
+        """Return the report with the remarks among its problems."""
         return replace(self.report, problems=self.report.problems + self.remarks)
 
 
@@ -161,7 +162,7 @@ async def recover(run: Run, aim: Aim, power: Power) -> Result:
     rows = carried_out(rows, made.outcomes)
     seen, rows = await run.timed("verify", _verify(run.reader, seen, rows, made.after))
     result = _result(run, aim, seen, rows, unsaved)
-    # Before stdout, which may be held up for as long as its reader likes.
+    # The note comes before the output on stdout, which its reader may hold up for any time.
     note_verified(power.journal, result.shown)
     return result
 
@@ -174,7 +175,7 @@ async def _observe(run: Run, aim: Aim) -> Observation:
 
 
 def _say_what_is_odd(run: Run, seen: Observation) -> None:
-    """Problems of the cluster as a whole, and each broker that gave no answer."""
+    """Say the problems of the cluster as a whole, and each broker that gave no answer."""
     for problem in seen.problems:
         run.say(problem)
     for broker, reason in sorted(seen.silent_brokers.items()):
@@ -182,7 +183,7 @@ def _say_what_is_odd(run: Run, seen: Observation) -> None:
 
 
 def _plan(run: Run, aim: Aim, seen: Observation) -> tuple[Observation, Rows]:
-    """(what was seen, the disks included; its rows with their plans)."""
+    """Return (the observation, the disks included; its rows with their plans)."""
     seen = seen if aim.disks is None else with_disks(seen, aim.disks)
     plans = plan_recovery(seen)
     refused: Outcomes = {}
@@ -193,7 +194,7 @@ def _plan(run: Run, aim: Aim, seen: Observation) -> tuple[Observation, Rows]:
 
 
 def plan_recovery(seen: Observation) -> Plans:
-    """A plan for each offline partition, by topic and partition."""
+    """Return a plan for each offline partition, by topic and partition."""
     return {
         tp: plan_partition(seen.states[tp], logs, seen.witnesses.commits.get(tp, ()))
         for tp, logs in sorted(seen.replica_logs.items())
@@ -201,21 +202,21 @@ def plan_recovery(seen: Observation) -> Plans:
 
 
 def with_disks(seen: Observation, info: ReplicaInfo) -> Observation:
-    """What was seen, and the disks of the replicas that are not live. Raises InputError for disks
-    of another cluster."""
+    """Return the observation with the logs on the disks of replicas that are not live. Raises
+    InputError for disks of another cluster."""
     logs = add_disks(seen.replica_logs, seen.states, seen.cluster.cluster_id, info)
     return replace(seen, replica_logs=logs)
 
 
 def waiting_brings(seen: Observation, info: ReplicaInfo | None) -> dict[int, str]:
-    """What waiting for each dead broker would bring, as "would make 12 partitions lossless". info:
-    of disks, None without any."""
+    """Return what waiting for each dead broker would bring, such as "would make 12 partitions
+    lossless". info: the replica info of disks, None without any."""
     plans = plan_recovery(seen if info is None else with_disks(seen, info))
     return {waiting.broker: why_wait(waiting) for waiting in by_broker(plans.values())}
 
 
 def _by_hand(plans: Plans, leaders: Leaders) -> tuple[Plans, Outcomes]:
-    """(the plans with the leaders that were chosen, those that can't be elected)."""
+    """Return (the plans with the chosen leaders, the outcomes of leaders that can't be elected)."""
     chosen = {}
     refused = {}
     for tp, plan in plans.items():
@@ -228,14 +229,15 @@ def _by_hand(plans: Plans, leaders: Leaders) -> tuple[Plans, Outcomes]:
 
 
 def _settle(rows: Rows, choose: Choice, terms: Terms) -> Rows:
-    """The rows once those are settled that need no election, can't have one, or are not to."""
+    """Return the rows after settling those that need no election, can't have one or must not."""
     found = ((plan, refuse_or_settle(plan, plan.state, choose)) for plan in at(rows, Stage.PLANNED))
     rows = settled(rows, {p.state.topic_partition: why for p, why in found if why is not None})
     return settled(rows, terms.refused(at(rows, Stage.PLANNED)))
 
 
 async def _consent(power: Power, cluster: Cluster, rows: Rows) -> tuple[Rows, tuple[str, ...]]:
-    """(the rows once somebody consented and what is to be saved is; what is lost unsaved)."""
+    """Return (the rows after consent and after saving; sentences about records that are lost
+    unsaved)."""
     plans = at(rows, Stage.PLANNED)
     if not plans:
         return rows, ()
@@ -257,8 +259,8 @@ async def _consent(power: Power, cluster: Cluster, rows: Rows) -> tuple[Rows, tu
 async def _beside(
     electing: Awaitable[Elections], looking: Coroutine[Any, Any, Observation], seen: Observation
 ) -> tuple[Elections, Observation]:
-    """The election is awaited whatever becomes of the look beside it, which at worst is a problem
-    of what was seen."""
+    """Await the election whatever becomes of the observation beside it; an error of the latter only
+    adds a problem to what was observed."""
     look_beside = asyncio.create_task(looking)
     try:
         made = await electing
@@ -278,8 +280,8 @@ async def _looked(looking: asyncio.Task[Observation], seen: Observation) -> Obse
 async def _verify(
     reader: Reader, seen: Observation, rows: Rows, after: States
 ) -> tuple[Observation, Rows]:
-    """(what was seen, with what could not be read back; the rows as the partitions are now).
-    `after` are those that were read back already."""
+    """Return (the observation, with the problem of what could not be read back; the rows as the
+    partitions are now). `after` holds the partitions that were read back already."""
     rest = sorted(seen.states.keys() - after.keys())
     try:
         now = {**after, **(await reader.partitions(rest))}
@@ -291,6 +293,7 @@ async def _verify(
 
 def _result(run: Run, aim: Aim, seen: Observation, rows: Rows, unsaved: tuple[str, ...]) -> Result:
     report = replace(report_on(seen, rows), interrupted=run.stop.requested)
-    # The problems of disks were told when they were read: they say how sure the possible loss is.
+    # The problems of disks were reported when the disks were read; they only make the possible loss
+    # less certain.
     disks = () if aim.disks is None else aim.disks.problems
     return Result(report, disks + unsaved)

@@ -1,4 +1,5 @@
-"""What bounds the elections of a run: --accept-loss, --plan and --require-approval. Pure."""
+"""--accept-loss, --plan and --require-approval bound the elections of a run. This module does no
+I/O."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ PLAN = "--plan"
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """limits: empty when any loss may be. plan: None when any plan may be carried out."""
+    """The bounds of a run. limits: empty when any loss is accepted. plan: None when any plan may be
+    carried out."""
 
     accept_loss: tuple[str, ...]
     limits: LossLimits
@@ -24,7 +26,7 @@ class Terms:
     approval: Approval | None
 
     def refused(self, plans: Iterable[PartitionPlan]) -> dict[TopicPartition, Outcome]:
-        """Of plans with a designated leader, those that are not to be carried out."""
+        """Return the refusals of those plans that must not be carried out."""
         reasons = ((plan.state.topic_partition, self._why_not(plan)) for plan in plans)
         return {tp: Outcome(OutcomeKind.REFUSED, why) for tp, why in reasons if why is not None}
 
@@ -40,7 +42,7 @@ class Terms:
         return f"not as in {PLAN}: {'; '.join(changed)}; plan again" if changed else None
 
     def journal_fields(self) -> dict[str, Any]:
-        """For the line "consent"."""
+        """Return the fields for the journal's line "consent"."""
         return {
             "accept_loss": list(self.accept_loss),
             "plan_digest": self.plan and self.plan.digest,

@@ -1,4 +1,4 @@
-"""For whom a run waits, and what it says meanwhile."""
+"""A run can wait for brokers that are not live, and reports on them meanwhile."""
 
 from __future__ import annotations
 
@@ -11,8 +11,12 @@ States = Mapping[TopicPartition, PartitionState]
 
 
 class Waits:
-    """wait_for: broker ids; wait_for_all: every replica of every offline partition. say: for
-    sentences that stay; none is said twice in a row."""
+    """The brokers that a run waits for.
+
+    wait_for: broker ids. wait_for_all: wait for every replica of every offline partition.
+    say: prints a sentence that stays on the screen; the same sentence about a broker is not printed
+    twice in a row.
+    """
 
     def __init__(
         self, wait_for: Collection[int], wait_for_all: bool, say: Callable[[str], None]
@@ -25,8 +29,8 @@ class Waits:
         self._advised_on: object = None
 
     def absent(self, offline: States, live: Collection[int]) -> list[int]:
-        """Brokers waited for that are not live yet. One that hosts no replica of an offline
-        partition is not waited for."""
+        """Return the brokers waited for that are not live yet. A broker that hosts no replica of an
+        offline partition is not waited for."""
         hosts = {replica for state in offline.values() for replica in state.replicas}
         awaited = hosts if self._wait_for_all else hosts.intersection(self._wait_for)
         for stranger in sorted(set(self._wait_for) - hosts - set(live)) if offline else ():
@@ -38,8 +42,11 @@ class Waits:
         return self._absent
 
     def tell_whom(self, seen: object, advise: Callable[[], Mapping[int, str]]) -> None:
-        """Who is waited for and why, when it is another reason than before. `seen`: what `advise`
-        goes by; it is asked again only when that has changed."""
+        """Say for each absent broker why the run waits for it, unless the same was said before.
+
+        seen: everything that the answer of `advise` depends on; `advise` is called again only when
+        `seen` has changed.
+        """
         if seen == self._advised_on:
             return
         self._advised_on = seen
@@ -49,7 +56,7 @@ class Waits:
             self._tell(broker, f"waiting for broker {broker}{why}")
 
     def tell_what_came_back(self, before: States, after: States) -> None:
-        """Partitions that were without a leader and have one."""
+        """Say how many partitions had no leader before and have one now."""
         back = [
             tp for tp, s in after.items() if not s.offline and tp in before and before[tp].offline
         ]
@@ -66,7 +73,7 @@ class Waits:
 
 
 def waiting_text(no_answer: Sequence[int], absent: Sequence[int]) -> str:
-    """For a line of progress."""
+    """Return the line of progress: the brokers that have not answered, and those not live yet."""
     parts = []
     if no_answer:
         parts.append(f"no answer yet from {_ids(no_answer)}")

@@ -1,1 +1,1 @@
-"""What a run found and did, as JSON, tables, pages and metrics."""
+"""Reports show what a run found and did: as JSON, tables, pages and metrics."""

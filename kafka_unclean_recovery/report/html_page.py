@@ -1,6 +1,8 @@
-"""The shell of the pages we write: one file without script or network, for a light and a dark
-screen, from a phone's width on. Pure. Every name is escaped, for topics, paths and reasons come
-from elsewhere."""
+"""Every HTML page that is written has this frame: one file that uses no script and no network, with
+a light and a dark colour scheme, readable from a phone's width upwards.
+
+Every name is escaped, because topics, paths and reasons come from outside. This module does no I/O.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,7 @@ padding:.4rem 0}table.cards td{display:block;border:0;padding:.05rem 0;text-alig
 table.cards td[data-name]:not(:empty)::before{content:attr(data-name) ": ";color:var(--dim)}}
 """
 
-# Records that would be cut off; drawn over the colour of their epoch.
+# The hatching marks lost records; it is drawn over the colour of their epoch.
 _PATTERN = (
     '<svg width="0" height="0" style="position:absolute" aria-hidden="true"><defs>'
     '<pattern id="lost" width="8" height="8" patternUnits="userSpaceOnUse"'
@@ -59,7 +61,7 @@ _PATTERN = (
 
 
 def html_page(title: str, body: Iterable[str]) -> str:
-    """title: a text; body: HTML."""
+    """Return a whole page. title: plain text. body: pieces of HTML."""
     return "".join(
         [
             '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">',
@@ -74,15 +76,16 @@ def html_page(title: str, body: Iterable[str]) -> str:
 
 
 def html_text(text: str) -> str:
-    """As text on the page and in attributes, on one line."""
+    """Return the text on one line, escaped for the page and for attributes."""
     return escape(one_line(text))
 
 
 def number_cell(name: str, text: str) -> str:
-    """A cell of a table of class "cards", which says its name where there is no header."""
+    """Return a number cell for a table of class "cards", which shows `name` in the cell when a
+    narrow screen hides the header. text: HTML."""
     return f'<td class="n" data-name="{name}">{text}</td>'
 
 
 def text_cell(name: str, text: str) -> str:
-    """The same of a text."""
+    """Return a text cell for a table of class "cards"; `text` is escaped."""
     return f'<td data-name="{name}">{html_text(text)}</td>'

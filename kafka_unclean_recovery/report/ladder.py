@@ -1,8 +1,9 @@
-"""The replicas of a partition beside each other, as a picture needs them. Pure.
+"""A ladder holds what a picture of a partition's replicas shows, one rung for each replica.
 
-One rung a replica: what it holds, coloured by who wrote it, and from where on it would be cut off
-under the replica that stands first. A log may be a thousand times as long as what it lacks, so the
-picture begins not far below the first place where two replicas part.
+A rung shows which offsets the replica holds, coloured by the leader epoch that wrote them, and from
+which offset on they would be truncated if the first replica were the leader. A log may be a
+thousand times as long as its differences to other logs, so the picture begins shortly below the
+first offset where two replicas differ. This module does no I/O.
 """
 
 from __future__ import annotations
@@ -21,15 +22,19 @@ from kafka_unclean_recovery.wording import (
 )
 
 _LEAST_WIDTH = 10
-# Of the width that is shown, how much of what the replicas have in common.
+# The picture shows this much of the common part, as a fraction of the width of the rest.
 _COMMON = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """A replica. kept: the exclusive end of what it keeps under the first, None where that is not
-    for sure; lost: the records beyond. spans: its lineage from the ladder's `low` on; one of epoch
-    None where it is not known."""
+    """One replica in the picture.
+
+    first: True for the replica that the others are compared with. kept: the exclusive end of what
+    this replica keeps when the first one leads, None when that is not certain. lost: how many
+    records are beyond `kept`, None when unknown. spans: (epoch, start, exclusive end) from the
+    ladder's `low` on; a single span of epoch None when the lineage is not known.
+    """
 
     log: ReplicaLog
     first: bool
@@ -40,8 +45,11 @@ class Rung:
 
 @dataclass(frozen=True, slots=True)
 class Ladder:
-    """Offsets [low, high) are shown. epochs: those in the picture, the newest first. rungs: in the
-    plan's order."""
+    """The picture of one partition, which shows the offsets [low, high).
+
+    epochs: the leader epochs in the picture, the newest first. rungs: the replicas in the plan's
+    order.
+    """
 
     low: int
     high: int
@@ -50,7 +58,11 @@ class Ladder:
 
 
 def ladder_of(plan: PartitionPlan, leader_id: int | None = None) -> Ladder:
-    """leader_id: whom the others are held against; else the designated leader, else the best."""
+    """Return the ladder of a partition.
+
+    leader_id: the replica that the others are compared with; None means the designated leader.
+    When that one can't be elected, the best candidate takes its place.
+    """
     leader = _leader(plan, plan.designated_leader if leader_id is None else leader_id)
     logs = {log.broker: log for log in plan.replica_logs}
     ordered = [logs[broker] for broker in plan.order]
@@ -101,7 +113,7 @@ def _spans(log: ReplicaLog, low: int) -> list[tuple[int | None, int, int]]:
 
 
 def rung_texts(rung: Rung) -> Iterator[str]:
-    """What a rung shows, in words."""
+    """Return in words what a rung shows."""
     log = rung.log
     if log.problem is not None:
         yield trust_text(log)

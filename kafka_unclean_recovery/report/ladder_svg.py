@@ -1,7 +1,7 @@
-"""A ladder as inline SVG: a bar a replica. Pure.
+"""A ladder is drawn as inline SVG, one bar for each replica.
 
-Nothing is told by colour alone: epochs have their number on the bar where there is room, and in the
-sentence below it always.
+Nothing is shown by colour alone: an epoch has its number on the bar when there is room, and always
+in the sentence below the bar. This module does no I/O.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from kafka_unclean_recovery.report.html_page import html_text
 from kafka_unclean_recovery.report.ladder import Ladder, Rung, rung_texts
 
-# Colours that are told apart by those who don't see red or green (Okabe and Ito); then again.
-# Beside each the colour of a text on it.
+# (bar, text on the bar): colours that colour-blind readers can tell apart (Okabe and Ito). They are
+# used again from the start when there are more epochs than colours.
 _COLOURS = (
     ("#0072b2", "#fff"),
     ("#e69f00", "#000"),
@@ -24,7 +24,7 @@ _COLOURS = (
     ("#9d92f5", "#000"),
 )
 _UNKNOWN_EPOCH = ("#888", "#000")
-# Percent of the width: the least that is seen, and that a digit needs on a phone.
+# Percent of the width: the smallest visible width, and the width of a digit on a phone.
 _LEAST_WIDTH = 0.4
 _DIGIT_WIDTH = 2.6
 
@@ -36,7 +36,7 @@ EXPLAINED = (
 
 
 def ladder_picture(ladder: Ladder, designated_leader: int | None) -> Iterator[str]:
-    """HTML, a piece at a time."""
+    """Return the HTML of a ladder, piece by piece."""
     yield f'<p class="dim">Offsets {ladder.low} to {ladder.high} (exclusive)</p>'
     yield '<p class="dim keys">'
     for epoch in ladder.epochs:
@@ -48,7 +48,7 @@ def ladder_picture(ladder: Ladder, designated_leader: int | None) -> Iterator[st
 
 
 def _colours(ladder: Ladder, epoch: int | None) -> tuple[str, str]:
-    """(of its bar, of a text on it)."""
+    """Return the colours of an epoch: (its bar, text on the bar)."""
     if epoch is None:
         return _UNKNOWN_EPOCH
     return _COLOURS[ladder.epochs.index(epoch) % len(_COLOURS)]
@@ -59,7 +59,7 @@ def _rung(ladder: Ladder, rung: Rung, designated: bool) -> Iterator[str]:
     mark = " (designated)" if designated else "" if rung.log.live else " (not live)"
     told = "; ".join(rung_texts(rung))
     yield f'<div class="rung"><div><strong>{name}</strong>{mark}</div>'
-    # What it shows is said below.
+    # The sentence below tells screen readers what the bar shows.
     yield '<svg aria-hidden="true">'
     for epoch, start, end in rung.spans:
         yield _rectangle(ladder, start, end, _colours(ladder, epoch)[0])
@@ -76,12 +76,12 @@ def _rung(ladder: Ladder, rung: Rung, designated: bool) -> Iterator[str]:
 
 
 def _kept_end(rung: Rung, end: int) -> int:
-    """On what is hatched nothing can be read."""
+    """Return where the label's room ends: text on the hatched part could not be read."""
     return min(end, rung.kept) if rung.lost and rung.kept is not None else end
 
 
 def _label(ladder: Ladder, epoch: int | None, start: int, end: int) -> Iterator[str]:
-    """An epoch's number, where there is room."""
+    """Return the epoch's number as text on the bar, or nothing when there is no room."""
     left, width = _x(ladder, start), _x(ladder, end) - _x(ladder, start)
     label = "?" if epoch is None else str(epoch)
     if width > _DIGIT_WIDTH * (len(label) + 1):
@@ -90,13 +90,13 @@ def _label(ladder: Ladder, epoch: int | None, start: int, end: int) -> Iterator[
 
 
 def _x(ladder: Ladder, offset: int) -> float:
-    """Percent of the width."""
+    """Return the place of an offset in percent of the width."""
     return round((offset - ladder.low) / (ladder.high - ladder.low) * 100, 2)
 
 
 def _rectangle(ladder: Ladder, start: int, end: int, fill: str) -> str:
     left, right = _x(ladder, start), _x(ladder, end)
-    # A single record among millions is to be seen.
+    # A single record among millions must be visible.
     width = max(round(right - left, 2), _LEAST_WIDTH)
     left = round(min(left, 100 - width), 2)
     return f'<rect x="{left}%" width="{width}%" height="100%" fill="{fill}"/>'

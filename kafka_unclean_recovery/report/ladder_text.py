@@ -1,6 +1,7 @@
-"""Ladders for a terminal: a bar of letters a replica. Pure.
+"""Ladders are drawn for a terminal, one bar of letters for each replica.
 
-Nothing is told by colour alone: a letter is a leader epoch, and a small letter is lost.
+Nothing is shown by colour alone: a letter stands for a leader epoch, and a small letter for lost
+records. This module does no I/O.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _INDENT = "  "
 _NAME_WIDTH = 14
 _LEAST_BAR = 20
 _NOTHING, _UNKNOWN, _OLDER, _LOST_OLDER, _HIGH_WATERMARK = ".", "?", "#", "~", "|"
-# (background, foreground) of xterm's 256 colours, as on the page.
+# (background, foreground) of xterm's 256 colours, close to the colours of the page.
 _COLOURS = ((25, 15), (214, 0), (36, 0), (175, 0), (74, 0), (166, 0), (142, 0), (141, 0))
 
 _EXPLAINED = (
@@ -35,7 +36,7 @@ _EXPLAINED = (
 
 
 def render_ladders(report: Report, width: int, colour: bool) -> str:
-    """The artefact of --format ladder. width: of the terminal, in characters."""
+    """Return the output of --format ladder. width: the terminal's width in characters."""
     bar = max(width - len(_INDENT) - _NAME_WIDTH, _LEAST_BAR)
     drawn = ["\n".join(_partition(row, bar, colour)) for row in report.partitions]
     explained = fill(_EXPLAINED, max(width, _LEAST_BAR))
@@ -88,7 +89,7 @@ def _rung(ladder: Ladder, rung: Rung, plan: PartitionPlan, bar: int, colour: boo
 
 
 def draw(ladder: Ladder, rung: Rung, bar: int) -> str:
-    """`bar` characters. What is lost is seen, however little it is."""
+    """Return a bar of `bar` characters, in which any loss, however small, is visible."""
     letters, cells = _letters(ladder), [_NOTHING] * bar
     for epoch, start, end in rung.spans:
         letter = _UNKNOWN if epoch is None else letters[epoch]
@@ -113,7 +114,7 @@ def _lost(letter: str) -> str:
 
 
 def _cells(ladder: Ladder, start: int, end: int, bar: int) -> range:
-    """Those that show any of [start, end); one at least."""
+    """Return the cells that show any offset of [start, end), at least one cell."""
     width = ladder.high - ladder.low
     first = min((start - ladder.low) * bar // width, bar - 1)
     last = -(-(end - ladder.low) * bar // width)

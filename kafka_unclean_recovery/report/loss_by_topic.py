@@ -1,6 +1,7 @@
-"""What electing the designated leaders loses, by topic: as a table and as JSON. Pure.
+"""The loss of electing the designated leaders is reported by topic, as a table and as JSON.
 
-The JSON is schemas/loss-by-topic-1.schema.json. Unknown is null there, never 0.
+The JSON is schemas/loss-by-topic-1.schema.json; an unknown loss is null there, never 0. This module
+does no I/O.
 """
 
 from __future__ import annotations
@@ -28,7 +29,11 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class RecordCount:
-    """A sum over partitions: of those where it is known, and how many there are where it is not."""
+    """A sum of records over partitions.
+
+    known: the sum over the partitions whose count is known. unknown_partitions: the number of the
+    other partitions.
+    """
 
     known: int = 0
     unknown_partitions: int = 0
@@ -40,9 +45,12 @@ class RecordCount:
 
 @dataclass(frozen=True, slots=True)
 class TopicLoss:
-    """partitions: all but the deleted ones, which the newest metadata log does not have. without:
-    how many have no designated leader, by the reason's code. certain and possible: of the
-    partitions that have one."""
+    """The loss of one topic.
+
+    partitions: the number of partitions, without deleted ones, which the newest metadata log does
+    not have. designated: how many have a designated leader. without: how many have none, by the
+    reason's code. certain, possible: the loss of the partitions that have a designated leader.
+    """
 
     topic: str
     partitions: int
@@ -53,7 +61,7 @@ class TopicLoss:
 
 
 def total(losses: Sequence[TopicLoss]) -> TopicLoss:
-    """Of all topics, under no name."""
+    """Return the sum over all topics; its topic name is empty."""
     without: dict[str, int] = {}
     for loss in losses:
         for why, count in loss.without.items():
@@ -74,7 +82,7 @@ def _sum(counts: Iterable[RecordCount]) -> RecordCount:
 
 
 def render_loss_table(losses: Sequence[TopicLoss], problems: Sequence[str] = ()) -> str:
-    """The artefact of --format table; `losses` in the order of its rows."""
+    """Return the output of --format table; the rows are in the order of `losses`."""
     rows = [_cells(loss) for loss in losses]
     told = "\n".join(f"problem: {one_line(problem)}" for problem in problems)
     return page(table(_COLUMNS, rows), told, _summary(total(losses), len(losses)))
@@ -93,7 +101,7 @@ def _cells(loss: TopicLoss) -> Sequence[str]:
 
 
 def record_text(count: RecordCount) -> str:
-    """As "500 records", or "500 records, and unknown for 3 partitions"."""
+    """Return such as "500 records", or "500 records, and unknown for 3 partitions"."""
     known = count_text(count.known, "record")
     if not count.unknown_partitions:
         return known
@@ -102,7 +110,7 @@ def record_text(count: RecordCount) -> str:
 
 
 def why_text(loss: TopicLoss) -> str:
-    """As "2 only_suspects, 1 state_unknown"."""
+    """Return such as "2 only_suspects, 1 state_unknown"."""
     return ", ".join(f"{count} {why}" for why, count in sorted(loss.without.items()))
 
 
@@ -118,7 +126,7 @@ def _summary(loss: TopicLoss, topics: int) -> str:
 def render_loss_json(
     losses: Sequence[TopicLoss], cluster_id: str | None, problems: Sequence[str] = ()
 ) -> str:
-    """The artefact of --format json: one object, a line for each topic."""
+    """Return the output of --format json: one object, with a line for each topic."""
     head: Json = {
         "format_version": FORMAT_VERSION,
         "kind": "loss-by-topic",
@@ -149,7 +157,7 @@ def _counts_json(loss: TopicLoss) -> Json:
 
 
 def record_count_json(count: RecordCount) -> Json:
-    """records: null where the sum is not known."""
+    """Return the JSON of a sum; "records" is null when any partition is unknown."""
     return {
         "records": count.total,
         "known_records": count.known,

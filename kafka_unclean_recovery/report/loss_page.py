@@ -1,6 +1,5 @@
-"""What electing the designated leaders loses, as a page: by topic, and the ladders of partitions.
-
-Pure.
+"""The loss of electing the designated leaders is shown as an HTML page: a table by topic, and the
+ladders of the worst partitions. This module does no I/O.
 """
 
 from __future__ import annotations
@@ -18,8 +17,11 @@ from kafka_unclean_recovery.wording import count_text, loss_texts
 def render_loss_page(
     losses: Sequence[TopicLoss], worst: Iterable[PartitionReport], info: ReplicaInfo
 ) -> str:
-    """losses: in the order of the table. worst: partitions with a plan, the worst first. info: what
-    it was planned on, without its partitions."""
+    """Return the page.
+
+    losses: the rows of the table, in its order. worst: the partitions to draw, the worst first.
+    info: the replica info that the plans rest on; its partitions are not used.
+    """
     cluster = info.cluster_id or "of unknown id"
     return html_page(
         f"Losses, cluster {cluster}",
@@ -50,7 +52,7 @@ def _by_topic(losses: Sequence[TopicLoss]) -> Iterator[str]:
 
 
 def loss_table(losses: Iterable[TopicLoss], without: str, why: str) -> Iterator[str]:
-    """`without` and `why` are the headers of those columns."""
+    """Return the HTML of the table. without, why: the headers of these two columns."""
     yield '<div class="wide"><table class="cards"><thead><tr><th>topic</th>'
     yield f'<th class="n">partitions</th><th class="n">{without}</th>'
     yield f'<th class="n">certain loss</th><th class="n">possible loss</th><th>{why}</th>'

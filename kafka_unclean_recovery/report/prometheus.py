@@ -1,6 +1,7 @@
-"""Metrics in the text format of Prometheus, as node_exporter's textfile collector reads it. Pure.
+"""Metrics are written in the text format of Prometheus, which node_exporter's textfile collector
+reads.
 
-Source: prometheus.io, "Exposition formats", version 0.0.4.
+Source: prometheus.io, "Exposition formats", version 0.0.4. This module does no I/O.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """kind: gauge or counter. Without a sample it is left out."""
+    """One metric; a metric without samples is not written. kind: gauge or counter."""
 
     name: str
     help: str
@@ -28,17 +29,17 @@ class Metric:
 
 
 def gauge(name: str, help_: str, value: float | None) -> Metric:
-    """One sample without labels; None is unknown, and has none."""
+    """Return a metric of one sample without labels; None is unknown and gives no sample."""
     return Metric(name, help_, () if value is None else (Sample(value),))
 
 
 def gauges(name: str, help_: str, label: str, values: Mapping[str, float]) -> Metric:
-    """A sample for each value of one label."""
+    """Return a metric with a sample for each value of one label."""
     return Metric(name, help_, tuple(Sample(v, {label: key}) for key, v in values.items()))
 
 
 def labelled(metrics: Iterable[Metric], labels: Labels) -> Iterator[Metric]:
-    """Each sample with these labels in front of its own."""
+    """Return the metrics with these labels put before the labels of each sample."""
     for metric in metrics:
         samples = tuple(replace(each, labels={**labels, **each.labels}) for each in metric.samples)
         yield replace(metric, samples=samples)

@@ -1,7 +1,8 @@
-"""What a run found and did as metrics. Pure.
+"""A run's findings and actions are reported as metrics.
 
-Totals only: a label for each partition or topic would be a time series for each. Unknown is never
-0: a sum that is not known is left out, and how many partitions hide it is a metric of its own.
+Metrics are totals, because a label for each partition or topic would make a time series of each. An
+unknown sum is left out, never 0; the number of partitions whose count is unknown is a metric of its
+own. This module does no I/O.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from kafka_unclean_recovery.report.document import summarize
 from kafka_unclean_recovery.report.prometheus import Metric, gauge, gauges
 
 PREFIX = "kafka_unclean_recovery"
-# Where two files tell of one metric, node_exporter wants one help of both.
+# node_exporter wants the same help text when two files have the same metric.
 _PROBLEMS = "Problems of the cluster, or of the disks, as a whole."
 _INTERRUPTED = "1 when a signal ended the run."
 _OUTCOMES = "Partitions by outcome; none has one where nothing was to be elected."
@@ -26,7 +27,10 @@ def run_metrics(
     exit_code: int | None,
     phases: Mapping[str, float],
 ) -> list[Metric]:
-    """Of every command. ended_at: seconds since 1970. exit_code: None while it goes on."""
+    """Return the metrics that every command has.
+
+    ended_at: seconds since 1970. exit_code: None while the run goes on. phases: seconds by phase.
+    """
     return [
         gauges(f"{PREFIX}_build_info", "The release that ran.", "version", {version: 1}),
         gauge(f"{PREFIX}_last_run_timestamp_seconds", "When the last run ended.", ended_at),
@@ -37,8 +41,8 @@ def run_metrics(
 
 
 def report_metrics(report: Report) -> list[Metric]:
-    """Of a recovery, or of a plan for one; losses are those of what was elected or, where nothing
-    is elected, would be."""
+    """Return the metrics of a recovery or of a plan. Losses are those of the elections that were
+    made or, when nothing is elected, of those that were planned."""
     found = summarize(report)
     where = {"online": found.online, "offline": found.offline, "missing": found.missing}
     outcomes = {kind.value: found.outcomes[kind] for kind in OutcomeKind}
@@ -65,7 +69,7 @@ def _losses(which: str, whose: str, losses: Sequence[int | None]) -> Iterator[Me
 
 
 def scan_metrics(info: ReplicaInfo) -> list[Metric]:
-    """Of a scan of disks."""
+    """Return the metrics of a scan of disks."""
     logs = [log for part in info.partitions for log in part.replica_logs]
     unreadable = sum(log.problem is not None for log in logs)
     suspect = sum(log.problem is None and log.suspect is not None for log in logs)
@@ -88,7 +92,7 @@ def _bytes(info: ReplicaInfo) -> int:
 
 
 def outcome_metrics(outcomes: Iterable[OutcomeKind]) -> list[Metric]:
-    """Of elections that leave the leader to the controller."""
+    """Return the metrics of elections in which the controller chooses the leader."""
     counted = dict.fromkeys((kind.value for kind in OutcomeKind), 0)
     for kind in outcomes:
         counted[kind.value] += 1

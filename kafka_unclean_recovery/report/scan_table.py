@@ -1,4 +1,7 @@
-"""A scan of log directories as a table and lines for a terminal. Pure; unknown is "unknown"."""
+"""A scan of log directories is shown as a table and lines for a terminal.
+
+A value that is not known is shown as "unknown". This module does no I/O.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from kafka_unclean_recovery.wording import (
     trust_text,
 )
 
-# A column: the two lines of its header, how it is aligned.
+# Each column is (first header line, second header line, alignment).
 _COLUMNS = (
     ("", "topic", "left"),
     ("", "partition", "right"),
@@ -31,7 +34,7 @@ _COLUMNS = (
 
 
 def render_replica_info(info: ReplicaInfo) -> str:
-    """Replicas, findings, problems, totals."""
+    """Return the replicas, findings, problems and totals of a scan."""
     return page(
         table(_COLUMNS, list(_rows(info))),
         "\n".join(_findings(info)),

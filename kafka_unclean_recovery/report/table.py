@@ -1,4 +1,7 @@
-"""A report as tables and lines for a terminal. Pure; unknown is "unknown", never 0."""
+"""A report is shown as tables and lines for a terminal.
+
+A value that is not known is shown as "unknown", never as 0. This module does no I/O.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +33,9 @@ from kafka_unclean_recovery.wording import (
     why_not,
 )
 
-# Columns of what somebody else named, however long.
+# Columns of names that users chose, which may be long.
 _NAMES = frozenset({"topic", "target", "group"})
-# A column: the two lines of its header, how it is aligned.
+# Each column is (first header line, second header line, alignment).
 _REPLICA_COLUMNS = (
     ("", "topic", "left"),
     ("", "partition", "right"),
@@ -64,12 +67,12 @@ _OUTCOME_COLUMNS = (
 
 
 def render_table(report: Report) -> str:
-    """The artefact of --format table: replicas, outcomes, findings, problems, totals."""
+    """Return the output of --format table: replicas, outcomes, findings, problems, totals."""
     return render_around(_replica_table(report), report)
 
 
 def render_around(replicas: str, report: Report) -> str:
-    """The same with the replicas shown in another way."""
+    """Return the output of render_table with `replicas` in place of the table of replicas."""
     return page(
         replicas,
         _outcome_table(report),
@@ -80,38 +83,40 @@ def render_around(replicas: str, report: Report) -> str:
 
 
 def render_replicas(report: Report) -> str:
-    """Its part on replicas: what each holds and would lose, and what to weigh before electing."""
+    """Return the part on replicas: what each holds and would lose, and the findings to weigh before
+    electing."""
     return page(_replica_table(report), _findings(report))
 
 
 def render_outcomes(report: Report) -> str:
-    """Its part on partitions: outcomes, problems, totals.
+    """Return the part on partitions: outcomes, problems, totals.
 
-    A partition that is not online has a line even when nothing was tried; in render_table its
-    replicas tell that.
+    A partition that is not online has a line even when nothing was tried; render_table needs none,
+    because it shows the partition's replicas.
     """
     untried = "\n".join(_untried_lines(report))
     return page(_outcome_table(report), untried, _problems(report), _summary_text(report))
 
 
 def page(*parts: str) -> str:
-    """The parts that are not empty, with a blank line between them."""
+    """Return the parts that are not empty, with a blank line between them."""
     return "\n\n".join(filter(None, parts)) + "\n" if any(parts) else ""
 
 
 def table(columns: Iterable[Sequence[str]], rows: list[Sequence[str]]) -> str:
-    """`columns` are (first header line, second header line, alignment); "" without rows.
+    """Return the table as text, "" without rows.
 
-    Long names are shortened, and told in full below it.
+    columns: (first header line, second header line, alignment). Long names are shortened in the
+    table and given in full below it.
     """
-    from tabulate import tabulate  # not needed for --help and --format json
+    from tabulate import tabulate  # --help and --format json do not need it.
 
     if not rows:
         return ""
     above, below, align = zip(*columns, strict=True)
     named = [number for number, title in enumerate(below) if title in _NAMES]
     short = short_names(row[number] for row in rows for number in named)
-    # The second line of the header goes as a row: tabulate's own multi-line mode is slow.
+    # The second header line is passed as a row, because tabulate's multi-line mode is slow.
     text = tabulate(
         [below, *(_shortened(row, named, short) for row in rows)],
         headers=above,
@@ -134,7 +139,7 @@ def _replica_table(report: Report) -> str:
 
 
 def _replica_cells(row: PartitionReport) -> Iterator[Sequence[str]]:
-    """One row a replica, the partition's own cells on the first of them only."""
+    """Return a row for each replica; only the first row has the partition's own cells."""
     plan = row.plan
     first = _partition_cells(row)
     if plan is None or not plan.replica_logs:
@@ -159,7 +164,7 @@ def _partition_cells(row: PartitionReport) -> tuple[str, ...]:
 
 
 def why_no_logs(row: PartitionReport) -> str:
-    """Of a partition without a plan, or without replicas that were looked at."""
+    """Return why no replicas are shown: the partition has no plan, or no replica was looked at."""
     state = row.state
     if state is None:
         return f"! {_why_not_found(row)}"
@@ -184,13 +189,16 @@ def _log_cells(log: ReplicaLog) -> tuple[str, ...]:
 
 
 def _loss_cells(candidate: Candidate | None) -> tuple[str, str]:
-    """A replica that can't be elected has no loss to tell."""
+    """Return the cells of a candidate's loss; a replica that can't be elected has none to show."""
     return ("-", "-") if candidate is None else loss_texts(candidate.loss)
 
 
 def _note(mark: str, log: ReplicaLog, if_it_returns: str | None) -> str:
-    """As "* disk, fast", "! broker is down; if it returns: lossless": where it is from, unless a
-    broker told, trust, and what waiting for it brings."""
+    """Return such as "* disk, fast scan" or "! broker is down; if it returns: lossless".
+
+    The note names a disk as the source (a broker as the source is not named), the trust in the
+    log, and the effect of waiting for the broker.
+    """
     disk = ""
     if log.scanned is not None and log.problem is None:
         fast = log.scanned.mode is ScanMode.FAST
@@ -274,7 +282,7 @@ def _interrupted_text(report: Report) -> str:
 
 def _states_text(report: Report, summary: Summary) -> str:
     partitions = len(report.partitions)
-    if not partitions:  # only a run on all offline partitions can end with none
+    if not partitions:  # Only a run on all offline partitions can find none.
         shown = "no offline partitions found"
         return f"{shown}, as far as the problems above let see" if report.problems else shown
     missing = f", {summary.missing} not found" if summary.missing else ""

@@ -1,1 +1,2 @@
-"""The commands: their flags, as dataclasses that import nothing heavy, and their help."""
+"""Each command is declared here: its flags, as a dataclass that imports nothing heavy, and its
+help."""

@@ -1,4 +1,5 @@
-"""kafka-unclean-recovery aftercare: what an unclean election left, and whether it is over."""
+"""kafka-unclean-recovery aftercare shows what an unclean election left, and whether all is
+resolved."""
 
 from __future__ import annotations
 
@@ -27,12 +28,12 @@ NAME = "aftercare"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """See what an unclean election left behind: hanging transactions, groups, missing replicas.
+    """Show what an unclean election left behind: hanging transactions, groups, missing replicas.
 
-    Reads only, but for --end-transactions. Transactions whose end died with the old leader block
-    read_committed consumers for good; groups may have read what is gone; replicas may not be back
-    in the ISR, and disks of brokers that are down may hold more than the leaders. Exits with 0 when
-    it is over.
+    The command only reads, unless --end-transactions is given. Transactions whose end was lost
+    block read_committed consumers for ever; groups may have read records that are lost; replicas
+    may not be back in the ISR; and disks of dead brokers may hold more than the leaders. The exit
+    code is 0 when nothing is left.
     """
 
     bootstrap_server: BootstrapServer
@@ -41,7 +42,8 @@ class Options:
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Only the partitions that this journal's runs elected; markers are noted there.",
+            help="Only the partitions that this journal's run elected; the journal also gets what"
+            " is found and done. By default all partitions.",
         ),
     ] = None
     topics: Topics = None
@@ -52,16 +54,22 @@ class Options:
         bool,
         typer.Option(
             "--end-transactions",
-            help="End hanging transactions whose ending their coordinators know for sure.",
+            help="End the hanging transactions whose outcome their coordinators know for certain.",
         ),
     ] = False
     watch: Annotated[
         bool,
-        typer.Option("--watch", help="Look again until it is over three times in a row."),
+        typer.Option(
+            "--watch", help="Look again every second until nothing is left three times in a row."
+        ),
     ] = False
     watch_duration_ms: Annotated[
         int | None,
-        typer.Option(min=1, metavar="MS", help="How long --watch may take; 600000 by default."),
+        typer.Option(
+            min=1,
+            metavar="MS",
+            help="How long --watch may take, in milliseconds; by default 600000.",
+        ),
     ] = None
     format: OutputFormat = Format.TABLE
     metrics_file: MetricsFile = None

@@ -1,4 +1,4 @@
-"""kafka-unclean-recovery approve: the second person's part of --require-approval."""
+"""kafka-unclean-recovery approve lets a second person approve a plan, for --require-approval."""
 
 from __future__ import annotations
 
@@ -16,17 +16,21 @@ NAME = "approve"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """Show what a plan loses, ask, and write down that you approve it.
+    """Show what a plan loses, ask you to approve it, and write the approval to a file.
 
-    Needs a terminal and no cluster. The run that elects takes the file with --require-approval, and
-    must be another user's. It guards against mistakes, not against forgery.
+    Needs a terminal, but no cluster. The run that elects takes the file with --require-approval and
+    must be started by another user. An approval protects against mistakes, not against forgery.
     """
 
     plan: Annotated[
         Path,
-        typer.Argument(metavar="PLAN", help="What --plan-output-file wrote.", show_default=False),
+        typer.Argument(
+            metavar="PLAN", help="Plan that --plan-output-file wrote.", show_default=False
+        ),
     ]
-    output: Annotated[Path, typer.Option(metavar="NEWFILE", help="Where the approval is written.")]
+    output: Annotated[
+        Path, typer.Option(metavar="NEWFILE", help="Write the approval to this new file.")
+    ]
     log_format: LogFormatFlag = LogFormat.TEXT
 
 

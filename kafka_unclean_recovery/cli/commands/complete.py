@@ -1,4 +1,4 @@
-"""kafka-unclean-recovery complete: words that only a cluster knows, for the completion scripts."""
+"""kafka-unclean-recovery complete gives completion scripts words that only a cluster knows."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What may stand in place of the last word of a line, one a line, and nothing when in doubt.
+    """Print candidates for the last word of a command line, one on each line; none when in doubt.
 
-    The cluster that the line names is asked, for a second at most.
+    The command asks the cluster that the command line names, and takes at most one second.
     """
 
-    kind: Annotated[Kind, typer.Argument(help="What the last word is one of.")]
+    kind: Annotated[Kind, typer.Argument(help="Kind of the last word.")]
     line: Annotated[str, typer.Argument(help="The command line up to the cursor, as typed.")]
 
 

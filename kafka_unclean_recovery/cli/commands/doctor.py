@@ -1,4 +1,4 @@
-"""kafka-unclean-recovery doctor: what stands in the way of a recovery, now or in an incident."""
+"""kafka-unclean-recovery doctor checks what would prevent a recovery, now or in an incident."""
 
 from __future__ import annotations
 
@@ -29,21 +29,29 @@ NAME = "doctor"
 class Options:
     """Check that a recovery would work, and change nothing.
 
-    Every broker and the controller quorum, releases and their known bugs, the mechanism that would
-    be used, each right that it needs (tried), elections that the controller may do by itself,
-    reassignments, clocks, room. Each line says what is so, why it matters and what to do. The exit
-    code is 1 when one of them is a warning or a failure.
+    The checks cover every broker and the controller quorum, releases and their known bugs, the
+    mechanism that would be used, each right that it needs (by trying), elections that the
+    controller may make by itself, reassignments, clocks and free space. Each line says what was
+    found, why it matters and what to do. The exit code is 1 when a line is a warning or a failure.
     """
 
     bootstrap_server: BootstrapServer
     command_config: CommandConfig = None
     format: OutputFormat = Format.TABLE
     timeout_ms: Annotated[
-        int, typer.Option(min=1, metavar="MS", help="How long each question may take.")
+        int,
+        typer.Option(
+            min=1,
+            metavar="MS",
+            help="How long each question to the cluster may take, in milliseconds.",
+        ),
     ] = 10_000
     salvage_dir: Annotated[
         Path,
-        typer.Option(metavar="DIR", help="Where a salvage would be written: its room is checked."),
+        typer.Option(
+            metavar="DIR",
+            help="Directory where a salvage would be written; its free space is checked.",
+        ),
     ] = Path()
     transport: HowSeen = Transport.AUTO
     election_method: HowElected = ElectionMethod.AUTO

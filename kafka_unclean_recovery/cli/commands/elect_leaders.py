@@ -1,5 +1,5 @@
-"""kafka-elect-leaders: the command of KIP-966 and KIP-1275, with designated elections on today's
-Kafka."""
+"""kafka-elect-leaders is the command of KIP-966 and KIP-1275; it makes designated elections on
+today's Kafka."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ class Options:
         ElectionType,
         typer.Option(
             case_sensitive=False,
-            help="preferred: the first replica, if another one leads. unclean: the first live"
-            " replica of a partition without a leader. designated: the replica that the file"
-            " names, of a partition without a leader, and no other.",
+            help="Which replica is elected. preferred: the first replica, if another one leads."
+            " unclean: the first live replica of a partition without a leader. designated: exactly"
+            " the replica that --path-to-json-file names, of a partition without a leader.",
         ),
     ]
     command_config: Annotated[
@@ -69,27 +69,39 @@ class Options:
             "--command-config",
             "--admin.config",
             metavar="FILE",
-            help="Java client properties: TLS, SASL, client.id.",
+            help="Java client properties file for the connection, such as TLS and SASL; by default"
+            " connections are plaintext.",
         ),
     ] = None
     path_to_json_file: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help='{"partitions": [{"topic": "foo", "partition": 1, "designatedLeader": 0}]};'
-            " designatedLeader (or desiredLeader) is for designated elections.",
+            help='Only the partitions in this JSON file: {"partitions": [{"topic": "foo",'
+            ' "partition": 1, "designatedLeader": 0}]}. Designated elections need designatedLeader'
+            " (or desiredLeader) for each partition.",
         ),
     ] = None
     topic: Annotated[
-        str | None, typer.Option(metavar="TOPIC", help="With --partition: one partition.")
+        str | None,
+        typer.Option(metavar="TOPIC", help="Topic of the one partition; needs --partition."),
     ] = None
-    partition: Annotated[int | None, typer.Option(min=0, metavar="N", help="With --topic.")] = None
+    partition: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="N", help="Number of the one partition; needs --topic."),
+    ] = None
     all_topic_partitions: Annotated[
-        bool, typer.Option("--all-topic-partitions", help="Every partition.")
+        bool,
+        typer.Option("--all-topic-partitions", help="All partitions of all topics."),
     ] = False
     recovery_duration_ms: Annotated[
         int,
-        typer.Option(min=1, metavar="MS", help="designated: how long brokers may take to answer."),
+        typer.Option(
+            min=1,
+            metavar="MS",
+            help="How long brokers may take to say how far their replicas go, in milliseconds; only"
+            " for designated elections.",
+        ),
     ] = 30_000
     recovery_election_attempts: ElectionAttempts = 3
     format: OutputFormat = Format.TABLE

@@ -1,4 +1,4 @@
-"""kafka-unclean-recovery emulator: an emulated cluster for rehearsals, and what is done to it."""
+"""kafka-unclean-recovery emulator runs an emulated cluster for rehearsals, and ctl controls it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_mar
 
 
 class Release(StrEnum):
-    """The words of emulator.controller.releases.RELEASES."""
+    """The names in emulator.controller.releases.RELEASES."""
 
     KAFKA_4_3_1 = "4.3.1"
     KAFKA_3_9_1 = "3.9.1"
@@ -33,36 +33,51 @@ class Options:
     """Run an emulated Kafka cluster on the loopback until SIGINT or SIGTERM.
 
     The first line on stdout is bootstrap.servers=HOST:PORT,... and the second control.socket=PATH,
-    for ctl --socket PATH. Both come when everything is up, and the scenario is over.
+    for ctl --socket PATH. Both lines are printed when all brokers are up and the scenario is done.
     """
 
-    brokers: Annotated[int, typer.Option(min=1, max=1000, metavar="N", help="How many.")] = 4
+    brokers: Annotated[
+        int, typer.Option(min=1, max=1000, metavar="N", help="Number of brokers.")
+    ] = 4
     log_directories: Annotated[
-        int, typer.Option(min=1, max=100, metavar="N", help="How many disks a broker has.")
+        int,
+        typer.Option(min=1, max=100, metavar="N", help="Number of log directories of each broker."),
     ] = 1
     scenario: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Commands to carry out first, one a line, as for ctl."),
+        typer.Option(
+            metavar="FILE",
+            help="File of commands to carry out first, one on each line, as for ctl.",
+        ),
     ] = None
     data_dir: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Where the cluster is kept. One that is there goes on; by default it is gone"
-            " in the end.",
+            help="Directory where the cluster is kept; a cluster that is already there is"
+            " continued. By default the cluster is removed at the end.",
         ),
     ] = None
-    release: Annotated[Release, typer.Option(help="Whose controller it has.")] = Release.KAFKA_4_3_1
+    release: Annotated[
+        Release, typer.Option(help="Kafka release whose controller is emulated.")
+    ] = Release.KAFKA_4_3_1
     dialect: Annotated[
         Dialect | None,
-        typer.Option(help="The dialect of GetReplicaLogInfo that brokers speak; by default none."),
+        typer.Option(help="Form of GetReplicaLogInfo that the brokers speak; by default none."),
     ] = None
     broker_session_timeout_ms: Annotated[
-        int, typer.Option(min=10, metavar="MS", help="After which a silent broker is fenced.")
+        int,
+        typer.Option(
+            min=10, metavar="MS", help="Milliseconds after which a silent broker is fenced."
+        ),
     ] = 500
     replica_lag_time_max_ms: Annotated[
         int,
-        typer.Option(min=1, metavar="MS", help="After which a lagging replica leaves the ISR."),
+        typer.Option(
+            min=1,
+            metavar="MS",
+            help="Milliseconds after which a lagging replica leaves the ISR.",
+        ),
     ] = 30_000
     format: OutputFormat = Format.TABLE
     log_format: LogFormatFlag = LogFormat.TEXT
@@ -72,21 +87,31 @@ class Options:
 class CtlOptions:
     """Carry out one command of a scenario in a running emulator.
 
-    Kill, start or fence brokers, drop links, intercept requests, write records, and status.
-    The COMMAND help lists all.
+    Commands kill, start or fence brokers, drop links, intercept requests, write records, or show
+    the status. The command help lists all of them.
     """
 
     command: Annotated[
         list[str],
         typer.Argument(
-            metavar="COMMAND", help="Its name and what goes with it, as in: kill 4, or: status."
+            metavar="COMMAND",
+            help="Command with its arguments, for example: kill 4, or: status.",
         ),
     ]
     data_dir: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The --data-dir of the emulator.")
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Data directory of the emulator, as in its --data-dir; give this or --socket.",
+        ),
     ] = None
     socket: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The control.socket that it printed.")
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Control socket, which the emulator printed as control.socket; give this or"
+            " --data-dir.",
+        ),
     ] = None
     format: OutputFormat = Format.TABLE
     log_format: LogFormatFlag = LogFormat.TEXT
@@ -95,8 +120,8 @@ class CtlOptions:
 app.callback(
     invoke_without_command=True,
     subcommand_metavar="[COMMAND [ARGS]...]",
-    short_help="Run an emulated cluster, to rehearse on.",
+    short_help="Run an emulated cluster for rehearsals.",
 )(command(Options, "emulator:emulate", "kafka-unclean-recovery emulator"))
-app.command(CTL_NAME, short_help="Do something to a running emulator.")(
+app.command(CTL_NAME, short_help="Carry out a command in a running emulator.")(
     command(CtlOptions, "emulator_ctl:control", "kafka-unclean-recovery emulator ctl")
 )

@@ -1,4 +1,4 @@
-"""kafka-unclean-recovery plan: designated leaders out of disks alone, with nothing alive."""
+"""kafka-unclean-recovery plan designates leaders from disks alone, with no live broker."""
 
 from __future__ import annotations
 
@@ -30,14 +30,15 @@ NAME = "plan"
 class Options:
     """Choose leaders from log directories alone, with no broker and no controller alive.
 
-    Nothing is elected and nothing is asked of any cluster: kafka-elect-leaders takes the file once
-    the brokers are started.
+    Nothing is elected and no cluster is contacted: kafka-elect-leaders takes the file once the
+    brokers are started.
     """
 
     manual_recovery_output_file: Annotated[
         Path,
         typer.Option(
-            metavar="NEWFILE", help="Write the designated leaders, for kafka-elect-leaders."
+            metavar="NEWFILE",
+            help="Write the designated leaders to this new file, for kafka-elect-leaders.",
         ),
     ]
     replica_info_file: ReplicaInfoFiles = None
@@ -46,7 +47,9 @@ class Options:
     exclude_brokers: Annotated[
         str | None,
         typer.Option(
-            metavar="IDS", help="Brokers that will never start again, as in 1,2: none will lead."
+            metavar="IDS",
+            help="Ids of brokers that will never start again and must not lead, such as 1,2; by"
+            " default none.",
         ),
     ] = None
     plan_output_file: PlanFile = None

@@ -1,4 +1,4 @@
-"""kafka-unclean-recovery report: what a journal tells afterwards."""
+"""kafka-unclean-recovery report writes the post-mortem of a run from its journal."""
 
 from __future__ import annotations
 
@@ -19,26 +19,28 @@ NAME = "report"
 class Options:
     """Write the post-mortem of a recovery: what was known when, elected and lost, and what is left.
 
-    Nothing is asked of any cluster, and nothing is changed. Aftercare with --journal adds to it who
-    is affected.
+    No cluster is contacted, and nothing is changed. The command aftercare with --journal adds to
+    the journal what the election left behind.
     """
 
     journal: Annotated[
         Path, typer.Argument(metavar="JOURNAL", help="The journal of a run that elected.")
     ]
-    markdown: Annotated[bool, typer.Option("--markdown", help="As --format markdown.")] = False
-    html: Annotated[bool, typer.Option("--html", help="As --format html.")] = False
-    json: Annotated[bool, typer.Option("--json", help="As --format json.")] = False
+    markdown: Annotated[bool, typer.Option("--markdown", help="Same as --format markdown.")] = False
+    html: Annotated[bool, typer.Option("--html", help="Same as --format html.")] = False
+    json: Annotated[bool, typer.Option("--json", help="Same as --format json.")] = False
     format: Annotated[
         ReportFormat | None,
         typer.Option(
-            help="markdown: for a ticket; the default. html: a page with pictures, one file without"
-            " script. json: all that was known.",
+            help="Format of the report; by default markdown. markdown: text for a ticket. html: one"
+            " page with pictures and without scripts. json: everything that was known.",
         ),
     ] = None
     output: Annotated[
         Path | None,
-        typer.Option(metavar="NEWFILE", help="Where it goes, instead of stdout."),
+        typer.Option(
+            metavar="NEWFILE", help="Write the report to this new file; by default to stdout."
+        ),
     ] = None
     log_format: LogFormatFlag = LogFormat.TEXT
 

@@ -1,5 +1,5 @@
-"""kafka-unclean-recovery salvage: what dead disks hold and electing the leader would destroy, and
-its replay."""
+"""kafka-unclean-recovery salvage saves records on disks that electing the leader would destroy, and
+salvage replay produces them again."""
 
 from __future__ import annotations
 
@@ -34,17 +34,21 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_mar
 class Options:
     """Save the records on these disks that the designated leaders' logs lack.
 
-    Disks are only read, and nothing is asked of any cluster. For each replica: its batches byte for
-    byte, as segments that kafka-dump-log.sh reads, its records as Parquet, and what could not be
-    read in manifest.json. An earlier scan spares replicas that hold nothing more from being read
-    again, and without --log-dirs says where the others are.
+    Disks are only read, and no cluster is contacted. For each replica the result has its batches,
+    byte for byte, as segments that kafka-dump-log.sh reads, its records as Parquet, and in
+    manifest.json what could not be read. Replicas that hold nothing more according to an earlier
+    scan (--replica-info-file) are not read again; without --log-dirs the scan also says where the
+    others are.
     """
 
     log_dirs: LogDirs = None
     replica_info_file: ReplicaInfoFiles = None
     plan: Annotated[Path, PLAN] = BY_HAND
     output: Annotated[
-        Path, typer.Option(metavar="NEWDIR", help="Where all goes; it must not exist.")
+        Path,
+        typer.Option(
+            metavar="NEWDIR", help="Write all results to this new directory, which must not exist."
+        ),
     ] = BY_HAND
     manual_recovery_file: DesignatedByHand = None
     raw_only: RawOnly = False
@@ -57,8 +61,8 @@ class Options:
 app.callback(
     invoke_without_command=True,
     subcommand_metavar="[COMMAND [ARGS]...]",
-    short_help="Save what disks hold beyond the designated leaders.",
+    short_help="Save records on disks that the designated leaders lack.",
 )(command(Options, "salvage:save", required=("plan", "output")))
-app.command(salvage_replay.NAME, short_help="Produce what was saved to a topic.")(
+app.command(salvage_replay.NAME, short_help="Produce saved records to a topic.")(
     salvage_replay.salvage_replay
 )

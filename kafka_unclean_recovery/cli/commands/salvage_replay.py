@@ -1,4 +1,4 @@
-"""kafka-unclean-recovery salvage replay: what salvage saved, produced to a topic."""
+"""kafka-unclean-recovery salvage replay produces the records that salvage saved to a topic."""
 
 from __future__ import annotations
 
@@ -24,17 +24,15 @@ NAME = "replay"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """Produce the records that salvage saved to a topic beside the one that lost them.
+    """Produce the records that salvage saved to another topic than the one that lost them.
 
-    Without --execute nothing is produced: it is shown what would be, and what the target topics
-    would alter or refuse. Each record goes to the partition that it was in, with its key, headers
-    and time, and with headers of ours that say where it was. Run again, it goes on where it ended,
-    and adds nothing that is there.
+    Without --execute nothing is produced: the command only shows what it would produce, and what
+    the target topics would alter or refuse. Each record keeps its partition, key, headers and time,
+    and gets further headers that say where it was. When the command is run again, it continues
+    where it ended, and adds no record that is already there.
     """
 
-    saved: Annotated[
-        Path, typer.Argument(metavar="SAVED", help="The directory that salvage wrote.")
-    ]
+    saved: Annotated[Path, typer.Argument(metavar="SAVED", help="Directory that salvage wrote.")]
     bootstrap_server: BootstrapServer
     command_config: CommandConfig = None
     topics: Topics = None
@@ -42,24 +40,29 @@ class Options:
     target: Annotated[
         str,
         typer.Option(
-            metavar="TEMPLATE", help="Where records go; {topic} is the topic they were in."
+            metavar="TEMPLATE",
+            help="Name of the target topic; {topic} stands for the topic that the records were in.",
         ),
     ] = "{topic}.salvaged"
     include_open: Annotated[
         bool,
         typer.Option(
-            "--include-open", help="Produce records of transactions without an end here, too."
+            "--include-open",
+            help="Also produce records of transactions whose end is not among the saved records.",
         ),
     ] = False
     checkpoint: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="What has been produced; by default beside SAVED, by its name.",
+            help="File that notes what has been produced; by default SAVED.replay-checkpoint.",
         ),
     ] = None
     execute: Annotated[
-        bool, typer.Option("--execute", help="Produce; else it is only shown what would be.")
+        bool,
+        typer.Option(
+            "--execute", help="Produce the records; by default the command only shows them."
+        ),
     ] = False
     format: OutputFormat = Format.TABLE
     log_format: LogFormatFlag = LogFormat.TEXT

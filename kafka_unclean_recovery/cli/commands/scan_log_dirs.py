@@ -1,4 +1,4 @@
-"""kafka-unclean-recovery scan-log-dirs: how far the replicas on some disks go, without a broker."""
+"""kafka-unclean-recovery scan-log-dirs reads how far replicas on disks go, without a broker."""
 
 from __future__ import annotations
 
@@ -27,14 +27,15 @@ NAME = "scan-log-dirs"
 class Options:
     """Read how far the replicas in log directories go, with no broker alive.
 
-    Files are only read, and nothing is asked of any cluster. Ctrl-C reports what was scanned.
+    Files are only read, and no cluster is contacted. Ctrl-C ends the scan, and what was scanned
+    until then is reported.
     """
 
     directories: Annotated[
         list[Path],
         typer.Argument(
             metavar="DIR",
-            help="A log directory, or one that holds several, of one broker or many.",
+            help="Log directory, or a directory that holds several, of one broker or of many.",
         ),
     ]
     mode: HowMuch = ScanMode.RECOVER
@@ -43,13 +44,16 @@ class Options:
         typer.Option(
             min=1,
             metavar="N",
-            help="Processes that read at a time; by default the processors, at most 4.",
+            help="Number of processes that read at the same time; by default one for each"
+            " processor, at most 4.",
         ),
     ] = None
     output: Annotated[
         Path | None,
         typer.Option(
-            metavar="NEWFILE", help="Write the JSON, for --replica-info-file of other commands."
+            metavar="NEWFILE",
+            help="Write the result as JSON to this new file, for --replica-info-file of other"
+            " commands.",
         ),
     ] = None
     format: OutputFormat = Format.TABLE

@@ -1,4 +1,4 @@
-"""kafka-unclean-recovery spark: the disks of thousands of brokers, as Spark jobs."""
+"""kafka-unclean-recovery spark reads the disks of thousands of brokers with Spark jobs."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     no_args_is_help=True,
-    short_help="The disks of thousands of brokers, as Spark jobs.",
+    short_help="Scan, plan and salvage disks of thousands of brokers with Spark.",
 )
 
 
 @app.callback()
 def spark() -> None:
-    """What scan-log-dirs, plan and salvage do, spread over the executors of a Spark cluster.
+    """Do what scan-log-dirs, plan and salvage do, on the executors of a Spark cluster.
 
     Needs pip install 'kafka-unclean-recovery[spark]'. Executors need pyspark, pyarrow and pandas;
     this package is sent to them.
@@ -47,32 +47,34 @@ def spark() -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """Scan log directories as scan-log-dirs does, by the executors of a Spark cluster.
+    """Scan log directories as scan-log-dirs does, on the executors of a Spark cluster.
 
-    Below --output: replicas, one row a replica, and partitions, both as Parquet. Disks are only
-    read. A run that was killed or interrupted goes on when the same is asked for again.
+    The directory --output gets two tables as Parquet: replicas, with one row for each replica, and
+    partitions. Disks are only read. A scan that was killed or interrupted continues when the same
+    command is run again.
     """
 
     output: Annotated[
         Path,
         typer.Option(
             metavar="DIR",
-            help="Where the tables go, and what is done so far; driver and executors must have it"
-            " under the same path. With the same arguments again, a scan goes on.",
+            help="Directory for the tables and for the progress of the scan. Driver and executors"
+            " must have it under the same path.",
         ),
     ]
     roots: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="[ROOT]...",
-            help="A log directory, or one that holds several: a path that all executors have, or"
-            " s3://, gs://, abfs:// or hdfs:// and what follows.",
+            help="Log directory, or a directory that holds several: a path that all executors have,"
+            " or a URL that begins with s3://, gs://, abfs:// or hdfs://.",
         ),
     ] = None
     roots_table: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="CSV or Parquet with a column root, such as one row a broker disk."
+            metavar="FILE",
+            help="CSV or Parquet file with a column root, which names a log directory in each row.",
         ),
     ] = None
     mode: HowMuch = ScanMode.RECOVER
@@ -89,9 +91,9 @@ class Options:
 app.command(SCAN, short_help="Scan log directories into tables.")(
     command(Options, "spark_scan:scan")
 )
-app.command(spark_plan.NAME, short_help="Choose leaders out of the tables of scans.")(
+app.command(spark_plan.NAME, short_help="Choose leaders from the tables of scans.")(
     spark_plan.spark_plan
 )
-app.command(spark_salvage.NAME, short_help="Save what disks hold beyond the designated leaders.")(
-    spark_salvage.spark_salvage
-)
+app.command(
+    spark_salvage.NAME, short_help="Save records on disks that the designated leaders lack."
+)(spark_salvage.spark_salvage)

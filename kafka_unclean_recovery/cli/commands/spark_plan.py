@@ -1,4 +1,4 @@
-"""kafka-unclean-recovery spark plan: designated leaders out of what spark scan found."""
+"""kafka-unclean-recovery spark plan designates leaders from the tables of spark scan."""
 
 from __future__ import annotations
 
@@ -24,31 +24,35 @@ NAME = "plan"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """Choose leaders as plan does, for any number of partitions; what is lost goes to stdout by
-    topic.
+    """Choose leaders as plan does, for any number of partitions, and print the losses by topic.
 
-    Nothing is elected and nothing is asked of any cluster: kafka-elect-leaders takes the file once
-    the brokers are started.
+    Nothing is elected and no cluster is contacted: kafka-elect-leaders takes the file once the
+    brokers are started.
     """
 
     summaries: Summaries
     manual_recovery_output_file: Annotated[
         Path,
         typer.Option(
-            metavar="NEWFILE", help="Write the designated leaders, for kafka-elect-leaders."
+            metavar="NEWFILE",
+            help="Write the designated leaders to this new file, for kafka-elect-leaders.",
         ),
     ]
     plan_output_file: PlanFile = None
     exclude_brokers: Annotated[
         str | None,
         typer.Option(
-            metavar="IDS", help="Brokers that will never start again, as in 1,2: none will lead."
+            metavar="IDS",
+            help="Ids of brokers that will never start again and must not lead, such as 1,2; by"
+            " default none.",
         ),
     ] = None
     html: Annotated[
         Path | None,
         typer.Option(
-            metavar="NEWFILE", help="Write what is lost, by topic and partition, as a page."
+            metavar="NEWFILE",
+            help="Write an HTML page of the losses by topic, and of the partitions that lose most,"
+            " to this new file.",
         ),
     ] = None
     format: OutputFormat = Format.TABLE

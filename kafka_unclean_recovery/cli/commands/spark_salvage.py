@@ -1,4 +1,5 @@
-"""kafka-unclean-recovery spark salvage: what disks that spark scan read hold beyond the leaders."""
+"""kafka-unclean-recovery spark salvage saves records that the designated leaders lack, from the
+disks that spark scan read."""
 
 from __future__ import annotations
 
@@ -30,10 +31,10 @@ NAME = "salvage"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """Save as salvage does, by the executors of a Spark cluster, what disks hold beyond the logs of
-    the designated leaders.
+    """Save the records that the designated leaders lack, as salvage does, on the executors of a
+    Spark cluster.
 
-    The disks are read again where spark scan found them, but for replicas that are known to hold
+    The disks are read again where spark scan found them, except for replicas that are known to hold
     nothing more.
     """
 
@@ -43,8 +44,8 @@ class Options:
         Path,
         typer.Option(
             metavar="NEWDIR",
-            help="Where all goes; it must not exist. Driver and executors must have it under the"
-            " same path.",
+            help="Write all results to this new directory, which must not exist. Driver and"
+            " executors must have it under the same path.",
         ),
     ]
     manual_recovery_file: DesignatedByHand = None

@@ -1,4 +1,4 @@
-"""kafka-unclean-recovery: the command of KIP-1275."""
+"""kafka-unclean-recovery is the command of KIP-1275."""
 
 from __future__ import annotations
 
@@ -62,21 +62,26 @@ def _version(wanted: bool) -> None:
 class Options:
     """Recover partitions that have no leader by electing the replica that loses least.
 
-    Reads how far the log of every surviving replica goes, chooses the leader, and with
-    --automated-recovery elects exactly that one (KIP-1275, on the Kafka of today). Of the
-    commands below only doctor, salvage replay and aftercare ask a cluster.
+    The command reads how far the log of every surviving replica goes, chooses the leader, and with
+    --automated-recovery elects exactly that leader (KIP-1275, on the Kafka of today). Of the
+    commands below, only doctor, salvage replay and aftercare contact a cluster.
     """
 
     bootstrap_server: Annotated[
         str,
         typer.Option(
             metavar="HOST:PORT[,...]",
-            help="Brokers to connect to first; required without a command.",
+            help="Brokers to contact first, to find the others; required unless a command is"
+            " given.",
         ),
     ] = BY_HAND
     command_config: CommandConfig = None
     all_offline_partitions: Annotated[
-        bool, typer.Option("--all-offline-partitions", help="Every partition without a leader.")
+        bool,
+        typer.Option(
+            "--all-offline-partitions",
+            help="All partitions without a leader; give this or --path-to-json-file.",
+        ),
     ] = False
     path_to_json_file: PartitionsFile = None
     show_replica_info: Annotated[
@@ -90,18 +95,24 @@ class Options:
     ] = False
     recovery_duration_ms: Annotated[
         int,
-        typer.Option(min=1, metavar="MS", help="How long brokers may take to answer."),
+        typer.Option(
+            min=1,
+            metavar="MS",
+            help="How long brokers may take to say how far their replicas go, in milliseconds; a"
+            " broker that does not answer in time is not considered.",
+        ),
     ] = 30_000
     recovery_election_attempts: ElectionAttempts = 3
     wait_for_brokers: Annotated[
         str | None,
         typer.Option(
             metavar="IDS|all",
-            help="Wait, within the duration, for brokers that are down: 1,2 or all.",
+            help="Wait for brokers that are down, such as 1,2, or for all, at most for"
+            " --recovery-duration-ms; by default the command does not wait.",
         ),
     ] = None
     format: ReplicaOutputFormat = ReplicaFormat.TABLE
-    yes: Annotated[bool, typer.Option("--yes", help="Elect without asking on a terminal.")] = False
+    yes: Annotated[bool, typer.Option("--yes", help="Elect without asking for consent.")] = False
     accept_loss: AcceptLoss = None
     canary: Canary = None
     wave_size: WaveSize = None
@@ -109,13 +120,16 @@ class Options:
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Elect only what is still as in this plan of --plan-output-file.",
+            help="Elect only partitions that are still as in this plan, which --plan-output-file"
+            " wrote.",
         ),
     ] = None
     require_approval: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Elect only if another user approved --plan (see approve)."
+            metavar="FILE",
+            help="Elect only if another user approved the plan of --plan; the command approve"
+            " writes this file.",
         ),
     ] = None
     journal: JournalFile = None
@@ -124,17 +138,22 @@ class Options:
         Path | None,
         typer.Option(
             metavar="NEWDIR",
-            help="Before electing, save there what live replicas would lose; where that fails,"
-            " nobody is elected. Needs the extra [salvage].",
+            help="Before electing, save the records that live replicas would lose to this new"
+            " directory. A partition whose records can't be saved is not elected. Needs the pip"
+            " extra [salvage].",
         ),
     ] = None
     allow_loss: Annotated[
         bool,
-        typer.Option("--allow-loss", help="Elect where --salvage-dir could not save all, too."),
+        typer.Option(
+            "--allow-loss", help="Also elect partitions whose records --salvage-dir could not save."
+        ),
     ] = False
     resume: Annotated[
         Path | None,
-        typer.Option(metavar="JOURNAL", help="Only finish what the run of this journal left."),
+        typer.Option(
+            metavar="JOURNAL", help="Only finish what the run of this journal left half done."
+        ),
     ] = None
     plan_output_file: PlanFile = None
     replica_info_file: ReplicaInfoFiles = None
@@ -153,22 +172,24 @@ class Options:
 app.callback(invoke_without_command=True, subcommand_metavar="[COMMAND [ARGS]...]")(
     command(Options, "unclean_recovery:recover", required=("bootstrap_server",))
 )
-app.command(scan_log_dirs.NAME, short_help="How far the replicas in log directories go.")(
+app.command(scan_log_dirs.NAME, short_help="Read how far the replicas in log directories go.")(
     scan_log_dirs.scan_log_dirs
 )
-app.command(plan_from_disks.NAME, short_help="Choose leaders out of log directories alone.")(
+app.command(plan_from_disks.NAME, short_help="Choose leaders from log directories alone.")(
     plan_from_disks.plan
 )
 app.command(doctor.NAME, short_help="Check that a recovery would work; nothing is changed.")(
     doctor.doctor
 )
-app.command(approve.NAME, short_help="Sign off a plan as its second person.")(approve.approve)
+app.command(approve.NAME, short_help="Approve a plan as a second person.")(approve.approve)
 app.add_typer(salvage.app, name=salvage.NAME)
 app.add_typer(spark.app, name=spark.NAME)
-app.command(aftercare.NAME, short_help="What an election left behind, and whether it is over.")(
+app.command(aftercare.NAME, short_help="Show what an unclean election left behind.")(
     aftercare.aftercare
 )
-app.command(report.NAME, short_help="The post-mortem that a journal tells.")(report.report)
+app.command(report.NAME, short_help="Write the post-mortem of a run from its journal.")(
+    report.report
+)
 app.add_typer(emulator.app, name=emulator.NAME)
 app.command(complete.NAME, hidden=True)(complete.complete)
 

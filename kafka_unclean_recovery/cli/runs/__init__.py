@@ -1,1 +1,1 @@
-"""The work of each command, once its flags are parsed."""
+"""Each module does the work of one command, after the flags are parsed."""

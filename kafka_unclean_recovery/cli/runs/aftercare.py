@@ -1,4 +1,5 @@
-"""What kafka-unclean-recovery aftercare does once its flags are parsed."""
+"""kafka-unclean-recovery aftercare looks at what an unclean election left, and can end
+transactions."""
 
 from __future__ import annotations
 
@@ -60,7 +61,11 @@ _WATCH_PAUSE_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """cluster_id: of the journal, None without one. disks: of brokers that are down, or were."""
+    """The partitions and disks to look at.
+
+    cluster_id: the journal's cluster, None without a journal. disks: the replica info of brokers
+    that are or were down.
+    """
 
     asked: Asked
     cluster_id: str | None = None
@@ -68,7 +73,7 @@ class Chosen:
 
 
 def care(console: Console, options: Options) -> int:
-    """The exit code of one run. Raises Exit."""
+    """Run the command and return its exit code. Raises Exit."""
     chosen = _chosen(console, options)
     return run(
         console,
@@ -87,7 +92,7 @@ def _connection(options: Options) -> list[str]:
 
 
 def _selection(options: Options) -> list[str]:
-    """The flags that choose partitions."""
+    """Return the given flags that choose partitions."""
     given = {
         "--journal": options.journal,
         "--topics": options.topics,
@@ -97,7 +102,7 @@ def _selection(options: Options) -> list[str]:
 
 
 def _chosen(console: Console, options: Options) -> Chosen:
-    """Raises Exit."""
+    """Check the flags and read the files that they name. Raises Exit."""
     if options.watch_duration_ms is not None and not options.watch:
         raise usage("--watch-duration-ms goes with --watch")
     if options.journal is not None and options.path_to_json_file is not None:
@@ -119,11 +124,11 @@ def _chosen(console: Console, options: Options) -> Chosen:
 def _read_journal(
     path: Path,
 ) -> tuple[str, frozenset[TopicPartition], frozenset[TopicPartition]]:
-    """(its cluster, what it elected, which of that is known to have lost nothing). Raises
-    Exit(2)."""
+    """Return (the journal's cluster, the partitions it elected, those of them that certainly lost
+    nothing). Raises Exit(2)."""
     text = read_input(path, "--journal")
     try:
-        # A torn last line was never acted on.
+        # The run never acted on an incomplete last line.
         lines = parse(text[: text.rfind("\n") + 1], f"--journal {path}")
         clusters = {line["cluster_id"] for line in lines if line["event"] == "begin"}
         partitions = elected(lines)
@@ -140,7 +145,7 @@ def _lossless(text: str, path: Path) -> frozenset[TopicPartition]:
     try:
         return lossless(read_post_mortem(text, str(path)).elections)
     except InputError:
-        return frozenset()  # it does not tell
+        return frozenset()  # The journal does not say what was lost.
 
 
 async def _care(session: Session, options: Options, chosen: Chosen) -> int:
@@ -165,7 +170,7 @@ async def _care(session: Session, options: Options, chosen: Chosen) -> int:
 
 @dataclass(slots=True)
 class _Watched:
-    """What the last look that worked found, and what was said of the looks."""
+    """The result of the last successful look, and the last sentence that was said about a look."""
 
     console: Console
     last: Aftercare
@@ -181,7 +186,8 @@ class _Watched:
 
 
 async def _watch(session: Session, options: Options, chosen: Chosen, watched: _Watched) -> bool:
-    """Whether it is over, also after a while; a signal ends it with what was seen last."""
+    """Look until the aftercare is over several times in a row, or the time is up. Return whether it
+    is over; a signal ends the watch with False."""
     duration = options.watch_duration_ms or _WATCH_MS
     deadline = Deadline.after(duration / 1000)
     try:
@@ -197,7 +203,8 @@ async def _watch(session: Session, options: Options, chosen: Chosen, watched: _W
 
 
 async def _look(session: Session, chosen: Chosen) -> Aftercare:
-    """Raises Exit(2) for the journal or the disks of another cluster."""
+    """Look once, and update the metrics. Raises Exit(2) for the journal or the disks of another
+    cluster."""
     found = await metrics_file.timed("look", session.stop.unless(_find(session, chosen)))
     metrics_file.found(aftercare_metrics(found))
     metrics_file.write_pass()
@@ -223,7 +230,7 @@ async def _find(session: Session, chosen: Chosen) -> Aftercare:
 
 
 async def _end_transactions(session: Session, options: Options, found: Aftercare) -> None:
-    """Raises JournalError before anything is done."""
+    """End the transactions whose ending is known. Raises JournalError before anything is done."""
     chosen = list(found.endable())
     leaders = await session.stop.unless(_leaders(session, found))
     path = options.journal or new_path(own_state_directory(found.cluster_id))
@@ -245,7 +252,8 @@ async def _end_transactions(session: Session, options: Options, found: Aftercare
 
 
 def _note(console: Console, path: Path, found: Aftercare) -> None:
-    """For the post-mortem; what was found is told whether it can be noted or not."""
+    """Note the result in the journal, for the post-mortem. A journal that can't be written is only
+    reported."""
     try:
         with Journal.open(path) as journal:
             note_aftercare(journal, found)

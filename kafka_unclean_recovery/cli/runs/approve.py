@@ -1,4 +1,4 @@
-"""What kafka-unclean-recovery approve does once its flags are parsed."""
+"""kafka-unclean-recovery approve shows a plan, asks a person, and writes the approval."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from kafka_unclean_recovery.shutdown import Interrupted, Stop
 
 
 def approve(console: Console, options: Options) -> int:
-    """The exit code of one run. Raises Exit."""
+    """Run the command and return its exit code. Raises Exit."""
     planned = _read(options.plan, options.output)
     return asyncio.run(_approve(console, planned, options.output))
 
 
 def _read(plan: Path, output: Path) -> PlanFile:
-    """Raises Exit(2)."""
+    """Read the plan and check that it can be approved. Raises Exit(2)."""
     check_output(output, "--output")
     try:
         planned = read_plan(read_input(plan, "PLAN"), str(plan))
@@ -45,14 +45,15 @@ def _read(plan: Path, output: Path) -> PlanFile:
 
 
 async def _approve(console: Console, plan: PlanFile, output: Path) -> int:
-    """Raises Exit(2)."""
+    """Show the plan, ask, and write the approval. Raises Exit(1) without an approval, Exit(2), and
+    Exit(128 plus the signal's number)."""
     plans = list(plan.partitions.values())
     console.show(f"plan of {plan.created_at} for cluster {plan.cluster_id}\n{plan.digest}\n")
     console.show(render_consent(plans))
     to_elect = sum(1 for p in plans if p.designated_leader is not None)
-    # Whoever approves nothing has nothing to finish: there is nothing to say.
+    # An interrupted approval leaves nothing to finish, so nothing is said about it.
     stop = Stop(lambda _: None)
-    # Python's own handler may miss a Ctrl-C that comes just before the loop waits.
+    # Python's own handler may miss a Ctrl-C that comes right before the event loop waits.
     stop.install()
     try:
         answer = await number_typed(console, stop, "to approve electing", to_elect)

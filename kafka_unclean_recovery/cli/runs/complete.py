@@ -1,7 +1,7 @@
-"""What kafka-unclean-recovery complete does: candidates on stdout, or silence.
+"""kafka-unclean-recovery complete prints candidates for a word on stdout, or nothing.
 
-A shell waits for it in the middle of a line that somebody types. So nothing is asked of a person,
-nothing is written, nothing is said of what went wrong, and after a second it is over.
+A shell waits for this command while a person types a line. So the command asks no questions, writes
+no files, reports no errors, and ends after one second at most.
 """
 
 from __future__ import annotations
@@ -28,16 +28,17 @@ from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
 _SECONDS = 1.0
 BOOTSTRAP = ("--bootstrap-server",)
 CONFIG = ("--command-config", "--admin.config")
-# What Kafka allows (org.apache.kafka.common.internals.Topic). No other name reaches a shell.
+# The names that Kafka allows (org.apache.kafka.common.internals.Topic). No other name reaches a
+# shell.
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 _CURSOR = "\0"
 
 
 def print_candidates(_: Console, options: Options) -> NoReturn:
-    """Ends the process, with code 0 whatever happened."""
+    """Print the candidates and end the process, always with code 0."""
 
     def over(*_: object) -> NoReturn:
-        # Past every clean-up: a resolver's thread may hang for long.
+        # No clean-up is run, because a resolver's thread may hang for long.
         os._exit(0)
 
     signal.signal(signal.SIGALRM, over)
@@ -49,7 +50,8 @@ def print_candidates(_: Console, options: Options) -> NoReturn:
 
 
 async def candidates(kind: Kind, line: str, environment: Mapping[str, str]) -> list[str]:
-    """What the last word of the line may be, sorted. Raises whatever goes wrong."""
+    """Return the candidates for the last word of the line, sorted. Raises any exception that
+    occurs."""
     words = words_of(line)
     server = value_of(words, BOOTSTRAP, environment)
     if server is None:
@@ -66,8 +68,8 @@ async def candidates(kind: Kind, line: str, environment: Mapping[str, str]) -> l
 
 
 def words_of(line: str) -> list[str]:
-    """As a shell would take it apart, but nothing in it is carried out; the last is what is being
-    typed, without what stands before a = in it."""
+    """Split the line as a shell would, but expand nothing. The last word is the word being typed,
+    without the part up to the = of a flag."""
     for closing in ("", "'", '"'):
         with contextlib.suppress(ValueError):
             words = shlex.split(line + _CURSOR + closing)
@@ -81,13 +83,14 @@ def words_of(line: str) -> list[str]:
 def value_of(
     words: Sequence[str], flags: Sequence[str], environment: Mapping[str, str]
 ) -> str | None:
-    """Of the last of the flags, before the word that is being typed; else of the environment."""
+    """Return the value of the last of these flags before the word being typed, or else the value of
+    the environment variable."""
     found = environment.get(plain_variable(flags[0]))
     for word, following in itertools.pairwise(words):
         name, equals, value = word.partition("=")
         if name in flags:
             found = value if equals else following
-    # The shell would have put these in place before the command is run.
+    # The shell would expand these before it runs the command.
     return os.path.expanduser(os.path.expandvars(found)) if found else None  # noqa: PTH111
 
 
@@ -96,7 +99,7 @@ def matching_topics(names: Iterable[str], typed: str) -> list[str]:
 
 
 def continued_list(brokers: Iterable[int], typed: str) -> list[str]:
-    """Of a list such as 1,2: each id that is not in it yet behind what is there; or `all`."""
+    """Return continuations of a list such as 1,2: the list with each id that it lacks, or `all`."""
     there, comma, begun = typed.rpartition(",")
     others = [str(b) for b in sorted(brokers) if str(b) not in there.split(",")]
     words = [*others, *([] if comma else ["all"])]
@@ -104,7 +107,7 @@ def continued_list(brokers: Iterable[int], typed: str) -> list[str]:
 
 
 async def _offline_brokers(reader: Reader) -> set[int]:
-    """Those that hold replicas, or are registered, and don't live."""
+    """Return the brokers that hold replicas or are registered, and are not live."""
     (cluster, _), topics = await asyncio.gather(reader.cluster(), reader.topics(None))
     holders = {b for topic in topics for part in topic.partitions for b in part.replicas}
     return (holders | set(cluster.fenced)) - set(cluster.brokers)

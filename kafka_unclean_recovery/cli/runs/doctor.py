@@ -1,4 +1,4 @@
-"""What kafka-unclean-recovery doctor does once its flags are parsed."""
+"""kafka-unclean-recovery doctor examines a cluster and prints its diagnosis."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from kafka_unclean_recovery.mechanisms import Wishes
 
 
 def diagnose_cluster(console: Console, options: Options) -> int:
-    """The exit code of one run. Raises Exit(2)."""
+    """Run the command and return its exit code. Raises Exit(2)."""
     wishes = _checked(options)
     config = None if options.command_config is None else str(options.command_config)
     return run(
@@ -41,7 +41,7 @@ def diagnose_cluster(console: Console, options: Options) -> int:
 
 
 def _checked(options: Options) -> Wishes:
-    """Raises Exit(2)."""
+    """Check the flags and return the wished mechanisms. Raises Exit(2)."""
     if not (options.salvage_dir.is_dir() or options.salvage_dir.absolute().parent.is_dir()):
         raise usage(
             f"--salvage-dir {options.salvage_dir}: lies in no directory; name one that exists, or a"
@@ -79,7 +79,8 @@ def _room(cluster_id: str, salvage: Path) -> Room:
 
 
 def _space(directory: Path) -> Space:
-    """Of the directory, or of the nearest above it that exists: there it would be made."""
+    """Return the free space of the directory, or of its nearest parent that exists, where the
+    directory would be created."""
     there = directory.absolute()
     while not there.exists() and there != there.parent:
         there = there.parent

@@ -1,4 +1,4 @@
-"""What kafka-elect-leaders does once its flags are parsed."""
+"""kafka-elect-leaders elects the designated leaders of a file, or lets the controller choose."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Leaders = Mapping[TopicPartition, int | None]
 
 
 def elect(console: Console, options: Options) -> int:
-    """The exit code of one run. Raises Exit(2)."""
+    """Run the command and return its exit code. Raises Exit(2)."""
     chosen = _chosen(options)
     wishes = _wishes(options)
     terms = read_terms(options.accept_loss or ())
@@ -56,7 +56,7 @@ def elect(console: Console, options: Options) -> int:
 
 
 def _wishes(options: Options) -> Wishes:
-    """Raises Exit(2)."""
+    """Check the flags and return the wished mechanisms. Raises Exit(2)."""
     wishes = wishes_of(options.transport, options.election_method, options.replica_log_info_dialect)
     if options.election_type == "designated":
         return wishes
@@ -78,7 +78,8 @@ def _pace(options: Options) -> Pace:
 
 
 def _chosen(options: Options) -> Leaders | None:
-    """The partitions and their designated leaders; None means every partition. Raises Exit(2)."""
+    """Return the partitions and their designated leaders; None means every partition. Raises
+    Exit(2)."""
     one = options.topic is not None or options.partition is not None
     ways = (one, options.path_to_json_file is not None, options.all_topic_partitions)
     if sum(ways) != 1:
@@ -109,14 +110,14 @@ def _read_file(path: Path, election_type: str) -> Leaders:
 
 
 async def _by_the_controller(session: Session, options: Options, chosen: Leaders | None) -> int:
-    """Preferred and unclean elections as the stock script has them: the controller chooses."""
+    """Make preferred or unclean elections as Kafka's own script does: the controller chooses."""
     kind = PREFERRED if options.election_type == "preferred" else UNCLEAN
     wanted = None if chosen is None else list(chosen)
     await session.cluster()
     answers = await session.controller.ask(
         lambda connection, deadline: elect_leaders(connection, kind, wanted, deadline)
     )
-    # Of every partition there is no telling which were to be answered.
+    # When every partition is asked for, the missing answers are not known.
     answers = left_out(wanted or ()) | answers
     metrics_file.found(outcome_metrics(_kind(answer) for answer in answers.values()))
     if options.format.is_json:
@@ -139,7 +140,7 @@ def _kind(answer: Answer) -> OutcomeKind:
 
 
 def _answer_json(tp: TopicPartition, answer: Answer) -> dict[str, object]:
-    """schemas/elections-1.schema.json."""
+    """Return a row of schemas/elections-1.schema.json."""
     return {
         "topic": tp.topic,
         "partition": tp.partition,
@@ -191,9 +192,9 @@ async def _elect_designated(
 
 
 async def _consented_by_hand(*_: object) -> Consent:
-    """Whoever wrote the file of leaders has consented to them."""
+    """Return the consent that the author of the file of leaders has given by writing the file."""
     return Consent(given=True, how="by hand")
 
 
 def _publish_nothing(*_: object) -> None:
-    """The plan was given, so no file of it is asked for."""
+    """Write no plan: the leaders came from a file."""

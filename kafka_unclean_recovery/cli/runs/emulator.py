@@ -1,4 +1,4 @@
-"""What kafka-unclean-recovery emulator does once its flags are parsed."""
+"""kafka-unclean-recovery emulator runs an emulated cluster until a signal stops it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from kafka_unclean_recovery.emulator.emulation import Settings
 from kafka_unclean_recovery.emulator.options import Options as ClusterOptions
 from kafka_unclean_recovery.signals import StopRequest, taken
 
-# How often it is looked whether a scenario is over, in seconds.
+# The end of a scenario is checked this often, in seconds.
 _SOON = 0.01
 
 _LOOKING = ("status", "metrics", "help")
@@ -39,7 +39,8 @@ Scenario = Sequence[tuple[str, Command]]
 
 
 def emulate(console: Console, options: Options) -> int:
-    """0 when it was stopped by a signal; 128 and its number if that was before it was ready."""
+    """Run the emulator until a signal. Return 0, or 128 plus the signal's number when the signal
+    came before the emulator was ready. Raises Exit."""
     scenario = _scenario(options.scenario)
     with ExitStack() as stack:
         signals = stack.enter_context(_signals())
@@ -51,7 +52,7 @@ def emulate(console: Console, options: Options) -> int:
         if options.data_dir is not None:
             tell_socket(options.data_dir, path)
         cluster = _start(stack, desk.cluster)
-        stack.callback(control.close)  # Before the cluster ends.
+        stack.callback(control.close)  # The control socket closes before the cluster ends.
         if (stopped := _rehearse(cluster, scenario, signals)) is not None:
             return 128 + stopped
         desk.ready = True
@@ -66,13 +67,13 @@ def _text(bootstrap_servers: str, socket: Path) -> str:
 
 
 def _json(bootstrap_servers: str, socket: Path) -> str:
-    """schemas/emulator-1.schema.json, in one line."""
+    """Return an object of schemas/emulator-1.schema.json, in one line."""
     where = {"bootstrap_servers": bootstrap_servers.split(","), "control_socket": str(socket)}
     return json.dumps({"format_version": 1, "kind": "emulator", **where}) + "\n"
 
 
 def _scenario(path: Path | None) -> Scenario:
-    """All of it, for nothing to be started for one that has a slip in it. Raises Exit(2)."""
+    """Read the whole scenario, so that nothing is started for one with an error. Raises Exit(2)."""
     if path is None:
         return ()
     try:
@@ -82,7 +83,7 @@ def _scenario(path: Path | None) -> Scenario:
 
 
 def _claim(stack: ExitStack, data_dir: Path) -> None:
-    """Raises Exit(2)."""
+    """Claim the data directory for this process. Raises Exit(2)."""
     try:
         stack.enter_context(claimed(data_dir))
     except ValueError as error:
@@ -108,7 +109,7 @@ def _cluster_options(options: Options) -> ClusterOptions:
 
 
 def _start(stack: ExitStack, cluster: Cluster) -> Cluster:
-    """Raises Exit(2)."""
+    """Start the cluster. Raises Exit(2)."""
     try:
         return stack.enter_context(cluster)
     except ValueError as error:
@@ -117,13 +118,14 @@ def _start(stack: ExitStack, cluster: Cluster) -> Cluster:
 
 @dataclass(slots=True)
 class _Desk:
-    """What ctl is answered. Until all is up and the scenario is over, only who looks is."""
+    """The desk answers commands of ctl. Until all brokers are up and the scenario is over, only
+    commands that look are answered."""
 
     cluster: Cluster
     ready: bool = False
 
     def answer(self, line: str) -> str:
-        """Raises BadCommand."""
+        """Carry out a command and return its answer. Raises BadCommand."""
         command = parse_line(line)
         if command is None:
             return ""
@@ -140,9 +142,11 @@ class _Desk:
 
 
 def _rehearse(cluster: Cluster, scenario: Scenario, signals: _Signals) -> int | None:
-    """Carry out the scenario; the signal that came meanwhile. Raises Exit(2).
+    """Carry out the scenario, and return the number of a signal that came meanwhile. Raises Exit(1)
+    and Exit(2).
 
-    In a thread of its own: a command may wait for long, and a signal is not to wait for it.
+    The scenario runs in a thread of its own: a command may wait for long, and a signal must not
+    wait for the command.
     """
     failed: list[BadCommand] = []
 
@@ -164,13 +168,14 @@ def _rehearse(cluster: Cluster, scenario: Scenario, signals: _Signals) -> int | 
 
 
 class _Signals:
-    """The first that asks to stop is kept; a second one ends the process at once."""
+    """The first signal that asks to stop is kept; a second one ends the process at once."""
 
     def __init__(self, readable: int) -> None:
         self._readable = readable
 
     def wait(self, seconds: float | None) -> int | None:
-        """The number of the signal, None if none came; None as a time is for ever."""
+        """Return the number of the signal, None when none came. seconds: None waits without
+        limit."""
         found, _, _ = select.select([self._readable], [], [], seconds)
         return os.read(self._readable, 1)[0] if found else None
 

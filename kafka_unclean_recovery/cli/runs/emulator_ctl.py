@@ -1,4 +1,4 @@
-"""What kafka-unclean-recovery emulator ctl does once its flags are parsed."""
+"""kafka-unclean-recovery emulator ctl sends one command to a running emulator."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from kafka_unclean_recovery.emulator.control.commands import (
 from kafka_unclean_recovery.emulator.control.control_socket import ask
 from kafka_unclean_recovery.emulator.disks.data_dir_claim import socket_of
 
-# Beyond the time that a command itself may wait.
+# Seconds to wait beyond the time that the command itself may wait.
 _PATIENCE = 60.0
 
 
 def control(console: Console, options: CtlOptions) -> int:
-    """The exit code: 2 for what can't be meant, 1 for what was tried and did not come about."""
+    """Send the command and return the exit code: 2 for a wrong command, 1 for one that failed."""
     words, as_json = options.command, options.format.is_json
     try:
-        # Checked here, for a wrong one to be told without an emulator.
+        # The command is checked here, so that a wrong one is reported without an emulator.
         command = parse_words(words)
         if command.name == "help":
             console.artefact(_help(command, words, as_json=as_json))
@@ -49,13 +49,13 @@ def control(console: Console, options: CtlOptions) -> int:
 
 
 def _help(command: Command, words: Sequence[str], *, as_json: bool) -> str:
-    """It needs no emulator."""
+    """Return the help text, which needs no emulator."""
     text = grammar(command.values.get("COMMAND"))
     return _json(words, text) if as_json else text
 
 
 def _json(words: Sequence[str], answer: object) -> str:
-    """schemas/emulator-ctl-1.schema.json, in one line."""
+    """Return an object of schemas/emulator-ctl-1.schema.json, in one line."""
     head = {"format_version": 1, "kind": "emulator-ctl", "command": list(words)}
     return json.dumps({**head, "answer": answer}) + "\n"
 

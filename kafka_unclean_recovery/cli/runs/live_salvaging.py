@@ -1,4 +1,5 @@
-"""--salvage-dir: the tails of live losers are saved before any leader is elected."""
+"""With --salvage-dir, the tails that live replicas would lose are saved before any leader is
+elected."""
 
 from __future__ import annotations
 
@@ -45,7 +46,7 @@ AllLosers = Mapping[TopicPartition, Losers]
 
 @dataclass(frozen=True, slots=True)
 class SalvageFirst:
-    """What --salvage-dir and --allow-loss ask for."""
+    """The wishes of --salvage-dir and --allow-loss."""
 
     directory: Path
     allow_loss: bool
@@ -55,7 +56,8 @@ class SalvageFirst:
 def salvage_first(
     directory: Path | None, allow_loss: bool, automated_recovery: bool
 ) -> SalvageFirst | None:
-    """None when nothing is to be saved. Raises Exit(2)."""
+    """Check the flags against each other. Return None when nothing is to be saved. Raises
+    Exit(2)."""
     if directory is None:
         if allow_loss:
             raise usage(f"--allow-loss says what may go unsaved, which takes {FLAG}")
@@ -78,7 +80,7 @@ def consent_notes(first: SalvageFirst, plans: Sequence[PartitionPlan]) -> tuple[
 
 
 def _notes_of(first: SalvageFirst, losers: AllLosers) -> Notes:
-    """What is to be saved, for who is asked."""
+    """Return notes on what is to be saved, for the person who is asked for consent."""
     otherwise = "it is lost" if first.allow_loss else "not elected, for want of --allow-loss"
     return {
         partition: [
@@ -103,11 +105,11 @@ async def save_tails(
     journal: Journal,
     duration_seconds: float,
 ) -> Unsaved:
-    """Save what the elections of `plans` destroy, and look again. duration_seconds: how long
-    brokers may take to answer that.
+    """Save the records that the elections of `plans` destroy, then observe the partitions again.
 
-    Raises Interrupted: then nothing is to be elected; Exit(2), JournalError, and what observing
-    raises.
+    duration_seconds: how long brokers may take to answer the second observation. Raises
+    Interrupted, after which nothing may be elected; Exit(2); JournalError; and the exceptions of
+    observing.
     """
     losers = _all_losers(plans)
     try:
@@ -188,7 +190,7 @@ def _saver(
 
 @dataclass(frozen=True, slots=True)
 class _StopWatch:
-    """A Watch that has enough when the run is asked to stop."""
+    """A Watch that stops the saving when the run is asked to stop."""
 
     stop: Stop
 
@@ -202,7 +204,8 @@ class _StopWatch:
 async def _plans_now(
     session: Session, plans: Sequence[PartitionPlan], duration_seconds: float
 ) -> Plans:
-    """Of those that are offline still. Saving may have taken long."""
+    """Return new plans of the partitions that are still offline, because saving may have taken
+    long."""
     wanted = Wanted(tuple(sorted(plan.state.topic_partition for plan in plans)), will_elect=True)
     return plan_recovery(await session.observer().observe(wanted, duration_seconds))
 

@@ -1,4 +1,4 @@
-"""What kafka-unclean-recovery plan does once its flags are parsed."""
+"""kafka-unclean-recovery plan chooses leaders from disks alone."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from kafka_unclean_recovery.report.run_metrics import report_metrics
 from kafka_unclean_recovery.report.table import render_table
 from kafka_unclean_recovery.wording import why_not
 
-# Of one partition, and of many.
+# The words for one partition, and for many.
 UNPLANNED = ("partition has no designated leader", "partitions have no designated leader")
 LEFTOVERS = (
     "partition is on disks only, deleted as the newest metadata log has it",
@@ -38,7 +38,7 @@ LEFTOVERS = (
 
 
 def plan(console: Console, options: Options) -> int:
-    """The exit code of one run. Raises Exit."""
+    """Run the command and return its exit code. Raises Exit."""
     sources = Sources(options.replica_info_file or (), options.log_dirs or (), options.mode)
     outputs = PlanOutputs(options.manual_recovery_output_file, options.plan_output_file)
     _check_flags(outputs, sources)
@@ -67,14 +67,14 @@ def plan(console: Console, options: Options) -> int:
 
 
 def _check_flags(outputs: PlanOutputs, sources: Sources) -> None:
-    """Raises Exit(2)."""
+    """Check the sources and the output files. Raises Exit(2)."""
     if not sources.any:
         raise usage("give at least one of --replica-info-file and --log-dirs")
     outputs.check()
 
 
 def _check_known(excluded: frozenset[int], info: ReplicaInfo) -> None:
-    """Raises Exit(2)."""
+    """Check that each excluded broker appears in what was read. Raises Exit(2)."""
     known = set(info.brokers)
     for part in info.partitions:
         known.update(log.broker for log in part.replica_logs)
@@ -83,7 +83,8 @@ def _check_known(excluded: frozenset[int], info: ReplicaInfo) -> None:
 
 
 def refuse_strangers(strangers: Sequence[int], known: Sequence[int]) -> None:
-    """A slip in an id would have a broker lead that never starts again. Raises Exit(2)."""
+    """Raise Exit(2) for an unknown broker: with a wrong id, a broker that never starts again could
+    be designated as a leader."""
     if strangers:
         found = ", ".join(map(str, known)) or "none"
         raise usage(
@@ -93,7 +94,7 @@ def refuse_strangers(strangers: Sequence[int], known: Sequence[int]) -> None:
 
 
 def _check_cluster_id(options: Options, info: ReplicaInfo) -> None:
-    """Raises Exit(2)."""
+    """Check that the cluster id is known when an output needs it. Raises Exit(2)."""
     given = (options.plan_output_file is not None, options.format.is_json)
     flags = itertools.compress(("--plan-output-file", "--format json"), given)
     if info.cluster_id is None and (flag := next(flags, None)):
@@ -109,7 +110,7 @@ def _report(info: ReplicaInfo, excluded: frozenset[int], chosen: Selection) -> R
     unknown = Outcome(OutcomeKind.FAILED, "nothing that was read has this partition")
     rows += [PartitionReport(tp, None, outcome=unknown) for tp in missing]
     return Report(
-        # A table shows no cluster id; _check_cluster_id sees to everything that does.
+        # The table shows no cluster id; _check_cluster_id refuses other outputs without one.
         Cluster(info.cluster_id or "", {}),
         tuple(sorted(rows, key=lambda row: row.topic_partition)),
         info.problems,
@@ -117,7 +118,7 @@ def _report(info: ReplicaInfo, excluded: frozenset[int], chosen: Selection) -> R
 
 
 def _unplanned(report: Report, hint: str) -> Iterator[str]:
-    """Nothing when every partition has a designated leader."""
+    """Return complaints about partitions without a designated leader; none when each has one."""
     if not report.partitions:
         yield f"nothing that was read has a partition of those asked for{hint}"
     without = [f"{row.topic_partition}: {why}" for row in report.partitions if (why := _why(row))]
@@ -134,7 +135,7 @@ def _leftovers(report: Report) -> Iterator[str]:
 
 
 def _why(row: PartitionReport) -> str | None:
-    """Why a partition has no designated leader; None when it has one, or was deleted."""
+    """Return why a partition has no designated leader; None when it has one or was deleted."""
     if row.plan is None:
         return row.outcome.reason if row.outcome else None
     return why_not(row.plan) if row.plan.designated_leader is None else None

@@ -1,4 +1,4 @@
-"""The flags of kafka-unclean-recovery, their checks, and what the files they name hold."""
+"""The flags of kafka-unclean-recovery are checked, and the files that they name are read."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """The flags, and what they come to. salvage: what is to be saved before electing, None when
-    nothing is."""
+    """The flags, and the values that they give. salvage: the wishes of --salvage-dir, None without
+    that flag."""
 
     options: Options
     aim: Aim
@@ -45,7 +45,7 @@ def config_of(options: Options) -> str | None:
 
 
 def sources_of(options: Options) -> Sources:
-    """Return what is known of the disks of dead brokers."""
+    """Return the sources that describe the disks of dead brokers."""
     return Sources(options.replica_info_file or (), options.log_dirs or ())
 
 
@@ -64,7 +64,7 @@ def asked_for(options: Options) -> Wishes:
 
 
 def read_inputs(console: Console, options: Options) -> Inputs:
-    """Everything that needs no cluster. Raises Exit."""
+    """Check the flags and read the files, which needs no cluster. Raises Exit."""
     _check_flags(options)
     wanted = _wanted(options)
     terms = read_terms(options.accept_loss or (), options.plan, options.require_approval)
@@ -87,7 +87,7 @@ def _salvage(options: Options) -> SalvageFirst | None:
 
 
 def _check_flags(options: Options) -> None:
-    """The exclusions of KIP-1275, and output files that exist. Raises Exit(2)."""
+    """Check the exclusions of KIP-1275 and the output files. Raises Exit(2)."""
     if options.all_offline_partitions == (options.path_to_json_file is not None):
         raise usage("give exactly one of --all-offline-partitions and --path-to-json-file")
     if options.format is ReplicaFormat.LADDER and not options.show_replica_info:
@@ -126,7 +126,8 @@ def _wanted(options: Options) -> Wanted:
 
 
 def _disks(console: Console, options: Options, wanted: Wanted) -> ReplicaInfo | None:
-    """What disks say of the wanted partitions, None when none were given. Raises Exit."""
+    """Return what disks say about the wanted partitions, None when no disks were given. Raises
+    Exit."""
     if not sources_of(options).any:
         return None
     check_connection(options.bootstrap_server, config_of(options))
@@ -135,7 +136,7 @@ def _disks(console: Console, options: Options, wanted: Wanted) -> ReplicaInfo | 
 
 
 def next_command(options: Options) -> str:
-    """What elects the leaders just planned, with the same connection."""
+    """Return the command line that elects the planned leaders over the same connection."""
     connection = connection_flags(options.bootstrap_server, config_of(options))
     connection += mechanism_flags(asked_for(options))
     manual = options.manual_recovery_output_file

@@ -1,4 +1,4 @@
-"""What kafka-unclean-recovery report does once its flags are parsed."""
+"""kafka-unclean-recovery report writes the post-mortem of a journal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _RENDER: dict[ReportFormat, Callable[[PostMortem], str]] = {
 
 
 def write_report(console: Console, options: Options) -> int:
-    """The exit code of one run. Raises Exit."""
+    """Run the command and return its exit code. Raises Exit."""
     render = _renderer(options)
     check_output(options.output, "--output")
     told = _read(options.journal)
@@ -41,7 +41,7 @@ def write_report(console: Console, options: Options) -> int:
 
 
 def _renderer(options: Options) -> Callable[[PostMortem], str]:
-    """Raises Exit(2)."""
+    """Return the renderer of the chosen format. Raises Exit(2)."""
     given = {
         ReportFormat.MARKDOWN: options.markdown,
         ReportFormat.HTML: options.html,
@@ -54,7 +54,7 @@ def _renderer(options: Options) -> Callable[[PostMortem], str]:
 
 
 def _read(path: Path) -> PostMortem:
-    """Raises Exit(2)."""
+    """Read the journal. Raises Exit(2)."""
     try:
         return read_post_mortem(read_input(path, "JOURNAL"), str(path))
     except InputError as error:

@@ -1,4 +1,4 @@
-"""What kafka-unclean-recovery salvage does once its flags are parsed."""
+"""kafka-unclean-recovery salvage saves records that the designated leaders lack."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _NO_REPLICA = "no replica here but the designated leader's"
 
 
 def save(console: Console, options: Options) -> int:
-    """The exit code of one run. Raises Exit."""
+    """Run the command and return its exit code. Raises Exit."""
     if not options.log_dirs and not options.replica_info_file:
         context_of_command().fail("Missing option '--log-dirs' or '--replica-info-file'.")
     check_new_directory(options.output, "--output")
@@ -60,7 +60,8 @@ def save(console: Console, options: Options) -> int:
 
 
 def parquet_records(instead: str = "") -> OpenRecords:
-    """`instead`: what else can be done without pyarrow. Raises Exit(2)."""
+    """Return the function that opens Parquet files. instead: advice for users without pyarrow.
+    Raises Exit(2)."""
     try:
         from kafka_unclean_recovery.salvage.parquet import RecordsFile
     except ModuleNotFoundError as error:
@@ -72,7 +73,7 @@ def parquet_records(instead: str = "") -> OpenRecords:
 
 
 def read_leaders(plan: Path, manual_recovery_file: Path | None) -> DesignatedLeaders:
-    """Raises Exit(2)."""
+    """Read the designated leaders from both files. Raises Exit(2)."""
     try:
         path = manual_recovery_file
         text = None if path is None else read_input(path, "--manual-recovery-file")
@@ -89,7 +90,10 @@ def _salvage(
     chosen: Selection,
     records: OpenRecords | None,
 ) -> Manifest:
-    """Raises Exit(2), Exit(1) when the output can't be written, Exit(130 or 143)."""
+    """Save the replicas and return the manifest.
+
+    Raises Exit(2), Exit(1) when the output can't be written, Exit(130 or 143).
+    """
     now = datetime.now(UTC).isoformat(timespec="seconds")
     watch = ScanWatch(console, "what was saved so far is left where it is", _incomplete(options))
     try:
@@ -112,7 +116,7 @@ def _salvage(
 def _find(
     options: Options, leaders: DesignatedLeaders, chosen: Selection
 ) -> tuple[list[Source], list[Salvaged], list[str]]:
-    """(what is to be read; rows of replicas that are not, by earlier scans; what is wrong).
+    """Return (replicas to read; rows of replicas that earlier scans make unnecessary; problems).
 
     Raises InputError, Exit(2).
     """
@@ -156,7 +160,8 @@ def _complaints(manifest: Manifest) -> Iterator[str]:
 def _not_found(
     rows: Sequence[Salvaged], leaders: DesignatedLeaders, chosen: Selection
 ) -> Iterator[str]:
-    """A slip in a name is not to look like a disk with nothing to salvage."""
+    """Return complaints about partitions without a replica here: a misspelt name must not look like
+    a disk with nothing to salvage."""
     if not rows:
         yield "no replica here is of a partition of the plan and not its designated leader's"
     missing = [

@@ -1,4 +1,4 @@
-"""What kafka-unclean-recovery salvage replay does once its flags are parsed."""
+"""kafka-unclean-recovery salvage replay produces saved records to another topic."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _CONNECTING_SECONDS = 15.0
 
 
 def produce(console: Console, options: Options) -> int:
-    """The exit code of one run. Raises Exit."""
+    """Run the command and return its exit code. Raises Exit."""
     try:
         return _run(console, options)
     except (InputError, ConfigError) as error:
@@ -53,7 +53,10 @@ def produce(console: Console, options: Options) -> int:
 
 
 def _run(console: Console, options: Options) -> int:
-    """Raises Exit(2), Exit(128 and a signal), and what the parts of it do."""
+    """Look at the saved records, and produce them with --execute.
+
+    Raises Exit(2), Exit(128 plus a signal's number), and the exceptions that `produce` handles.
+    """
     chosen = selection(options.topics, options.path_to_json_file)
     saved = read_saved(options.saved, chosen.includes)
     if chosen.everything:
@@ -80,7 +83,8 @@ def _run(console: Console, options: Options) -> int:
 
 
 def _without_kafkas_own(console: Console, saved: Saved) -> Saved:
-    """The groups' offsets and the transactions' states mean nothing in another topic."""
+    """Leave out Kafka's internal topics: committed offsets and transaction states have no meaning
+    in another topic."""
     own = {part.topic_partition.topic for part in saved.partitions} & set(INTERNAL_TOPICS)
     if own:
         console.say(f"left out: {', '.join(sorted(own))}, Kafka's own; --topics asks for them")
@@ -89,7 +93,7 @@ def _without_kafkas_own(console: Console, saved: Saved) -> Saved:
 
 
 def _checkpoint(options: Options, saved: Saved) -> Known:
-    """Raises Exit(2), InputError."""
+    """Read what was produced before. Raises Exit(2), InputError."""
     path = _checkpoint_file(options)
     if not path.parent.is_dir():
         raise usage(f"--checkpoint {path}: {path.parent} is no directory; make it first")
@@ -105,10 +109,8 @@ def _checkpoint_file(options: Options) -> Path:
 
 
 def _client(console: Console, options: Options) -> Client:
-    """Once a connection of our own was let in: its errors say more than librdkafka's.
-
-    Raises ConfigError, NoBrokerReachable.
-    """
+    """Return the client, after a test connection of our own, whose errors say more than those of
+    librdkafka. Raises ConfigError, NoBrokerReachable."""
     addresses = parse_bootstrap(options.bootstrap_server)
     path = None if options.command_config is None else str(options.command_config)
     settings, config = load_settings(options.bootstrap_server, path)
@@ -124,7 +126,7 @@ async def _try_connection(addresses: Sequence[Address], config: ClientConfig) ->
 
 
 def _works(client: Client, options: Options, saved: Saved) -> list[Work]:
-    """Raises InputError, NotReached, ProducingFailed."""
+    """Return the work for each saved partition. Raises InputError, NotReached, ProducingFailed."""
     names = [target_name(options.target, part.topic_partition.topic) for part in saved.partitions]
     targets = client.describe(names)
     return [
@@ -141,7 +143,8 @@ def _produce(
     digest: str,
     going_on: Callable[[], None],
 ) -> None:
-    """Raises Exit(128 and a signal), ProducingFailed, InputError, OSError."""
+    """Produce all partitions. Raises Exit(128 plus a signal's number), ProducingFailed, InputError,
+    OSError."""
     producer = client.producer(work.target for work in works if work.target is not None)
     with open_checkpoint(_checkpoint_file(options), digest) as checkpoint:
         for done, work in enumerate(works):
@@ -151,8 +154,8 @@ def _produce(
 
 @contextmanager
 def _stoppable(console: Console) -> Iterator[Callable[[], None]]:
-    """What is given raises Exit(128 and its number) after a signal; a second one ends the
-    process."""
+    """Give a function that raises Exit(128 plus the signal's number) after a signal; a second
+    signal ends the process."""
     again = "run it again, which goes on from there"
     first = "stopping: what was sent is awaited (a second signal stops at once)"
     signals = Signals(console, first, f"stopped at once; {again}")

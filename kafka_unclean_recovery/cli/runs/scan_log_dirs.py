@@ -1,4 +1,4 @@
-"""What kafka-unclean-recovery scan-log-dirs does once its flags are parsed."""
+"""kafka-unclean-recovery scan-log-dirs reads log directories and prints the replica info."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from kafka_unclean_recovery.report.scan_table import render_replica_info
 
 
 def scan(console: Console, options: Options) -> int:
-    """The exit code of one run. Raises Exit."""
+    """Run the command and return its exit code. Raises Exit."""
     check_output(options.output, "--output")
     chosen = selection(options.topics, options.path_to_json_file)
     watch = ScanWatch(console)
@@ -39,7 +39,8 @@ def scan(console: Console, options: Options) -> int:
 
 
 def _give(console: Console, options: Options, info: ReplicaInfo) -> None:
-    """Stdout gets its artefact even when the file can't be written: a scan may take hours."""
+    """Write the file and print the result. The result is printed even when the file can't be
+    written, because a scan may take hours."""
     text = replica_info_json(info) if options.format.is_json or options.output else ""
     try:
         if options.output is not None:
@@ -55,7 +56,8 @@ def _partial(info: ReplicaInfo) -> Iterator[str]:
 
 
 def _not_found(info: ReplicaInfo, chosen: Selection) -> Iterator[str]:
-    """A slip in a name is not to look like a disk without problems."""
+    """Return complaints about partitions without a replica here: a misspelt name must not look like
+    a disk without problems."""
     found = {part.topic_partition for part in info.partitions if part.replica_logs}
     missing = [str(tp) for tp in sorted(chosen.named - found)]
     if missing:

@@ -1,4 +1,4 @@
-"""What kafka-unclean-recovery spark plan does once its flags are parsed."""
+"""kafka-unclean-recovery spark plan chooses leaders from the tables of spark scan."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 HTML = "--html"
 
 WORST = 100
-"""Partitions whose replicas the page shows."""
+"""The page shows the replicas of at most so many partitions."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What is told once all is written."""
+    """The result that is reported after all files are written."""
 
     summary: Summary
     unusable: Counted
@@ -51,7 +51,7 @@ class _Found:
 
 
 def plan(console: Console, options: Options) -> int:
-    """The exit code of one run. Raises Exit."""
+    """Run the command and return its exit code. Raises Exit."""
     check_installed()
     _check_outputs(options)
     excluded = broker_ids(options.exclude_brokers, "--exclude-brokers")
@@ -62,7 +62,7 @@ def plan(console: Console, options: Options) -> int:
     from kafka_unclean_recovery.spark.running import JobFailed, run_watched
 
     def tell(_: int) -> None:
-        """Its jobs are many, and of no known number of tasks."""
+        """Show nothing: there are many jobs, and the number of their tasks is not known."""
 
     try:
         with session_for(options.master, options.conf or (), watch) as spark:
@@ -84,7 +84,7 @@ def plan(console: Console, options: Options) -> int:
 
 
 def _check_outputs(options: Options) -> None:
-    """Raises Exit(2)."""
+    """Check the output files. Raises Exit(2)."""
     given = {
         MANUAL: options.manual_recovery_output_file,
         PLAN: options.plan_output_file,
@@ -110,7 +110,7 @@ def _read(options: Options) -> Scans:
 
 
 def _check_cluster_id(options: Options, merged: ReplicaInfo) -> None:
-    """Raises Exit(2)."""
+    """Check that the cluster id is known when the plan file needs it. Raises Exit(2)."""
     if options.plan_output_file is not None and merged.cluster_id is None:
         raise usage(
             f"{PLAN} needs the id of the cluster, and no meta.properties that was scanned has it;"
@@ -126,7 +126,7 @@ def _work(
     excluded: frozenset[int],
     watch: SparkWatch,
 ) -> _Found:
-    """All that needs Spark. Raises Exit(2)."""
+    """Plan and write the files, which needs Spark. Raises Exit(2)."""
     from kafka_unclean_recovery.spark.plan import planning
 
     console.progress("planning")
@@ -151,7 +151,8 @@ def _work(
 
 
 def _until_stopped(chunks: Iterable[str], watch: SparkWatch) -> Iterator[str]:
-    """A signal cancels the job that runs; it may come between two."""
+    """Return the chunks until a signal comes. A signal cancels a running job, but may also come
+    between two jobs; then Stopped is raised here."""
     for chunk in chunks:
         if watch.stopped:
             raise Stopped

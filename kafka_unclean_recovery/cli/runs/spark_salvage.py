@@ -1,4 +1,5 @@
-"""What kafka-unclean-recovery spark salvage does once its flags are parsed."""
+"""kafka-unclean-recovery spark salvage saves records that the designated leaders lack, with
+Spark."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def salvage(console: Console, options: Options) -> int:
-    """The exit code of one run. Raises Exit."""
+    """Run the command and return its exit code. Raises Exit."""
     check_installed()
     check_new_directory(options.output, "--output")
     chosen = selection(options.topics, options.path_to_json_file)
@@ -77,7 +78,7 @@ def _run(options: Options, leaders: DesignatedLeaders, watch: SparkWatch) -> Tot
 
 
 def _check_cluster(scanned: str | None, planned: str) -> None:
-    """Raises InputError."""
+    """Raise InputError when the scans belong to another cluster than the plan."""
     if scanned not in (None, planned):
         raise InputError(
             f"the scans are of cluster {scanned}, the plan of cluster {planned}; give scans of the"
@@ -86,7 +87,8 @@ def _check_cluster(scanned: str | None, planned: str) -> None:
 
 
 def _wanted(leaders: DesignatedLeaders, chosen: Selection) -> DesignatedLeaders:
-    """Raises Exit(2) for a partition asked for that the plan does not have."""
+    """Return the chosen partitions of the plan. Raises Exit(2) for a named partition that the plan
+    does not have."""
     strangers = sorted(chosen.named - leaders.partitions.keys())
     if strangers:
         raise usage(f"--path-to-json-file: {strangers[0]} is not in the plan; leave it out")
@@ -95,7 +97,8 @@ def _wanted(leaders: DesignatedLeaders, chosen: Selection) -> DesignatedLeaders:
 
 
 def _json(totals: Totals, cluster_id: str) -> str:
-    """schemas/spark-salvage-1.schema.json; what was saved of each replica is in manifest.json."""
+    """Return an object of schemas/spark-salvage-1.schema.json; manifest.json says what was saved of
+    each replica."""
     head = {"format_version": 1, "kind": "spark-salvage", "cluster_id": cluster_id}
     figures = asdict(totals) | {"problems": list(totals.problems)}
     return json.dumps({**head, **figures}) + "\n"

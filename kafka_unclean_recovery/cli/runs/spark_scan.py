@@ -1,4 +1,4 @@
-"""What kafka-unclean-recovery spark scan does once its flags are parsed."""
+"""kafka-unclean-recovery spark scan scans log directories with Spark."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def scan(console: Console, options: Options) -> int:
-    """The exit code of one run. Raises Exit."""
+    """Run the command and return its exit code. Raises Exit."""
     check_installed()
     chosen = selection(options.topics, options.path_to_json_file)
     asked = _asked(options, chosen)
@@ -136,7 +136,8 @@ def _first(one: str, many: str, doubts: Doubts) -> Iterator[str]:
 
 
 def _not_found(scanned: Scanned, missing: list[str], chosen: Selection) -> Iterator[str]:
-    """A slip in a name is not to look like a disk without problems."""
+    """Return complaints about partitions without a replica here: a misspelt name must not look like
+    a disk without problems."""
     if missing:
         yield from count_and_first(
             "partition has no replica here", "partitions have no replica here", missing

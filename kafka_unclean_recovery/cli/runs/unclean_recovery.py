@@ -1,4 +1,5 @@
-"""What kafka-unclean-recovery does once its flags are parsed."""
+"""kafka-unclean-recovery without a command observes and plans, elects, or resumes an earlier
+run."""
 
 from __future__ import annotations
 
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 
 
 def recover(console: Console, options: Options) -> int:
-    """The exit code of one run. Raises Exit."""
+    """Run the command and return its exit code. Raises Exit."""
     if options.resume is not None:
         return _resume(console, options, options.resume)
     inputs = read_inputs(console, options)
@@ -60,7 +61,7 @@ def recover(console: Console, options: Options) -> int:
 
 
 def _resume(console: Console, options: Options, path: Path) -> int:
-    """Finish what the run of a journal left, and nothing else. Raises Exit."""
+    """Finish what the journal's run left, and nothing else. Raises Exit."""
     chosen = (
         options.all_offline_partitions,
         options.path_to_json_file,
@@ -110,7 +111,7 @@ async def _recover(session: Session, inputs: Inputs) -> int:
 
 
 async def _look(session: Session, inputs: Inputs) -> int:
-    """The exit code of a run that elects nothing."""
+    """Observe and plan without electing, and return the exit code."""
     options = inputs.options
     publish = partial(outputs_of(options).write, session.console)
     result = await look(session.new_run(publish), inputs.aim)
@@ -124,7 +125,7 @@ async def _look(session: Session, inputs: Inputs) -> int:
 
 
 async def _elect(session: Session, inputs: Inputs, journal: Journal) -> int:
-    """The exit code of a run that elects the leaders that it plans."""
+    """Elect the leaders that the run plans, and return the exit code."""
     options = inputs.options
     to_save: ToSave | None = None
     save: Save | None = None
@@ -160,7 +161,7 @@ def _saving(
 
 
 async def _check_awaited(session: Session, cluster: Cluster, wanted: Wanted) -> None:
-    """Whoever is waited for is somebody. Raises Exit(2)."""
+    """Check that each awaited broker exists. Raises Exit(2)."""
     looking = unknown_brokers(session.reader, cluster, wanted.wait_for)
     strangers = await session.stop.unless(looking)
     if strangers:
@@ -171,7 +172,7 @@ async def _check_awaited(session: Session, cluster: Cluster, wanted: Wanted) -> 
 
 
 def _check_cluster(disks: ReplicaInfo, cluster_id: str) -> None:
-    """Raises Exit(2)."""
+    """Check that the disks belong to this cluster. Raises Exit(2)."""
     try:
         check_cluster(disks, cluster_id)
     except InputError as error:
