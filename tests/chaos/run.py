@@ -259,11 +259,12 @@ def _flags(way: Way, directory: Path) -> tuple[str, ...]:
 
 def _heal(tapped: TappedCluster, told: Scenario) -> None:
     """A killed broker may stay dead until the next run."""
+    # Controllers first: without most of them no broker is fenced, and none can register.
+    tapped.heal()
     if told.fault is Fault.KILL_BROKER and told.stays_dead:
         tapped.cluster.wait_until_fenced({told.broker})
     elif told.fault is Fault.KILL_BROKER:
         tapped.cluster.start({told.broker})
-    tapped.heal()
     if Fault.QUOTA in told.faults:
         heal_quota(tapped)
 

@@ -135,6 +135,8 @@ class Way(StrEnum):
 _WAYS = {Way.PLAIN: 5, Way.TERMINAL: 3, Way.WAIT: 3, Way.SALVAGE: 3, Way.ALL: 1}
 
 
+# A broker hit by one of these hears nobody, or is heard by no controller.
+_UNHEARD = (Fault.PAUSE_BROKER, Fault.CUT_CONTROL)
 # Done before anything happens to a controller; and a pipe has no reader from the start.
 _BY_THE_CONTROLLER = (Fault.QUOTA, Fault.ALTER_CONFIG, Fault.NO_READER)
 _ONLY_ON_TOP = (Fault.QUOTA, Fault.NO_READER)
@@ -234,6 +236,9 @@ def _extras(random: Random, fault: Fault, way: Way) -> tuple[Extra, ...]:
         # What is said is waited for.
         kinds.remove(Fault.NO_READER)
     kinds = random.sample(kinds, random.choice((1, 1, 2)))
+    if fault in OF_TOPICS and {*kinds} == {*_UNHEARD}:
+        # Both survivors would be out, and nobody could change the topic.
+        kinds.pop()
     survivors = random.sample(SURVIVORS, len(SURVIVORS))
     kinds.sort(key=lambda kind: kind not in _BY_THE_CONTROLLER)
     early = [random.random() < 0.4 or kind in _BY_THE_CONTROLLER for kind in kinds]
