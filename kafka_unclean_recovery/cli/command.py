@@ -37,8 +37,9 @@ def command(
     """
 
     def invoke(**flags: Any) -> None:
-        context = context_of_command()
-        if context.invoked_subcommand is not None:
+        # Without --log-format the context is that of a group further up, which has called this.
+        context = context_of_command() if "log_format" in flags else None
+        if context is not None and context.invoked_subcommand is not None:
             _refuse_flags_before(context, context.invoked_subcommand)
             return
         for name in required:
