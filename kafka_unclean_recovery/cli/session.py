@@ -18,7 +18,7 @@ from kafka_unclean_recovery.cli import standard_streams
 from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.exits import NOT_ALL, UNREACHABLE, USAGE, Exit, usage
 from kafka_unclean_recovery.cli.metrics_file import timed
-from kafka_unclean_recovery.cluster.config.security import load_client_config
+from kafka_unclean_recovery.cluster.config.security import ClientConfig, load_client_config
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.quorum import Controller, Patience, Unsure
 from kafka_unclean_recovery.cluster.reading import Reader
@@ -121,19 +121,24 @@ class Session:
         return WaveElector(elector_for(method, means), means, pace)
 
 
-def connection_flags(bootstrap_server: str, config: str | None) -> list[str]:
+def connection_flags(bootstrap_server: str, config: Path | None) -> list[str]:
     """Return the flags for the same connection, for a command that is printed."""
-    given = [] if config is None else ["--command-config", config]
+    given = [] if config is None else ["--command-config", str(config)]
     return ["--bootstrap-server", bootstrap_server, *given]
 
 
-def check_connection(bootstrap_server: str, command_config: str | None) -> None:
+def _client_config(path: Path | None) -> ClientConfig:
+    """Raises ConfigError."""
+    return load_client_config(None if path is None else str(path))
+
+
+def check_connection(bootstrap_server: str, command_config: Path | None) -> None:
     """Refuse early, before long work, a connection that `run` would refuse. Raises Exit(2)."""
     # A pipe, as of <(vault ...), can be read only once, and `run` reads it.
-    piped = command_config is not None and Path(command_config).is_fifo()
+    piped = command_config is not None and command_config.is_fifo()
     try:
         parse_bootstrap(bootstrap_server)
-        load_client_config(None if piped else command_config)
+        _client_config(None if piped else command_config)
     except ConfigError as error:
         raise usage(str(error)) from None
 
@@ -141,7 +146,7 @@ def check_connection(bootstrap_server: str, command_config: str | None) -> None:
 def run(
     console: Console,
     bootstrap_server: str,
-    command_config: str | None,
+    command_config: Path | None,
     work: Callable[[Session], Awaitable[int]],
     wishes: Wishes = _NO_WISHES,
 ) -> int:
@@ -149,7 +154,7 @@ def run(
     code."""
     try:
         bootstrap = parse_bootstrap(bootstrap_server)
-        config = load_client_config(command_config)
+        config = _client_config(command_config)
     except ConfigError as error:
         console.say(str(error))
         return USAGE

@@ -78,17 +78,13 @@ def care(console: Console, options: Options) -> int:
     return run(
         console,
         options.bootstrap_server,
-        _config(options),
+        options.command_config,
         lambda session: _care(session, options, chosen),
     )
 
 
-def _config(options: Options) -> str | None:
-    return None if options.command_config is None else str(options.command_config)
-
-
 def _connection(options: Options) -> list[str]:
-    return connection_flags(options.bootstrap_server, _config(options))
+    return connection_flags(options.bootstrap_server, options.command_config)
 
 
 def _selection(options: Options) -> list[str]:
@@ -117,7 +113,7 @@ def _chosen(console: Console, options: Options) -> Chosen:
     sources = Sources(options.replica_info_file or (), options.log_dirs or ())
     if not sources.any:
         return chosen
-    check_connection(options.bootstrap_server, _config(options))
+    check_connection(options.bootstrap_server, options.command_config)
     return replace(chosen, disks=read_sources(console, sources, selected))
 
 

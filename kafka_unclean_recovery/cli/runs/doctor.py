@@ -30,11 +30,10 @@ from kafka_unclean_recovery.mechanisms import Wishes
 def diagnose_cluster(console: Console, options: Options) -> int:
     """Run the command and return its exit code. Raises Exit(2)."""
     wishes = _checked(options)
-    config = None if options.command_config is None else str(options.command_config)
     return run(
         console,
         options.bootstrap_server,
-        config,
+        options.command_config,
         lambda session: _doctor(session, options),
         wishes,
     )

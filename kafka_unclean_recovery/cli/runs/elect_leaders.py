@@ -44,7 +44,6 @@ def elect(console: Console, options: Options) -> int:
     chosen = _chosen(options)
     wishes = _wishes(options)
     terms = read_terms(options.accept_loss or ())
-    config = None if options.command_config is None else str(options.command_config)
 
     async def work(session: Session) -> int:
         if options.election_type != "designated":
@@ -52,7 +51,7 @@ def elect(console: Console, options: Options) -> int:
         assert chosen is not None
         return await _designated(session, options, chosen, terms)
 
-    return run(console, options.bootstrap_server, config, work, wishes)
+    return run(console, options.bootstrap_server, options.command_config, work, wishes)
 
 
 def _wishes(options: Options) -> Wishes:

@@ -40,10 +40,6 @@ class Inputs:
     wishes: Wishes
 
 
-def config_of(options: Options) -> str | None:
-    return None if options.command_config is None else str(options.command_config)
-
-
 def sources_of(options: Options) -> Sources:
     """Return the sources that describe the disks of dead brokers."""
     return Sources(options.replica_info_file or (), options.log_dirs or ())
@@ -130,14 +126,14 @@ def _disks(console: Console, options: Options, wanted: Wanted) -> ReplicaInfo | 
     Exit."""
     if not sources_of(options).any:
         return None
-    check_connection(options.bootstrap_server, config_of(options))
+    check_connection(options.bootstrap_server, options.command_config)
     named = None if wanted.partitions is None else frozenset(wanted.partitions)
     return read_sources(console, sources_of(options), Selection(partitions=named))
 
 
 def next_command(options: Options) -> str:
     """Return the command line that elects the planned leaders over the same connection."""
-    connection = connection_flags(options.bootstrap_server, config_of(options))
+    connection = connection_flags(options.bootstrap_server, options.command_config)
     connection += mechanism_flags(asked_for(options))
     manual = options.manual_recovery_output_file
     if manual is not None:

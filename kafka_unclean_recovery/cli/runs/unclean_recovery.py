@@ -19,7 +19,6 @@ from kafka_unclean_recovery.cli.runs.recovery_inputs import (
     Inputs,
     asked_for,
     bounds_an_election,
-    config_of,
     next_command,
     outputs_of,
     read_inputs,
@@ -54,7 +53,7 @@ def recover(console: Console, options: Options) -> int:
     return run(
         console,
         options.bootstrap_server,
-        config_of(options),
+        options.command_config,
         lambda session: _recover(session, inputs),
         inputs.wishes,
     )
@@ -90,7 +89,7 @@ def _resume(console: Console, options: Options, path: Path) -> int:
             console.artefact(resumed_json(cluster.cluster_id, path, done))
         return OK
 
-    return run(console, options.bootstrap_server, config_of(options), work)
+    return run(console, options.bootstrap_server, options.command_config, work)
 
 
 async def _recover(session: Session, inputs: Inputs) -> int:
