@@ -17,7 +17,8 @@ from kafka_unclean_recovery.cluster.requests.describe import Described, RequestF
 from kafka_unclean_recovery.cluster.wire.error_codes import ELECTION_NOT_NEEDED, NONE, error_name
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, NoBrokerReachable
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.files.journal import Journal, JournalError
+from kafka_unclean_recovery.files.journal import Journal
+from kafka_unclean_recovery.files.journal_lines import JournalError
 from kafka_unclean_recovery.model import (
     Outcome,
     OutcomeKind,

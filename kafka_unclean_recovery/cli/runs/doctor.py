@@ -19,7 +19,7 @@ from kafka_unclean_recovery.doctor.examine import Patient, examine
 from kafka_unclean_recovery.doctor.facts import Room, Space
 from kafka_unclean_recovery.doctor.metrics import doctor_metrics
 from kafka_unclean_recovery.doctor.report import render_json, render_text
-from kafka_unclean_recovery.files.journal import (
+from kafka_unclean_recovery.files.state_directory import (
     state_directory,
     unfinished_journals,
     why_not_to_use,
