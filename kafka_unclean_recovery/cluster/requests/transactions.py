@@ -20,8 +20,8 @@ from kafka.protocol.admin.transactions import (
 )
 from kafka.protocol.producer.transaction import WriteTxnMarkersRequest
 
+from kafka_unclean_recovery.cluster.requests.asking import by_topic
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
-from kafka_unclean_recovery.cluster.requests.replica_probe import by_topic
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.error_codes import NONE, UNKNOWN_TOPIC_OR_PARTITION
 from kafka_unclean_recovery.deadline import Deadline
