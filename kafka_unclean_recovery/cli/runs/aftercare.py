@@ -13,10 +13,9 @@ from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.aftercare.comparing import with_returning
 from kafka_unclean_recovery.aftercare.ending import Ended, end_transactions
 from kafka_unclean_recovery.aftercare.looking import Asked, look
-from kafka_unclean_recovery.aftercare.metrics import aftercare_metrics
 from kafka_unclean_recovery.aftercare.producers import producers_advice
 from kafka_unclean_recovery.aftercare.report import render_json
-from kafka_unclean_recovery.aftercare.result import Aftercare
+from kafka_unclean_recovery.aftercare.result import Aftercare, aftercare_metrics
 from kafka_unclean_recovery.aftercare.returning import advice
 from kafka_unclean_recovery.aftercare.table import render_aftercare, summary
 from kafka_unclean_recovery.aftercare.transactions import Hanging

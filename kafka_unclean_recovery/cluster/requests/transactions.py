@@ -136,6 +136,18 @@ async def describe_producers(
     return found
 
 
+async def open_transactions(
+    connection: Connection, topic_partition: TopicPartition, deadline: Deadline
+) -> Mapping[int, int]:
+    """Return the first offset of each transaction that a replica's log leaves open, by producer id.
+    A follower without a leader answers too; needs READ on the topic. Raises ConnectionFailed,
+    RequestFailed."""
+    found = (await describe_producers(connection, [topic_partition], deadline))[topic_partition]
+    if found.error != NONE:
+        raise RequestFailed("DescribeProducers", found.error)
+    return {each.producer_id: each.start_offset for each in found.open}
+
+
 def _producer_id(state: ProducerState) -> int:
     return state.producer_id
 
