@@ -34,7 +34,7 @@ from kafka_unclean_recovery.transport.sending import settle
 
 _LATE_SECONDS = 2.0
 _RETRY_SECONDS = 0.5
-_LATE = "the controller took too long over it to elect on what had been seen before"
+_LATE = "the controller took so long that what had been seen before is too old to elect by"
 
 Outcomes = dict[TopicPartition, Outcome]
 Carried = dict[TopicPartition, Election]

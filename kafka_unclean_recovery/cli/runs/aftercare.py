@@ -126,7 +126,9 @@ def _read_journal(
     except JournalError as error:
         raise usage(str(error)) from None
     except (KeyError, TypeError):
-        raise usage(f"--journal {path}: not as it was written; leave it out") from None
+        raise usage(
+            f"--journal {path}: the journal is not as it was written; leave it out"
+        ) from None
     if len(clusters) != 1 or not partitions:
         raise usage(f"--journal {path}: it tells of no election; name another, or leave it out")
     return clusters.pop(), partitions, _lossless(text, path)
@@ -189,7 +191,9 @@ async def _watch(session: Session, options: Options, chosen: Chosen, watched: _W
     except Interrupted:
         return False
     if not over:
-        session.console.say(f"not over {IN_A_ROW} times in a row within {duration} ms")
+        session.console.say(
+            f"the aftercare was not over {IN_A_ROW} times in a row within {duration} ms"
+        )
     return over
 
 
@@ -252,7 +256,7 @@ def _note(console: Console, path: Path, found: Aftercare) -> None:
     except JournalError as error:
         failure = str(error)
     if failure is not None:
-        console.say(f"not noted for the report: {failure}")
+        console.say(f"the journal lacks this result, and so will a report of it: {failure}")
 
 
 async def _leaders(session: Session, found: Aftercare) -> Mapping[TopicPartition, Broker]:
@@ -306,7 +310,9 @@ def _advice(options: Options, found: Aftercare) -> Iterator[str]:
                 "without --journal it is not known whether the coordinators' own log,"
                 " __transaction_state, was elected uncleanly: then these endings may be wrong"
             )
-        yield f"this ends those whose ending is known: {_ending_command(options)}"
+        yield (
+            f"this command ends the transactions whose ending is known: {_ending_command(options)}"
+        )
     unsure = sum(not each.verdict.sure for each in found.hanging())
     if unsure:
         yield (
