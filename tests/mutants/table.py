@@ -56,13 +56,16 @@ HELD = {
     "recovery/consent": Held(
         ("tests/recovery/test_consent.py",), ("tests/mission/test_consent.py",)
     ),
-    "files/journal": Held(
-        (
-            "tests/files/test_journal.py",
-            "tests/transport/test_settling.py",
-            "tests/files/test_hostile_files.py",
+    **dict.fromkeys(
+        ("files/journal", "files/journal_lines", "files/state_directory"),
+        Held(
+            (
+                "tests/files/test_journal.py",
+                "tests/transport/test_settling.py",
+                "tests/files/test_hostile_files.py",
+            ),
+            (_JOURNALED, "tests/mission/test_state_directory.py"),
         ),
-        (_JOURNALED, "tests/mission/test_state_directory.py"),
     ),
     "transport/electing": Held(_RUNS, (_HONEST, *_MISSION)),
     "transport/reorder_elector": Held((), (_HONEST, *_MISSION)),
