@@ -16,6 +16,7 @@ from msgspec import inspect
 
 import kafka_unclean_recovery
 from kafka_unclean_recovery.formats.approval import ApprovalJson
+from kafka_unclean_recovery.formats.doctor import DoctorJson
 from kafka_unclean_recovery.formats.plan import PlanJson
 from kafka_unclean_recovery.formats.replica_info import ReplicaInfoJson
 from kafka_unclean_recovery.formats.report import ReportJson
@@ -23,6 +24,7 @@ from kafka_unclean_recovery.formats.report import ReportJson
 SCHEMAS = Path(kafka_unclean_recovery.__file__).parent / "schemas"
 DOCUMENTS: Mapping[str, tuple[type, str]] = {
     "approval": (ApprovalJson, "Approval of a plan of kafka-unclean-recovery, format 1"),
+    "doctor": (DoctorJson, "What kafka-unclean-recovery doctor found, format 1"),
     "plan": (PlanJson, "Plan of kafka-unclean-recovery, format 1"),
     "replica-info": (ReplicaInfoJson, "Replica info of kafka-unclean-recovery, format 1"),
     "report": (ReportJson, "Report of kafka-unclean-recovery, format 1"),
@@ -61,9 +63,13 @@ def _entry(kind: inspect.StructType, defs: dict[str, Json]) -> Json:
         "description": about,
         "type": "object",
         "properties": properties,
-        "required": [field.encode_name for field in kind.fields if field.required],
+        "required": [field.encode_name for field in kind.fields if _required(field)],
         "additionalProperties": False,
     }
+
+
+def _required(field: inspect.Field) -> bool:
+    return field.required or isinstance(field.type, inspect.LiteralType)
 
 
 def _described(entry: type) -> tuple[str, dict[str, str]]:

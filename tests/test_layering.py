@@ -31,7 +31,7 @@ ALLOWED = {
         "transport",
     },
     "post_mortem": {"files", "formats", "planning", "report"},
-    "doctor": {"cluster", "deadline", "planning", "report", "transport"},
+    "doctor": {"cluster", "deadline", "files", "formats", "planning", "report", "transport"},
     "log_dir": {"files", "planning", "signals"},
     "stores": {"log_dir"},
     "salvage": {"files", "formats", "log_dir", "planning", "report"},

@@ -3,6 +3,7 @@ I/O."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from kafka_unclean_recovery.doctor.brokers import broker_checks
@@ -26,6 +27,13 @@ class Diagnosis:
     @property
     def worst(self) -> Status:
         return worst(self.checks)
+
+    @property
+    def counts(self) -> Counter[str]:
+        """Return how many checks have each status, 0 included."""
+        counts = Counter({status.value: 0 for status in Status})
+        counts.update(check.status.value for check in self.checks)
+        return counts
 
 
 def diagnose(facts: Facts, checked_at: str) -> Diagnosis:

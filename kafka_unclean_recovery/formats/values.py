@@ -21,12 +21,13 @@ Witnessed = Annotated[Int64, Meta(extra_json_schema={"minimum": 1})]
 TopicName = Annotated[str, Meta(extra_json_schema={"pattern": "^[a-zA-Z0-9._-]{1,249}$"})]
 Digest = Annotated[str, Meta(extra_json_schema={"pattern": "^sha256:[0-9a-f]{64}$"})]
 Code = Annotated[str, Meta(extra_json_schema={"minLength": 1})]
+DateTime = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 BrokerNumber = Annotated[str, Meta(extra_json_schema={"pattern": "^[0-9]+$"})]
 
 
 class Entry(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """A JSON object: its keys in the order in which they are written. Those with a default are
-    missing in files of before they were told.
+    missing in files of before they were told; those with a constant as their default never are.
 
     Docstrings of entries are the descriptions in schemas/: of the entry, then of its keys.
     """
