@@ -15,6 +15,7 @@ from typing import Any
 from msgspec import inspect
 
 import kafka_unclean_recovery
+from kafka_unclean_recovery.formats.aftercare import AftercareJson
 from kafka_unclean_recovery.formats.approval import ApprovalJson
 from kafka_unclean_recovery.formats.doctor import DoctorJson
 from kafka_unclean_recovery.formats.plan import PlanJson
@@ -23,6 +24,7 @@ from kafka_unclean_recovery.formats.report import ReportJson
 
 SCHEMAS = Path(kafka_unclean_recovery.__file__).parent / "schemas"
 DOCUMENTS: Mapping[str, tuple[type, str]] = {
+    "aftercare": (AftercareJson, "kafka-unclean-recovery aftercare --format json, format 1"),
     "approval": (ApprovalJson, "Approval of a plan of kafka-unclean-recovery, format 1"),
     "doctor": (DoctorJson, "What kafka-unclean-recovery doctor found, format 1"),
     "plan": (PlanJson, "Plan of kafka-unclean-recovery, format 1"),

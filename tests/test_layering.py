@@ -25,7 +25,9 @@ ALLOWED = {
     "transport": {
         *("boot_clock", "cluster", "deadline", "files", "messages", "planning", "shutdown"),
     },
-    "aftercare": {"cluster", "deadline", "files", "planning", "report", "transport"},
+    "aftercare": {
+        *("cluster", "deadline", "files", "formats", "planning", "report", "transport"),
+    },
     "recovery": {
         *("aftercare", "cluster", "deadline", "files", "planning", "report", "shutdown"),
         "transport",
