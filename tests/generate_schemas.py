@@ -18,6 +18,7 @@ import kafka_unclean_recovery
 from kafka_unclean_recovery.formats.aftercare import AftercareJson
 from kafka_unclean_recovery.formats.approval import ApprovalJson
 from kafka_unclean_recovery.formats.doctor import DoctorJson
+from kafka_unclean_recovery.formats.loss_by_topic import LossByTopicJson
 from kafka_unclean_recovery.formats.plan import PlanJson
 from kafka_unclean_recovery.formats.replica_info import ReplicaInfoJson
 from kafka_unclean_recovery.formats.report import ReportJson
@@ -27,6 +28,7 @@ DOCUMENTS: Mapping[str, tuple[type, str]] = {
     "aftercare": (AftercareJson, "kafka-unclean-recovery aftercare --format json, format 1"),
     "approval": (ApprovalJson, "Approval of a plan of kafka-unclean-recovery, format 1"),
     "doctor": (DoctorJson, "What kafka-unclean-recovery doctor found, format 1"),
+    "loss-by-topic": (LossByTopicJson, "Losses by topic of kafka-unclean-recovery, format 1"),
     "plan": (PlanJson, "Plan of kafka-unclean-recovery, format 1"),
     "replica-info": (ReplicaInfoJson, "Replica info of kafka-unclean-recovery, format 1"),
     "report": (ReportJson, "Report of kafka-unclean-recovery, format 1"),

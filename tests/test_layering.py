@@ -19,7 +19,7 @@ ALLOWED = {
     "planning": set(),
     "formats": set(),
     "files": {"boot_clock", "formats", "planning"},
-    "report": {"files", "planning"},
+    "report": {"files", "formats", "planning"},
     "messages": set(),
     "cluster": {"deadline", "files", "messages"},
     "transport": {

@@ -16,7 +16,7 @@ from kafka_unclean_recovery.post_mortem.story import (
     Saved,
     losses_by_topic,
 )
-from kafka_unclean_recovery.report.loss_by_topic import TopicLoss, record_count_json, total
+from kafka_unclean_recovery.report.loss_by_topic import TopicLoss, counts_of, total
 
 FORMAT_VERSION = 1
 
@@ -57,13 +57,8 @@ def render_json(told: PostMortem) -> str:
 
 
 def _loss(loss: TopicLoss) -> Json:
-    return {
-        "elections": loss.partitions,
-        "elected": loss.designated,
-        "not_elected": dict(sorted(loss.without.items())),
-        "certain": record_count_json(loss.certain),
-        "possible": record_count_json(loss.possible),
-    }
+    keys = ("elections", "elected", "not_elected", "certain", "possible")
+    return dict(zip(keys, map(to_json, counts_of(loss)), strict=True))
 
 
 def _name(topic_partition: TopicPartition) -> Json:
