@@ -20,6 +20,7 @@ from kafka_unclean_recovery.formats.approval import ApprovalJson
 from kafka_unclean_recovery.formats.doctor import DoctorJson
 from kafka_unclean_recovery.formats.loss_by_topic import LossByTopicJson
 from kafka_unclean_recovery.formats.plan import PlanJson
+from kafka_unclean_recovery.formats.post_mortem import PostMortemJson
 from kafka_unclean_recovery.formats.replica_info import ReplicaInfoJson
 from kafka_unclean_recovery.formats.report import ReportJson
 
@@ -30,6 +31,7 @@ DOCUMENTS: Mapping[str, tuple[type, str]] = {
     "doctor": (DoctorJson, "What kafka-unclean-recovery doctor found, format 1"),
     "loss-by-topic": (LossByTopicJson, "Losses by topic of kafka-unclean-recovery, format 1"),
     "plan": (PlanJson, "Plan of kafka-unclean-recovery, format 1"),
+    "post-mortem": (PostMortemJson, "Post-mortem of kafka-unclean-recovery, format 1"),
     "replica-info": (ReplicaInfoJson, "Replica info of kafka-unclean-recovery, format 1"),
     "report": (ReportJson, "Report of kafka-unclean-recovery, format 1"),
 }
@@ -119,6 +121,8 @@ def _plain(kind: inspect.Type) -> Json:
             return {"type": "boolean"}
         case inspect.StrType():
             return {"type": "string"}
+        case inspect.AnyType():
+            return {}
     raise AssertionError(kind)
 
 
