@@ -23,6 +23,7 @@ from kafka_unclean_recovery.formats.plan import PlanJson
 from kafka_unclean_recovery.formats.post_mortem import PostMortemJson
 from kafka_unclean_recovery.formats.replica_info import ReplicaInfoJson
 from kafka_unclean_recovery.formats.report import ReportJson
+from kafka_unclean_recovery.formats.salvage import SalvageJson
 
 SCHEMAS = Path(kafka_unclean_recovery.__file__).parent / "schemas"
 DOCUMENTS: Mapping[str, tuple[type, str]] = {
@@ -34,6 +35,7 @@ DOCUMENTS: Mapping[str, tuple[type, str]] = {
     "post-mortem": (PostMortemJson, "Post-mortem of kafka-unclean-recovery, format 1"),
     "replica-info": (ReplicaInfoJson, "Replica info of kafka-unclean-recovery, format 1"),
     "report": (ReportJson, "Report of kafka-unclean-recovery, format 1"),
+    "salvage": (SalvageJson, "manifest.json of kafka-unclean-recovery salvage, format 1"),
 }
 NULL = {"type": "null"}
 

@@ -38,7 +38,7 @@ ALLOWED = {
     "stores": {"log_dir"},
     "salvage": {"files", "formats", "log_dir", "planning", "report"},
     "salvage/live": {"cluster", "deadline", "files", "log_dir", "salvage"},
-    "salvage/replay": {"cluster", "deadline", "files", "report", "salvage"},
+    "salvage/replay": {"cluster", "deadline", "files", "formats", "report", "salvage"},
     "spark": {"files", "log_dir", "planning", "report", "salvage", "stores"},
     "emulator": {"deadline", "files", "log_dir", "messages", "report"},
 }

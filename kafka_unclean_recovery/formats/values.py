@@ -16,7 +16,7 @@ OrNone = Annotated[int, Meta(ge=-1, le=INT32_MAX)]
 BrokerId = Annotated[Int32, Meta(description="The id of a broker (a process, not a replica).")]
 BrokerIds = tuple[BrokerId, ...]
 ToldNumber = Annotated[int, Meta(extra_json_schema={"minimum": 0})]
-"""As a broker said it: only schemas say that it is not negative."""
+"""As a broker or a disk tells it: only schemas say that it is not negative."""
 Witnessed = Annotated[Int64, Meta(extra_json_schema={"minimum": 1})]
 
 # What only schemas say: readers have better words for it, or none.
