@@ -27,9 +27,10 @@ DateTime = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 BrokerNumber = Annotated[str, Meta(extra_json_schema={"pattern": "^[0-9]+$"})]
 
 
-class Entry(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
+class Entry(Struct, frozen=True, gc=False):
     """A JSON object: its keys in the order in which they are written. Those with a default are
     missing in files of before they were told; those with a constant as their default never are.
 
+    Readers choose whether a key that is not here is refused or passed over (files/codec.py).
     Docstrings of entries are the descriptions in schemas/: of the entry, then of its keys.
     """
