@@ -15,17 +15,27 @@ from typing import Any
 from msgspec import inspect
 
 import kafka_unclean_recovery
+from kafka_unclean_recovery.formats.aftercare import AftercareJson
 from kafka_unclean_recovery.formats.approval import ApprovalJson
+from kafka_unclean_recovery.formats.doctor import DoctorJson
+from kafka_unclean_recovery.formats.loss_by_topic import LossByTopicJson
 from kafka_unclean_recovery.formats.plan import PlanJson
+from kafka_unclean_recovery.formats.post_mortem import PostMortemJson
 from kafka_unclean_recovery.formats.replica_info import ReplicaInfoJson
 from kafka_unclean_recovery.formats.report import ReportJson
+from kafka_unclean_recovery.formats.salvage import SalvageJson
 
 SCHEMAS = Path(kafka_unclean_recovery.__file__).parent / "schemas"
 DOCUMENTS: Mapping[str, tuple[type, str]] = {
+    "aftercare": (AftercareJson, "kafka-unclean-recovery aftercare --format json, format 1"),
     "approval": (ApprovalJson, "Approval of a plan of kafka-unclean-recovery, format 1"),
+    "doctor": (DoctorJson, "What kafka-unclean-recovery doctor found, format 1"),
+    "loss-by-topic": (LossByTopicJson, "Losses by topic of kafka-unclean-recovery, format 1"),
     "plan": (PlanJson, "Plan of kafka-unclean-recovery, format 1"),
+    "post-mortem": (PostMortemJson, "Post-mortem of kafka-unclean-recovery, format 1"),
     "replica-info": (ReplicaInfoJson, "Replica info of kafka-unclean-recovery, format 1"),
     "report": (ReportJson, "Report of kafka-unclean-recovery, format 1"),
+    "salvage": (SalvageJson, "manifest.json of kafka-unclean-recovery salvage, format 1"),
 }
 NULL = {"type": "null"}
 
@@ -61,9 +71,13 @@ def _entry(kind: inspect.StructType, defs: dict[str, Json]) -> Json:
         "description": about,
         "type": "object",
         "properties": properties,
-        "required": [field.encode_name for field in kind.fields if field.required],
+        "required": [field.encode_name for field in kind.fields if _required(field)],
         "additionalProperties": False,
     }
+
+
+def _required(field: inspect.Field) -> bool:
+    return field.required or isinstance(field.type, inspect.LiteralType)
 
 
 def _described(entry: type) -> tuple[str, dict[str, str]]:
@@ -109,6 +123,8 @@ def _plain(kind: inspect.Type) -> Json:
             return {"type": "boolean"}
         case inspect.StrType():
             return {"type": "string"}
+        case inspect.AnyType():
+            return {}
     raise AssertionError(kind)
 
 

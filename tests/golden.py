@@ -6,6 +6,7 @@ approvals, scans and journals of the field must be read by every version to come
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,12 @@ from kafka_unclean_recovery.aftercare.report import render_json as aftercare_jso
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
 from kafka_unclean_recovery.aftercare.returning import Returning
 from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging, Verdict
+from kafka_unclean_recovery.cli.resumed import resumed_json
+from kafka_unclean_recovery.cli.runs.elect_leaders import elections_json
+from kafka_unclean_recovery.cli.runs.emulator import emulator_json
+from kafka_unclean_recovery.cli.runs.emulator_ctl import ctl_json
+from kafka_unclean_recovery.cli.runs.spark_salvage import totals_json
+from kafka_unclean_recovery.cluster.requests.controller_requests import Answer
 from kafka_unclean_recovery.cluster.requests.transactions import (
     OpenTransaction,
     ProducerState,
@@ -22,7 +29,19 @@ from kafka_unclean_recovery.cluster.requests.transactions import (
 from kafka_unclean_recovery.doctor.check import Check, Status
 from kafka_unclean_recovery.doctor.diagnosis import Diagnosis
 from kafka_unclean_recovery.doctor.report import render_json as doctor_json
+from kafka_unclean_recovery.emulator.control.status import (
+    BrokerStatus,
+    PartitionStatus,
+    ReplicaStatus,
+)
+from kafka_unclean_recovery.emulator.control.status import (
+    Status as ClusterStatus,
+)
+from kafka_unclean_recovery.emulator.control.status import (
+    render_json as status_json,
+)
 from kafka_unclean_recovery.files.approval_file import Approval, approval_json
+from kafka_unclean_recovery.files.journal import Reordered
 from kafka_unclean_recovery.files.plan_file import manual_recovery_json, plan_json
 from kafka_unclean_recovery.files.replica_info_file import replica_info_json
 from kafka_unclean_recovery.log_dir.replica_scan import Replica
@@ -60,9 +79,14 @@ from kafka_unclean_recovery.salvage.layout import Place
 from kafka_unclean_recovery.salvage.manifest import Manifest, manifest_json
 from kafka_unclean_recovery.salvage.ranges import NO_EPOCH, Lost
 from kafka_unclean_recovery.salvage.raw_segments import RawSegment
+from kafka_unclean_recovery.salvage.replay.report import render_json as replay_json
+from kafka_unclean_recovery.salvage.replay.run import Work
+from kafka_unclean_recovery.salvage.replay.saved import SavedPartition
+from kafka_unclean_recovery.salvage.replay.target import Survey
 from kafka_unclean_recovery.salvage.replica import Salvaged
 from kafka_unclean_recovery.salvage.transactions import Ending as Ended
 from kafka_unclean_recovery.salvage.transactions import Transaction
+from kafka_unclean_recovery.spark.summaries import ScanHead, head_json
 
 FORMATS = Path(__file__).parent / "testdata" / "formats"
 AT = "2026-01-02T03:04:05+00:00"
@@ -195,6 +219,51 @@ LOSSES = (
     TopicLoss("audit", 2, 0, {"state_unknown": 1, "only_suspects": 1}),
     TopicLoss("orders", 2, 2, {}, RecordCount(500), RecordCount(100, 1)),
 )
+ANSWERS = {WHERE: Answer(0), TopicPartition("gone", 1): Answer(3, "no such topic")}
+PUT_BACK = (Reordered(WHERE, "t-1", (1, 4, 3, 2), (3, 4, 1, 2), 5),)
+EMULATED = ClusterStatus(
+    (
+        BrokerStatus(1, "localhost:9092", "running", False, 12),
+        BrokerStatus(2, "", "dead", True, -1),
+    ),
+    (
+        PartitionStatus(
+            "orders",
+            0,
+            -1,
+            7,
+            9,
+            (1, 2),
+            (1,),
+            (),
+            (2,),
+            (ReplicaStatus(1, 1500, 1490, 6), ReplicaStatus(2, 0, 0, -1)),
+        ),
+    ),
+    ("controller paused",),
+)
+REPLAYED = (
+    Work(
+        "cluster-1",
+        SavedPartition(WHERE, "t-1", ()),
+        "orders.salvaged",
+        None,
+        False,
+        Survey(to_produce=10, done=2, copies=3, open=4, aborted=5, control=6),
+        there=1,
+        produced=9,
+    ),
+)
+HEAD = ScanHead("cluster-1", AT, ScanMode.RECOVER, (1, 2), 3, 812, ("/data2: left out",))
+
+
+def _spark_salvage() -> str:
+    # Imported for this document alone: it imports pyspark.
+    from kafka_unclean_recovery.spark.salvage.run import Totals
+
+    return totals_json(Totals(3, 2, 4096, 500, 1, "the log ends early", ["left out"]), "cluster-1")
+
+
 WRITTEN: dict[str, Callable[[], str]] = {
     "plan": lambda: plan_json(CLUSTER, [PLAN, REFUSED], AT),
     "manual-recovery": lambda: manual_recovery_json([PLAN, REFUSED]),
@@ -205,4 +274,11 @@ WRITTEN: dict[str, Callable[[], str]] = {
     "aftercare": lambda: aftercare_json(AFTERCARE),
     "doctor": lambda: doctor_json(DIAGNOSIS),
     "loss-by-topic": lambda: render_loss_json(LOSSES, "cluster-1", ("left out",)),
+    "elections": lambda: elections_json("unclean", ANSWERS),
+    "resume": lambda: resumed_json("cluster-1", Path("dir/journal"), PUT_BACK),
+    "salvage-replay": lambda: replay_json(REPLAYED, executed=True),
+    "spark-scan": lambda: head_json(HEAD),
+    "spark-salvage": _spark_salvage,
+    "emulator": lambda: emulator_json("localhost:9092,localhost:9093", Path("dir/socket")),
+    "emulator-ctl": lambda: ctl_json(["status"], json.loads(status_json(EMULATED))),
 }

@@ -29,6 +29,13 @@ class Diagnosis:
     def worst(self) -> Status:
         return worst(self.checks)
 
+    @property
+    def counts(self) -> Counter[str]:
+        """Return how many checks have each status, 0 included."""
+        counts = Counter({status.value: 0 for status in Status})
+        counts.update(check.status.value for check in self.checks)
+        return counts
+
 
 def diagnose(facts: Facts, checked_at: str) -> Diagnosis:
     checks = [

@@ -4,14 +4,14 @@ module does no I/O."""
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator
 
 from kafka_unclean_recovery.doctor.check import Check, Status
 from kafka_unclean_recovery.doctor.diagnosis import Diagnosis
+from kafka_unclean_recovery.files.codec import to_json, to_model
+from kafka_unclean_recovery.formats.doctor import DoctorJson
 from kafka_unclean_recovery.wording import one_line
 
-FORMAT_VERSION = 1
 _INDENT = " " * 9
 
 
@@ -31,32 +31,15 @@ def _lines(check: Check) -> Iterator[str]:
 
 
 def _summary(diagnosis: Diagnosis) -> str:
-    counts = Counter(check.status for check in diagnosis.checks)
+    counts = diagnosis.counts
     told = ", ".join(f"{counts[s]} {s}" for s in reversed(Status) if counts[s])
     return f"cluster {one_line(diagnosis.cluster_id)}: {told}"
 
 
 def render_json(diagnosis: Diagnosis) -> str:
     """Return one object with a line for each check."""
-    counts = Counter(check.status for check in diagnosis.checks)
-    head = {
-        "format_version": FORMAT_VERSION,
-        "kind": "doctor",
-        "cluster_id": diagnosis.cluster_id,
-        "checked_at": diagnosis.checked_at,
-        "worst": diagnosis.worst.value,
-        "counts": {status.value: counts[status] for status in Status},
-    }
-    start = json.dumps(head)[:-1]
-    rows = ",\n".join(f"  {json.dumps(_json(check))}" for check in diagnosis.checks)
-    return f'{start}, "checks": [\n{rows}\n]}}\n'
-
-
-def _json(check: Check) -> dict[str, str | None]:
-    return {
-        "code": check.code,
-        "status": check.status.value,
-        "what": check.what,
-        "why": check.why,
-        "to_do": check.to_do or None,
-    }
+    document = to_json(to_model(diagnosis, DoctorJson))
+    told = ({**check, "to_do": check["to_do"] or None} for check in document["checks"])
+    rows = ",\n".join(f"  {json.dumps(check)}" for check in told)
+    start = json.dumps(document | {"checks": []}).removesuffix("]}")
+    return f"{start}\n{rows}\n]}}\n"

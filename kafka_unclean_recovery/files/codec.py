@@ -6,6 +6,7 @@ What does not fit is looked for once more here, for an error in our words: file,
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -25,6 +26,7 @@ from kafka_unclean_recovery.files.json_values import (
 
 T = TypeVar("T")
 _INT64 = 2**63
+_kind_of: Callable[[object], Any] = cache(inspect.type_info)
 
 
 def to_json(value: object) -> Any:
@@ -51,21 +53,20 @@ def load_kind(text: str, source: str, kind: str, give: str, use: str) -> JsonObj
 
 def decode(value: object, into: type[T], place: Place) -> T:
     """Raises InputError for whatever does not fit, a key that is not known and one given twice."""
-    if isinstance(value, JsonObject) and value.repeats_within:
-        _explain(value, inspect.type_info(into), place)
-    try:
-        return msgspec.convert(value, into)
-    except (msgspec.ValidationError, OverflowError, UnicodeError) as error:
-        _explain(value, inspect.type_info(into), place)
-        raise place.error(str(error)) from None
+    if not _all_known(value, _kind_of(into)):
+        _explain(value, _kind_of(into), place)
+    return decode_newer(value, into, place)
 
 
 def decode_newer(value: object, into: type[T], place: Place) -> T:
     """The same, but keys that only later versions know are passed over."""
+    if isinstance(value, JsonObject) and value.repeats_within:
+        _explain(_known(value, _kind_of(into)), _kind_of(into), place)
     try:
-        return decode(value, into, place)
-    except InputError:
-        return decode(_known(value, inspect.type_info(into)), into, place)
+        return msgspec.convert(value, into)
+    except (msgspec.ValidationError, OverflowError, UnicodeError) as error:
+        _explain(_known(value, _kind_of(into)), _kind_of(into), place)
+        raise place.error(str(error)) from None
 
 
 def _inner(kind: inspect.Type) -> inspect.Type:
@@ -84,13 +85,39 @@ def _nullable(kind: inspect.Type) -> bool:
     return isinstance(kind, inspect.UnionType) and kind.includes_none
 
 
+def _all_known(value: object, kind: inspect.Type) -> bool:
+    """Whether the entries in `value` have no key that is not known. Quick: scans are long."""
+    if isinstance(kind, inspect.VarTupleType) and isinstance(value, list):
+        item_kind = _inner(kind.item_type)
+        return all(_all_known(item, item_kind) for item in value)
+    if isinstance(kind, inspect.StructType) and isinstance(value, dict):
+        keys, deeper = _keys(kind.cls)
+        return value.keys() <= keys and all(_all_known(value.get(k), at) for k, at in deeper)
+    return True
+
+
+@cache
+def _keys(entry: Any) -> tuple[frozenset[str], tuple[tuple[str, inspect.Type], ...]]:
+    """The keys of an entry, and the kinds of those below which there are entries."""
+    fields = _kind_of(entry).fields
+    within = ((field.encode_name, _inner(field.type)) for field in fields)
+    deeper = tuple((key, kind) for key, kind in within if _holds_entries(kind))
+    return frozenset(field.encode_name for field in fields), deeper
+
+
+def _holds_entries(kind: inspect.Type) -> bool:
+    while isinstance(kind, inspect.VarTupleType):
+        kind = _inner(kind.item_type)
+    return isinstance(kind, inspect.StructType)
+
+
 def _known(value: object, kind: inspect.Type) -> object:
+    """Without keys that are not known."""
     kind = _inner(kind)
     if isinstance(kind, inspect.StructType) and isinstance(value, JsonObject):
         kinds = {field.encode_name: field.type for field in kind.fields}
         kept = JsonObject({k: _known(v, kinds[k]) for k, v in value.items() if k in kinds})
         kept.repeated = value.repeated
-        kept.repeats_within = value.repeats_within
         return kept
     if isinstance(kind, inspect.VarTupleType) and isinstance(value, list):
         return [_known(item, kind.item_type) for item in value]

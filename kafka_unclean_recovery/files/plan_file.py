@@ -10,6 +10,8 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from msgspec import Struct
+
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.codec import load_kind, to_json
 from kafka_unclean_recovery.files.json_text import JsonObject
@@ -139,6 +141,13 @@ def partitions_by_line(head: Json, rows: Iterable[Json], tail: Json) -> str:
     Quick to write and to grep; rows are taken one at a time, so that they need not all exist.
     """
     return "".join(partitions_by_chunk(head, map(json.dumps, rows), lambda: tail))
+
+
+def document_by_line(document: Struct) -> str:
+    """The same of a whole document, whose "partitions" come last."""
+    head = to_json(document)
+    rows = head.pop("partitions")
+    return partitions_by_line(head, rows, {})
 
 
 def partitions_by_chunk(

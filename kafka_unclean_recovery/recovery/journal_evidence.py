@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kafka_unclean_recovery.aftercare.report import row_json
+from kafka_unclean_recovery.aftercare.report import care_entry
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
 from kafka_unclean_recovery.files.codec import to_json
 from kafka_unclean_recovery.files.journal import Journal
@@ -57,7 +57,7 @@ def note_aftercare(journal: Journal, found: Aftercare) -> None:
 
 def _left(row: PartitionCare) -> Json:
     """Return the partition's row without its producers, of which there may be very many."""
-    return {key: value for key, value in row_json(row).items() if key != "producers"}
+    return {key: value for key, value in to_json(care_entry(row)).items() if key != "producers"}
 
 
 def _observed(wanted: Wanted, wishes: Wishes, seen: Observation) -> Json:

@@ -7,14 +7,18 @@ does no I/O.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kafka_unclean_recovery.files.plan_file import Json
+from kafka_unclean_recovery.files.codec import to_json
+from kafka_unclean_recovery.formats.loss_by_topic import (
+    LossByTopicJson,
+    RecordCountJson,
+    TopicLossJson,
+    TotalJson,
+)
 from kafka_unclean_recovery.report.table import page, table
 from kafka_unclean_recovery.wording import count_text, one_line
-
-FORMAT_VERSION = 1
 
 _COLUMNS = (
     ("", "topic", "left"),
@@ -127,39 +131,26 @@ def render_loss_json(
     losses: Sequence[TopicLoss], cluster_id: str | None, problems: Sequence[str] = ()
 ) -> str:
     """Return the output of --format json: one object, with a line for each topic."""
-    head: Json = {
-        "format_version": FORMAT_VERSION,
-        "kind": "loss-by-topic",
-        "cluster_id": cluster_id,
-        "problems": list(problems),
-        "total": _counts_json(total(losses)),
-    }
-    return "".join(_lines(head, losses))
+    document = to_json(
+        LossByTopicJson(
+            cluster_id=cluster_id,
+            problems=tuple(problems),
+            total=TotalJson(*counts_of(total(losses))),
+            topics=tuple(TopicLossJson(loss.topic, *counts_of(loss)) for loss in losses),
+        )
+    )
+    topics = ",".join(f"\n  {json.dumps(topic)}" for topic in document.pop("topics"))
+    head = json.dumps(document, indent=1).removesuffix("\n}")
+    return f'{head},\n "topics": [{topics}\n ]\n}}\n'
 
 
-def _lines(head: Json, losses: Iterable[TopicLoss]) -> Iterator[str]:
-    yield json.dumps(head, indent=1).removesuffix("\n}") + ',\n "topics": ['
-    between = ""
-    for loss in losses:
-        yield f"{between}\n  {json.dumps({'topic': loss.topic, **_counts_json(loss)})}"
-        between = ","
-    yield "\n ]\n}\n"
-
-
-def _counts_json(loss: TopicLoss) -> Json:
-    return {
-        "partitions": loss.partitions,
-        "designated": loss.designated,
-        "without": dict(sorted(loss.without.items())),
-        "certain": record_count_json(loss.certain),
-        "possible": record_count_json(loss.possible),
-    }
-
-
-def record_count_json(count: RecordCount) -> Json:
-    """Return the JSON of a sum; "records" is null when any partition is unknown."""
-    return {
-        "records": count.total,
-        "known_records": count.known,
-        "unknown_partitions": count.unknown_partitions,
-    }
+def counts_of(
+    loss: TopicLoss,
+) -> tuple[int, int, dict[str, int], RecordCountJson, RecordCountJson]:
+    """Return all but the topic: the fields from `partitions` on, as entries of JSON have them."""
+    certain, possible = (
+        RecordCountJson(count.total, count.known, count.unknown_partitions)
+        for count in (loss.certain, loss.possible)
+    )
+    without = dict(sorted(loss.without.items()))
+    return loss.partitions, loss.designated, without, certain, possible

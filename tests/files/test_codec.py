@@ -67,6 +67,18 @@ def test_what_a_later_version_knows_more_is_passed_over_where_that_is_asked_for(
         decode(later, ReplicaLogJson, HERE)
 
 
+def test_what_does_not_fit_is_named_past_what_a_later_version_knows() -> None:
+    later = load_object(json.dumps({"colour": {}, **LOG, "live": 1}), "f.json")
+    with pytest.raises(InputError, match=r"replica_logs\[2\]\.live: must be true or false, not 1"):
+        decode_newer(later, ReplicaLogJson, HERE)
+
+
+def test_a_key_that_is_not_known_is_found_however_deep() -> None:
+    text = json.dumps(LOG).replace('"epoch": 0', '"colour": 1, "epoch": 0')
+    with pytest.raises(InputError, match=r'epochs\[0\]: has "colour", which is not known here'):
+        decode(load_object(text, "f.json"), ReplicaLogJson, Place("f.json"))
+
+
 def test_the_plan_of_a_later_version_is_read() -> None:
     document = json.loads((FORMATS / "plan.json").read_text())
     document["more"] = document["partitions"][0]["replica_logs"][0]["more"] = [1]

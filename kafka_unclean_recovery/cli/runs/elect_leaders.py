@@ -120,9 +120,7 @@ async def _by_the_controller(session: Session, options: Options, chosen: Leaders
     answers = left_out(wanted or ()) | answers
     metrics_file.found(outcome_metrics(_kind(answer) for answer in answers.values()))
     if options.format.is_json:
-        rows = [_answer_json(tp, answer) for tp, answer in sorted(answers.items())]
-        head = {"format_version": 1, "kind": "elections", "election_type": options.election_type}
-        session.console.artefact(json.dumps({**head, "elections": rows}) + "\n")
+        session.console.artefact(elections_json(options.election_type, answers))
     else:
         session.console.artefact(_answers_text(options.election_type, answers))
     for tp, answer in sorted(answers.items()):
@@ -136,6 +134,13 @@ def _kind(answer: Answer) -> OutcomeKind:
     if answer.error == ELECTION_NOT_NEEDED:
         return OutcomeKind.ALREADY_ONLINE
     return OutcomeKind.ELECTED if answer.error == NONE else OutcomeKind.FAILED
+
+
+def elections_json(election_type: str, answers: Mapping[TopicPartition, Answer]) -> str:
+    """Return an object of schemas/elections-1.schema.json, in one line."""
+    rows = [_answer_json(tp, answer) for tp, answer in sorted(answers.items())]
+    head = {"format_version": 1, "kind": "elections", "election_type": election_type}
+    return json.dumps({**head, "elections": rows}) + "\n"
 
 
 def _answer_json(tp: TopicPartition, answer: Answer) -> dict[str, object]:

@@ -56,7 +56,7 @@ def emulate(console: Console, options: Options) -> int:
         if (stopped := _rehearse(cluster, scenario, signals)) is not None:
             return 128 + stopped
         desk.ready = True
-        render = _json if options.format.is_json else _text
+        render = emulator_json if options.format.is_json else _text
         console.artefact(render(cluster.bootstrap_servers, path))
         signals.wait(None)
         return OK
@@ -66,7 +66,7 @@ def _text(bootstrap_servers: str, socket: Path) -> str:
     return f"bootstrap.servers={bootstrap_servers}\ncontrol.socket={socket}\n"
 
 
-def _json(bootstrap_servers: str, socket: Path) -> str:
+def emulator_json(bootstrap_servers: str, socket: Path) -> str:
     """Return an object of schemas/emulator-1.schema.json, in one line."""
     where = {"bootstrap_servers": bootstrap_servers.split(","), "control_socket": str(socket)}
     return json.dumps({"format_version": 1, "kind": "emulator", **where}) + "\n"

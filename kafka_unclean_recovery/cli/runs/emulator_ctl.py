@@ -37,7 +37,7 @@ def control(console: Console, options: CtlOptions) -> int:
         asked = [*words, "format=json"] if structured else words
         answer = _answer(_socket(options.data_dir, options.socket), asked, command)
         if as_json:
-            answer = _json(words, json.loads(answer) if structured else answer)
+            answer = ctl_json(words, json.loads(answer) if structured else answer)
         console.artefact(answer)
     except NotDone as error:
         console.say(str(error))
@@ -51,10 +51,10 @@ def control(console: Console, options: CtlOptions) -> int:
 def _help(command: Command, words: Sequence[str], *, as_json: bool) -> str:
     """Return the help text, which needs no emulator."""
     text = grammar(command.values.get("COMMAND"))
-    return _json(words, text) if as_json else text
+    return ctl_json(words, text) if as_json else text
 
 
-def _json(words: Sequence[str], answer: object) -> str:
+def ctl_json(words: Sequence[str], answer: object) -> str:
     """Return an object of schemas/emulator-ctl-1.schema.json, in one line."""
     head = {"format_version": 1, "kind": "emulator-ctl", "command": list(words)}
     return json.dumps({**head, "answer": answer}) + "\n"

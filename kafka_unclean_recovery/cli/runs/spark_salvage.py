@@ -52,7 +52,7 @@ def salvage(console: Console, options: Options) -> int:
         code = watch.signals.exit_code or NOT_ALL
         raise Exit(code, f"interrupted: {_incomplete(options)}") from None
     if options.format.is_json:
-        console.artefact(_json(totals, leaders.cluster_id))
+        console.artefact(totals_json(totals, leaders.cluster_id))
     console.say(_summary(totals))
     complaints = list(_complaints(totals))
     for complaint in complaints:
@@ -96,7 +96,7 @@ def _wanted(leaders: DesignatedLeaders, chosen: Selection) -> DesignatedLeaders:
     return DesignatedLeaders(leaders.cluster_id, partitions)
 
 
-def _json(totals: Totals, cluster_id: str) -> str:
+def totals_json(totals: Totals, cluster_id: str) -> str:
     """Return an object of schemas/spark-salvage-1.schema.json; manifest.json says what was saved of
     each replica."""
     head = {"format_version": 1, "kind": "spark-salvage", "cluster_id": cluster_id}

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.files.json_fields import Fields
+from kafka_unclean_recovery.files.codec import decode_newer
 from kafka_unclean_recovery.files.json_text import Place, load_object
+from kafka_unclean_recovery.files.json_values import a_choice
+from kafka_unclean_recovery.formats.salvage import ReplicaJson, SalvageJson
 from kafka_unclean_recovery.model import TopicPartition
-from kafka_unclean_recovery.salvage.manifest import FORMAT_VERSION, KIND
 from kafka_unclean_recovery.salvage.output_directory import MANIFEST
 
 
@@ -53,51 +54,55 @@ def read_saved(directory: Path, includes: Callable[[TopicPartition], bool]) -> S
     path = directory / MANIFEST
     try:
         text = path.read_bytes()
-        document = Fields(Place(str(path)), load_object(text.decode(), str(path)))
+        document = _manifest(text.decode(), Place(str(path)))
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}; name what salvage --output wrote") from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: not UTF-8 text; use the file as it was written") from None
-    document.one_of("kind", [KIND])
-    if document.value("format_version") != FORMAT_VERSION:
-        raise document.place.error(f"is not of format {FORMAT_VERSION}; salvage with this release")
     found: dict[tuple[TopicPartition, str], list[SavedFile]] = {}
-    problems = list(document.texts("problems"))
-    for row in document.objects("replicas"):
-        partition = TopicPartition(row.text("topic"), row.int32("partition"))
+    problems = list(document.problems)
+    for index, row in enumerate(document.replicas):
+        partition = TopicPartition(row.topic, row.partition)
         if includes(partition):
-            key = (partition, row.text("topic_id"))
-            found.setdefault(key, []).extend(_file(row, directory))
+            place = Place(str(path)).at("replicas").item(index)
+            files = found.setdefault((partition, row.topic_id), [])
+            files.extend(_file(row, directory, place))
             problems += _problems(row, partition)
-    partitions = (
+    partitions = tuple(
         SavedPartition(*found_in, tuple(sorted(files, key=_rank)))
         for found_in, files in sorted(found.items(), key=lambda item: item[0])
     )
-    return Saved(
-        document.text("cluster_id"),
-        hashlib.sha256(text).hexdigest(),
-        tuple(partitions),
-        tuple(problems),
-    )
+    digest = hashlib.sha256(text).hexdigest()
+    return Saved(document.cluster_id, digest, partitions, tuple(problems))
+
+
+def _manifest(text: str, place: Place) -> SalvageJson:
+    document = load_object(text, place.source)
+    a_choice(document.get("kind"), place.at("kind"), ["salvage"])
+    if document.get("format_version") != 1:
+        raise place.error("is not of format 1; salvage with this release")
+    return decode_newer(document, SalvageJson, place)
 
 
 def _rank(file: SavedFile) -> tuple[bool, int, int, Path]:
     return file.suspect, -file.log_end_offset, file.broker, file.path
 
 
-def _file(row: Fields, directory: Path) -> Iterator[SavedFile]:
-    if not row.known("records_file"):
+def _file(row: ReplicaJson, directory: Path, place: Place) -> Iterator[SavedFile]:
+    if row.records_file is None:
         return
-    inside = PurePosixPath(row.text("records_file"))
+    inside = PurePosixPath(row.records_file)
     if inside.is_absolute() or ".." in inside.parts:
-        raise row.place.at("records_file").error("leads out of the directory; use it as written")
-    end = row.object_at("log").int64("log_end_offset")
-    yield SavedFile(directory / inside, row.int32("broker"), end, row.known("suspect"))
+        raise place.at("records_file").error("leads out of the directory; use it as written")
+    if row.log is None or row.log.log_end_offset is None:
+        raise place.at("log").error("has no end; use the file as it was written")
+    end, suspect = row.log.log_end_offset, row.suspect is not None
+    yield SavedFile(directory / inside, row.broker, end, suspect)
 
 
-def _problems(row: Fields, partition: TopicPartition) -> Iterator[str]:
-    who = f"{partition} of broker {row.int32('broker')}"
-    for problem in row.texts("problems"):
+def _problems(row: ReplicaJson, partition: TopicPartition) -> Iterator[str]:
+    who = f"{partition} of broker {row.broker}"
+    for problem in row.problems:
         yield f"{who}: {problem}"
-    if any(True for _ in row.items("segments")) and not row.known("records_file"):
+    if row.segments and row.records_file is None:
         yield f"{who}: its records are in segment files only; salvage it without --raw-only"
