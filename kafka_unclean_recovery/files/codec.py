@@ -171,6 +171,7 @@ _EXPLAIN: dict[type[inspect.Type], Callable[[Any, Any, Place], object]] = {
     inspect.StrType: lambda value, _, place: a_text(value, place),
     inspect.BoolType: lambda value, _, place: a_flag(value, place),
     inspect.EnumType: lambda value, kind, place: a_choice(value, place, list(kind.cls)),
+    inspect.AnyType: lambda value, kind, place: None,
     # Of what load_kind has seen.
     inspect.LiteralType: lambda value, kind, place: None,
 }
