@@ -155,6 +155,18 @@ class PartitionState:
         return tuple(r for r in self.replicas if r not in self.offline_replicas)
 
 
+BROKER_LISTS = (
+    "replicas",
+    "isr",
+    "elr",
+    "last_known_elr",
+    "offline_replicas",
+    "adding_replicas",
+    "removing_replicas",
+)
+"""The fields of PartitionState that hold broker ids, in their order there."""
+
+
 class Severity(StrEnum):
     """How much an operator should weigh a finding, from the gravest."""
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling, Scheduling
+from xdist.workermanage import WorkerController
 
 _SPARK = "tests/spark/"
 
@@ -24,16 +25,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Real Kafka first: its files are the longest, and two workers that begin with them end
-    together. The order is otherwise as collected."""
+    """Put the tests on real Kafka first: the scheduler below takes from both ends. The order is
+    otherwise as collected."""
     items.sort(key=lambda item: item.get_closest_marker("real") is None)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling | None:
-    """A worker takes a file at a time; all of Spark, whose one session its tests share.
+    """Make a scheduler that gives each worker a file at a time, or all of Spark, whose one session
+    its tests share.
 
-    Groups by marks (--dist loadgroup) come to nothing with pytest 9.
+    The last worker begins at the end of the list: tests that compute fill the time in which tests
+    on real Kafka wait. Groups by marks (--dist loadgroup) come to nothing with pytest 9.
     """
     if config.getvalue("dist") != "loadfile":
         return None
@@ -44,4 +47,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Schedul
         return _SPARK if nodeid.startswith(_SPARK) else file_of(nodeid)
 
     scheduling._split_scope = together
+    assign = scheduling._assign_work_unit
+
+    def from_either_end(worker: WorkerController) -> None:
+        files = scheduling.workqueue
+        if len(scheduling.nodes) > 1 and worker is scheduling.nodes[-1]:
+            files.move_to_end(next(reversed(files)), last=False)
+        assign(worker)
+
+    scheduling._assign_work_unit = from_either_end
     return scheduling

@@ -1,5 +1,5 @@
-"""The result of one look at the partitions tells whether the aftercare is over. This module does no
-I/O."""
+"""The result of one look at the partitions tells whether the aftercare is over, and gives its
+metrics. This module does no I/O."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from kafka_unclean_recovery.aftercare.returning import Returning
 from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging
 from kafka_unclean_recovery.cluster.requests.transactions import ProducerState
 from kafka_unclean_recovery.model import GroupBeyond, PartitionState, TopicPartition
+from kafka_unclean_recovery.report.prometheus import Metric, gauge
+
+_PREFIX = "kafka_unclean_recovery_aftercare"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,3 +83,24 @@ class Aftercare:
     def groups(self) -> Iterator[GroupBeyond]:
         for row in self.partitions:
             yield from row.groups
+
+
+def aftercare_metrics(found: Aftercare) -> list[Metric]:
+    """Return the metrics of one look. Facts that could not be seen have a metric of their own,
+    because a 0 in another metric does not include them."""
+    rows = found.partitions
+    unknown = len(found.unknown) + sum(len(row.problems) for row in rows)
+    hanging = list(found.hanging())
+    unsure = sum(not each.verdict.sure for each in hanging)
+    figures = {
+        "over": ("1 when nothing is left and nothing may be hidden.", int(found.over)),
+        "partitions": ("Partitions looked at.", len(rows)),
+        "partitions_left": ("Partitions that are not well yet.", sum(not r.over for r in rows)),
+        "offline_partitions": ("Without a leader.", sum(r.state.offline for r in rows)),
+        "out_of_sync_replicas": ("Not back in the ISR.", sum(len(r.out_of_sync) for r in rows)),
+        "hanging_transactions": ("Nobody ends them by himself.", len(hanging)),
+        "hanging_transactions_unknown": ("Those of unknown ending.", unsure),
+        "groups_beyond": ("Commits beyond where the log parts.", len(list(found.groups()))),
+        "unknown": ("What could not be seen, and hides what it hides.", unknown),
+    }
+    return [gauge(f"{_PREFIX}_{name}", *figure) for name, figure in figures.items()]

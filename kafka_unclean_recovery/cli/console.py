@@ -70,7 +70,7 @@ class Console:
         self.show("")
         why = standard_streams.write_out(text)
         if why is not None:
-            self.say(f"stdout: {why}: it did not get all that it was to get")
+            self.say(f"stdout: {why}: the result could not be written to it completely")
 
 
 def is_terminal() -> bool:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod, ScanMode, Transport
 
 # The default of a flag that only a group without a command requires: Typer can't require such a
@@ -155,6 +156,21 @@ ManualRecoveryFile = Annotated[
         " nothing.",
     ),
 ]
+DesignatedLeadersFile = Annotated[
+    Path,
+    typer.Option(
+        metavar="NEWFILE",
+        help="Write the designated leaders to this new file, for kafka-elect-leaders.",
+    ),
+]
+ExcludeBrokers = Annotated[
+    str | None,
+    typer.Option(
+        metavar="IDS",
+        help="Ids of brokers that will never start again and must not lead, such as 1,2; by"
+        " default none.",
+    ),
+]
 PlanFile = Annotated[
     Path | None,
     typer.Option(
@@ -254,3 +270,14 @@ StoreRegion = Annotated[
         metavar="REGION", help="Region of the S3 bucket; by default the S3 client's own setting."
     ),
 ]
+
+
+def version_flag(program: str) -> Any:
+    """Return the option --version, which prints the version of this program and ends it."""
+
+    def show(wanted: bool) -> None:
+        if wanted:
+            typer.echo(f"{program} {__version__}")
+            raise typer.Exit
+
+    return typer.Option("--version", callback=show, is_eager=True, help="Show the version.")

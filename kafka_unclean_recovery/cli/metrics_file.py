@@ -137,8 +137,8 @@ def _check(path: Path) -> None:
         raise usage(f"{FLAG} {path}: {error.strerror}") from None
     if first not in (b"", _FIRST_LINE):
         raise usage(
-            f"{FLAG} {path}: holds something else than metrics of this tool, which alone are"
-            " replaced; name another file"
+            f"{FLAG} {path}: the file holds something else than metrics of this tool, and only"
+            " those are replaced; name another file"
         )
     if not os.access(path.parent, os.W_OK):
         raise usage(f"{FLAG} {path}: {path.parent} can not be written to; name another directory")

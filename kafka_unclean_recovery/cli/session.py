@@ -31,22 +31,22 @@ from kafka_unclean_recovery.cluster.wire.errors import (
     NoBrokerReachable,
 )
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.files.journal import (
-    Journal,
-    JournalBusy,
+from kafka_unclean_recovery.files.journal import Journal, JournalBusy, only_holder
+from kafka_unclean_recovery.files.journal_lines import (
     JournalError,
     Reordered,
     half_done,
+    outstanding,
+    unfinished,
+)
+from kafka_unclean_recovery.files.private_files import make_private_directory
+from kafka_unclean_recovery.files.state_directory import (
     link_to,
     new_path,
-    only_holder,
-    outstanding,
     state_directory,
-    unfinished,
     unfinished_journals,
     why_not_to_use,
 )
-from kafka_unclean_recovery.files.private_files import make_private_directory
 from kafka_unclean_recovery.mechanisms import Wishes
 from kafka_unclean_recovery.model import Cluster
 from kafka_unclean_recovery.planning.waves import Pace

@@ -1,5 +1,5 @@
-"""A diagnosis holds all checks of one examination, and says how much is wrong. This module does no
-I/O."""
+"""A diagnosis holds all checks of one examination, and says how much is wrong, as metrics too. This
+module does no I/O."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from kafka_unclean_recovery.doctor.facts import Facts
 from kafka_unclean_recovery.doctor.partitions import partition_checks
 from kafka_unclean_recovery.doctor.rights import right_checks
 from kafka_unclean_recovery.doctor.room import room_checks
+from kafka_unclean_recovery.report.prometheus import Metric, gauges
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +47,11 @@ def diagnose(facts: Facts, checked_at: str) -> Diagnosis:
     ]
     checks.sort(key=lambda check: -check.status.gravity)
     return Diagnosis(facts.cluster.cluster_id, checked_at, tuple(checks))
+
+
+def doctor_metrics(diagnosis: Diagnosis) -> list[Metric]:
+    """Return the number of checks of each status."""
+    counts = Counter(check.status for check in diagnosis.checks)
+    by_status = {status.value: counts[status] for status in Status}
+    name = "kafka_unclean_recovery_doctor_checks"
+    return [gauges(name, "Checks by how they came out.", "status", by_status)]

@@ -18,6 +18,7 @@ from kafka_unclean_recovery.files.plan_reading import check_topic
 from kafka_unclean_recovery.formats.replica_info import PartitionJson, ReplicaInfoJson
 from kafka_unclean_recovery.formats.shared import ReplicaLogJson
 from kafka_unclean_recovery.model import (
+    BROKER_LISTS,
     EpochLineage,
     Finding,
     PartitionInfo,
@@ -30,16 +31,7 @@ from kafka_unclean_recovery.model import (
 FORMAT_VERSION = 1
 KIND = "replica-info"
 
-_STATE_IDS = (
-    "replicas",
-    "isr",
-    "elr",
-    "last_known_elr",
-    "offline_replicas",
-    "adding_replicas",
-    "removing_replicas",
-)
-_STATE_KEYS = ("topic_id", "leader", "leader_epoch", *_STATE_IDS)
+_STATE_KEYS = ("topic_id", "leader", "leader_epoch", *BROKER_LISTS)
 
 
 def replica_info_json(info: ReplicaInfo) -> str:
@@ -138,7 +130,7 @@ def _state(row: PartitionJson, place: Place) -> PartitionState | None:
     if len(known) < len(told):
         lacking = next(key for key in told if key not in known)
         raise place.at(lacking).error(f"is null, but {known[0]} is not; scan again")
-    for key in _STATE_IDS:
+    for key in BROKER_LISTS:
         each_once(told[key], place.at(key))
     if not row.replicas:
         raise place.at("replicas").error("is empty, but every partition has one; scan again")

@@ -1,15 +1,24 @@
 """This module has GetReplicaLogInfo, which no released Kafka speaks, in the three dialects that
-exist.
+exist, and the feature by which an emulated broker says that it is one.
 
-A dialect is chosen by name. A node that advertises one of these keys may mean another message by
-it: key 93 does on Apache Kafka's trunk.
+A dialect is chosen by name, because a key proves nothing: a node that advertises one may mean
+another message by it, as Apache Kafka's trunk does by key 93. The meaning of a key on a node is
+known from the user, or because the node is an emulated one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from kafka.protocol.api_message import ApiMessage
 
 from kafka_unclean_recovery import messages
+from kafka_unclean_recovery.mechanisms import Dialect
+
+EMULATOR_FEATURE = "kafka.unclean.recovery.emulator"
+"""An emulated broker lists this feature as supported in ApiVersions, in versions 1 to 1: up to
+version 3 of that answer Kafka leaves out features whose lowest version is 0."""
 
 
 class GetReplicaLogInfoKip966Request(ApiMessage, load_json=messages):
@@ -35,3 +44,10 @@ class GetReplicaLogInfoRevertedRequest(ApiMessage, load_json=messages):
 
 class GetReplicaLogInfoRevertedResponse(ApiMessage, load_json=messages):
     """The answer has both epochs, and an error without a message."""
+
+
+REQUESTS: Mapping[Dialect, Any] = {
+    Dialect.KIP_966: GetReplicaLogInfoKip966Request,
+    Dialect.REVERTED: GetReplicaLogInfoRevertedRequest,
+    Dialect.KIP_1275: GetReplicaLogInfoKip1275Request,
+}

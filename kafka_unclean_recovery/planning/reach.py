@@ -59,13 +59,31 @@ def committed_beyond(log: ReplicaLog, leader: ReplicaLog, deleted: int) -> int:
         return 0
     kept = kept_under(log, leader)
     cut = kept is not None and log.log_end_offset is not None and kept < log.log_end_offset
-    return max(0, known - max(kept if cut and kept is not None else end, deleted))
+    there = kept if cut and kept is not None else end
+    return max(0, known - max(there, deleted, _start(log)))
 
 
 def deleted_below(logs: Iterable[ReplicaLog]) -> int:
     """Return the highest log start: retention and DeleteRecords reach no further than a high
-    watermark, so all below was committed, and is wanted no more."""
-    return max((log.log_start_offset or 0 for log in logs if log.sure), default=0)
+    watermark, so all below was committed, and is wanted no more.
+
+    A log that parts from the furthest one below its own start counts for nothing: an election gave
+    it up, and what was deleted from it lies at the offsets of other records.
+    """
+    sure = [log for log in logs if log.sure]
+    furthest = max(sure, key=reach, default=None)
+    return max(
+        (_start(log) for log in sure if not _parts_below_its_start(log, furthest)), default=0
+    )
+
+
+def _parts_below_its_start(log: ReplicaLog, furthest: ReplicaLog | None) -> bool:
+    kept = None if furthest is None or forgotten(log) else kept_under(log, furthest)
+    return kept is not None and kept < _start(log)
+
+
+def _start(log: ReplicaLog) -> int:
+    return log.log_start_offset or 0
 
 
 def chosen_by_hand(ranking: Sequence[Candidate]) -> bool:

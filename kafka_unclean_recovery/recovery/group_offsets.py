@@ -121,8 +121,8 @@ def not_asked_since(
     if not since:
         return witnesses
     sentence = (
-        f"what groups committed since is unknown of {count_text(len(since), 'partition')}, the"
-        f" first: {min(since)}: it lost its leader after they were asked"
+        f"what groups committed since is not known for {count_text(len(since), 'partition')}, the"
+        f" first: {min(since)}, which lost its leader after groups were asked"
     )
     return replace(witnesses, unknown=(*witnesses.unknown, sentence))
 

@@ -62,7 +62,7 @@ async def hidden_topics(
         if offline := sorted(t.name for t in late if any(state.offline for state in t.told)):
             problems[
                 f"{some_topics(offline)} were not listed at first, and have partitions that are"
-                " offline: run it again"
+                " offline: run the command again"
             ] = None
     if hidden:
         problems[

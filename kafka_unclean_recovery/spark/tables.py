@@ -15,6 +15,7 @@ from pyspark.sql.types import StructType
 
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import (
+    BROKER_LISTS,
     EpochSpan,
     Finding,
     PartitionInfo,
@@ -96,13 +97,7 @@ PARTITIONS: Any = _arrow.schema(
         ("topic_id", _arrow.string()),
         ("leader", _arrow.int32()),
         ("leader_epoch", _arrow.int32()),
-        ("replicas", _BROKERS),
-        ("isr", _BROKERS),
-        ("elr", _BROKERS),
-        ("last_known_elr", _BROKERS),
-        ("offline_replicas", _BROKERS),
-        ("adding_replicas", _BROKERS),
-        ("removing_replicas", _BROKERS),
+        *((name, _BROKERS) for name in BROKER_LISTS),
         _needed("compacted", _arrow.bool_()),
         _needed("findings", _arrow.list_(_needed("element", _FINDING))),
     ],
@@ -111,16 +106,6 @@ PARTITIONS: Any = _arrow.schema(
 
 # Partitions with the replicas that were found of each.
 GROUPED: Any = _arrow.schema([*PARTITIONS, _needed("logs", _arrow.list_(_arrow.struct(REPLICAS)))])
-
-STATE_BROKERS = (
-    "replicas",
-    "isr",
-    "elr",
-    "last_known_elr",
-    "offline_replicas",
-    "adding_replicas",
-    "removing_replicas",
-)
 
 
 def spark_schema(schema: Any) -> StructType:
@@ -218,7 +203,7 @@ def partition_row(info: PartitionInfo) -> dict[str, Any]:
         "topic_id": state.topic_id if state else None,
         "leader": state.leader if state else None,
         "leader_epoch": state.leader_epoch if state else None,
-        **{key: list(getattr(state, key)) if state else None for key in STATE_BROKERS},
+        **{key: list(getattr(state, key)) if state else None for key in BROKER_LISTS},
         "compacted": info.compacted,
         "findings": [
             {"code": f.code, "severity": f.severity.value, "message": f.message}
@@ -238,7 +223,7 @@ def partition_info(row: Row, replica_logs: Iterable[ReplicaLog]) -> PartitionInf
             topic_partition.partition,
             row["leader"],
             row["leader_epoch"],
-            *(tuple(row[key]) for key in STATE_BROKERS),
+            *(tuple(row[key]) for key in BROKER_LISTS),
         )
     findings = tuple(
         Finding(f["code"], Severity(f["severity"]), f["message"]) for f in row["findings"]

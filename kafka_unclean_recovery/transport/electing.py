@@ -17,7 +17,8 @@ from kafka_unclean_recovery.cluster.requests.describe import Described, RequestF
 from kafka_unclean_recovery.cluster.wire.error_codes import ELECTION_NOT_NEEDED, NONE, error_name
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, NoBrokerReachable
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.files.journal import Journal, JournalError
+from kafka_unclean_recovery.files.journal import Journal
+from kafka_unclean_recovery.files.journal_lines import JournalError
 from kafka_unclean_recovery.model import (
     Outcome,
     OutcomeKind,
@@ -33,7 +34,7 @@ from kafka_unclean_recovery.transport.sending import settle
 
 _LATE_SECONDS = 2.0
 _RETRY_SECONDS = 0.5
-_LATE = "the controller took too long over it to elect on what had been seen before"
+_LATE = "the controller took so long that what had been seen before is too old to elect by"
 
 Outcomes = dict[TopicPartition, Outcome]
 Carried = dict[TopicPartition, Election]

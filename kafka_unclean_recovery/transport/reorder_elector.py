@@ -19,7 +19,7 @@ from kafka_unclean_recovery.cluster.requests.controller_requests import (
     left_out,
 )
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.files.journal import JournalError, Reordered
+from kafka_unclean_recovery.files.journal_lines import JournalError, Reordered
 from kafka_unclean_recovery.model import Outcome, OutcomeKind, PartitionPlan, TopicPartition
 from kafka_unclean_recovery.planning.election_rules import controller_choice
 from kafka_unclean_recovery.transport import Elections

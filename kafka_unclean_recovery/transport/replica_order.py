@@ -20,7 +20,8 @@ from kafka_unclean_recovery.cluster.requests.controller_requests import (
 from kafka_unclean_recovery.cluster.requests.describe import Described, RequestFailed
 from kafka_unclean_recovery.cluster.wire.error_codes import NONE, error_name
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, NoBrokerReachable
-from kafka_unclean_recovery.files.journal import Journal, Reordered
+from kafka_unclean_recovery.files.journal import Journal
+from kafka_unclean_recovery.files.journal_lines import Reordered
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.transport.coming import Coming
 from kafka_unclean_recovery.transport.sending import Sent, noted, settle

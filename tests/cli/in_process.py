@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import os
 from collections.abc import Iterator, Mapping
@@ -21,6 +22,8 @@ APPS = {
     RECOVERY: (unclean_recovery.app, PREFIX),
     ELECTION: (elect_leaders.app, elect_leaders.PREFIX),
 }
+# Typer takes longer to build all commands than most of them take to run; none changes them.
+prepared = functools.cache(entry.prepared)
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,7 @@ def invoke(
         contextlib.chdir(cwd or Path.cwd()),
         # Nobody is there to be asked.
         patch("sys.stdin", io.StringIO()),
+        patch.object(entry, "prepared", prepared),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
     ):
@@ -51,7 +55,7 @@ def invoke(
 def commands() -> Iterator[tuple[str, Any]]:
     """(its words, the command) of each, prepared as it runs."""
     for name, (app, prefix) in APPS.items():
-        yield from _below(name, entry.prepared(app, prefix))
+        yield from _below(name, prepared(app, prefix))
 
 
 def _below(words: str, command: Any) -> Iterator[tuple[str, Any]]:

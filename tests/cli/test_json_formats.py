@@ -26,6 +26,8 @@ SCENARIO = Path("examples/scenarios/the_longest_log_has_a_stale_tail.scenario").
 ALL = ("--all-offline-partitions",)
 DESIGNATED = ("--election-type", "designated", "--path-to-json-file", "leaders.json")
 
+_CLOCKS = ("at_ms", "boot_ms")
+
 Said = dict[str, list[Any]]
 """Documents, validated, by the command that wrote them."""
 
@@ -89,7 +91,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> Said:
         found["files"].append(validated(approval))
         bound = ("--plan", "plan.json", "--require-approval", "approved")
         run(RECOVERY, *where, *ALL, "--automated-recovery", "--journal", "journal", *bound)
-        _cut(place / "journal", "reorder")
+        _cut(place / "journal", "sent")
         run(RECOVERY, *where, "--resume", "journal")
         run(RECOVERY, "aftercare", *where, code=1)
         run(RECOVERY, "report", "journal")
@@ -109,11 +111,13 @@ def _approved(plan: dict[str, Any]) -> str:
 
 
 def _cut(journal: Path, event: str) -> None:
-    """As if the run had died right after that line, an hour ago: nothing is waited for any more."""
+    """As if the run had died right after that line, an hour ago: nothing is waited for any more.
+    Both clocks say so: what was sent is waited for by that of the boot."""
     lines = [json.loads(line) for line in journal.read_text().splitlines()]
     last = next(n for n, line in enumerate(lines) if line["event"] == event)
-    left = [{**line, "at_ms": line["at_ms"] - 3_600_000} for line in lines[: last + 1]]
-    journal.write_text("".join(f"{json.dumps(line)}\n" for line in left))
+    for line in lines[: last + 1]:
+        line.update({clock: line[clock] - 3_600_000 for clock in _CLOCKS if clock in line})
+    journal.write_text("".join(f"{json.dumps(line)}\n" for line in lines[: last + 1]))
 
 
 def test_every_command_with_results_has_them_as_json(said: Said) -> None:

@@ -151,7 +151,10 @@ def test_ctrl_c_has_its_metrics_too(cluster: Cluster, tmp_path: Path) -> None:
     ("path", "says"),
     [
         ("nowhere/x.prom", "--metrics-file nowhere/x.prom: nowhere is no directory that can be"),
-        ("plan.json", "--metrics-file plan.json: holds something else than metrics of this tool"),
+        (
+            "plan.json",
+            "--metrics-file plan.json: the file holds something else than metrics of this tool",
+        ),
         ("disk", "--metrics-file disk: Is a directory"),
         ("disk/x.prom", "--metrics-file disk/x.prom: lies in log directory"),
         ("fifo", "--metrics-file fifo: not a plain file"),
@@ -172,5 +175,5 @@ def test_no_other_file_of_the_run_is_replaced(tmp_path: Path) -> None:
     log_directory(tmp_path / "disk", 1, {"orders-0": 5})
     flags = ("--log-dirs", "disk", "--manual-recovery-output-file", "same")
     done = invoke(RECOVERY, "plan", *flags, "--metrics-file", "same", cwd=tmp_path)
-    assert "--metrics-file same: holds something else" in done.stderr
+    assert "--metrics-file same: the file holds something else" in done.stderr
     assert (tmp_path / "same").read_text().startswith("{")

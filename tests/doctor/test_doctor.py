@@ -20,7 +20,8 @@ from kafka_unclean_recovery.emulator import Cluster, Options, Security
 from kafka_unclean_recovery.emulator.emulation import Settings
 from kafka_unclean_recovery.emulator.error_codes import UNKNOWN_TOPIC_OR_PARTITION
 from kafka_unclean_recovery.emulator.listener.intercepts import Fail, NoAnswer, Seen
-from kafka_unclean_recovery.files.journal import Journal, state_directory
+from kafka_unclean_recovery.files.journal import Journal
+from kafka_unclean_recovery.files.state_directory import state_directory
 from kafka_unclean_recovery.mechanisms import Dialect
 from tests.fidelity.wire import Wire
 from tests.messages.building import build

@@ -30,8 +30,8 @@ from kafka_unclean_recovery.emulator.faults import CONTROLLER, Drop, link
 from kafka_unclean_recovery.emulator.listener.intercepts import Interceptions
 from kafka_unclean_recovery.log_dir.segments.batches import parse_header
 from kafka_unclean_recovery.mechanisms import Dialect
-from kafka_unclean_recovery.messages.dialects import REQUESTS
 from kafka_unclean_recovery.messages.elect_leaders import ElectLeadersRequest
+from kafka_unclean_recovery.messages.get_replica_log_info import REQUESTS
 from tests.emulator.asking import address, ask
 from tests.emulator.probing import TOPIC, create, described, fetch, lose, offset, produce
 from tests.emulator.steps import create as create_one

@@ -37,8 +37,8 @@ from kafka_unclean_recovery.emulator.controller.releases import KIP_966
 from kafka_unclean_recovery.emulator.security.authorizing import RULES
 from kafka_unclean_recovery.emulator.security.rights import Operation, Resource, Rights, parse_right
 from kafka_unclean_recovery.mechanisms import Dialect
-from kafka_unclean_recovery.messages.dialects import REQUESTS
 from kafka_unclean_recovery.messages.elect_leaders import ElectLeadersRequest
+from kafka_unclean_recovery.messages.get_replica_log_info import REQUESTS
 from tests.emulator.secured import (
     NUMBERS,
     TOPIC,

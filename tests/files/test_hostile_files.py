@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.files.journal import JournalError, elected, parse, unfinished
+from kafka_unclean_recovery.files.journal_lines import JournalError, elected, parse, unfinished
 from kafka_unclean_recovery.files.partitions_file import parse_elections, parse_partitions
 from kafka_unclean_recovery.files.plan_file import plan_digest
 from kafka_unclean_recovery.files.replica_info_file import parse_replica_info, replica_info_json

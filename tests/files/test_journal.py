@@ -13,13 +13,11 @@ from typing import Any
 
 import pytest
 
-from kafka_unclean_recovery.files.journal import (
-    Journal,
-    JournalError,
+from kafka_unclean_recovery.files.journal import Journal
+from kafka_unclean_recovery.files.journal_lines import JournalError, parse, unfinished
+from kafka_unclean_recovery.files.state_directory import (
     link_to,
-    parse,
     state_directory,
-    unfinished,
     unfinished_journals,
 )
 from kafka_unclean_recovery.model import TopicPartition

@@ -149,7 +149,7 @@ def test_only_what_another_user_approved_is_elected_and_only_while_it_is_still_s
         assert run.finish().code == code
     done = commands.run("approve", str(plan), "--output", str(theirs))
     assert (done.code, theirs.exists()) == (2, False)
-    assert "a person approves: run it on a terminal" in done.stderr
+    assert "only a person can approve a plan: run approve on a terminal" in done.stderr
     assert [path.stat().st_mode & 0o777 for path in (plan, mine)] == [0o600, 0o600]
     approval = parse_approval(mine.read_text(), str(mine))
     assert approval.plan_digest == json.loads(plan.read_text())["digest"]

@@ -138,7 +138,7 @@ def test_all_is_elected_put_back_and_noted_whoever_reads_of_it(
     wanted = 1 if stream == "stdout" else 0
     assert (process.returncode, lines[-1]["exit_code"]) == (wanted, wanted), said
     if stream == "stdout":
-        assert "it did not get all that it was to get" in said
+        assert "the result could not be written to it completely" in said
         assert "wave 2 of 2: 1 partition verified" in said
         assert "Traceback" not in said
         assert "Exception ignored" not in said
@@ -260,7 +260,7 @@ def test_a_look_on_a_full_disk_says_so_by_its_exit_code(troubled: Trouble, runs:
     process = runs.start(*words, "--show-replica-info", stdout=full())
     _, said = process.communicate(timeout=TIMEOUT)
     assert process.returncode == 1
-    assert "stdout: No space left on device: it did not get all" in said
+    assert "stdout: No space left on device: the result could not be written" in said
     assert "Traceback" not in said
 
 

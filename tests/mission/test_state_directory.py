@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from kafka_unclean_recovery.emulator import Cluster
-from kafka_unclean_recovery.files import journal
-from kafka_unclean_recovery.files.journal import Journal, JournalError
+from kafka_unclean_recovery.files import state_directory
+from kafka_unclean_recovery.files.journal import Journal
+from kafka_unclean_recovery.files.journal_lines import JournalError
 from kafka_unclean_recovery.files.private_files import why_not_ours
 from tests.cli.in_process import RECOVERY, Done, invoke
 
@@ -32,7 +33,7 @@ def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     place.chmod(0o1777)
     monkeypatch.delenv("HOME", raising=False)
     monkeypatch.delenv("XDG_STATE_HOME", raising=False)
-    monkeypatch.setattr(journal, "_NO_HOME", str(place))
+    monkeypatch.setattr(state_directory, "_NO_HOME", str(place))
     return place
 
 

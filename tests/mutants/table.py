@@ -26,6 +26,13 @@ _MISSION = (
 )
 _PROBES = ("tests/transport/test_lineage_probe.py", "tests/transport/test_left_out.py")
 _NO_BROKER = "tests/mission/test_no_single_broker.py"
+_CODEC = (
+    "tests/files/test_codec.py",
+    "tests/test_schemas.py",
+    "tests/files/test_golden.py",
+    "tests/files/test_plan_reading.py",
+    "tests/files/test_hostile_files.py",
+)
 # Left out: tests/mission/test_quorum.py, which waits for requests given up.
 
 
@@ -56,14 +63,29 @@ HELD = {
     "recovery/consent": Held(
         ("tests/recovery/test_consent.py",), ("tests/mission/test_consent.py",)
     ),
-    "files/journal": Held(
-        (
-            "tests/files/test_journal.py",
-            "tests/transport/test_settling.py",
-            "tests/files/test_hostile_files.py",
+    **dict.fromkeys(
+        ("files/journal", "files/journal_lines", "files/state_directory"),
+        Held(
+            (
+                "tests/files/test_journal.py",
+                "tests/transport/test_settling.py",
+                "tests/files/test_hostile_files.py",
+            ),
+            (_JOURNALED, "tests/mission/test_state_directory.py"),
         ),
-        (_JOURNALED, "tests/mission/test_state_directory.py"),
     ),
+    "recovery/recover": Held(
+        ("tests/recovery/test_recover.py", "tests/mission/test_consent.py"),
+        (_HONEST, "tests/mission/test_led_meanwhile.py"),
+    ),
+    "recovery/partitions": Held(
+        ("tests/recovery/test_partitions.py", "tests/recovery/test_recover.py"),
+        ("tests/mission/test_consent.py",),
+    ),
+    "files/codec": Held(_CODEC),
+    "files/json_values": Held(_CODEC),
+    "files/plan_reading": Held((*_CODEC, "tests/files/test_plan_file.py")),
+    "files/replica_info_file": Held((*_CODEC, "tests/files/test_replica_info_file.py")),
     "transport/electing": Held(_RUNS, (_HONEST, *_MISSION)),
     "transport/reorder_elector": Held((), (_HONEST, *_MISSION)),
     "transport/replica_order": Held(

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.files.journal import Journal, parse
+from kafka_unclean_recovery.files.journal import Journal
+from kafka_unclean_recovery.files.journal_lines import parse
 from kafka_unclean_recovery.mechanisms import Wishes
 from kafka_unclean_recovery.model import Commit, PartitionPlan, ReplicaInfo, TopicPartition
 from kafka_unclean_recovery.planning.offline_plan import plan_from_disks

@@ -222,7 +222,9 @@ def test_the_command_printed_ends_transactions_as_they_ended(recovered: Recovere
         produce(cluster.connection(), TOPIC, number, 1, first=100)
     assert read_committed(cluster, partitions) == {COMMITTED: [], ABORTED: [], OPEN: []}
     told = recovered.aftercare("--journal", str(recovered.journal))
-    command = printed(told, "this ends those whose ending is known: kafka-unclean-recovery")
+    command = printed(
+        told, "this command ends the transactions whose ending is known: kafka-unclean-recovery"
+    )
     done = Cli(recovered.home).offline(*command)
     assert "producer id" in done.stderr
     assert done.stderr.count(": done\n") == 2, done
@@ -266,7 +268,7 @@ def test_it_is_watched_until_the_dead_replica_is_back(recovered: Recovered) -> N
     soon = ("--journal", str(recovered.journal), "--watch", "--watch-duration-ms", "1")
     done = recovered.aftercare(*soon)
     assert done.code == 1
-    assert "not over 3 times in a row within 1 ms" in done.stderr
+    assert "the aftercare was not over 3 times in a row within 1 ms" in done.stderr
     scan = str(recovered.home / "disks.json")
     disk = str(recovered.cluster.log_dir(DEAD))
     assert Cli(recovered.home).offline("scan-log-dirs", disk, "--output", scan).code == 0

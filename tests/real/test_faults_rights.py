@@ -13,9 +13,12 @@ from confluent_kafka import TopicPartition as Position
 
 from kafka_unclean_recovery.cluster.config.security import load_client_config
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
-from kafka_unclean_recovery.cluster.requests.open_transactions import open_transactions
 from kafka_unclean_recovery.cluster.requests.replica_fetch import Fetched, fetch_records
-from kafka_unclean_recovery.cluster.requests.transactions import OpenTransaction, write_marker
+from kafka_unclean_recovery.cluster.requests.transactions import (
+    OpenTransaction,
+    open_transactions,
+    write_marker,
+)
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.error_codes import (
     NONE,

@@ -12,21 +12,28 @@ from tests.simulation import clock
 clock.install()
 
 import argparse  # noqa: E402 - the package must find this clock
+import importlib  # noqa: E402
 import json  # noqa: E402
+import pkgutil  # noqa: E402
 import sys  # noqa: E402
 import tempfile  # noqa: E402
 import time  # noqa: E402
 from collections import Counter  # noqa: E402
 from pathlib import Path  # noqa: E402
 
+import kafka_unclean_recovery  # noqa: E402
+from tests.cli.in_process import RECOVERY, invoke  # noqa: E402
 from tests.simulation.play import Result, play  # noqa: E402
 from tests.simulation.pool import Broken, side_by_side  # noqa: E402
 
 _MEMORY = Path("/dev/shm")
+# What starts threads, a JVM or the command itself when it is imported, and is in no run.
+_NOT_NEEDED = ("spark", "salvage", "stores", "__main__")
 
 
 def main() -> int:
     arguments = _parser().parse_args()
+    _import_all()
     begun = time.perf_counter()
     seeds = range(arguments.seed, arguments.seed + arguments.runs)
     results: list[Result] = []
@@ -44,6 +51,15 @@ def main() -> int:
                 print(result, flush=True)
     print(json.dumps(_summary(results, broken, time.perf_counter() - begun)))
     return 1 if broken or any(result.violations for result in results) else 0
+
+
+def _import_all() -> None:
+    """Import here, once, what each run would import for itself: half of its time."""
+    home = kafka_unclean_recovery.__name__
+    for found in pkgutil.walk_packages(kafka_unclean_recovery.__path__, f"{home}."):
+        if found.name.split(".")[1] not in _NOT_NEEDED:
+            importlib.import_module(found.name)
+    assert invoke(RECOVERY).code != 0
 
 
 def _parser() -> argparse.ArgumentParser:

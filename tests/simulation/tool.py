@@ -8,7 +8,6 @@ import asyncio
 import collections.abc
 import contextlib
 import contextvars
-import functools
 import io
 import os
 import signal
@@ -20,13 +19,11 @@ from typing import Any
 from unittest.mock import patch
 
 from kafka_unclean_recovery.cli import entry
-from tests.cli.in_process import APPS
+from tests.cli.in_process import APPS, prepared
 from tests.simulation.clock import Loop
 
 _PROCESS: contextvars.ContextVar[Process | None] = contextvars.ContextVar("process", default=None)
 _open_connection = asyncio.open_connection
-# It is the same each time, and a fifth of a run.
-_prepared = functools.cache(entry.prepared)
 
 
 class Died(BaseException):
@@ -184,7 +181,7 @@ def run(process: Process, name: str, args: Sequence[str], out: Output, err: Outp
 
     with (
         patch("sys.stdin", io.StringIO()),
-        patch.object(entry, "prepared", _prepared),
+        patch.object(entry, "prepared", prepared),
         patch("sys.stdout", streams[0]),
         patch("sys.stderr", streams[1]),
         patch("asyncio.run", process.run_until_complete),

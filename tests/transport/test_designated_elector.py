@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from kafka_unclean_recovery.cluster.quorum import Patience
-from kafka_unclean_recovery.files.journal import Journal, half_done
+from kafka_unclean_recovery.files.journal import Journal
+from kafka_unclean_recovery.files.journal_lines import half_done
 from kafka_unclean_recovery.mechanisms import Dialect
 from kafka_unclean_recovery.model import (
     Outcome,

@@ -22,7 +22,8 @@ from kafka_unclean_recovery.cli import session
 from kafka_unclean_recovery.cluster.quorum import Patience
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.listener.intercepts import Close, Fail, LeaveOut, Seen, Where
-from kafka_unclean_recovery.files.journal import Journal, half_done, parse, unfinished
+from kafka_unclean_recovery.files.journal import Journal
+from kafka_unclean_recovery.files.journal_lines import half_done, parse, unfinished
 from kafka_unclean_recovery.transport import coming
 from kafka_unclean_recovery.transport.reorder_elector import ReorderElector
 from tests.cli.in_process import ELECTION, RECOVERY, Done, invoke

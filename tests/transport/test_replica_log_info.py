@@ -9,7 +9,7 @@ import pytest
 from kafka_unclean_recovery.cluster.requests.asking import NOT_ANSWERED
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.mechanisms import Dialect
-from kafka_unclean_recovery.messages.dialects import REQUESTS
+from kafka_unclean_recovery.messages.get_replica_log_info import REQUESTS
 from kafka_unclean_recovery.model import EpochSpan, PartitionState, ReplicaLog
 from kafka_unclean_recovery.transport.replica_log_info import ReplicaLogInfoSource
 from tests.cluster.fake_node import ample, in_loop

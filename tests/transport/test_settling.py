@@ -21,7 +21,8 @@ from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
 from kafka_unclean_recovery.cluster.wire.knocking import Knocked
 from kafka_unclean_recovery.emulator import Cluster, Options
-from kafka_unclean_recovery.files.journal import Journal, half_done, outstanding
+from kafka_unclean_recovery.files.journal import Journal
+from kafka_unclean_recovery.files.journal_lines import half_done, outstanding
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.transport.coming import Coming
 from tests.cluster.fake_node import in_loop

@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.cli import entry, environment
 from kafka_unclean_recovery.cli.command import command
 from kafka_unclean_recovery.cli.flags import (
@@ -27,6 +26,7 @@ from kafka_unclean_recovery.cli.flags import (
     OutputFormat,
     ReplicaLogInfoDialect,
     WaveSize,
+    version_flag,
 )
 from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.mechanisms import ElectionMethod, Transport
@@ -41,12 +41,6 @@ class ElectionType(StrEnum):
     PREFERRED = "preferred"
     UNCLEAN = "unclean"
     DESIGNATED = "designated"
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"{NAME} {__version__}")
-        raise typer.Exit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,10 +109,7 @@ class Options:
     replica_log_info_dialect: ReplicaLogInfoDialect = None
     metrics_file: MetricsFile = None
     log_format: LogFormatFlag = LogFormat.TEXT
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
-    ] = False
+    version: Annotated[bool, version_flag(NAME)] = False
 
 
 app.command()(command(Options, "elect_leaders:elect", NAME))

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from kafka_unclean_recovery.cli.command import command
 from kafka_unclean_recovery.cli.flags import (
+    DesignatedLeadersFile,
+    ExcludeBrokers,
     Format,
     HowMuch,
     LogDirs,
@@ -34,24 +32,11 @@ class Options:
     brokers are started.
     """
 
-    manual_recovery_output_file: Annotated[
-        Path,
-        typer.Option(
-            metavar="NEWFILE",
-            help="Write the designated leaders to this new file, for kafka-elect-leaders.",
-        ),
-    ]
+    manual_recovery_output_file: DesignatedLeadersFile
     replica_info_file: ReplicaInfoFiles = None
     log_dirs: LogDirs = None
     mode: HowMuch = ScanMode.RECOVER
-    exclude_brokers: Annotated[
-        str | None,
-        typer.Option(
-            metavar="IDS",
-            help="Ids of brokers that will never start again and must not lead, such as 1,2; by"
-            " default none.",
-        ),
-    ] = None
+    exclude_brokers: ExcludeBrokers = None
     plan_output_file: PlanFile = None
     format: OutputFormat = Format.TABLE
     topics: Topics = None

@@ -11,6 +11,8 @@ import typer
 from kafka_unclean_recovery.cli.command import command
 from kafka_unclean_recovery.cli.flags import (
     Conf,
+    DesignatedLeadersFile,
+    ExcludeBrokers,
     Format,
     Master,
     OutputFormat,
@@ -31,22 +33,9 @@ class Options:
     """
 
     summaries: Summaries
-    manual_recovery_output_file: Annotated[
-        Path,
-        typer.Option(
-            metavar="NEWFILE",
-            help="Write the designated leaders to this new file, for kafka-elect-leaders.",
-        ),
-    ]
+    manual_recovery_output_file: DesignatedLeadersFile
     plan_output_file: PlanFile = None
-    exclude_brokers: Annotated[
-        str | None,
-        typer.Option(
-            metavar="IDS",
-            help="Ids of brokers that will never start again and must not lead, such as 1,2; by"
-            " default none.",
-        ),
-    ] = None
+    exclude_brokers: ExcludeBrokers = None
     html: Annotated[
         Path | None,
         typer.Option(

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.cli import entry
 from kafka_unclean_recovery.cli.command import command
 from kafka_unclean_recovery.cli.commands import (
@@ -43,6 +42,7 @@ from kafka_unclean_recovery.cli.flags import (
     ReplicaLogInfoDialect,
     ReplicaOutputFormat,
     WaveSize,
+    version_flag,
 )
 from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.mechanisms import ElectionMethod, Transport
@@ -50,12 +50,6 @@ from kafka_unclean_recovery.mechanisms import ElectionMethod, Transport
 NAME = "kafka-unclean-recovery"
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"{NAME} {__version__}")
-        raise typer.Exit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,10 +157,7 @@ class Options:
     replica_log_info_dialect: ReplicaLogInfoDialect = None
     metrics_file: MetricsFile = None
     log_format: LogFormatFlag = LogFormat.TEXT
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
-    ] = False
+    version: Annotated[bool, version_flag(NAME)] = False
 
 
 app.callback(invoke_without_command=True, subcommand_metavar="[COMMAND [ARGS]...]")(

@@ -13,10 +13,9 @@ from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.aftercare.comparing import with_returning
 from kafka_unclean_recovery.aftercare.ending import Ended, end_transactions
 from kafka_unclean_recovery.aftercare.looking import Asked, look
-from kafka_unclean_recovery.aftercare.metrics import aftercare_metrics
 from kafka_unclean_recovery.aftercare.producers import producers_advice
 from kafka_unclean_recovery.aftercare.report import render_json
-from kafka_unclean_recovery.aftercare.result import Aftercare
+from kafka_unclean_recovery.aftercare.result import Aftercare, aftercare_metrics
 from kafka_unclean_recovery.aftercare.returning import advice
 from kafka_unclean_recovery.aftercare.table import render_aftercare, summary
 from kafka_unclean_recovery.aftercare.transactions import Hanging
@@ -36,13 +35,9 @@ from kafka_unclean_recovery.cli.session import (
 )
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.files.journal import (
-    Journal,
-    JournalError,
-    elected,
-    new_path,
-    parse,
-)
+from kafka_unclean_recovery.files.journal import Journal
+from kafka_unclean_recovery.files.journal_lines import JournalError, elected, parse
+from kafka_unclean_recovery.files.state_directory import new_path
 from kafka_unclean_recovery.model import Broker, GroupBeyond, ReplicaInfo, TopicPartition
 from kafka_unclean_recovery.planning.merged_scans import check_cluster
 from kafka_unclean_recovery.post_mortem.reading import read_post_mortem
@@ -131,7 +126,9 @@ def _read_journal(
     except JournalError as error:
         raise usage(str(error)) from None
     except (KeyError, TypeError):
-        raise usage(f"--journal {path}: not as it was written; leave it out") from None
+        raise usage(
+            f"--journal {path}: the journal is not as it was written; leave it out"
+        ) from None
     if len(clusters) != 1 or not partitions:
         raise usage(f"--journal {path}: it tells of no election; name another, or leave it out")
     return clusters.pop(), partitions, _lossless(text, path)
@@ -194,7 +191,9 @@ async def _watch(session: Session, options: Options, chosen: Chosen, watched: _W
     except Interrupted:
         return False
     if not over:
-        session.console.say(f"not over {IN_A_ROW} times in a row within {duration} ms")
+        session.console.say(
+            f"the aftercare was not over {IN_A_ROW} times in a row within {duration} ms"
+        )
     return over
 
 
@@ -257,7 +256,7 @@ def _note(console: Console, path: Path, found: Aftercare) -> None:
     except JournalError as error:
         failure = str(error)
     if failure is not None:
-        console.say(f"not noted for the report: {failure}")
+        console.say(f"the journal lacks this result, and so will a report of it: {failure}")
 
 
 async def _leaders(session: Session, found: Aftercare) -> Mapping[TopicPartition, Broker]:
@@ -311,7 +310,9 @@ def _advice(options: Options, found: Aftercare) -> Iterator[str]:
                 "without --journal it is not known whether the coordinators' own log,"
                 " __transaction_state, was elected uncleanly: then these endings may be wrong"
             )
-        yield f"this ends those whose ending is known: {_ending_command(options)}"
+        yield (
+            f"this command ends the transactions whose ending is known: {_ending_command(options)}"
+        )
     unsure = sum(not each.verdict.sure for each in found.hanging())
     if unsure:
         yield (

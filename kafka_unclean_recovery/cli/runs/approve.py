@@ -40,7 +40,7 @@ def _read(plan: Path, output: Path) -> PlanFile:
     if not any(p.designated_leader is not None for p in planned.partitions.values()):
         raise usage(f"{plan}: designates no leader, so there is nothing to approve")
     if not is_terminal():
-        raise usage("a person approves: run it on a terminal")
+        raise usage("only a person can approve a plan: run approve on a terminal")
     return planned
 
 
@@ -58,9 +58,11 @@ async def _approve(console: Console, plan: PlanFile, output: Path) -> int:
     try:
         answer = await number_typed(console, stop, "to approve electing", to_elect)
     except Interrupted:
-        raise Exit(stop.exit_code or NOT_ALL, "interrupted; not approved") from None
+        raise Exit(
+            stop.exit_code or NOT_ALL, "the command was interrupted, and the plan is not approved"
+        ) from None
     if not answer.given:
-        raise Exit(NOT_ALL, f"not approved: {answer.how}")
+        raise Exit(NOT_ALL, f"the plan is not approved: {answer.how}")
     now = datetime.now(UTC).isoformat(timespec="seconds")
     approval = Approval(plan.digest, plan.cluster_id, user_name(), now)
     write_new(output, approval_json(approval), "--output")

@@ -14,12 +14,11 @@ from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, usage
 from kafka_unclean_recovery.cli.mechanisms import wishes_of
 from kafka_unclean_recovery.cli.session import Session, run
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
-from kafka_unclean_recovery.doctor.diagnosis import diagnose
+from kafka_unclean_recovery.doctor.diagnosis import diagnose, doctor_metrics
 from kafka_unclean_recovery.doctor.examine import Patient, examine
 from kafka_unclean_recovery.doctor.facts import Room, Space
-from kafka_unclean_recovery.doctor.metrics import doctor_metrics
 from kafka_unclean_recovery.doctor.report import render_json, render_text
-from kafka_unclean_recovery.files.journal import (
+from kafka_unclean_recovery.files.state_directory import (
     state_directory,
     unfinished_journals,
     why_not_to_use,

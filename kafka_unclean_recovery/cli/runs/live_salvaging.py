@@ -60,7 +60,9 @@ def salvage_first(
     Exit(2)."""
     if directory is None:
         if allow_loss:
-            raise usage(f"--allow-loss says what may go unsaved, which takes {FLAG}")
+            raise usage(
+                f"--allow-loss is about records that {FLAG} could not save: give {FLAG} too"
+            )
         return None
     if not automated_recovery:
         raise usage(f"{FLAG} saves what --automated-recovery is about to destroy: give both")

@@ -33,7 +33,8 @@ from kafka_unclean_recovery.cli.session import (
 )
 from kafka_unclean_recovery.cli.terms import check_terms
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.files.journal import Journal, half_done
+from kafka_unclean_recovery.files.journal import Journal
+from kafka_unclean_recovery.files.journal_lines import half_done
 from kafka_unclean_recovery.mechanisms import Wishes
 from kafka_unclean_recovery.model import Cluster, PartitionPlan, ReplicaInfo
 from kafka_unclean_recovery.planning.merged_scans import check_cluster

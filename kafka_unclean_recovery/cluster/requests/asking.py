@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Generic, TypeVar
 
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
@@ -89,3 +90,8 @@ async def until_answered(
             await asyncio.sleep(for_now)
             pause = min(pause * _LONGER_BY, _LONGEST_PAUSE)
     return found
+
+
+def by_topic(wanted: Iterable[TopicPartition]) -> Iterable[tuple[str, list[TopicPartition]]]:
+    """Return each topic with its partitions, as requests name them; `wanted` is sorted by topic."""
+    return ((topic, list(tps)) for topic, tps in groupby(wanted, key=lambda tp: tp.topic))

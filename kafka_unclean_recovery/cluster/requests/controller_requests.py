@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 from kafka.protocol.admin.topics import (
@@ -17,6 +16,7 @@ from kafka.protocol.admin.topics import (
     ElectLeadersRequest,
 )
 
+from kafka_unclean_recovery.cluster.requests.asking import by_topic
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.deadline import Deadline
@@ -78,7 +78,7 @@ async def alter_replica_order(
                     for tp in of_topic
                 ],
             )
-            for topic, of_topic in groupby(sorted(orders), key=lambda tp: tp.topic)
+            for topic, of_topic in by_topic(sorted(orders))
         ],
     )
     answer = await connection.request(message, deadline, version=version)
@@ -109,7 +109,7 @@ async def elect_leaders(
     if wanted is not None:
         topics = [
             request.TopicPartitions(topic=topic, partitions=[tp.partition for tp in of_topic])
-            for topic, of_topic in groupby(sorted(wanted), key=lambda tp: tp.topic)
+            for topic, of_topic in by_topic(sorted(wanted))
         ]
     message = request(
         version=version,
@@ -136,7 +136,6 @@ async def elect_designated(
     RequestFailed when the whole request is refused.
     """
     request: Any = with_designated.ElectLeadersRequest
-    by_topic = groupby(sorted(leaders), key=lambda tp: tp.topic)
     message = request(
         version=_DESIGNATED_VERSION,
         election_type=with_designated.DESIGNATED,
@@ -147,7 +146,7 @@ async def elect_designated(
                 partitions=[tp.partition for tp in tps],
                 designated_leaders=[leaders[tp] for tp in tps],
             )
-            for topic, tps in ((topic, list(of_topic)) for topic, of_topic in by_topic)
+            for topic, tps in by_topic(sorted(leaders))
         ],
         timeout_ms=_TIMEOUT_MS,
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kafka.protocol.consumer.offsets import OffsetForLeaderEpochRequest
 
-from kafka_unclean_recovery.cluster.requests.replica_probe import by_topic
+from kafka_unclean_recovery.cluster.requests.asking import by_topic
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.error_codes import NONE
 from kafka_unclean_recovery.deadline import Deadline

@@ -15,7 +15,7 @@ from uuid import UUID
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.mechanisms import Dialect
-from kafka_unclean_recovery.messages.dialects import REQUESTS
+from kafka_unclean_recovery.messages.get_replica_log_info import REQUESTS
 from kafka_unclean_recovery.model import PartitionState
 
 LIMIT = 1000

@@ -12,15 +12,14 @@ Both go to one broker that hosts the replicas, and neither moves records:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 from kafka.protocol.consumer.fetch import FetchRequest
 from kafka.protocol.consumer.offsets import ListOffsetsRequest
 
-from kafka_unclean_recovery.cluster.requests.asking import Answer, Portion, until_answered
+from kafka_unclean_recovery.cluster.requests.asking import Answer, Portion, by_topic, until_answered
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import TopicPartition
@@ -197,7 +196,3 @@ async def _fetch(
 def _throttled(answer: Any) -> float:
     """Return the throttle time in seconds; the first versions do not tell it, and count as 0."""
     return max(0, getattr(answer, "throttle_time_ms", None) or 0) / 1000
-
-
-def by_topic(wanted: Iterable[TopicPartition]) -> Iterable[tuple[str, list[TopicPartition]]]:
-    return ((topic, list(tps)) for topic, tps in groupby(wanted, key=lambda tp: tp.topic))

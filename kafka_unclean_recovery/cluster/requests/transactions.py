@@ -20,8 +20,8 @@ from kafka.protocol.admin.transactions import (
 )
 from kafka.protocol.producer.transaction import WriteTxnMarkersRequest
 
+from kafka_unclean_recovery.cluster.requests.asking import by_topic
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
-from kafka_unclean_recovery.cluster.requests.replica_probe import by_topic
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.error_codes import NONE, UNKNOWN_TOPIC_OR_PARTITION
 from kafka_unclean_recovery.deadline import Deadline
@@ -134,6 +134,18 @@ async def describe_producers(
             states = sorted(map(_producer_state, p.active_producers), key=_producer_id)
             found[tp] = Producers(p.error_code, every, tuple(states))
     return found
+
+
+async def open_transactions(
+    connection: Connection, topic_partition: TopicPartition, deadline: Deadline
+) -> Mapping[int, int]:
+    """Return the first offset of each transaction that a replica's log leaves open, by producer id.
+    A follower without a leader answers too; needs READ on the topic. Raises ConnectionFailed,
+    RequestFailed."""
+    found = (await describe_producers(connection, [topic_partition], deadline))[topic_partition]
+    if found.error != NONE:
+        raise RequestFailed("DescribeProducers", found.error)
+    return {each.producer_id: each.start_offset for each in found.open}
 
 
 def _producer_id(state: ProducerState) -> int:

@@ -79,11 +79,7 @@ def _wanted(resource: Any, configs: Values) -> list[Fields]:
     keys = resource.configuration_keys
     return [
         {
-            "name": name,
-            "value": values[0].value,
-            "read_only": False,
-            "config_source": values[0].source,
-            "is_sensitive": False,
+            **_effective(name, values),
             "synonyms": [{"name": name, "value": v.value, "source": v.source} for v in values],
             "config_type": config_type(name),
             "documentation": None,
@@ -112,16 +108,17 @@ def _of_broker(state: State, broker: int | None) -> Values:
 
 def of_new_topic(state: State, configs: Mapping[str, str]) -> list[Fields]:
     """Return a new topic's configs as the answer to its creation holds them."""
-    return [
-        {
-            "name": name,
-            "value": values[0].value,
-            "read_only": False,
-            "config_source": values[0].source,
-            "is_sensitive": False,
-        }
-        for name, values in sorted(_of_topic(state, configs).items())
-    ]
+    return [_effective(*config) for config in sorted(_of_topic(state, configs).items())]
+
+
+def _effective(name: str, values: list[Value]) -> Fields:
+    return {
+        "name": name,
+        "value": values[0].value,
+        "read_only": False,
+        "config_source": values[0].source,
+        "is_sensitive": False,
+    }
 
 
 def _of_topic(state: State, configs: Mapping[str, str]) -> Values:

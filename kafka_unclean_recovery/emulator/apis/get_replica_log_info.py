@@ -20,7 +20,7 @@ from kafka_unclean_recovery.emulator.error_codes import (
 )
 from kafka_unclean_recovery.emulator.listener.request_limits import SERVED_AT_ONCE
 from kafka_unclean_recovery.mechanisms import Dialect
-from kafka_unclean_recovery.messages.dialects import REQUESTS
+from kafka_unclean_recovery.messages.get_replica_log_info import REQUESTS
 
 _OF_DIALECT = {
     Dialect.KIP_966: ("last_written_leader_epoch", "current_leader_epoch", "error_message"),

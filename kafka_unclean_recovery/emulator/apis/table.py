@@ -4,86 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from importlib import import_module
 
-from kafka_unclean_recovery.emulator.apis import (
-    alter_configs,
-    alter_partition_reassignments,
-    api_versions,
-    create_partitions,
-    create_topics,
-    delete_groups,
-    delete_topics,
-    describe_cluster,
-    describe_configs,
-    describe_groups,
-    describe_log_dirs,
-    describe_producers,
-    describe_quorum,
-    describe_topic_partitions,
-    describe_transactions,
-    elect_leaders,
-    fetch,
-    find_coordinator,
-    get_replica_log_info,
-    heartbeat,
-    incremental_alter_configs,
-    init_producer_id,
-    join_group,
-    leave_group,
-    list_groups,
-    list_offsets,
-    list_partition_reassignments,
-    list_transactions,
-    metadata,
-    offset_commit,
-    offset_fetch,
-    offset_for_leader_epoch,
-    produce,
-    sasl_authenticate,
-    sasl_handshake,
-    sync_group,
-)
+from kafka_unclean_recovery.emulator.apis import elect_leaders, get_replica_log_info
 from kafka_unclean_recovery.emulator.apis.api import Api
 from kafka_unclean_recovery.emulator.controller.releases import Release
 from kafka_unclean_recovery.mechanisms import Dialect
 
 MODULES = (
-    alter_configs,
-    alter_partition_reassignments,
-    api_versions,
-    create_partitions,
-    create_topics,
-    delete_groups,
-    delete_topics,
-    describe_cluster,
-    describe_configs,
-    describe_groups,
-    describe_log_dirs,
-    describe_producers,
-    describe_quorum,
-    describe_topic_partitions,
-    describe_transactions,
-    elect_leaders,
-    fetch,
-    find_coordinator,
-    heartbeat,
-    incremental_alter_configs,
-    init_producer_id,
-    join_group,
-    leave_group,
-    list_groups,
-    list_offsets,
-    list_partition_reassignments,
-    list_transactions,
-    metadata,
-    offset_commit,
-    offset_fetch,
-    offset_for_leader_epoch,
-    produce,
-    sasl_authenticate,
-    sasl_handshake,
-    sync_group,
+    "alter_configs",
+    "alter_partition_reassignments",
+    "api_versions",
+    "create_partitions",
+    "create_topics",
+    "delete_groups",
+    "delete_topics",
+    "describe_cluster",
+    "describe_configs",
+    "describe_groups",
+    "describe_log_dirs",
+    "describe_producers",
+    "describe_quorum",
+    "describe_topic_partitions",
+    "describe_transactions",
+    "elect_leaders",
+    "fetch",
+    "find_coordinator",
+    "heartbeat",
+    "incremental_alter_configs",
+    "init_producer_id",
+    "join_group",
+    "leave_group",
+    "list_groups",
+    "list_offsets",
+    "list_partition_reassignments",
+    "list_transactions",
+    "metadata",
+    "offset_commit",
+    "offset_fetch",
+    "offset_for_leader_epoch",
+    "produce",
+    "sasl_authenticate",
+    "sasl_handshake",
+    "sync_group",
 )
+"""These modules of this directory have an API that every cluster answers."""
 
 NOT_EMULATED: Mapping[str, str] = {
     "other groups": "the classic protocol alone: none of KIP-848's, share or streams groups",
@@ -118,7 +83,7 @@ NOT_EMULATED: Mapping[str, str] = {
 
 def apis(release: Release, dialect: Dialect | None) -> dict[int, Api]:
     """Return the APIs by key, with GetReplicaLogInfo if the cluster speaks a dialect of it."""
-    chosen: list[Api] = [module.API for module in MODULES]
+    chosen: list[Api] = [import_module(f"{__package__}.{name}").API for name in MODULES]
     if dialect is not None:
         chosen.append(get_replica_log_info.api(dialect))
     found = {api.request.API_KEY: api for api in chosen}

@@ -50,11 +50,7 @@ def broker_leaves(
     state: State, broker: int, partitions: Iterable[TopicIdPartition]
 ) -> list[Record]:
     """Take the broker out of the ISRs and its leaderships, whatever its registration still says."""
-
-    def others(replica: int) -> bool:
-        return replica != broker and state.active(replica)
-
-    return _updates(state, partitions, others, leaving=(broker,))
+    return _updates(state, partitions, _others(state, broker), leaving=(broker,))
 
 
 def broker_arrives(
@@ -72,11 +68,12 @@ def broker_lost_data(
     state: State, broker: int, partitions: Iterable[TopicIdPartition]
 ) -> list[Record]:
     """Take the broker out of ISRs and ELRs (KIP-966, "During the broker registration")."""
-
-    def others(replica: int) -> bool:
-        return replica != broker and state.active(replica)
-
+    others = _others(state, broker)
     return _updates(state, partitions, others, leaving=(broker,), unclean_shutdown=broker)
+
+
+def _others(state: State, broker: int) -> Callable[[int], bool]:
+    return lambda replica: replica != broker and state.active(replica)
 
 
 def _updates(

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import re
+import uuid
 from dataclasses import dataclass
 
 from kafka_unclean_recovery.files.java_properties import BadEscape, parse_java_properties
 from kafka_unclean_recovery.log_dir.errors import BadFormat, excerpt
-from kafka_unclean_recovery.log_dir.small_files.kafka_uuid import parse_uuid
 from kafka_unclean_recovery.log_dir.small_files.text_lines import INT32_MAX, decoded, number
 
 META_PROPERTIES = "meta.properties"
 PARTITION_METADATA = "partition.metadata"
+_UUID = re.compile(r"[A-Za-z0-9_-]{22}(==)?")
 
 # meta.properties (org.apache.kafka.metadata.properties.MetaProperties) is a .properties file:
 #
@@ -92,3 +94,15 @@ def _field(lines: list[str], index: int, name: str) -> str:
     if match is None or match[1] != name:
         raise BadFormat(PARTITION_METADATA, f"no {name} in line {index + 1}: {excerpt(line)}")
     return match[2]
+
+
+def parse_uuid(what: str, text: str) -> str:
+    """Return a UUID in the form of `model.PartitionState.topic_id`: 8-4-4-4-12 hex digits. Kafka
+    writes it as 22 characters of base64url (org.apache.kafka.common.Uuid). Raises BadFormat, also
+    for the zero UUID, which Kafka gives to nothing."""
+    if _UUID.fullmatch(text) is None:
+        raise BadFormat(what, f"{excerpt(text)} is not a base64url UUID")
+    value = uuid.UUID(bytes=base64.urlsafe_b64decode(text[:22] + "=="))
+    if value.int == 0:
+        raise BadFormat(what, "the UUID is zero")
+    return str(value)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
-from kafka_unclean_recovery.cluster.requests.open_transactions import open_transactions
+from kafka_unclean_recovery.cluster.requests.transactions import open_transactions
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.log_dir.directory_names import (

@@ -16,7 +16,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from kafka_unclean_recovery.model import ReplicaInfo
+from kafka_unclean_recovery.model import BROKER_LISTS, ReplicaInfo
 from kafka_unclean_recovery.planning.merged_scans import merge_infos, metadata_age, not_in_newest
 from kafka_unclean_recovery.spark import summaries
 from kafka_unclean_recovery.spark.places import spark_path
@@ -27,7 +27,6 @@ from kafka_unclean_recovery.spark.tables import (
     GROUPED,
     PARTITIONS,
     REPLICAS,
-    STATE_BROKERS,
     spark_schema,
 )
 
@@ -123,7 +122,7 @@ def _of_one_scan(partitions: DataFrame, scans: Scans) -> DataFrame:
     findings = F.when(in_newest | F.col("topic_id").isNull(), F.col("findings")).otherwise(
         F.array_append("findings", finding)
     )
-    state = {"topic_id", "leader", "leader_epoch", *STATE_BROKERS}
+    state = {"topic_id", "leader", "leader_epoch", *BROKER_LISTS}
     return partitions.select(
         *(
             findings.alias(name)

@@ -1,0 +1,183 @@
+"""The lines of a journal, read again: what its run left to be finished.
+
+`journal` says what stands in them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kafka_unclean_recovery.boot_clock import BootTime
+from kafka_unclean_recovery.model import TopicPartition
+
+VERSION = 1
+_LINE_BEGINS = '{"v":1,"at":"'
+
+
+class JournalError(Exception):
+    """A journal can't be used; the message names the file and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reordered:
+    """A replica set that was to be written as `written` and belongs back to `original`."""
+
+    topic_partition: TopicPartition
+    topic_id: str
+    original: tuple[int, ...]
+    written: tuple[int, ...]
+    at_ms: int
+
+
+def untorn(text: str) -> str:
+    """The lines of a journal without beginnings of lines that another line is glued to.
+
+    A full disk left such a part behind, and nothing was done on its account. A line begins as no
+    value within one can: quotes in texts are escaped, and nothing in a line has a version.
+    """
+    return "".join(map(_without_torn, text.splitlines(keepends=True)))
+
+
+def _without_torn(line: str) -> str:
+    glued = line.rfind(_LINE_BEGINS)
+    if glued < 1 or not line.startswith("{"):
+        return line
+    try:
+        json.loads(line[:glued])
+    except ValueError:
+        return line[glued:]
+    return line  # what came before is whole, so it was no write that failed
+
+
+def parse(text: str, source: str) -> list[dict[str, Any]]:
+    """The lines of a journal. Raises JournalError naming the line that is not one."""
+    lines = []
+    for number, line in enumerate(untorn(text).splitlines(), 1):
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            value = None
+        if not isinstance(value, dict) or "event" not in value:
+            raise JournalError(f"{source}, line {number}: not a line of a journal; restore it")
+        if value.get("v") != VERSION:
+            raise JournalError(
+                f"{source}, line {number}: journal version {value.get('v')!r}, this tool reads"
+                f" {VERSION}"
+            )
+        if not _is_whole(value):
+            raise JournalError(f"{source}, line {number}: not as it was written; restore the file")
+        lines.append(value)
+    return lines
+
+
+def _is_whole(line: Mapping[str, Any]) -> bool:
+    """Whether what orders are put back by, and elections known by, is there and can be true."""
+    if line["event"] not in ("reorder", "restored", "elect"):
+        return True
+    partitions = line.get("partitions")
+    if not isinstance(partitions, list) or not isinstance(line.get("at_ms", 0), int):
+        return False
+    if line["event"] == "reorder" and "at_ms" not in line:
+        return False
+    return all(
+        isinstance(p, dict)
+        and isinstance(p.get("topic"), str)
+        and _is_int32(p.get("partition"))
+        and (line["event"] != "reorder" or _is_order(p))
+        for p in partitions
+    )
+
+
+def _is_order(p: Mapping[str, Any]) -> bool:
+    """Both orders are of the same brokers, each once."""
+    orders = (p.get("original"), p.get("written"))
+    brokers = [
+        sorted(order) for order in orders if isinstance(order, list) and all(map(_is_int32, order))
+    ]
+    same = len(brokers) == 2 and brokers[0] == brokers[1] == sorted(set(brokers[0]))
+    return same and isinstance(p.get("topic_id"), str)
+
+
+def _is_int32(value: object) -> bool:
+    return type(value) is int and 0 <= value < 2**31
+
+
+def unfinished(lines: Iterable[Mapping[str, Any]]) -> tuple[Reordered, ...]:
+    """Reordered partitions that are not known to have their order back, by topic and partition.
+
+    The first `original` of several reorders counts: a later one may have seen our own order.
+    """
+    open_steps: dict[TopicPartition, Reordered] = {}
+    for line in lines:
+        if line["event"] == "reorder":
+            for p in line["partitions"]:
+                step = _reordered(p, line["at_ms"])
+                before = open_steps.get(step.topic_partition)
+                original = before.original if before else step.original
+                open_steps[step.topic_partition] = Reordered(
+                    step.topic_partition, step.topic_id, original, step.written, step.at_ms
+                )
+        elif line["event"] == "restored":
+            for p in line["partitions"]:
+                open_steps.pop(TopicPartition(p["topic"], p["partition"]), None)
+    return tuple(open_steps[tp] for tp in sorted(open_steps))
+
+
+@dataclass(frozen=True, slots=True)
+class Outstanding:
+    """A request that may still be carried out, as far as its journal knows. broker: its address;
+    at: when it was sent. None is not known."""
+
+    broker: str | None
+    at: BootTime | None
+
+
+def outstanding(lines: Iterable[Mapping[str, Any]]) -> tuple[Outstanding, ...]:
+    """Requests without an answer that leaves open nothing. Of a run that did not note what it sent
+    there is one of which nothing is known, while it left orders."""
+    lines = list(lines)
+    sent: dict[object, Outstanding] = {}
+    for line in lines:
+        if line["event"] == "sent":
+            sent[line.get("number")] = _outstanding(line)
+        elif line["event"] == "answered":
+            sent.pop(line.get("number"), None)
+        elif line["event"] == "settled":
+            sent.clear()
+    if not any(line["event"] in ("sent", "settled") for line in lines) and unfinished(lines):
+        return (Outstanding(None, None),)
+    return tuple(sent.values())
+
+
+def _outstanding(line: Mapping[str, Any]) -> Outstanding:
+    broker, boot_id, ms = (line.get(key) for key in ("broker", "boot_id", "boot_ms"))
+    at = BootTime(boot_id, ms) if isinstance(boot_id, str) and isinstance(ms, int) else None
+    return Outstanding(broker if isinstance(broker, str) else None, at)
+
+
+def half_done(lines: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a run ended while something of it was left to be finished, or on its way."""
+    return bool(unfinished(lines) or outstanding(lines))
+
+
+def elected(lines: Iterable[Mapping[str, Any]]) -> frozenset[TopicPartition]:
+    """Partitions whose election was begun; whether by ours or not, they may have a new leader."""
+    return frozenset(
+        TopicPartition(p["topic"], p["partition"])
+        for line in lines
+        if line["event"] == "elect"
+        for p in line["partitions"]
+    )
+
+
+def _reordered(p: Mapping[str, Any], at_ms: int) -> Reordered:
+    return Reordered(
+        TopicPartition(p["topic"], p["partition"]),
+        p["topic_id"],
+        tuple(p["original"]),
+        tuple(p["written"]),
+        at_ms,
+    )

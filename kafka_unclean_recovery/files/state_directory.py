@@ -1,0 +1,100 @@
+"""Where the journals of one cluster lie, and those there in which something is left."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from kafka_unclean_recovery.files.journal_lines import (
+    VERSION,
+    JournalError,
+    parse,
+    unfinished,
+    untorn,
+)
+from kafka_unclean_recovery.files.private_files import why_not_ours
+from kafka_unclean_recovery.files.sync_directory import sync_directory
+
+# Without a home, as in a bare container.
+_NO_HOME = "/tmp"  # noqa: S108 - nothing there is used that is not ours alone
+# The long lines, as `note` writes them; all but their event.
+_DECISION = re.compile(r'^(\{"v":1,)"at":"[^"\n]*","at_ms":\d+,("event":"decision"),.*$', re.M)
+# More than a line "end" is long.
+_LAST_LINE = 1024
+
+
+def state_directory(environment: Mapping[str, str], cluster_id: str) -> Path:
+    """Where this user's journals of one cluster lie (XDG base directories)."""
+    home = environment.get("HOME") or _NO_HOME
+    base = environment.get("XDG_STATE_HOME") or str(Path(home) / ".local" / "state")
+    # Kafka's cluster ids are base64url; another one must not lead out of the directory.
+    name = re.sub(r"[^A-Za-z0-9_-]", "_", cluster_id)
+    return Path(base) / "kafka-unclean-recovery" / name
+
+
+def why_not_to_use(environment: Mapping[str, str], directory: Path) -> str | None:
+    """Why a state directory may hold what somebody else put there; None where that can't be, or
+    whoever runs this has chosen the place."""
+    if environment.get("HOME") or environment.get("XDG_STATE_HOME"):
+        return None
+    return why_not_ours(directory, below=Path(_NO_HOME))
+
+
+def new_path(directory: Path) -> Path:
+    """A name for a new journal that sorts by time."""
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    return directory / f"{stamp}-{os.getpid()}.jsonl"
+
+
+def link_to(path: Path, directory: Path) -> Path:
+    """A new entry in the directory by which later runs find a journal that lies elsewhere."""
+    link = new_path(directory)
+    link.symlink_to(path.resolve())
+    sync_directory(directory)
+    return link
+
+
+def unfinished_journals(
+    directory: Path, left: Callable[[Sequence[Mapping[str, Any]]], object] = unfinished
+) -> tuple[list[Path], dict[Path, str]]:
+    """(journals in the directory, oldest first, in whose lines there is something `left`; why
+    others can't be read)."""
+    found: list[Path] = []
+    complaints: dict[Path, str] = {}
+    for path in sorted(directory.glob("*.jsonl")):
+        try:
+            if _nothing_is_left(path):
+                continue
+            # Nothing hangs on what was known.
+            text = _DECISION.sub(r"\1\2}", untorn(path.read_text(errors="replace")))
+            if left(parse(text[: text.rfind("\n") + 1], str(path))):
+                found.append(path)
+        except JournalError as error:
+            complaints[path] = str(error)
+        except OSError as error:
+            complaints[path] = f"{_pointed(path)}: {error.strerror}"
+    return found, complaints
+
+
+def _nothing_is_left(path: Path) -> bool:
+    """True where the last line says that its run left nothing: every run comes by every journal,
+    and most are megabytes. Raises OSError."""
+    with path.open("rb") as file:
+        file.seek(max(file.seek(0, os.SEEK_END) - _LAST_LINE, 0))
+        *_, last, behind = (b"", *file.read().split(b"\n"))
+    try:
+        line = json.loads(last)
+    except ValueError:
+        return False
+    known = isinstance(line, dict) and line.get("v") == VERSION and not behind
+    return known and line.get("event") == "end" and line.get("half_done") is False
+
+
+def _pointed(path: Path) -> str:
+    """A link by which a journal elsewhere is found outlives it when somebody takes it away."""
+    return f"{path}, a link to {path.readlink()}" if path.is_symlink() else str(path)
