@@ -18,28 +18,66 @@ import kafka_unclean_recovery
 from kafka_unclean_recovery.formats.aftercare import AftercareJson
 from kafka_unclean_recovery.formats.approval import ApprovalJson
 from kafka_unclean_recovery.formats.doctor import DoctorJson
+from kafka_unclean_recovery.formats.emulator import EmulatorCtlJson, EmulatorJson
 from kafka_unclean_recovery.formats.loss_by_topic import LossByTopicJson
+from kafka_unclean_recovery.formats.manual_recovery import ManualRecoveryJson
 from kafka_unclean_recovery.formats.plan import PlanJson
 from kafka_unclean_recovery.formats.post_mortem import PostMortemJson
+from kafka_unclean_recovery.formats.printed import (
+    ElectionsJson,
+    ResumeJson,
+    SalvageReplayJson,
+    SparkSalvageJson,
+)
 from kafka_unclean_recovery.formats.replica_info import ReplicaInfoJson
 from kafka_unclean_recovery.formats.report import ReportJson
 from kafka_unclean_recovery.formats.salvage import SalvageJson
+from kafka_unclean_recovery.formats.spark_scan import SparkScanJson
 
 SCHEMAS = Path(kafka_unclean_recovery.__file__).parent / "schemas"
 DOCUMENTS: Mapping[str, tuple[type, str]] = {
     "aftercare": (AftercareJson, "kafka-unclean-recovery aftercare --format json, format 1"),
     "approval": (ApprovalJson, "Approval of a plan of kafka-unclean-recovery, format 1"),
     "doctor": (DoctorJson, "What kafka-unclean-recovery doctor found, format 1"),
+    "elections": (
+        ElectionsJson,
+        "kafka-elect-leaders --election-type preferred|unclean --format json, format 1",
+    ),
+    "emulator": (EmulatorJson, "kafka-unclean-recovery emulator --format json, format 1"),
+    "emulator-ctl": (
+        EmulatorCtlJson,
+        "kafka-unclean-recovery emulator ctl --format json, format 1",
+    ),
     "loss-by-topic": (LossByTopicJson, "Losses by topic of kafka-unclean-recovery, format 1"),
+    "manual-recovery": (
+        ManualRecoveryJson,
+        "File of --manual-recovery-output-file (KIP-1275)",
+    ),
     "plan": (PlanJson, "Plan of kafka-unclean-recovery, format 1"),
     "post-mortem": (PostMortemJson, "Post-mortem of kafka-unclean-recovery, format 1"),
     "replica-info": (ReplicaInfoJson, "Replica info of kafka-unclean-recovery, format 1"),
     "report": (ReportJson, "Report of kafka-unclean-recovery, format 1"),
+    "resume": (ResumeJson, "kafka-unclean-recovery --resume --format json, format 1"),
     "salvage": (SalvageJson, "manifest.json of kafka-unclean-recovery salvage, format 1"),
+    "salvage-replay": (
+        SalvageReplayJson,
+        "kafka-unclean-recovery salvage replay --format json, format 1",
+    ),
+    "spark-salvage": (
+        SparkSalvageJson,
+        "kafka-unclean-recovery spark salvage --format json, format 1",
+    ),
+    "spark-scan": (SparkScanJson, "scan.json of kafka-unclean-recovery spark scan, format 1"),
 }
 NULL = {"type": "null"}
 
 Json = dict[str, Any]
+
+
+def schema_file(name: str) -> Path:
+    """The file of a document's schema; the KIP's own document has no version."""
+    version = "-1" if "format_version" in DOCUMENTS[name][0].__annotations__ else ""
+    return SCHEMAS / f"{name}{version}.schema.json"
 
 
 def schema_text(name: str) -> str:
@@ -50,7 +88,7 @@ def schema_text(name: str) -> str:
     defs: dict[str, Json] = {}
     head = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": f"urn:kafka-unclean-recovery:{name}:1",
+        "$id": _urn(name),
         "title": title,
         **_entry(kind, defs),
     }
@@ -59,9 +97,14 @@ def schema_text(name: str) -> str:
     return json.dumps(head, indent=2, ensure_ascii=False) + "\n"
 
 
+def _urn(name: str) -> str:
+    version = schema_file(name).name.removeprefix(name).removesuffix(".schema.json")
+    return f"urn:kafka-unclean-recovery:{name}{version.replace('-', ':')}"
+
+
 def _entry(kind: inspect.StructType, defs: dict[str, Json]) -> Json:
     about, keys = _described(kind.cls)
-    known = [field.encode_name for field in kind.fields]
+    known = [field.name for field in kind.fields]
     assert keys.keys() <= set(known), f"{kind.cls.__name__}: {keys.keys() - set(known)}"
     properties = {}
     for field in kind.fields:
@@ -96,8 +139,10 @@ def _schema(kind: inspect.Type, defs: dict[str, Json]) -> Json:
         case inspect.Metadata():
             return {**_schema(kind.type, defs), **(kind.extra_json_schema or {})}
         case inspect.UnionType():
-            (other,) = (each for each in kind.types if not isinstance(each, inspect.NoneType))
-            return _or_null(_schema(other, defs))
+            others = [each for each in kind.types if not isinstance(each, inspect.NoneType)]
+            if len(others) > 1:
+                return {"oneOf": [_schema(other, defs) for other in others]}
+            return _or_null(_schema(others[0], defs))
         case inspect.StructType():
             name = _name(kind.cls)
             if name not in defs:
@@ -157,4 +202,4 @@ def _name(entry: type) -> str:
 
 if __name__ == "__main__":
     for document in DOCUMENTS:
-        (SCHEMAS / f"{document}-1.schema.json").write_text(schema_text(document))
+        schema_file(document).write_text(schema_text(document))

@@ -39,7 +39,7 @@ ALLOWED = {
     "salvage": {"files", "formats", "log_dir", "planning", "report"},
     "salvage/live": {"cluster", "deadline", "files", "log_dir", "salvage"},
     "salvage/replay": {"cluster", "deadline", "files", "formats", "report", "salvage"},
-    "spark": {"files", "log_dir", "planning", "report", "salvage", "stores"},
+    "spark": {"files", "formats", "log_dir", "planning", "report", "salvage", "stores"},
     "emulator": {"deadline", "files", "log_dir", "messages", "report"},
 }
 # Modules that stand alone: what they may import of each other.

@@ -8,14 +8,19 @@ import pytest
 
 from kafka_unclean_recovery.files.codec import decode, to_json
 from kafka_unclean_recovery.files.json_text import Place, load_object
-from tests.generate_schemas import DOCUMENTS, SCHEMAS, schema_text
+from tests.generate_schemas import DOCUMENTS, SCHEMAS, schema_file, schema_text
 from tests.golden import FORMATS
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_a_schema_is_generated(name: str) -> None:
-    stored = (SCHEMAS / f"{name}-1.schema.json").read_text()
+    stored = schema_file(name).read_text()
     assert stored == schema_text(name), "run `make schemas`"
+
+
+def test_every_schema_has_its_type() -> None:
+    stored = {path.name for path in SCHEMAS.iterdir() if path.suffix == ".json"}
+    assert {schema_file(name).name for name in DOCUMENTS} == stored
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

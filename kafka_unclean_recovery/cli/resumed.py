@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from kafka_unclean_recovery.files.codec import json_line, to_model
 from kafka_unclean_recovery.files.journal import Reordered
 
 
 def resumed_json(cluster_id: str, journal: Path, done: Sequence[Reordered]) -> str:
     """Return one JSON object. done: the replica orders that were put back."""
-    rows = [
-        {"topic": each.topic_partition.topic, "partition": each.topic_partition.partition}
-        for each in done
-    ]
-    head = {"format_version": 1, "kind": "resume", "cluster_id": cluster_id}
-    return json.dumps({**head, "journal": str(journal), "put_back": rows}) + "\n"
+    # Imported for this line alone: most recoveries resume nothing.
+    from kafka_unclean_recovery.formats.printed import PutBackJson, ResumeJson
+
+    put_back = tuple(to_model(each.topic_partition, PutBackJson) for each in done)
+    return json_line(ResumeJson(cluster_id=cluster_id, journal=str(journal), put_back=put_back))

@@ -5,6 +5,7 @@ What does not fit is looked for once more here, for an error in our words: file,
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar
@@ -37,6 +38,11 @@ def to_json(value: object) -> Any:
 def to_model(entry: object, into: type[T]) -> T:
     """A value with the fields of `entry`; those that it lacks are as `into` has them by default."""
     return msgspec.convert(entry, into, from_attributes=True)
+
+
+def json_line(document: msgspec.Struct) -> str:
+    """A whole document in one line."""
+    return json.dumps(to_json(document)) + "\n"
 
 
 def load_kind(text: str, source: str, kind: str, give: str, use: str) -> JsonObject:
@@ -165,6 +171,7 @@ _EXPLAIN: dict[type[inspect.Type], Callable[[Any, Any, Place], object]] = {
     inspect.StrType: lambda value, _, place: a_text(value, place),
     inspect.BoolType: lambda value, _, place: a_flag(value, place),
     inspect.EnumType: lambda value, kind, place: a_choice(value, place, list(kind.cls)),
+    inspect.AnyType: lambda value, kind, place: None,
     # Of what load_kind has seen.
     inspect.LiteralType: lambda value, kind, place: None,
 }

@@ -15,6 +15,7 @@ from msgspec import Struct
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.codec import load_kind, to_json
 from kafka_unclean_recovery.files.json_text import JsonObject
+from kafka_unclean_recovery.formats.manual_recovery import ElectionJson
 from kafka_unclean_recovery.model import (
     Candidate,
     Cluster,
@@ -50,7 +51,7 @@ def manual_recovery_json(plans: Iterable[PartitionPlan]) -> str:
 
 def leader_line(topic: str, partition: int, leader: int) -> str:
     """A partition's entry in it."""
-    return json.dumps({"topic": topic, "partition": partition, "designatedLeader": leader})
+    return json.dumps(to_json(ElectionJson(topic, partition, leader)))
 
 
 def plan_json(cluster: Cluster, plans: Iterable[PartitionPlan], created_at: str) -> str:

@@ -3,18 +3,39 @@ passed over, and a journal without the lines that tell what was known gives a po
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.codec import decode_newer, to_model
 from kafka_unclean_recovery.files.journal import JournalError, parse, unfinished, untorn
-from kafka_unclean_recovery.files.json_fields import Fields
 from kafka_unclean_recovery.files.json_text import JsonObject, Place, load_object
 from kafka_unclean_recovery.files.json_values import each_once
 from kafka_unclean_recovery.formats.decision import DecisionJson
-from kafka_unclean_recovery.formats.plan import RankedJson
+from kafka_unclean_recovery.formats.journal import (
+    EVENTS,
+    AftercareJson,
+    BeginJson,
+    CareRowJson,
+    ElectJson,
+    ElectRowJson,
+    EndJson,
+    LineJson,
+    MarkersJson,
+    ObservedJson,
+    OutcomeJson,
+    OutcomeRowJson,
+    ReorderJson,
+    ReorderRowJson,
+    RestoredJson,
+    RestoredRowJson,
+    SalvageJson,
+    SavedRowJson,
+    VerifiedJson,
+    VerifiedRowJson,
+)
+from kafka_unclean_recovery.formats.plan import PartitionJson, RankedJson
 from kafka_unclean_recovery.model import (
     Candidate,
     Commit,
@@ -23,7 +44,6 @@ from kafka_unclean_recovery.model import (
     GroupBeyond,
     Loss,
     Outcome,
-    OutcomeKind,
     PartitionPlan,
     PartitionState,
     ReplicaLog,
@@ -53,8 +73,8 @@ def read_post_mortem(text: str, journal: str) -> PostMortem:
     except JournalError as error:
         raise InputError(str(error)) from None
     lines = [
-        Fields(Place(f"{journal}, line {number}"), load_object(line, f"{journal}, line {number}"))
-        for number, line in enumerate(whole.splitlines(), 1)
+        _line(text, Place(f"{journal}, line {number}"))
+        for number, text in enumerate(whole.splitlines(), 1)
     ]
     if not lines:
         raise InputError(f"{journal}: holds no whole line; name the journal of a run")
@@ -66,7 +86,23 @@ def read_post_mortem(text: str, journal: str) -> PostMortem:
     return _post_mortem(tale, lines, journal)
 
 
-def _post_mortem(tale: _Tale, lines: list[Fields], journal: str) -> PostMortem:
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of the journal, and when it was written, in ms since the Unix epoch."""
+
+    place: Place
+    values: JsonObject
+    event: str
+    at_ms: int
+
+
+def _line(text: str, place: Place) -> _Line:
+    values = load_object(text, place.source)
+    read = decode_newer(values, LineJson, place)
+    return _Line(place, values, read.event, read.at_ms)
+
+
+def _post_mortem(tale: _Tale, lines: list[_Line], journal: str) -> PostMortem:
     left = tuple(step.topic_partition for step in unfinished(line.values for line in lines))
     return PostMortem(
         journal,
@@ -104,12 +140,12 @@ class _Tale:
     found: dict[TopicPartition, list[Election]] = field(default_factory=dict)
     last_run: dict[TopicPartition, int] = field(default_factory=dict)
 
-    def hear(self, line: Fields) -> None:
-        event, at_ms = line.text("event"), line.int64("at_ms")
-        hear = _HEARD.get(event)
+    def hear(self, line: _Line) -> None:
+        kind, hear = EVENTS.get(line.event), _HEARD.get(line.event)
+        read = line.values if kind is None else decode_newer(line.values, kind, line.place)
         if hear is not None:
-            hear(self, line, at_ms)
-        self.timeline.add(event, at_ms, line)
+            hear(self, read, line)
+        self.timeline.add(line.event, line.at_ms, read)
 
     def elections(self) -> list[Election]:
         """Return the elections that count. One that was never begun counts only as the last of its
@@ -138,85 +174,82 @@ class _Tale:
         election = replace(self.election(topic_partition), **told)
         self.found[topic_partition][-1] = election
 
-    def begin(self, line: Fields, _: int) -> None:
+    def begin(self, read: BeginJson, _: _Line) -> None:
         self.run += 1
         self.ended = False
-        self.cluster_id = line.text("cluster_id")
+        self.cluster_id = read.cluster_id
 
-    def observed(self, line: Fields, _: int) -> None:
-        self.problems += line.texts("problems")
-        self.groups_asked, self.unknown = line.flag("groups_asked"), line.texts("unknown")
-        addresses = [f"{b.text('host')}:{b.int32('port')}" for b in line.objects("brokers")]
+    def observed(self, read: ObservedJson, line: _Line) -> None:
+        each_once(read.fenced, line.place.at("fenced"))
+        self.problems += read.problems
+        self.groups_asked, self.unknown = read.groups_asked, read.unknown
+        addresses = [f"{broker.host}:{broker.port}" for broker in read.brokers]
         self.bootstrap = ",".join(addresses) or self.bootstrap
 
-    def decision(self, line: Fields, at_ms: int) -> None:
-        plan = _plan(line)
+    def decision(self, read: PartitionJson, line: _Line) -> None:
+        plan = _plan(read, decode_newer(line.values, DecisionJson, line.place), line.place)
         topic_partition = plan.state.topic_partition
         before = self.election(topic_partition)
         # The election before came to something, so this decision is about another one.
         if before.begun_at_ms is not None or before.outcome is not None:
             self.begin_another(topic_partition)
         leader = plan.designated_leader
-        self.add(topic_partition, decided_at_ms=at_ms, plan=plan, designated_leader=leader)
+        self.add(topic_partition, decided_at_ms=line.at_ms, plan=plan, designated_leader=leader)
 
-    def consent(self, line: Fields, at_ms: int) -> None:
-        told = {k: v for k, v in line.values.items() if k not in ("v", "at", "at_ms", "event")}
-        self.consents.append((at_ms, JsonObject(told)))
+    def consent(self, values: JsonObject, line: _Line) -> None:
+        told = {k: v for k, v in values.items() if k not in ("v", "at", "at_ms", "event")}
+        self.consents.append((line.at_ms, JsonObject(told)))
 
-    def salvage(self, line: Fields, _: int) -> None:
-        rows = tuple(_saved(row) for row in line.objects("partitions"))
-        self.saved.append((line.text("directory"), rows))
+    def salvage(self, read: SalvageJson, _: _Line) -> None:
+        self.saved.append((read.directory, tuple(map(_saved, read.partitions))))
 
-    def reorder(self, line: Fields, _: int) -> None:
-        for row in line.objects("partitions"):
-            row.text("topic_id")
-            order = Order(row.broker_ids("original"), row.broker_ids("written"))
-            self.add(_topic_partition(row), order=order)
+    def reorder(self, read: ReorderJson, _: _Line) -> None:
+        for row in read.partitions:
+            self.add(_topic_partition(row), order=Order(row.original, row.written))
 
-    def elect(self, line: Fields, at_ms: int) -> None:
-        for row in line.objects("partitions"):
-            leader = row.int32("designated_leader")
-            self.add(_topic_partition(row), begun_at_ms=at_ms, designated_leader=leader)
+    def elect(self, read: ElectJson, line: _Line) -> None:
+        for row in read.partitions:
+            leader = row.designated_leader
+            self.add(_topic_partition(row), begun_at_ms=line.at_ms, designated_leader=leader)
 
-    def restored(self, line: Fields, at_ms: int) -> None:
-        alone = line.texts("left_alone") if "left_alone" in line.values else ()
-        for row in line.objects("partitions"):
+    def restored(self, read: RestoredJson, line: _Line) -> None:
+        for row in read.partitions:
             where = _topic_partition(row)
             # Each text names its partition first; no topic has a colon in its name.
-            why = next((text for text in alone if text.startswith(f"{where}: ")), None)
+            why = next((text for text in read.left_alone if text.startswith(f"{where}: ")), None)
             elections = self.found.get(where, [])
             for place, election in enumerate(elections):
                 order = election.order
                 if order is not None and order.restored_at_ms is None and order.left_alone is None:
-                    seen_at_ms = at_ms if why is None else None
+                    seen_at_ms = line.at_ms if why is None else None
                     order = replace(order, restored_at_ms=seen_at_ms, left_alone=why)
                     elections[place] = replace(election, order=order)
 
-    def outcome(self, line: Fields, _: int) -> None:
-        for row in line.objects("partitions"):
+    def outcome(self, read: OutcomeJson, _: _Line) -> None:
+        for row in read.partitions:
             self.add(_topic_partition(row), outcome=_outcome(row))
 
-    def verified(self, line: Fields, _: int) -> None:
-        self.problems += line.texts("problems")
-        for row in line.objects("partitions"):
-            isr = row.broker_ids("isr") if row.known("isr") else None
-            leader = row.int32_or_unknown("leader", least=-1)
-            after = After(leader, row.int32_or_unknown("leader_epoch", least=-1), isr)
+    def verified(self, read: VerifiedJson, line: _Line) -> None:
+        self.problems += read.problems
+        for index, row in enumerate(read.partitions):
+            each_once(row.isr or (), line.place.at("partitions").item(index).at("isr"))
+            after = After(row.leader, row.leader_epoch, row.isr)
             self.add(_topic_partition(row), outcome=_outcome(row), after=after)
 
-    def aftercare(self, line: Fields, at_ms: int) -> None:
-        self.care = _care(line, at_ms)
+    def aftercare(self, read: AftercareJson, line: _Line) -> None:
+        for index, row in enumerate(read.partitions):
+            each_once(row.out_of_sync, line.place.at("partitions").item(index).at("out_of_sync"))
+        self.care = _care(read, line.at_ms)
 
-    def end(self, line: Fields, _: int) -> None:
-        line.int32("exit_code")
+    def end(self, _: EndJson, __: _Line) -> None:
         self.ended = True
 
-    def markers(self, _: Fields, __: int) -> None:
+    def markers(self, _: MarkersJson, __: _Line) -> None:
         # A run of aftercare notes no end, so its markers are the last that it notes.
         self.ended = True
 
 
-_HEARD: dict[str, Callable[[_Tale, Fields, int], None]] = {
+_HEARD: dict[str, Callable[[_Tale, Any, _Line], None]] = {
     name: getattr(_Tale, name)
     for name in (
         "begin",
@@ -236,40 +269,52 @@ _HEARD: dict[str, Callable[[_Tale, Fields, int], None]] = {
 }
 
 
-def _topic_partition(fields: Fields) -> TopicPartition:
-    return TopicPartition(fields.text("topic"), fields.int32("partition"))
+_Row = (
+    SavedRowJson
+    | ReorderRowJson
+    | ElectRowJson
+    | RestoredRowJson
+    | OutcomeRowJson
+    | VerifiedRowJson
+    | CareRowJson
+)
 
 
-def _outcome(row: Fields) -> Outcome | None:
-    if not row.known("outcome"):
-        return None
-    kind = row.one_of("outcome", [kind.value for kind in OutcomeKind])
-    return Outcome(OutcomeKind(kind), row.text_or_unknown("reason"))
+def _topic_partition(row: _Row) -> TopicPartition:
+    return TopicPartition(row.topic, row.partition)
 
 
-def _plan(line: Fields) -> PartitionPlan:
-    read, place = decode_newer(line.values, DecisionJson, line.place), line.place
+def _outcome(row: OutcomeRowJson | VerifiedRowJson) -> Outcome | None:
+    return None if row.outcome is None else Outcome(row.outcome, row.reason)
+
+
+def _plan(read: PartitionJson, known: DecisionJson, place: Place) -> PartitionPlan:
     logs = {log.broker: log for log in (to_model(each, ReplicaLog) for each in read.replica_logs)}
     each_once(read.order, place.at("order"))
     ranking = [
-        _candidate(row, logs, read, place.at("ranking").item(index))
+        _candidate(
+            row,
+            logs,
+            _groups(read, known) if row.broker == read.designated_leader else (),
+            place.at("ranking").item(index),
+        )
         for index, row in enumerate(read.ranking)
     ]
     if strangers := set(read.order) - logs.keys():
         raise place.at("order").error(f"broker {min(strangers)} has no replica_log")
     return PartitionPlan(
-        _state(read, place),
+        _state(read, known, place),
         tuple(logs.values()),
         tuple(ranking),
         read.designated_leader,
         read.order,
         tuple(to_model(finding, Finding) for finding in read.findings),
         read.refusal,
-        tuple(to_model(waiting, Waiting) for waiting in read.waiting),
+        tuple(to_model(waiting, Waiting) for waiting in known.waiting),
     )
 
 
-def _groups(read: DecisionJson) -> tuple[GroupBeyond, ...]:
+def _groups(read: PartitionJson, known: DecisionJson) -> tuple[GroupBeyond, ...]:
     """Return the groups that are beyond the designated leader's log."""
     where = TopicPartition(read.topic, read.partition)
     return tuple(
@@ -280,26 +325,34 @@ def _groups(read: DecisionJson) -> tuple[GroupBeyond, ...]:
             # leader.
             refilled=False,
         )
-        for row in read.groups_beyond
+        for row in known.groups_beyond
     )
 
 
-def _state(read: DecisionJson, place: Place) -> PartitionState:
-    known = read.preconditions
-    members = {key: getattr(known, key) for key in ("replicas", "isr", "elr", "last_known_elr")}
+def _state(read: PartitionJson, known: DecisionJson, place: Place) -> PartitionState:
+    rests_on = read.preconditions
+    members = {key: getattr(rests_on, key) for key in ("replicas", "isr", "elr", "last_known_elr")}
     others = ("offline_replicas", "adding_replicas", "removing_replicas")
     for key, brokers in members.items():
         each_once(brokers, place.at("preconditions").at(key))
-    members |= {key: getattr(read, key) for key in others}
+    members |= {key: getattr(known, key) for key in others}
     for key in others:
         each_once(members[key], place.at(key))
     return PartitionState(
-        read.topic, known.topic_id, read.partition, read.leader, known.leader_epoch, **members
+        read.topic,
+        rests_on.topic_id,
+        read.partition,
+        known.leader,
+        rests_on.leader_epoch,
+        **members,
     )
 
 
 def _candidate(
-    row: RankedJson, logs: dict[int, ReplicaLog], read: DecisionJson, place: Place
+    row: RankedJson,
+    logs: dict[int, ReplicaLog],
+    groups: tuple[GroupBeyond, ...],
+    place: Place,
 ) -> Candidate:
     if row.broker not in logs:
         raise place.at("broker").error(f"broker {row.broker} has no replica_log")
@@ -307,45 +360,43 @@ def _candidate(
         logs[row.broker],
         to_model(row.loss, Loss),
         tuple(to_model(each, Divergence) for each in row.divergences),
-        _groups(read) if row.broker == read.designated_leader else (),
+        groups,
     )
 
 
-def _saved(row: Fields) -> Saved:
+def _saved(row: SavedRowJson) -> Saved:
     return Saved(
         _topic_partition(row),
-        row.int32("broker"),
-        row.int64_or_unknown("start_offset"),
-        row.int64_or_unknown("end_offset"),
-        row.flag("saved"),
-        row.text_or_unknown("reason"),
+        row.broker,
+        row.start_offset,
+        row.end_offset,
+        row.saved,
+        row.reason,
     )
 
 
-def _care(line: Fields, at_ms: int) -> Care:
-    rows = list(line.objects("partitions"))
-    endings = [t.text("ending") for row in rows for t in row.objects("transactions")]
+def _care(read: AftercareJson, at_ms: int) -> Care:
+    rows = read.partitions
+    endings = [each.ending for row in rows for each in row.transactions]
     hanging = [ending for ending in endings if ending != "open"]
+    hidden = (f"{_topic_partition(row)}: {problem}" for row in rows for problem in row.problems)
     return Care(
         at_ms,
-        line.flag("over"),
-        (*line.texts("unknown"), *(text for row in rows for text in _hidden(row))),
-        tuple(_group(row, group) for row in rows for group in row.objects("groups")),
+        read.over,
+        (*read.unknown, *hidden),
+        tuple(group for row in rows for group in _care_groups(row)),
         len(hanging),
         sum(ending != "unknown" for ending in hanging),
-        sum(len(row.broker_ids("out_of_sync")) for row in rows),
+        sum(len(row.out_of_sync) for row in rows),
     )
 
 
-def _hidden(row: Fields) -> list[str]:
-    return [f"{_topic_partition(row)}: {problem}" for problem in row.texts("problems")]
-
-
-def _group(row: Fields, group: Fields) -> AffectedGroup:
-    return AffectedGroup(
-        _topic_partition(row),
-        group.text("group"),
-        group.int64("committed_offset"),
-        group.int64("resume_offset"),
-        group.flag("refilled"),
-    )
+def _care_groups(row: CareRowJson) -> Iterator[AffectedGroup]:
+    for group in row.groups:
+        yield AffectedGroup(
+            _topic_partition(row),
+            group.group,
+            group.committed_offset,
+            group.resume_offset,
+            group.refilled,
+        )

@@ -2,10 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from kafka_unclean_recovery.files.json_fields import Fields
+from kafka_unclean_recovery.files.json_text import JsonObject
+from kafka_unclean_recovery.formats.journal import (
+    AftercareJson,
+    BeginJson,
+    ElectJson,
+    EndJson,
+    MarkedJson,
+    MarkersJson,
+    ObservedJson,
+    OutcomeJson,
+    OutcomeRowJson,
+    ReorderJson,
+    RestoredJson,
+    SalvageJson,
+    SentJson,
+    SurpriseJson,
+    VerifiedJson,
+    VerifiedRowJson,
+    WaveJson,
+)
+from kafka_unclean_recovery.formats.plan import PartitionJson
+from kafka_unclean_recovery.formats.values import Entry
 from kafka_unclean_recovery.post_mortem.story import Moment
 from kafka_unclean_recovery.wording import count_text, ids_text, one_line
 
@@ -24,10 +47,11 @@ class Timeline:
     _moments: list[Moment] = field(default_factory=list)
     _decisions: tuple[int, int, int] | None = None
 
-    def add(self, event: str, at_ms: int, line: Fields) -> None:
-        if event == "decision":
+    def add(self, event: str, at_ms: int, line: Entry | JsonObject) -> None:
+        """Add the moment of a line, read by its type in EVENTS, or as it is where it has none."""
+        if isinstance(line, PartitionJson):
             since, count, designated = self._decisions or (at_ms, 0, 0)
-            self._decisions = (since, count + 1, designated + line.known("designated_leader"))
+            self._decisions = (since, count + 1, designated + (line.designated_leader is not None))
             return
         if event in _UNTOLD:
             return
@@ -61,125 +85,106 @@ Told = tuple[str, bool]
 """A sentence, and whether the reader should be alarmed at it."""
 
 
-def _count(line: Fields, key: str = "partitions") -> int:
-    return sum(1 for _ in line.items(key))
+def _begin(line: BeginJson) -> Told:
+    of = f" {line.version}" if isinstance(line.version, str) else ""
+    return f"{line.command}{of} began", False
 
 
-def _begin(line: Fields) -> Told:
-    version = line.values.get("version")
-    of = f" {version}" if isinstance(version, str) else ""
-    return f"{line.values.get('command', 'a run')}{of} began", False
-
-
-def _observed(line: Fields) -> Told:
-    brokers = [broker.int32("id") for broker in line.objects("brokers")]
-    fenced, silent = line.broker_ids("fenced"), line.object_at("silent_brokers").values
-    text = f"looked at {count_text(line.int32('partitions'), 'partition')}: live brokers"
-    text += f" {ids_text(brokers)}, fenced {ids_text(fenced)}"
+def _observed(line: ObservedJson) -> Told:
+    brokers = [broker.id for broker in line.brokers]
+    silent = line.silent_brokers
+    text = f"looked at {count_text(line.partitions, 'partition')}: live brokers"
+    text += f" {ids_text(brokers)}, fenced {ids_text(line.fenced)}"
     text += "".join(f"; broker {id_} gave no replica info: {why}" for id_, why in silent.items())
-    text += "".join(f"; {problem}" for problem in line.texts("problems"))
-    missing = _count(line, "missing")
+    text += "".join(f"; {problem}" for problem in line.problems)
+    missing = len(line.missing)
     text += f"; {count_text(missing, 'partition')} not there" if missing else ""
     return text, bool(silent or missing)
 
 
-def _consent(line: Fields) -> Told:
-    return f"consent: {consent_text(line.values)}", False
+def _consent(values: JsonObject) -> Told:
+    return f"consent: {consent_text(values)}", False
 
 
-def _wave(line: Fields) -> Told:
-    which = f"wave {line.int32('number')} of {line.int32('of')}"
-    return f"{which}: {count_text(line.int32('partitions'), 'partition')}", False
+def _wave(line: WaveJson) -> Told:
+    return f"wave {line.number} of {line.of}: {count_text(line.partitions, 'partition')}", False
 
 
-def _surprise(line: Fields) -> Told:
-    return f"no further wave is begun: {line.text('reason')}", True
+def _surprise(line: SurpriseJson) -> Told:
+    return f"no further wave is begun: {line.reason}", True
 
 
-def _salvage(line: Fields) -> Told:
-    saved = [row.flag("saved") for row in line.objects("partitions")]
-    lost = saved.count(False)
-    text = f"saved {count_text(saved.count(True), 'tail')} of live replicas"
-    text += f" in {line.text('directory')}"
+def _salvage(line: SalvageJson) -> Told:
+    saved = sum(row.saved for row in line.partitions)
+    lost = len(line.partitions) - saved
+    text = f"saved {count_text(saved, 'tail')} of live replicas in {line.directory}"
     return (f"{text}; {lost} could not be saved" if lost else text), bool(lost)
 
 
-def _reorder(line: Fields) -> Told:
-    return f"writes the replica orders of {count_text(_count(line), 'partition')}", False
+def _reorder(line: ReorderJson) -> Told:
+    return f"writes the replica orders of {count_text(len(line.partitions), 'partition')}", False
 
 
-def _elect(line: Fields) -> Told:
-    how = " by ElectLeaders 3" if line.values.get("method") == "designated" else ""
-    return f"elects the leaders of {count_text(_count(line), 'partition')}{how}", False
+def _elect(line: ElectJson) -> Told:
+    how = " by ElectLeaders 3" if line.method == "designated" else ""
+    return f"elects the leaders of {count_text(len(line.partitions), 'partition')}{how}", False
 
 
-def _sent(line: Fields) -> Told:
-    what = f"{line.text('request')} of {count_text(line.int32('partitions'), 'partition')}"
-    return f"sends {what} to {line.text('broker')}", False
+def _sent(line: SentJson) -> Told:
+    what = f"{line.request} of {count_text(line.partitions, 'partition')}"
+    return f"sends {what} to {line.broker}", False
 
 
-def _settled(_: Fields) -> Told:
+def _settled(_: JsonObject) -> Told:
     return (
         "what was sent before can be carried out no more, but by a broker that was not reached",
         False,
     )
 
 
-def _restored(line: Fields) -> Told:
-    alone = line.texts("left_alone") if "left_alone" in line.values else ()
-    orders = count_text(_count(line) - len(alone), "replica order")
+def _restored(line: RestoredJson) -> Told:
+    alone = line.left_alone
+    orders = count_text(len(line.partitions) - len(alone), "replica order")
     return "; ".join([f"{orders} as before, or gone with the topic", *alone]), bool(alone)
 
 
-def _outcomes(line: Fields) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for row in line.objects("partitions"):
-        kind = row.text_or_unknown("outcome") or "nothing to do"
-        counts[kind] = counts.get(kind, 0) + 1
-    return counts
+def _outcome(line: OutcomeJson) -> Told:
+    return _read_back(line.partitions, "read back")
 
 
-def _outcome(line: Fields) -> Told:
-    return _read_back(line, "read back")
+def _verified(line: VerifiedJson) -> Told:
+    text, alarm = _read_back(line.partitions, "in the end, of all that was asked for")
+    return (f"{text}; interrupted", True) if line.interrupted else (text, alarm)
 
 
-def _verified(line: Fields) -> Told:
-    text, alarm = _read_back(line, "in the end, of all that was asked for")
-    interrupted = line.flag("interrupted")
-    return f"{text}; interrupted" if interrupted else text, alarm or interrupted
-
-
-def _read_back(line: Fields, when: str) -> Told:
-    counts = _outcomes(line)
+def _read_back(rows: Sequence[OutcomeRowJson | VerifiedRowJson], when: str) -> Told:
+    counts = Counter(row.outcome.value if row.outcome else "nothing to do" for row in rows)
     told = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items())) or "nothing"
     return f"{when}: {told}", bool(counts.keys() - {"elected", "already_online"})
 
 
-def _markers(line: Fields) -> Told:
-    return f"ends {count_text(_count(line), 'hanging transaction')}", False
+def _markers(line: MarkersJson) -> Told:
+    return f"ends {count_text(len(line.partitions), 'hanging transaction')}", False
 
 
-def _marked(line: Fields) -> Told:
-    rows = list(line.objects("partitions"))
-    failed = sum(row.known("problem") for row in rows)
-    text = f"{count_text(len(rows) - failed, 'transaction')} ended"
+def _marked(line: MarkedJson) -> Told:
+    failed = sum(row.problem is not None for row in line.partitions)
+    text = f"{count_text(len(line.partitions) - failed, 'transaction')} ended"
     return (f"{text}, {failed} not" if failed else text), bool(failed)
 
 
-def _aftercare(line: Fields) -> Told:
-    over = line.flag("over")
-    looked_at, left = line.int32("looked_at"), _count(line)
-    text = f"aftercare looked at {count_text(looked_at, 'partition')}: "
-    return text + ("it is over" if over else f"not over, {left} with something left"), not over
+def _aftercare(line: AftercareJson) -> Told:
+    text = f"aftercare looked at {count_text(line.looked_at, 'partition')}: "
+    left = f"not over, {len(line.partitions)} with something left"
+    return text + ("it is over" if line.over else left), not line.over
 
 
-def _end(line: Fields) -> Told:
-    code = line.int32("exit_code")
-    return f"ended with exit code {code}", code != 0
+def _end(line: EndJson) -> Told:
+    return f"ended with exit code {line.exit_code}", line.exit_code != 0
 
 
-def _other(line: Fields) -> Told:
-    return f"{line.text('event')}: {fields_text(line.values)}", False
+def _other(values: JsonObject) -> Told:
+    return f"{values['event']}: {fields_text(values)}", False
 
 
 def consent_text(values: Mapping[str, object]) -> str:
@@ -213,7 +218,7 @@ def _value_text(value: object) -> str:
     return ", ".join(pairs) or "none"
 
 
-_TEXTS: dict[str, Callable[[Fields], Told]] = {
+_TEXTS: dict[str, Callable[[Any], Told]] = {
     "begin": _begin,
     "observed": _observed,
     "consent": _consent,

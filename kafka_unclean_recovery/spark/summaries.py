@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.files.json_fields import Fields
+from kafka_unclean_recovery.files.codec import decode_newer, to_json
 from kafka_unclean_recovery.files.json_text import Place, load_object
+from kafka_unclean_recovery.files.json_values import each_once
+from kafka_unclean_recovery.formats.replica_info import MetadataJson
+from kafka_unclean_recovery.formats.spark_scan import SparkScanJson
 from kafka_unclean_recovery.mechanisms import ScanMode
 
-FORMAT_VERSION = 1
-KIND = "spark-scan"
 SCAN = "scan.json"
 REPLICAS = "replicas"
 PARTITIONS = "partitions"
@@ -41,18 +42,16 @@ class ScanHead:
 def head_json(head: ScanHead) -> str:
     metadata = None
     if head.metadata_epoch is not None and head.metadata_end_offset is not None:
-        metadata = {"epoch": head.metadata_epoch, "end_offset": head.metadata_end_offset}
-    document = {
-        "format_version": FORMAT_VERSION,
-        "kind": KIND,
-        "cluster_id": head.cluster_id,
-        "scanned_at": head.scanned_at,
-        "mode": head.mode.value,
-        "brokers": list(head.brokers),
-        "metadata": metadata,
-        "problems": list(head.problems),
-    }
-    return json.dumps(document, indent=1) + "\n"
+        metadata = MetadataJson(head.metadata_epoch, head.metadata_end_offset)
+    document = SparkScanJson(
+        cluster_id=head.cluster_id,
+        scanned_at=head.scanned_at,
+        mode=head.mode,
+        brokers=head.brokers,
+        metadata=metadata,
+        problems=head.problems,
+    )
+    return json.dumps(to_json(document), indent=1) + "\n"
 
 
 def read_head(directory: Path) -> ScanHead:
@@ -67,16 +66,17 @@ def read_head(directory: Path) -> ScanHead:
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: {error}") from None
-    fields = Fields(Place(str(path)), load_object(text, str(path)))
-    if fields.values.get("kind") != KIND or fields.values.get("format_version") != FORMAT_VERSION:
-        raise InputError(f"{path}: is not a scan of format version {FORMAT_VERSION}; scan again")
-    metadata = fields.object_at("metadata") if fields.known("metadata") else None
+    document, place = load_object(text, str(path)), Place(str(path))
+    if document.get("kind") != "spark-scan" or document.get("format_version") != 1:
+        raise InputError(f"{path}: is not a scan of format version 1; scan again")
+    read = decode_newer(document, SparkScanJson, place)
+    each_once(read.brokers, place.at("brokers"))
     return ScanHead(
-        cluster_id=fields.text_or_unknown("cluster_id"),
-        scanned_at=fields.text("scanned_at"),
-        mode=ScanMode(fields.text("mode")),
-        brokers=fields.broker_ids("brokers"),
-        metadata_epoch=metadata.int32("epoch") if metadata else None,
-        metadata_end_offset=metadata.int64("end_offset") if metadata else None,
-        problems=fields.texts("problems"),
+        cluster_id=read.cluster_id,
+        scanned_at=read.scanned_at,
+        mode=read.mode,
+        brokers=read.brokers,
+        metadata_epoch=read.metadata.epoch if read.metadata else None,
+        metadata_end_offset=read.metadata.end_offset if read.metadata else None,
+        problems=read.problems,
     )

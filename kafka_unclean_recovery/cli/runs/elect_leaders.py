@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -24,8 +23,10 @@ from kafka_unclean_recovery.cluster.requests.controller_requests import (
 )
 from kafka_unclean_recovery.cluster.wire.error_codes import ELECTION_NOT_NEEDED, NONE, error_name
 from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.files.codec import json_line
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.files.partitions_file import parse_elections
+from kafka_unclean_recovery.formats.printed import AnswerJson, ElectionsJson
 from kafka_unclean_recovery.mechanisms import Wishes
 from kafka_unclean_recovery.model import OutcomeKind, TopicPartition
 from kafka_unclean_recovery.planning.waves import Pace
@@ -138,19 +139,13 @@ def _kind(answer: Answer) -> OutcomeKind:
 
 def elections_json(election_type: str, answers: Mapping[TopicPartition, Answer]) -> str:
     """Return an object of schemas/elections-1.schema.json, in one line."""
-    rows = [_answer_json(tp, answer) for tp, answer in sorted(answers.items())]
-    head = {"format_version": 1, "kind": "elections", "election_type": election_type}
-    return json.dumps({**head, "elections": rows}) + "\n"
+    rows = (_answer_json(tp, answer) for tp, answer in sorted(answers.items()))
+    return json_line(ElectionsJson(election_type=election_type, elections=tuple(rows)))
 
 
-def _answer_json(tp: TopicPartition, answer: Answer) -> dict[str, object]:
-    """Return a row of schemas/elections-1.schema.json."""
-    return {
-        "topic": tp.topic,
-        "partition": tp.partition,
-        "error": None if answer.error == NONE else error_name(answer.error),
-        "message": answer.message,
-    }
+def _answer_json(tp: TopicPartition, answer: Answer) -> AnswerJson:
+    error = None if answer.error == NONE else error_name(answer.error)
+    return AnswerJson(tp.topic, tp.partition, error, answer.message)
 
 
 def _answers_text(election_type: str, answers: Mapping[TopicPartition, Answer]) -> str:

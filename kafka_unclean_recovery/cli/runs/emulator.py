@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import select
 import signal
@@ -68,8 +67,12 @@ def _text(bootstrap_servers: str, socket: Path) -> str:
 
 def emulator_json(bootstrap_servers: str, socket: Path) -> str:
     """Return an object of schemas/emulator-1.schema.json, in one line."""
-    where = {"bootstrap_servers": bootstrap_servers.split(","), "control_socket": str(socket)}
-    return json.dumps({"format_version": 1, "kind": "emulator", **where}) + "\n"
+    # Imported for this line alone: an emulator needs no codec.
+    from kafka_unclean_recovery.files.codec import json_line
+    from kafka_unclean_recovery.formats.emulator import EmulatorJson
+
+    servers = tuple(bootstrap_servers.split(","))
+    return json_line(EmulatorJson(bootstrap_servers=servers, control_socket=str(socket)))
 
 
 def _scenario(path: Path | None) -> Scenario:

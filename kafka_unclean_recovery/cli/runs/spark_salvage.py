@@ -3,7 +3,6 @@ Spark."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -23,6 +22,8 @@ from kafka_unclean_recovery.cli.spark_session import (
     store_options,
 )
 from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.files.codec import json_line
+from kafka_unclean_recovery.formats.printed import SparkSalvageJson
 from kafka_unclean_recovery.log_dir.watching import Stopped
 from kafka_unclean_recovery.salvage.designated import DesignatedLeaders
 
@@ -99,9 +100,7 @@ def _wanted(leaders: DesignatedLeaders, chosen: Selection) -> DesignatedLeaders:
 def totals_json(totals: Totals, cluster_id: str) -> str:
     """Return an object of schemas/spark-salvage-1.schema.json; manifest.json says what was saved of
     each replica."""
-    head = {"format_version": 1, "kind": "spark-salvage", "cluster_id": cluster_id}
-    figures = asdict(totals) | {"problems": list(totals.problems)}
-    return json.dumps({**head, **figures}) + "\n"
+    return json_line(SparkSalvageJson(cluster_id=cluster_id, **asdict(totals)))
 
 
 def _summary(totals: Totals) -> str:

@@ -7,7 +7,6 @@ killed, are found in the target from `next_offset` on.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -16,17 +15,16 @@ from pathlib import Path
 from typing import BinaryIO
 
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.files.json_fields import Fields
-from kafka_unclean_recovery.files.json_text import Place, load_object
+from kafka_unclean_recovery.files.codec import decode_newer, json_line
+from kafka_unclean_recovery.files.json_text import JsonObject, Place, load_object
+from kafka_unclean_recovery.files.json_values import a_choice
 from kafka_unclean_recovery.files.locking import lock
 from kafka_unclean_recovery.files.private_files import open_private
 from kafka_unclean_recovery.files.sync_directory import sync_directory
+from kafka_unclean_recovery.formats.checkpoint import BeginJson, ProgressJson
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.salvage.replay.origin import Position
 from kafka_unclean_recovery.salvage.replay.records import Fate
-
-FORMAT_VERSION = 1
-KIND = "salvage-replay"
 
 Key = tuple[TopicPartition, str]
 """A saved partition, and the topic that its records go to."""
@@ -57,14 +55,14 @@ class Checkpoint:
     def note(self, key: Key, progress: Progress) -> None:
         """Append the progress; it is on the disk when this returns. Raises OSError."""
         partition, target = key
-        line = {
-            "topic": partition.topic,
-            "partition": partition.partition,
-            "target": target,
-            "target_topic_id": progress.target_topic_id,
-            "next_offset": progress.next_offset,
-            "done": {kind.value: list(place) for kind, place in progress.done.items()},
-        }
+        line = ProgressJson(
+            topic=partition.topic,
+            partition=partition.partition,
+            target=target,
+            target_topic_id=progress.target_topic_id,
+            next_offset=progress.next_offset,
+            done={fate.value: position for fate, position in progress.done.items()},
+        )
         _append(self._file, line)
         self.known[key] = progress
 
@@ -97,13 +95,13 @@ def open_checkpoint(path: Path, digest: str) -> Iterator[Checkpoint]:
         # A killed run may have left a line that it had not finished.
         file.truncate(content.rfind(b"\n") + 1)
         if b"\n" not in content:
-            _append(file, {"format_version": FORMAT_VERSION, "kind": KIND, "salvage": digest})
+            _append(file, BeginJson(salvage=digest))
             sync_directory(path.parent)
         yield Checkpoint(known, file)
 
 
-def _append(file: BinaryIO, line: Mapping[str, object]) -> None:
-    file.write(json.dumps(line).encode() + b"\n")
+def _append(file: BinaryIO, line: BeginJson | ProgressJson) -> None:
+    file.write(json_line(line).encode())
     file.flush()
     os.fsync(file.fileno())
 
@@ -114,34 +112,33 @@ def _parse(content: bytes, path: Path, digest: str) -> dict[Key, Progress]:
         if content and not b'{"format_version"'.startswith(content[:17]):
             raise InputError(f"{path}: not a checkpoint of salvage replay; name another")
         return {}
-    first = _fields(head, path, 1)
-    first.one_of("kind", [KIND])
-    if first.text("salvage") != digest:
+    first, place = _object(head, path, 1)
+    a_choice(first.get("kind"), place.at("kind"), ["salvage-replay"])
+    if decode_newer(first, BeginJson, place).salvage != digest:
         raise InputError(f"{path}: of another salvage; name a new file with --checkpoint")
-    return dict(_line(_fields(line, path, number)) for number, line in enumerate(lines, 2))
+    return dict(_line(*_object(line, path, number)) for number, line in enumerate(lines, 2))
 
 
-def _fields(line: bytes, path: Path, number: int) -> Fields:
+def _object(line: bytes, path: Path, number: int) -> tuple[JsonObject, Place]:
     source = f"{path}: line {number}"
     try:
-        return Fields(Place(source), load_object(line.decode(), source))
+        return load_object(line.decode(), source), Place(source)
     except UnicodeDecodeError:
         raise InputError(f"{source}: not UTF-8 text; use the file as it was written") from None
 
 
-def _line(fields: Fields) -> tuple[Key, Progress]:
-    done = fields.object_at("done")
-    progress = Progress(
-        fields.text("target_topic_id"),
-        fields.int64("next_offset"),
-        {fate: _position(done, fate) for fate in (Fate.SETTLED, Fate.OPEN) if fate in done.values},
-    )
-    partition = TopicPartition(fields.text("topic"), fields.int32("partition"))
-    return (partition, fields.text("target")), progress
+def _line(values: JsonObject, place: Place) -> tuple[Key, Progress]:
+    read = decode_newer(values, ProgressJson, place)
+    done = {
+        fate: _position(read.done[fate], place.at("done").at(fate))
+        for fate in (Fate.SETTLED, Fate.OPEN)
+        if fate in read.done
+    }
+    partition = TopicPartition(read.topic, read.partition)
+    return (partition, read.target), Progress(read.target_topic_id, read.next_offset, done)
 
 
-def _position(done: Fields, fate: Fate) -> Position:
-    numbers = [value for _, value in done.items(fate.value) if type(value) is int]
+def _position(numbers: tuple[int, ...], place: Place) -> Position:
     if len(numbers) != 3:
-        raise done.place.at(fate.value).error("must be three numbers; use the file as written")
+        raise place.error("must be three numbers; use the file as written")
     return numbers[0], numbers[1], numbers[2]

@@ -16,6 +16,10 @@ from kafka_unclean_recovery.salvage.replay.checkpoint import (
 from kafka_unclean_recovery.salvage.replay.records import Fate
 
 KEY = (TopicPartition("orders", 3), "rescued")
+_BEGUN = b'{"kind": "salvage-replay", "salvage": "a digest"}\n'
+_WITHOUT_DONE = (
+    b'{"topic": "t", "partition": 0, "target": "u", "target_topic_id": "id", "next_offset": 1'
+)
 PROGRESS = Progress("id", 12, {Fate.SETTLED: (2, 9, -1), Fate.OPEN: (-1, 4, 1)})
 
 
@@ -60,7 +64,12 @@ def test_two_runs_do_not_go_by_one_checkpoint(tmp_path: Path) -> None:
         (b'{"format_version": 1, "kind": "plan"}\n', 'kind: must be one of "salvage-replay"'),
         (b"\xff\n", "not UTF-8"),
         (b'{"kind": "salvage-replay", "salvage": "another"}\n', "of another salvage"),
-        (b'{"kind": "salvage-replay", "salvage": "a digest"}\n{}\n', 'line 2: has no "done"'),
+        (b'{"kind": "salvage-replay", "salvage": "a digest"}\n{}\n', 'line 2: has no "topic"'),
+        (_BEGUN + _WITHOUT_DONE + b"}\n", 'line 2: has no "done"'),
+        (
+            _BEGUN + _WITHOUT_DONE + b', "done": {"settled": [1, 2]}}\n',
+            r"line 2: done\.settled: must be three numbers",
+        ),
     ],
 )
 def test_what_is_no_checkpoint_of_this_salvage_is_left_as_it_is(

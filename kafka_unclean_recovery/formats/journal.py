@@ -1,0 +1,250 @@
+"""The lines of a journal, as far as a post-mortem reads them: files/journal.py says what they are.
+
+Older journals lack what has a default here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_unclean_recovery.formats.plan import PartitionJson
+from kafka_unclean_recovery.formats.values import BrokerId, BrokerIds, Entry, Int32, Int64, OrNone
+from kafka_unclean_recovery.model import OutcomeKind
+
+
+class LineJson(Entry, frozen=True):
+    """What every line has. at_ms: ms since the Unix epoch."""
+
+    event: str
+    at_ms: Int64
+
+
+class BeginJson(Entry, frozen=True):
+    """A run began. version and command are told as they are, whatever they are."""
+
+    cluster_id: str
+    version: Any = None
+    command: Any = "a run"
+
+
+class LiveBrokerJson(Entry, frozen=True):
+    """A live broker and its address."""
+
+    id: BrokerId
+    host: str
+    port: Int32
+
+
+class ObservedJson(Entry, frozen=True):
+    """What was seen before planning. partitions: how many."""
+
+    brokers: tuple[LiveBrokerJson, ...]
+    fenced: BrokerIds
+    silent_brokers: dict[str, Any]
+    problems: tuple[str, ...]
+    groups_asked: bool
+    unknown: tuple[str, ...]
+    partitions: Int32
+    missing: tuple[Any, ...]
+
+
+class WaveJson(Entry, frozen=True):
+    """One wave of a run begins. partitions: how many."""
+
+    number: Int32
+    of: Int32
+    partitions: Int32
+
+
+class SurpriseJson(Entry, frozen=True):
+    """No further wave is begun."""
+
+    reason: str
+
+
+class SavedRowJson(Entry, frozen=True):
+    """The tail of a live replica, saved or not. end_offset is exclusive."""
+
+    topic: str
+    partition: Int32
+    broker: BrokerId
+    start_offset: Int64 | None
+    end_offset: Int64 | None
+    saved: bool
+    reason: str | None
+
+
+class SalvageJson(Entry, frozen=True):
+    """The tails that were saved before electing, or not."""
+
+    partitions: tuple[SavedRowJson, ...]
+    directory: str
+
+
+class ReorderRowJson(Entry, frozen=True):
+    """A replica set and the order that it is written in."""
+
+    topic: str
+    partition: Int32
+    topic_id: str
+    original: BrokerIds
+    written: BrokerIds
+
+
+class ReorderJson(Entry, frozen=True):
+    """Replica orders are about to be written."""
+
+    partitions: tuple[ReorderRowJson, ...]
+
+
+class ElectRowJson(Entry, frozen=True):
+    """A partition that is about to be elected."""
+
+    topic: str
+    partition: Int32
+    designated_leader: Int32
+
+
+class ElectJson(Entry, frozen=True):
+    """Elections are about to be made. method: "designated" when not by reorder."""
+
+    partitions: tuple[ElectRowJson, ...]
+    method: Any = None
+
+
+class SentJson(Entry, frozen=True):
+    """A request is about to be sent. partitions: how many. broker: its address."""
+
+    request: str
+    partitions: Int32
+    broker: str
+
+
+class RestoredRowJson(Entry, frozen=True):
+    """A partition whose order was looked at again."""
+
+    topic: str
+    partition: Int32
+
+
+class RestoredJson(Entry, frozen=True):
+    """Replica orders are back. left_alone: sentences on those that somebody else had changed."""
+
+    partitions: tuple[RestoredRowJson, ...]
+    left_alone: tuple[str, ...] = ()
+
+
+class OutcomeRowJson(Entry, frozen=True):
+    """What became of one election; the outcome is null where nothing was to be done."""
+
+    topic: str
+    partition: Int32
+    outcome: OutcomeKind | None
+    reason: str | None = None
+
+
+class OutcomeJson(Entry, frozen=True):
+    """What was read back."""
+
+    partitions: tuple[OutcomeRowJson, ...]
+
+
+class VerifiedRowJson(Entry, frozen=True, kw_only=True):
+    """One partition in the end; what the cluster says of it is null where it is not there."""
+
+    topic: str
+    partition: Int32
+    outcome: OutcomeKind | None
+    reason: str | None = None
+    leader: OrNone | None
+    leader_epoch: OrNone | None
+    isr: BrokerIds | None
+
+
+class VerifiedJson(Entry, frozen=True):
+    """What the run found in the end."""
+
+    problems: tuple[str, ...]
+    partitions: tuple[VerifiedRowJson, ...]
+    interrupted: bool
+
+
+class MarkersJson(Entry, frozen=True):
+    """Hanging transactions are about to be ended."""
+
+    partitions: tuple[Any, ...]
+
+
+class MarkedRowJson(Entry, frozen=True):
+    """A transaction that was to be ended; the problem is null where it was."""
+
+    problem: str | None
+
+
+class MarkedJson(Entry, frozen=True):
+    """What became of hanging transactions."""
+
+    partitions: tuple[MarkedRowJson, ...]
+
+
+class TransactionRowJson(Entry, frozen=True):
+    """A transaction without its end."""
+
+    ending: str
+
+
+class GroupRowJson(Entry, frozen=True):
+    """A group that has read what is gone."""
+
+    group: str
+    committed_offset: Int64
+    resume_offset: Int64
+    refilled: bool
+
+
+class CareRowJson(Entry, frozen=True):
+    """What is left of one partition's election."""
+
+    topic: str
+    partition: Int32
+    transactions: tuple[TransactionRowJson, ...]
+    groups: tuple[GroupRowJson, ...]
+    out_of_sync: BrokerIds
+    problems: tuple[str, ...]
+
+
+class AftercareJson(Entry, frozen=True):
+    """What is left after the run. looked_at: how many partitions."""
+
+    over: bool
+    unknown: tuple[str, ...]
+    partitions: tuple[CareRowJson, ...]
+    looked_at: Int32
+
+
+class EndJson(Entry, frozen=True):
+    """A run ended."""
+
+    exit_code: Int32
+
+
+EVENTS: Mapping[str, type[Entry]] = {
+    "begin": BeginJson,
+    "observed": ObservedJson,
+    "decision": PartitionJson,
+    "wave": WaveJson,
+    "surprise": SurpriseJson,
+    "salvage": SalvageJson,
+    "reorder": ReorderJson,
+    "elect": ElectJson,
+    "sent": SentJson,
+    "restored": RestoredJson,
+    "outcome": OutcomeJson,
+    "verified": VerifiedJson,
+    "markers": MarkersJson,
+    "marked": MarkedJson,
+    "aftercare": AftercareJson,
+    "end": EndJson,
+}
+"""Of each event whose fields are read one by one. A decision has those of DecisionJson, too."""
