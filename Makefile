@@ -43,8 +43,8 @@ demo-kafka: venv ## The main job end to end on a real cluster
 test: venv jars ## Every test, real Kafka included
 	$(BIN)/python -m pytest $(PARALLEL) $(PYTEST_ARGS)
 
-test-quick: venv ## The tests that need no Java
-	$(BIN)/python -m pytest -m 'not real' $(PARALLEL) $(PYTEST_ARGS)
+test-quick: venv ## The tests that need no Java and little time
+	$(BIN)/python -m pytest -m 'not real and not slow' $(PARALLEL) $(PYTEST_ARGS)
 
 test-containers: venv jars ## Real Kafka in containers: Docker's, or as root those of a private dockerd
 	$(BIN)/python -m pytest -m containers tests/containers $(PYTEST_ARGS)

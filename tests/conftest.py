@@ -9,6 +9,23 @@ from xdist.scheduler import LoadFileScheduling, Scheduling
 from xdist.workermanage import WorkerController
 
 _SPARK = "tests/spark/"
+# Each of these takes a core for 20 s or more, or Java; `make test` runs them like all others.
+_SLOW = (
+    _SPARK,
+    "tests/cli/test_emulator.py",
+    "tests/cli/test_standard_streams.py",
+    "tests/examples/test_kubernetes.py",
+    "tests/log_dir/test_corruption.py",
+    "tests/log_dir/test_hostile_tree.py",
+    "tests/mission/test_by_the_probes.py",
+    "tests/mission/test_dead_readers.py",
+    "tests/mission/test_faults.py",
+    "tests/mission/test_outages.py",
+    "tests/mission/test_wait_for_brokers.py",
+    "tests/model_check/",
+    "tests/simulation/",
+    "tests/transport/test_on_the_emulator.py",
+)
 
 # A busy machine takes its time: that an example took long says nothing of the code.
 settings.register_profile("untimed", deadline=None)
@@ -28,6 +45,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the tests on real Kafka first: the scheduler below takes from both ends. The order is
     otherwise as collected."""
     items.sort(key=lambda item: item.get_closest_marker("real") is None)
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark what takes long, before `-m` chooses."""
+    if item.nodeid.startswith(_SLOW):
+        item.add_marker("slow")
 
 
 @pytest.hookimpl(optionalhook=True)

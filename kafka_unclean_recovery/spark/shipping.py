@@ -1,9 +1,9 @@
 """Executors that don't have our own code get it from here.
 
 A function runs there that is pickled whole. It unpacks nothing itself: Spark unpacks the archive
-that went with the session (this package, kafka-python, and crc32c with its C extension, which
-Python can't import from a zip), and the function puts it on sys.path where our package is not
-installed.
+that went with the session (this package, kafka-python, and crc32c and msgspec with their C
+extensions, which Python can't import from a zip), and the function puts it on sys.path where our
+package is not installed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.errors import InputError
 
 # The code on executors imports these, besides what Spark itself needs there (pyarrow, pandas).
-_PACKAGES = ("kafka_unclean_recovery", "crc32c", "kafka")
+_PACKAGES = ("kafka_unclean_recovery", "crc32c", "kafka", "msgspec")
 # These distributions look up their own version when they are imported.
 _DISTRIBUTIONS = ("crc32c", "kafka-python")
 _NAME = f"kafka-unclean-recovery-{__version__}"

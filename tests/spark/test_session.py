@@ -53,6 +53,7 @@ def test_the_archive_holds_the_package_and_the_c_extension(tmp_path: Path) -> No
         names = tar.getnames()
     assert "kafka_unclean_recovery/log_dir/scan.py" in names
     assert any(name.startswith("crc32c/_crc32c.") for name in names)
+    assert any(name.startswith("msgspec/_core.") for name in names)
     assert any(name.endswith(".dist-info/METADATA") for name in names)
     assert not any("__pycache__" in name for name in names)
 
