@@ -35,6 +35,10 @@ def test_a_value_comes_back_as_it_went() -> None:
         ({"log_end_offset": 2**63}, "log_end_offset: must be a number from 0 to 92233720368547758"),
         ({"live": 1}, "replica_logs[2].live: must be true or false, not 1"),
         ({"source": None}, "replica_logs[2].source: must be a text in double quotes, not null"),
+        (
+            {"scanned": LOG["scanned"] | {"mode": "slow"}},
+            'mode: must be one of "fast", "recover", ',
+        ),
         ({"epochs": {}}, "replica_logs[2].epochs: must be a list [...], not an object"),
         ({"epochs": [3]}, "replica_logs[2].epochs[0]: must be an object {...}, not 3"),
         ({"colour": 1}, 'replica_logs[2]: has "colour", which is not known here; remove it'),

@@ -83,6 +83,7 @@ def test_a_torn_last_line_is_cut_off(tmp_path: Path) -> None:
         assert [line["event"] for line in journal.lines] == ["begin"]
         journal.write("end")
     assert path.read_bytes().startswith(whole)
+    assert b"reor" not in path.read_bytes()
     assert [line["event"] for line in parse(path.read_text(), "j")] == ["begin", "end"]
 
 

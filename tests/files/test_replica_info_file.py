@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,13 @@ def test_a_scan_is_written_with_a_line_for_each_partition() -> None:
 
 def test_what_was_written_is_read_back() -> None:
     assert parse_replica_info(replica_info_json(INFO), "f.json") == INFO
+
+
+def test_a_log_that_was_emptied_on_purpose_is_no_contradiction() -> None:
+    part = INFO.partitions[0]
+    emptied = replace(part.replica_logs[0], log_start_offset=7, log_end_offset=7, epochs=())
+    info = replace(INFO, partitions=(replace(part, replica_logs=(emptied,)),))
+    assert parse_replica_info(replica_info_json(info), "f.json") == info
 
 
 def test_a_file_that_was_written_before_broker_epochs_and_clean_stops_is_read() -> None:

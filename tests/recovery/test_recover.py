@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 
-from kafka_unclean_recovery.model import Cluster
+from kafka_unclean_recovery.model import Cluster, Outcome, OutcomeKind
+from kafka_unclean_recovery.planning.plan import plan_partition
+from kafka_unclean_recovery.recovery.consent import Consent
 from kafka_unclean_recovery.recovery.observe import Observation
-from kafka_unclean_recovery.recovery.recover import _beside
+from kafka_unclean_recovery.recovery.partitions import Stage, observed, planned
+from kafka_unclean_recovery.recovery.recover import Power, _beside, _consent
 from kafka_unclean_recovery.transport import Elections
 from tests.cluster.fake_node import in_loop
+from tests.transport.scripted import offline
 
+STATE = offline(0)
+PLANS = {STATE.topic_partition: plan_partition(STATE, [])}
 SEEN = Observation(Cluster("c-1", {}), {}, {}, {}, problems=("before",))
 MADE = Elections({}, {})
 
@@ -23,6 +31,23 @@ async def _elect() -> Elections:
 
 async def _fail() -> Observation:
     raise RuntimeError("lost")
+
+
+@in_loop
+async def test_nothing_is_begun_nor_noted_without_consent() -> None:
+    async def refuse(*_: object) -> Consent:
+        return Consent(given=False, how="the answer was no")
+
+    # Whatever else is touched fails: the journal before all.
+    nothing = cast(Any, None)
+    power = Power(nothing, nothing, nothing, nothing, consent=refuse)
+    offline_now = replace(SEEN, states={STATE.topic_partition: STATE})
+    rows, lost = await _consent(power, SEEN.cluster, planned(observed(offline_now), PLANS))
+    (row,) = rows.values()
+    assert (row.stage, lost) == (Stage.SETTLED, ())
+    assert row.outcome == Outcome(
+        OutcomeKind.FAILED, "its election was not begun: the answer was no"
+    )
 
 
 @in_loop

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from kafka_unclean_recovery.boot_clock import boot_time
 from kafka_unclean_recovery.cluster.quorum import Patience
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.files.journal_lines import half_done
@@ -128,7 +129,10 @@ def test_what_is_done_is_in_the_journal_and_leaves_nothing_to_finish(
     run = elect(scripted, [_plan(scripted.states[0])])
     first, sent, answered, last = run.lines
     assert (sent["event"], sent["request"], sent["partitions"]) == ("sent", "ElectLeaders", 1)
-    assert (answered["event"], answered["number"]) == ("answered", sent["number"])
+    assert (answered["event"], answered["number"], sent["number"]) == ("answered", 1, 1)
+    now = boot_time()
+    assert now is not None
+    assert sent["boot_id"] == now.boot_id
     row = {"topic": "orders", "partition": 0, "designated_leader": 3}
     assert (first["event"], first["method"], first["partitions"]) == ("elect", "designated", [row])
     assert (last["event"], last["partitions"][0]["outcome"]) == ("outcome", "elected")

@@ -12,6 +12,7 @@ from kafka_unclean_recovery.cluster.requests.replica_probe import NO_EPOCH, Epoc
 from kafka_unclean_recovery.cluster.wire.error_codes import OFFSET_OUT_OF_RANGE
 from kafka_unclean_recovery.model import EpochLineage, EpochSpan
 from kafka_unclean_recovery.transport.lineage_probe import LineageProbe
+from kafka_unclean_recovery.transport.read_lineages import known_offset
 
 
 @dataclass(frozen=True)
@@ -177,6 +178,10 @@ def test_no_lineage_begins_at_a_log_start_that_is_not_told() -> None:
     assert probe.epochs is None
     assert probe.problem is None
     assert probe.last_written_leader_epoch == 5, "60 to 100 lie above another epoch"
+
+
+def test_an_offset_of_minus_one_is_none() -> None:
+    assert [known_offset(told) for told in (-1, None, 0)] == [None, None, 0]
 
 
 def test_without_a_log_start_one_epoch_may_be_that_of_an_emptied_log() -> None:
