@@ -12,10 +12,10 @@ CHAOS_WORKERS ?= 4
 SIMULATION_RUNS ?= 20000
 SIMULATION_SEED ?= 1
 MUTANTS ?= 300
-# Three workers for two cores, for half of the time on real Kafka is waiting: a file of tests at a
-# time, in the order of tests/conftest.py. PYTEST_ARGS comes last: `-n 0` runs the tests in pytest's
-# own process, as --pdb wants it.
-PARALLEL := -n 3 --dist loadfile --no-loadscope-reorder
+# Two workers, one from each end of the list, a file of tests at a time (tests/conftest.py). A third
+# one won nothing: clusters of three workers fill two cores. PYTEST_ARGS comes last: `-n 0` runs the
+# tests in pytest's own process, as --pdb wants it.
+PARALLEL := -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .PHONY: help venv jars demo demo-kafka test test-quick test-containers lint format bench fidelity simulation chaos mutants completions schemas clean

@@ -342,7 +342,7 @@ def test_a_partition_that_came_back_meanwhile_is_online(home: Home) -> None:
 @pytest.mark.parametrize(
     ("flags", "says"),
     [
-        (("--allow-loss",), "which takes --salvage-dir"),
+        (("--allow-loss",), "give --salvage-dir too"),
         (("--salvage-dir", "{}/new", "--show-replica-info"), "give both"),
         (("--salvage-dir", "{}", "--automated-recovery"), "nothing is ever overwritten"),
         (("--salvage-dir", "{}/no/new", "--automated-recovery"), "/no is no directory"),
