@@ -41,7 +41,7 @@ from kafka_unclean_recovery.emulator.control.status import (
     render_json as status_json,
 )
 from kafka_unclean_recovery.files.approval_file import Approval, approval_json
-from kafka_unclean_recovery.files.journal import Reordered
+from kafka_unclean_recovery.files.journal_lines import Reordered
 from kafka_unclean_recovery.files.plan_file import manual_recovery_json, plan_json
 from kafka_unclean_recovery.files.replica_info_file import replica_info_json
 from kafka_unclean_recovery.log_dir.replica_scan import Replica

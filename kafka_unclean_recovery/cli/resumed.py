@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kafka_unclean_recovery.files.codec import json_line, to_model
-from kafka_unclean_recovery.files.journal import Reordered
+from kafka_unclean_recovery.files.journal_lines import Reordered
 
 
 def resumed_json(cluster_id: str, journal: Path, done: Sequence[Reordered]) -> str:

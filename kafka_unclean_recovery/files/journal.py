@@ -59,26 +59,12 @@ from typing import Any, Self
 from kafka_unclean_recovery.files.journal_lines import (
     VERSION,
     JournalError,
-    Reordered,
     half_done,
     parse,
-    unfinished,
-    untorn,
 )
 from kafka_unclean_recovery.files.locking import lock
 from kafka_unclean_recovery.files.private_files import make_private_directory
 from kafka_unclean_recovery.files.sync_directory import sync_directory
-
-__all__ = [
-    "Journal",
-    "JournalBusy",
-    "JournalError",
-    "Reordered",
-    "only_holder",
-    "parse",
-    "unfinished",
-    "untorn",
-]
 
 # Of each line; after a crash of the machine zeros may stand where one was to come.
 _BEGIN = b'{"v":'

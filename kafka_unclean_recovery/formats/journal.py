@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka_unclean_recovery.formats.plan import PartitionJson
+from kafka_unclean_recovery.formats.post_mortem import SavedJson
 from kafka_unclean_recovery.formats.values import BrokerId, BrokerIds, Entry, Int32, Int64, OrNone
 from kafka_unclean_recovery.model import OutcomeKind
 
@@ -63,22 +64,10 @@ class SurpriseJson(Entry, frozen=True):
     reason: str
 
 
-class SavedRowJson(Entry, frozen=True):
-    """The tail of a live replica, saved or not. end_offset is exclusive."""
-
-    topic: str
-    partition: Int32
-    broker: BrokerId
-    start_offset: Int64 | None
-    end_offset: Int64 | None
-    saved: bool
-    reason: str | None
-
-
 class SalvageJson(Entry, frozen=True):
     """The tails that were saved before electing, or not."""
 
-    partitions: tuple[SavedRowJson, ...]
+    partitions: tuple[SavedJson, ...]
     directory: str
 
 

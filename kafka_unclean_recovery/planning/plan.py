@@ -62,7 +62,8 @@ def plan_partition(
     """
     logs = _checked(state, replica_logs)
     ranked = _ranked(state, logs)
-    ranking = tuple(_candidate(state, log, logs, commits) for log in ranked)
+    deleted = deleted_below(logs)
+    ranking = tuple(_candidate(state, log, logs, commits, deleted) for log in ranked)
     refusal = _refusal(state, logs, ranking)
     designated = ranking[0].log.broker if ranking and refusal is None else None
     return PartitionPlan(
@@ -139,6 +140,7 @@ def _candidate(
     leader: ReplicaLog,
     logs: Sequence[ReplicaLog],
     commits: Sequence[Commit],
+    deleted: int,
 ) -> Candidate:
     """Return `leader` as a candidate: the losses of every other replica under it, and the groups
     that tell of more.
@@ -171,7 +173,7 @@ def _candidate(
     loss = Loss(
         certain if certain_known else None,
         possible if possible_known else None,
-        at_least=_at_least(state, leader, logs, groups),
+        at_least=_at_least(state, leader, logs, groups, deleted),
     )
     return Candidate(leader, loss, tuple(divergences), groups)
 
@@ -181,9 +183,9 @@ def _at_least(
     leader: ReplicaLog,
     logs: Sequence[ReplicaLog],
     groups: Sequence[GroupBeyond],
+    deleted: int,
 ) -> int | None:
-    """Return the loss that witnesses tell of, without records that were deleted on purpose."""
-    deleted = deleted_below(logs)
+    """Return the loss that witnesses tell of, without records below `deleted`."""
     weighed = [found for found in groups if weighs(found.commit, state.leader_epoch)]
     told = [found.commit.offset - max(found.resume, deleted) for found in weighed]
     told += [committed_beyond(log, leader, deleted) for log in logs]

@@ -72,9 +72,8 @@ def deleted_below(logs: Iterable[ReplicaLog]) -> int:
     """
     sure = [log for log in logs if log.sure]
     furthest = max(sure, key=reach, default=None)
-    return max(
-        (_start(log) for log in sure if not _parts_below_its_start(log, furthest)), default=0
-    )
+    trimmed = [log for log in sure if _start(log) > 0]
+    return max((_start(t) for t in trimmed if not _parts_below_its_start(t, furthest)), default=0)
 
 
 def _parts_below_its_start(log: ReplicaLog, furthest: ReplicaLog | None) -> bool:

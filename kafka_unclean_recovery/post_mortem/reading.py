@@ -9,7 +9,7 @@ from typing import Any
 
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.codec import decode_newer, to_model
-from kafka_unclean_recovery.files.journal import JournalError, parse, unfinished, untorn
+from kafka_unclean_recovery.files.journal_lines import JournalError, parse, unfinished, untorn
 from kafka_unclean_recovery.files.json_text import JsonObject, Place, load_object
 from kafka_unclean_recovery.files.json_values import each_once
 from kafka_unclean_recovery.formats.decision import DecisionJson
@@ -31,11 +31,11 @@ from kafka_unclean_recovery.formats.journal import (
     RestoredJson,
     RestoredRowJson,
     SalvageJson,
-    SavedRowJson,
     VerifiedJson,
     VerifiedRowJson,
 )
 from kafka_unclean_recovery.formats.plan import PartitionJson, RankedJson
+from kafka_unclean_recovery.formats.post_mortem import SavedJson
 from kafka_unclean_recovery.model import (
     Candidate,
     Commit,
@@ -270,7 +270,7 @@ _HEARD: dict[str, Callable[[_Tale, Any, _Line], None]] = {
 
 
 _Row = (
-    SavedRowJson
+    SavedJson
     | ReorderRowJson
     | ElectRowJson
     | RestoredRowJson
@@ -364,7 +364,7 @@ def _candidate(
     )
 
 
-def _saved(row: SavedRowJson) -> Saved:
+def _saved(row: SavedJson) -> Saved:
     return Saved(
         _topic_partition(row),
         row.broker,

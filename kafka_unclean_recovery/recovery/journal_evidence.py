@@ -7,6 +7,7 @@ writes and syncs.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from kafka_unclean_recovery.aftercare.report import care_entry
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
@@ -57,7 +58,9 @@ def note_aftercare(journal: Journal, found: Aftercare) -> None:
 
 def _left(row: PartitionCare) -> Json:
     """Return the partition's row without its producers, of which there may be very many."""
-    return {key: value for key, value in to_json(care_entry(row)).items() if key != "producers"}
+    entry: Json = to_json(care_entry(replace(row, producers=None)))
+    del entry["producers"]
+    return entry
 
 
 def _observed(wanted: Wanted, wishes: Wishes, seen: Observation) -> Json:
