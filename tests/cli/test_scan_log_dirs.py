@@ -248,6 +248,8 @@ def test_a_second_signal_ends_at_once(endless: Path, tmp_path: Path) -> None:
         scan.wait_for("iB/s")
         # Delivered together: the lower number first, before the scan looks again.
         os.kill(scan.process.pid, signal.SIGSTOP)
+        # A SIGCONT takes back a SIGSTOP that has not arrived.
+        os.waitid(os.P_PID, scan.process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
         scan.process.send_signal(signal.SIGINT)
         scan.process.send_signal(signal.SIGTERM)
         os.kill(scan.process.pid, signal.SIGCONT)

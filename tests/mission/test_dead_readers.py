@@ -356,7 +356,10 @@ def test_a_second_signal_names_no_journal_where_there_is_none(runs: Runs) -> Non
         process = runs.start("doctor", "--bootstrap-server", cluster.bootstrap_servers)
         cluster.wait_until(lambda _: bool(asked.requests), TIMEOUT)
         # Both are there before it looks.
-        for number in (signal.SIGSTOP, signal.SIGINT, signal.SIGTERM, signal.SIGCONT):
+        process.send_signal(signal.SIGSTOP)
+        # A SIGCONT takes back a SIGSTOP that has not arrived.
+        os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCONT):
             process.send_signal(number)
         _, said = process.communicate(timeout=TIMEOUT)
     assert process.returncode in (130, 143)

@@ -60,6 +60,7 @@ def replicas(draw: st.DrawFn) -> tuple[Replica, int]:
 def _read(replica: Replica, leader_epoch: int) -> tuple[LineageProbe, int]:
     probe, questions = LineageProbe(replica.log_end, leader_epoch), 0
     while probe.ask is not None:
+        assert probe.unanswered
         probe.tell(replica.answer(probe.ask))
         questions += 1
         assert questions < 200, "the probe does not come to an end"
