@@ -33,8 +33,10 @@ from tests.cluster.fake_node import in_loop
 from tests.transport.scripted import Row, Scripted, Silence, by_partition, offline, reached
 
 ELECT_LEADERS = 43
-QUICK = Patience(answer=0.3, ghost=0.1, settle=5.0)
-NEVER_SETTLED = Patience(answer=0.3, ghost=60.0, settle=0.1)
+# A busy machine may take a second over an answer that comes.
+AMPLE = Patience(answer=30.0, ghost=0.1, settle=5.0)
+SOON_GIVEN_UP = Patience(answer=1.0, ghost=0.1, settle=5.0)
+NEVER_SETTLED = Patience(answer=1.0, ghost=60.0, settle=0.1)
 
 
 def _plan(state: PartitionState, leader: int = 3, **fields: Any) -> PartitionPlan:
@@ -57,7 +59,7 @@ def elect(tmp_path: Path) -> Callable[..., Run]:
     def run(
         scripted: Scripted,
         plans: list[PartitionPlan],
-        patience: Patience = QUICK,
+        patience: Patience = AMPLE,
         retries: int = 1,
         stop_after: int | None = None,
     ) -> Run:
@@ -293,7 +295,7 @@ def test_a_request_without_an_answer_is_found_out_by_reading(elect: Callable[...
         raise Silence
 
     scripted.elect = elect_in_silence
-    run = elect(scripted, [_plan(scripted.states[0])])
+    run = elect(scripted, [_plan(scripted.states[0])], SOON_GIVEN_UP)
     assert run.outcomes == {0: Outcome(OutcomeKind.ELECTED)}
     assert len(_elections(scripted)) == 1, "it leads: nothing to try again"
 
@@ -310,7 +312,7 @@ def test_a_request_that_was_lost_is_sent_again_once_it_is_certain(
         return obey(leaders)
 
     scripted.elect = lose_the_first
-    run = elect(scripted, [_plan(scripted.states[0])])
+    run = elect(scripted, [_plan(scripted.states[0])], SOON_GIVEN_UP)
     assert run.outcomes == {0: Outcome(OutcomeKind.ELECTED)}
     assert len(_elections(scripted)) == 2
 
@@ -334,7 +336,7 @@ def test_what_changed_while_it_was_not_certain_is_not_tried_again(
         raise Silence
 
     scripted.elect = lose
-    run = elect(scripted, [plan])
+    run = elect(scripted, [plan], SOON_GIVEN_UP)
     assert run.outcomes == {0: Outcome(OutcomeKind.FAILED, reason)}
     assert len(_elections(scripted)) == 1
 
