@@ -3,8 +3,6 @@ mean the same to a caller."""
 
 from __future__ import annotations
 
-from kafka.errors import for_code
-
 NONE = 0
 OFFSET_OUT_OF_RANGE = 1
 UNKNOWN_TOPIC_OR_PARTITION = 3
@@ -48,5 +46,8 @@ def is_assigned(code: int) -> bool:
 
 
 def _name(code: int) -> str:
+    # Most runs name no error, and should not wait for the names.
+    from kafka.errors import for_code
+
     name: str = getattr(for_code(code), "message", "UNKNOWN")  # type: ignore[no-untyped-call]
     return name
