@@ -75,14 +75,15 @@ def _value(kind: Kind, version: int, dice: random.Random) -> Any:
     if kind in RANGES:
         bits = RANGES[kind]
         return dice.randrange(-(2**bits), 2**bits)
-    return {
-        "?": lambda: dice.random() < 0.5,
-        "H": lambda: dice.randrange(2**16),
-        "16s": lambda: dice.randbytes(16),
-        "text": lambda: "t" * dice.choice([0, 1, 126, 127, 200]) + "é",
-        "text?": lambda: dice.choice([None, "", "words"]),
-        "bytes": lambda: None,
-    }[str(kind)]()
+    by_kind = {
+        "?": dice.random() < 0.5,
+        "H": dice.randrange(2**16),
+        "16s": dice.randbytes(16),
+        "text": "t" * dice.choice([0, 1, 126, 127, 200]) + "é",
+        "text?": dice.choice([None, "", "words"]),
+        "bytes": None,
+    }
+    return by_kind[str(kind)]
 
 
 def _agree(kind: Kind, version: int, ours: Any, theirs: Any) -> None:
