@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafka_unclean_recovery.boot_clock import BootTime
-from kafka_unclean_recovery.model import TopicPartition
+from kafka_unclean_recovery.model import Outcome, TopicPartition
 
 VERSION = 1
 _LINE_BEGINS = '{"v":1,"at":"'
@@ -30,6 +30,13 @@ class Reordered:
     original: tuple[int, ...]
     written: tuple[int, ...]
     at_ms: int
+
+
+def outcome_fields(outcome: Outcome) -> dict[str, Any]:
+    """Return the fields of a line that tell of one outcome."""
+    seldom = {"unweighed": outcome.unweighed, "in_doubt": outcome.in_doubt}
+    told = {name: value for name, value in seldom.items() if value}
+    return {"outcome": outcome.kind.value, "reason": outcome.reason, **told}
 
 
 def untorn(text: str) -> str:

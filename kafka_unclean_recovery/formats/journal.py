@@ -125,12 +125,18 @@ class RestoredJson(Entry, frozen=True):
 
 
 class OutcomeRowJson(Entry, frozen=True):
-    """What became of one election; the outcome is null where nothing was to be done."""
+    """What became of one election; the outcome is null where nothing was to be done.
+
+    unweighed: Brokers whose replicas may have been live at the election and were not weighed.
+    in_doubt: Whether a leader may have been elected, or was, and what became of that is not known.
+    """
 
     topic: str
     partition: Int32
     outcome: OutcomeKind | None
     reason: str | None = None
+    unweighed: BrokerIds = ()
+    in_doubt: bool = False
 
 
 class OutcomeJson(Entry, frozen=True):
@@ -140,12 +146,18 @@ class OutcomeJson(Entry, frozen=True):
 
 
 class VerifiedRowJson(Entry, frozen=True, kw_only=True):
-    """One partition in the end; what the cluster says of it is null where it is not there."""
+    """One partition in the end; what the cluster says of it is null where it is not there.
+
+    unweighed: Brokers whose replicas may have been live at the election and were not weighed.
+    in_doubt: Whether a leader may have been elected, or was, and what became of that is not known.
+    """
 
     topic: str
     partition: Int32
     outcome: OutcomeKind | None
     reason: str | None = None
+    unweighed: BrokerIds = ()
+    in_doubt: bool = False
     leader: OrNone | None
     leader_epoch: OrNone | None
     isr: BrokerIds | None

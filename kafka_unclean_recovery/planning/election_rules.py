@@ -141,23 +141,37 @@ def clean_leaders(state: PartitionState) -> tuple[int, ...]:
 
 
 def judge(
-    designated_leader: int, before: PartitionState, after: PartitionState | None, said: str | None
+    designated_leader: int,
+    before: PartitionState,
+    after: PartitionState | None,
+    said: str | None,
+    *,
+    answered: bool = True,
 ) -> Outcome:
     """Return the outcome of one election. `before` was observed just before the election, `after`
-    read back; `said` is the error that Kafka gave for it, None for success."""
+    read back; `said` is the error that Kafka gave for it, None for success; `answered` is False
+    where no answer tells when it was carried out."""
     if after is None:
         return Outcome(OutcomeKind.FAILED, "it was deleted during the election")
     if after.offline:
-        return Outcome(OutcomeKind.FAILED, said or "Kafka reported success, yet it has no leader")
+        reason = said or "Kafka reported success, yet it has no leader"
+        led_since = after.leader_epoch > before.leader_epoch
+        return Outcome(OutcomeKind.FAILED, reason, in_doubt=led_since)
+    unweighed = _unweighed(before, after, answered=answered)
     if after.leader == designated_leader:
-        return Outcome(OutcomeKind.ELECTED)
+        return Outcome(OutcomeKind.ELECTED, unweighed=unweighed)
     by_itself = _by_itself(after.leader, before)
     if by_itself is not None:
         return Outcome(OutcomeKind.ALREADY_ONLINE, by_itself)
-    return Outcome(
-        OutcomeKind.FAILED,
-        f"broker {after.leader} leads instead of the designated {designated_leader}",
-    )
+    instead = f"broker {after.leader} leads instead of the designated {designated_leader}"
+    return Outcome(OutcomeKind.FAILED, instead, unweighed)
+
+
+def _unweighed(before: PartitionState, after: PartitionState, *, answered: bool) -> tuple[int, ...]:
+    """Return the brokers that Outcome.unweighed tells of. Any replica may have been live at the
+    moment of an election that was not answered."""
+    now = after.online_replicas if answered else after.replicas
+    return tuple(r for r in now if r not in before.online_replicas and r != after.leader)
 
 
 def designate(plan: PartitionPlan, leader: int) -> PartitionPlan:

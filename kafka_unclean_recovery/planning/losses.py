@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from kafka_unclean_recovery.model import GroupBeyond, Loss, PartitionPlan
+from dataclasses import replace
+
+from kafka_unclean_recovery.model import GroupBeyond, Loss, Outcome, PartitionPlan
 
 UNKNOWN_LOSS = Loss(None, None)
 
@@ -14,6 +16,15 @@ def loss_under(plan: PartitionPlan | None, leader: int | None) -> Loss:
     """
     ranking = plan.ranking if plan else ()
     return next((c.loss for c in ranking if c.log.broker == leader), UNKNOWN_LOSS)
+
+
+def loss_after(plan: PartitionPlan | None, leader: int | None, outcome: Outcome | None) -> Loss:
+    """What electing `leader` cost: unknown where the outcome names a replica that nobody weighed,
+    or is in doubt. An outcome of None is that of an election that is not made yet."""
+    loss = loss_under(plan, leader)
+    if outcome is not None and (outcome.unweighed or outcome.in_doubt):
+        return replace(loss, certain=None, possible=None)
+    return loss
 
 
 def groups_under(plan: PartitionPlan | None, leader: int | None) -> tuple[GroupBeyond, ...]:

@@ -285,7 +285,9 @@ def _topic_partition(row: _Row) -> TopicPartition:
 
 
 def _outcome(row: OutcomeRowJson | VerifiedRowJson) -> Outcome | None:
-    return None if row.outcome is None else Outcome(row.outcome, row.reason)
+    if row.outcome is None:
+        return None
+    return Outcome(row.outcome, row.reason, row.unweighed, row.in_doubt)
 
 
 def _plan(read: PartitionJson, known: DecisionJson, place: Place) -> PartitionPlan:

@@ -15,7 +15,7 @@ from kafka_unclean_recovery.model import (
     PartitionPlan,
     TopicPartition,
 )
-from kafka_unclean_recovery.planning.losses import UNKNOWN_LOSS, groups_under, loss_under
+from kafka_unclean_recovery.planning.losses import UNKNOWN_LOSS, groups_under, loss_after
 from kafka_unclean_recovery.report.loss_by_topic import RecordCount, TopicLoss
 
 NOT_READ_BACK = "not known: the run ended before it could read back what became of it"
@@ -99,8 +99,8 @@ class Election:
 
     @property
     def in_doubt(self) -> bool:
-        """True when the election was begun, and the journal does not tell what became of it."""
-        return self.begun_at_ms is not None and self.outcome is None
+        """True when the election was begun, and nobody knows what became of it."""
+        return self.begun_at_ms is not None if self.outcome is None else self.outcome.in_doubt
 
     @property
     def loss(self) -> Loss | None:
@@ -108,7 +108,7 @@ class Election:
         if self.in_doubt:
             return UNKNOWN_LOSS
         leader = self.elected_leader
-        return None if leader is None else loss_under(self.plan, leader)
+        return None if leader is None else loss_after(self.plan, leader, self.outcome)
 
     @property
     def groups(self) -> tuple[AffectedGroup, ...]:

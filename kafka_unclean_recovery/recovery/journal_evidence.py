@@ -13,6 +13,7 @@ from kafka_unclean_recovery.aftercare.report import care_entry
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
 from kafka_unclean_recovery.files.codec import to_json
 from kafka_unclean_recovery.files.journal import Journal
+from kafka_unclean_recovery.files.journal_lines import outcome_fields
 from kafka_unclean_recovery.files.plan_file import Json, plan_row
 from kafka_unclean_recovery.mechanisms import Wishes
 from kafka_unclean_recovery.model import PartitionPlan, PartitionReport, Report
@@ -104,8 +105,7 @@ def _row(row: PartitionReport) -> Json:
     return {
         "topic": row.topic_partition.topic,
         "partition": row.topic_partition.partition,
-        "outcome": None if outcome is None else outcome.kind.value,
-        "reason": None if outcome is None else outcome.reason,
+        **({"outcome": None, "reason": None} if outcome is None else outcome_fields(outcome)),
         "leader": None if state is None else state.leader,
         "leader_epoch": None if state is None else state.leader_epoch,
         "isr": None if state is None else list(state.isr),

@@ -7,8 +7,8 @@ back, and a row that is settled is left alone by whatever elects.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from kafka_unclean_recovery.model import (
@@ -133,11 +133,15 @@ def carried_out(rows: Rows, outcomes: Outcomes) -> Rows:
 
 def verified(rows: Rows, now: States) -> Rows:
     """Return the rows with the states that were read back; other rows keep their last seen
-    state."""
-    return {
-        tp: _moved(row, Stage.VERIFIED, state=now[tp]) if tp in now else row
-        for tp, row in rows.items()
-    }
+    state. A partition that is offline again has failed, whatever was seen of it before."""
+    return {tp: _verified(row, now[tp]) if tp in now else row for tp, row in rows.items()}
+
+
+def _verified(row: Partition, now: PartitionState) -> Partition:
+    outcome = row.outcome
+    if now.offline and outcome is not None and outcome.kind.success:
+        outcome = replace(_OFFLINE_AGAIN, in_doubt=outcome.kind is OutcomeKind.ELECTED)
+    return _moved(row, Stage.VERIFIED, state=now, outcome=outcome)
 
 
 def at(rows: Rows, stage: Stage) -> list[PartitionPlan]:
@@ -164,6 +168,24 @@ def report_on(seen: Observation, rows: Rows) -> Report:
     return Report(seen.cluster, partitions, seen.problems, seen.silent_brokers, unknown=unknown)
 
 
+def unweighed(rows: Rows) -> Iterator[str]:
+    """Return a sentence for each broker that may have come back before elections were made."""
+    found: dict[int, list[TopicPartition]] = {}
+    for tp, outcome in outcomes_of(rows).items():
+        for broker in outcome.unweighed:
+            found.setdefault(broker, []).append(tp)
+    for broker, partitions in sorted(found.items()):
+        yield (
+            f"broker {broker} came back, or may have, after {partitions[0]}"
+            f"{_and_others(len(partitions) - 1)} had been observed for the election: what only it"
+            " held there is lost, and how much is not known"
+        )
+
+
+def _and_others(count: int) -> str:
+    return f" (and {count} more)" if count else ""
+
+
 def not_begun(plans: Iterable[PartitionPlan], why: str) -> Outcomes:
     """Return the same failure for every plan: its election was not begun."""
     outcome = _failed(f"its election was not begun: {why}")
@@ -188,4 +210,7 @@ def _failed(reason: str) -> Outcome:
     return Outcome(OutcomeKind.FAILED, reason)
 
 
-_UNTOLD = _failed("what became of its election is not known; look again")
+_OFFLINE_AGAIN = _failed("it had a leader and has none again; recover it again")
+_UNTOLD = Outcome(
+    OutcomeKind.FAILED, "what became of its election is not known; look again", in_doubt=True
+)

@@ -48,6 +48,7 @@ from kafka_unclean_recovery.recovery.partitions import (
     plans_of,
     report_on,
     settled,
+    unweighed,
     verified,
 )
 from kafka_unclean_recovery.recovery.terms import Terms
@@ -161,6 +162,9 @@ async def recover(run: Run, aim: Aim, power: Power) -> Result:
             run.say(problem)
     rows = carried_out(rows, made.outcomes)
     seen, rows = await run.timed("verify", _verify(run.reader, seen, rows, made.after))
+    for problem in (found := tuple(unweighed(rows))):
+        run.say(problem)
+    seen = replace(seen, problems=(*seen.problems, *found))
     result = _result(run, aim, seen, rows, unsaved)
     # The note comes before the output on stdout, which its reader may hold up for any time.
     note_verified(power.journal, result.shown)

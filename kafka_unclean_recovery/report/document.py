@@ -24,7 +24,7 @@ from kafka_unclean_recovery.model import (
     Report,
 )
 from kafka_unclean_recovery.planning.broker_return import BrokerWaiting, by_broker
-from kafka_unclean_recovery.planning.losses import groups_under, loss_under
+from kafka_unclean_recovery.planning.losses import groups_under, loss_after
 
 FORMAT_VERSION = 1
 
@@ -83,13 +83,21 @@ def elected_leader(row: PartitionReport) -> int | None:
     return None
 
 
+def election_loss(row: PartitionReport) -> Loss | None:
+    """The loss of the election whose leader `elected_leader` tells, unknown where that is in doubt;
+    None when nobody was elected."""
+    leader = elected_leader(row)
+    in_doubt = row.outcome is not None and row.outcome.in_doubt
+    return loss_after(row.plan, leader, row.outcome) if in_doubt or leader is not None else None
+
+
 def _losses(rows: Sequence[PartitionReport]) -> Iterator[Loss]:
     # A partition that is online or missing has an outcome in a run that elects nothing, too.
     tried = any(row.outcome and row.plan for row in rows)
     for row in rows:
-        leader = elected_leader(row)
-        if leader is not None and (row.outcome or not tried):
-            yield loss_under(row.plan, leader)
+        loss = election_loss(row)
+        if loss is not None and (row.outcome or not tried):
+            yield loss
 
 
 def _sum(records: Iterable[int | None]) -> int | None:
@@ -138,7 +146,7 @@ def _row_json(row: PartitionReport) -> Json:
         "reason": outcome.reason if outcome else None,
         "refusal": plan.refusal if plan else None,
         "findings": to_json(plan.findings) if plan else [],
-        "loss": to_json(loss_under(plan, designated)),
+        "loss": to_json(loss_after(plan, designated, outcome)),
         "candidates": [candidate_json(candidate) for candidate in plan.ranking] if plan else [],
         "waiting": to_json(plan.waiting) if plan else [],
         "groups_beyond": [group_json(found) for found in groups_under(plan, designated)],

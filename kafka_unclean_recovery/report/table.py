@@ -18,7 +18,7 @@ from kafka_unclean_recovery.model import (
 )
 from kafka_unclean_recovery.planning.broker_return import effect_text, waiting_lines
 from kafka_unclean_recovery.planning.losses import loss_under
-from kafka_unclean_recovery.report.document import Summary, elected_leader, summarize
+from kafka_unclean_recovery.report.document import Summary, election_loss, summarize
 from kafka_unclean_recovery.wording import (
     INTERRUPTED,
     count_text,
@@ -214,8 +214,8 @@ def _outcome_table(report: Report) -> str:
 
 def _outcome_cells(row: PartitionReport) -> Sequence[str]:
     assert row.outcome is not None
-    state, elected = row.state, elected_leader(row)
-    losses = ("-", "-") if elected is None else loss_texts(loss_under(row.plan, elected))
+    state, loss = row.state, election_loss(row)
+    losses = ("-", "-") if loss is None else loss_texts(loss)
     leader = ("", "", "")
     if state is not None:
         who = "none" if state.offline else str(state.leader)

@@ -15,7 +15,7 @@ from kafka_unclean_recovery.cluster.requests.controller_requests import (
     left_out,
 )
 from kafka_unclean_recovery.files.journal_lines import JournalError
-from kafka_unclean_recovery.model import PartitionPlan
+from kafka_unclean_recovery.model import PartitionPlan, TopicPartition
 from kafka_unclean_recovery.planning.election_rules import designated_choice
 from kafka_unclean_recovery.transport import Elections
 from kafka_unclean_recovery.transport.electing import (
@@ -24,7 +24,7 @@ from kafka_unclean_recovery.transport.electing import (
     Carried,
     Means,
     Said,
-    all_failed,
+    all_in_doubt,
     elect_in_batches,
     elect_line,
     failures,
@@ -49,6 +49,7 @@ class DesignatedElector:
     def __init__(self, means: Means) -> None:
         self._means = means
         self._obstacle: str | None = None
+        self._unanswered: set[TopicPartition] = set()
 
     async def elect(self, plans: Sequence[PartitionPlan]) -> Elections:
         return await elect_in_batches(self, self._means, plans)
@@ -67,6 +68,7 @@ class DesignatedElector:
             tried = await until_elected(self._means, elections, self.choose, self._elect)
         except JournalError as error:
             return dict.fromkeys(elections, str(error))
+        self._unanswered |= tried.unanswered
         if tried.certain:
             return tried.said
         self._obstacle = NOT_CERTAIN
@@ -89,10 +91,11 @@ class DesignatedElector:
     async def conclude(self, carried: Carried, said: Said) -> Elections:
         try:
             seen = await read_back(self._means.reader, carried, said)
-            outcomes = {tp: judged(tp, e, seen, said) for tp, e in carried.items()}
+            judging = seen, said, self._unanswered
+            outcomes = {tp: judged(tp, e, *judging) for tp, e in carried.items()}
             lines = [outcome_line(*row) for row in outcomes.items()]
             self._means.journal.note("outcome", partitions=lines)
         except LOST as error:
             unread = f"who leads could not be read back: {error}; look again"
-            return Elections(all_failed(carried, unread), {})
+            return Elections(all_in_doubt(carried, unread), {})
         return Elections(outcomes, dict(seen.states))

@@ -6,7 +6,7 @@ Each elector has its own way to announce, carry out and conclude a batch; see `M
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -18,7 +18,7 @@ from kafka_unclean_recovery.cluster.wire.error_codes import ELECTION_NOT_NEEDED,
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, NoBrokerReachable
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.files.journal import Journal
-from kafka_unclean_recovery.files.journal_lines import JournalError
+from kafka_unclean_recovery.files.journal_lines import JournalError, outcome_fields
 from kafka_unclean_recovery.model import (
     Outcome,
     OutcomeKind,
@@ -139,10 +139,12 @@ def _why_not_begin(mechanism: Mechanism, stop: Stop) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """The result of all tries. `certain` is False when the last try may still be carried out."""
+    """The result of all tries. `certain` is False when the last try may still be carried out;
+    unanswered: elections of which no answer tells when they were carried out."""
 
     said: Said
     certain: bool = True
+    unanswered: frozenset[TopicPartition] = frozenset()
 
 
 async def until_elected(
@@ -159,30 +161,35 @@ async def until_elected(
     the whole request was refused for sure.
     """
     given_up: Said = {}
+    unanswered: frozenset[TopicPartition] = frozenset()
     pending = dict(elections)
     retries = means.retries
     while True:
         late = False
+        unanswered -= pending.keys()
         try:
             failed = before = await attempt(pending)
         except Unsure as error:
             failed, before = dict.fromkeys(pending, error.reason), {}
+            unanswered |= pending.keys()
             if not await _settled(means, error.reason):
-                return Tried(given_up | failed, certain=False)
+                return Tried(given_up | failed, certain=False, unanswered=unanswered)
         except AnsweredLate:
             failed, before, late = dict.fromkeys(pending, _LATE), {}, True
         except RequestFailed as error:
-            return Tried(given_up | dict.fromkeys(pending, str(error)))
+            said = given_up | dict.fromkeys(pending, str(error))
+            return Tried(said, unanswered=unanswered)
         pending = {tp: e for tp, e in pending.items() if tp in failed}
         if not pending or not (retries or late) or means.stop.requested:
-            return Tried(given_up | failed)
+            return Tried(given_up | failed, unanswered=unanswered)
         if not late:
             retries -= 1
             await asyncio.sleep(_RETRY_SECONDS)
         pending, why_not = await _still_to_elect(means, pending, choose)
         given_up |= {tp: _not_again(before.get(tp), why) for tp, why in why_not.items()}
         if not pending or means.stop.requested:
-            return Tried(given_up | {tp: failed[tp] for tp in pending})
+            said = given_up | {tp: failed[tp] for tp in pending}
+            return Tried(said, unanswered=unanswered)
 
 
 def _not_again(before: str | None, why: str) -> str:
@@ -239,17 +246,28 @@ async def read_back(
         await coming.pause()
 
 
-def judged(tp: TopicPartition, election: Election, seen: Described, said: Said) -> Outcome:
+def judged(
+    tp: TopicPartition,
+    election: Election,
+    seen: Described,
+    said: Said,
+    unanswered: Collection[TopicPartition],
+) -> Outcome:
     """Return the outcome of an election, judged by the partition as read back."""
     if tp in seen.untold:
-        return Outcome(
-            OutcomeKind.FAILED, f"who leads could not be read back ({seen.untold[tp]}); look again"
-        )
-    return judge(election.leader, election.before, seen.states.get(tp), said.get(tp))
+        why = f"who leads could not be read back ({seen.untold[tp]}); look again"
+        return Outcome(OutcomeKind.FAILED, why, in_doubt=True)
+    now, answered = seen.states.get(tp), tp not in unanswered
+    return judge(election.leader, election.before, now, said.get(tp), answered=answered)
 
 
 def all_failed(partitions: Iterable[TopicPartition], reason: str) -> Outcomes:
     return dict.fromkeys(partitions, Outcome(OutcomeKind.FAILED, reason))
+
+
+def all_in_doubt(partitions: Iterable[TopicPartition], reason: str) -> Outcomes:
+    """Return the failure of partitions for which an election was sent."""
+    return dict.fromkeys(partitions, Outcome(OutcomeKind.FAILED, reason, in_doubt=True))
 
 
 def errors(answers: Mapping[TopicPartition, Answer]) -> dict[TopicPartition, Answer]:
@@ -280,8 +298,7 @@ def outcome_line(tp: TopicPartition, outcome: Outcome) -> dict[str, Any]:
     return {
         "topic": tp.topic,
         "partition": tp.partition,
-        "outcome": outcome.kind,
-        "reason": outcome.reason,
+        **outcome_fields(outcome),
     }
 
 

@@ -11,6 +11,7 @@ is elected, and the outcome says so.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from kafka_unclean_recovery.cluster.requests.controller_requests import (
@@ -30,7 +31,7 @@ from kafka_unclean_recovery.transport.electing import (
     Carried,
     Means,
     Said,
-    all_failed,
+    all_in_doubt,
     elect_in_batches,
     elect_line,
     errors,
@@ -71,6 +72,7 @@ class ReorderElector:
         self._not_put_back: set[TopicPartition] = set()
         self._not_written: Said | None = None
         self._unseen: str | None = None
+        self._unanswered: set[TopicPartition] = set()
 
     async def elect(self, plans: Sequence[PartitionPlan]) -> Elections:
         return await elect_in_batches(self, self._means, plans)
@@ -92,7 +94,9 @@ class ReorderElector:
         self._not_written = None
         try:
             attempt = self._reorder_and_elect
-            said = (await until_elected(self._means, elections, self.choose, attempt)).said
+            tried = await until_elected(self._means, elections, self.choose, attempt)
+            self._unanswered |= tried.unanswered
+            said = tried.said
         except NotSeen as error:
             self._unseen = str(error)
             said = dict.fromkeys(elections, f"nobody was elected: {error}")
@@ -149,7 +153,7 @@ class ReorderElector:
             return await self._conclude(carried, said)
         except LOST as error:
             unfinished = f"not finished: {error}; the journal stays open, --resume finishes it"
-            return Elections(all_failed(carried, unfinished), {})
+            return Elections(all_in_doubt(carried, unfinished), {})
 
     async def _conclude(self, carried: Carried, said: Said) -> Elections:
         """Read everything back, judge it, and close in the journal the orders that are restored."""
@@ -161,9 +165,9 @@ class ReorderElector:
         failed = dict.fromkeys(self._not_put_back, "the controller did not put it back")
         not_back = self._left | self._order.release(pending, seen, failed)
         not_back |= await self._order.restore(list(pending.values()))
+        judging = seen, said, self._unanswered
         outcomes = {
-            tp: _with_order(judged(tp, e, seen, said), not_back.get(tp))
-            for tp, e in carried.items()
+            tp: _with_order(judged(tp, e, *judging), not_back.get(tp)) for tp, e in carried.items()
         }
         lines = [outcome_line(*row) for row in outcomes.items()]
         self._means.journal.note("outcome", partitions=lines)
@@ -175,7 +179,8 @@ def _with_order(outcome: Outcome, not_back: str | None) -> Outcome:
     whoever leads."""
     if not_back is None:
         return outcome
-    return Outcome(OutcomeKind.FAILED, "; ".join(filter(None, [outcome.reason, not_back])))
+    reason = "; ".join(filter(None, [outcome.reason, not_back]))
+    return replace(outcome, kind=OutcomeKind.FAILED, reason=reason)
 
 
 def _steps(elections: Carried) -> list[Reordered]:

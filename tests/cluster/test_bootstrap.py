@@ -197,7 +197,9 @@ async def test_all_addresses_of_a_host_are_tried(monkeypatch: pytest.MonkeyPatch
 def test_a_resolver_that_hangs_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     released, finished = threading.Event(), threading.Event()
 
-    def hang(*_: Any, **__: Any) -> Any:
+    def hang(*_: Any, flags: int, **__: Any) -> Any:
+        if flags & socket.AI_NUMERICHOST:  # asks nobody
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
         released.wait(30)
         finished.set()
         raise socket.gaierror(-3, "Temporary failure in name resolution")

@@ -7,18 +7,26 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kafka_unclean_recovery.emulator import Cluster, Options, Settings
 from kafka_unclean_recovery.emulator.faults import CONTROLLER
-from kafka_unclean_recovery.emulator.listener.intercepts import Action, Fail, NoAnswer, Seen
+from kafka_unclean_recovery.emulator.listener.intercepts import (
+    Action,
+    Fail,
+    LeaveOut,
+    NoAnswer,
+    Rewrite,
+    Seen,
+)
 from tests.cli.run import ELECTION, RECOVERY, run
 
 TOPIC = "orders"
 BEST, SHORTER = 3, 4
 PARTITIONS = 2
-NOBODY, UNKNOWN_SERVER_ERROR = -1, -1
+NOBODY, UNKNOWN_SERVER_ERROR, UNKNOWN_TOPIC_OR_PARTITION = -1, -1, 3
 EVERY = 10_000
 SILENCE = NoAnswer(carried_out=False)
 ELECT = ("--all-offline-partitions", "--automated-recovery", "--yes", "--format", "json")
@@ -117,7 +125,23 @@ def test_a_list_of_topics_that_a_broker_failed_to_make_is_no_nothing_offline(
     outage: Cluster,
 ) -> None:
     """There is no error code in an answer about no topic."""
+    outage.intercept("DescribeTopicPartitions", Fail(UNKNOWN_SERVER_ERROR), times=EVERY)
+    done = run(RECOVERY, *_through(outage, SHORTER, BEST), *ELECT)
+    assert done.returncode == 1
+    assert "DescribeTopicPartitions: UNKNOWN (it lists no topic, and Metadata lists 1)" in (
+        done.stderr
+    )
+    assert _leaders(outage) == [NOBODY] * PARTITIONS
+    outage.clear_intercepts()
     outage.intercept("DescribeTopicPartitions", Fail(UNKNOWN_SERVER_ERROR))
+    done = run(RECOVERY, *_through(outage, SHORTER, BEST), *ELECT)
+    assert (done.returncode, _leaders(outage)) == (0, [BEST] * PARTITIONS), done.stderr
+
+
+def test_a_topic_that_is_not_listed_at_first_is_no_nothing_offline(outage: Cluster) -> None:
+    outage.create_topic("other", assignment=[(BEST,)])
+    lacking = LeaveOut(frozenset({TOPIC}))
+    outage.intercept("DescribeTopicPartitions", lacking)
     done = run(RECOVERY, *_through(outage, SHORTER, BEST), *ELECT)
     assert done.returncode == 1
     assert "topics orders were not listed at first, and have partitions that are" in done.stderr
@@ -135,6 +159,20 @@ def test_a_topic_that_could_not_be_described_is_no_nothing_offline(outage: Clust
     outage.intercept("DescribeTopicPartitions", failing, times=2)
     done = run(RECOVERY, *_through(outage, SHORTER, BEST), *ELECT)
     assert (done.returncode, _leaders(outage)) == (0, [BEST] * PARTITIONS), done.stderr
+
+
+def test_a_partition_that_is_listed_and_called_unknown_is_no_nothing_offline(
+    outage: Cluster,
+) -> None:
+    def lie(answer: dict[str, Any]) -> dict[str, Any]:
+        for topic in answer["topics"]:
+            topic["partitions"][-1]["error_code"] = UNKNOWN_TOPIC_OR_PARTITION
+        return answer
+
+    outage.intercept("DescribeTopicPartitions", Rewrite(lie), times=EVERY)
+    done = run(RECOVERY, *_through(outage, SHORTER, BEST), *ELECT)
+    assert done.returncode == 1
+    assert "orders-1 could not be described (UNKNOWN_TOPIC_OR_PARTITION)" in done.stderr
 
 
 def test_an_election_by_the_controllers_choice_goes_past_a_broker_that_answers_nothing(

@@ -162,6 +162,23 @@ def test_only_the_designated_leader_or_a_clean_one_is_a_success(
     assert judge(3, OFFLINE, after, said).kind is kind
 
 
+def test_a_replica_that_came_back_before_the_leader_was_seen_was_not_weighed() -> None:
+    back = replace(OFFLINE, leader=3, offline_replicas=(1,))
+    assert judge(3, OFFLINE, back, None).unweighed == (2,)
+    assert judge(3, OFFLINE, replace(back, leader=4), None).unweighed == (2,)
+    assert judge(3, OFFLINE, replace(back, offline_replicas=(1, 2)), None).unweighed == ()
+
+
+def test_without_an_answer_any_replica_may_have_been_back_when_it_was_elected() -> None:
+    led = replace(OFFLINE, leader=3)
+    assert judge(3, OFFLINE, led, "REQUEST_TIMED_OUT", answered=False).unweighed == (1, 2)
+
+
+def test_what_was_led_in_between_and_is_offline_again_is_in_doubt() -> None:
+    assert not judge(3, OFFLINE, OFFLINE, None).in_doubt
+    assert judge(3, OFFLINE, replace(OFFLINE, leader_epoch=6), None).in_doubt
+
+
 def test_another_leader_is_named() -> None:
     outcome = judge(3, OFFLINE, replace(OFFLINE, leader=4), None)
     assert outcome.reason == "broker 4 leads instead of the designated 3"

@@ -217,6 +217,18 @@ def test_only_what_was_read_back_and_cost_nothing_lost_nothing(tmp_path: Path) -
     assert lossless(read_post_mortem(text, "j").elections) == set()
 
 
+def test_the_loss_of_an_election_whose_end_is_in_doubt_or_not_weighed_is_unknown(
+    lines: list[dict[str, Any]],
+) -> None:
+    assert document(told_by(lines))["losses"]["total"]["certain"]["unknown_partitions"] == 0
+    for told in ({"outcome": "failed", "leader": -1, "in_doubt": True}, {"unweighed": [1]}):
+        verified = next(line for line in lines if line["event"] == "verified")
+        rows = [verified["partitions"][0], verified["partitions"][1] | told]
+        changed = [line | {"partitions": rows} if line is verified else line for line in lines]
+        found = document(told_by(changed))
+        assert found["losses"]["total"]["certain"]["unknown_partitions"] == 1, told
+
+
 def test_events_of_other_versions_are_told_as_they_are(lines: list[dict[str, Any]]) -> None:
     consent = {
         "how": "typed",

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from kafka_unclean_recovery.model import Cluster, Outcome, OutcomeKind, TopicPartition
+from kafka_unclean_recovery.model import NO_LEADER, Cluster, Outcome, OutcomeKind, TopicPartition
 from kafka_unclean_recovery.planning.plan import plan_partition
 from kafka_unclean_recovery.recovery.observe import Observation
 from kafka_unclean_recovery.recovery.partitions import (
@@ -84,6 +84,18 @@ def test_an_election_without_an_answer_has_failed() -> None:
 def test_an_answer_for_what_was_never_consented_to_changes_nothing() -> None:
     rows = settled(planned(observed(SEEN), PLANS), REFUSED)
     assert carried_out(rows, ELECTED) == rows
+
+
+def test_a_partition_that_is_offline_again_in_the_end_has_failed() -> None:
+    rows = carried_out(_consented(), ELECTED)
+    lost = replace(SEEN.states[ONLINE], leader=NO_LEADER)
+    rows = verified(rows, {OFFLINE: STATE, ONLINE: lost})
+    for tp, was_elected in ((OFFLINE, True), (ONLINE, False)):
+        outcome = rows[tp].outcome
+        assert outcome is not None
+        assert outcome.kind is OutcomeKind.FAILED
+        assert outcome.reason == "it had a leader and has none again; recover it again"
+        assert outcome.in_doubt is was_elected
 
 
 def test_what_could_not_be_read_back_is_not_called_verified() -> None:

@@ -231,6 +231,14 @@ def test_a_failure_that_ended_with_another_leader_counts_as_that_leader() -> Non
     assert totals(row(0, state(leader=1), plan(loss=Loss(0, 0)), outcome)) == (None, None)
 
 
+def test_a_failure_that_leaves_the_election_in_doubt_makes_the_total_unknown() -> None:
+    in_doubt = Outcome(OutcomeKind.FAILED, "who leads could not be read back", in_doubt=True)
+    offline = row(1, state(1), plan(1, loss=Loss(0, 0)), in_doubt)
+    assert totals(elected(0, Loss(5, 1)), offline) == (None, None)
+    led = row(1, state(1, leader=3), plan(1, loss=Loss(0, 0)), in_doubt)
+    assert totals(elected(0, Loss(5, 1)), led) == (None, None)
+
+
 def test_silent_brokers_and_problems_are_told() -> None:
     document = document_of(
         report(problems=("no right to describe x",), silent_brokers={10: "timed out", 4: "refused"})

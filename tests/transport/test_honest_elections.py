@@ -21,7 +21,14 @@ from kafka_unclean_recovery.boot_clock import boot_time
 from kafka_unclean_recovery.cli import session
 from kafka_unclean_recovery.cluster.quorum import Patience
 from kafka_unclean_recovery.emulator import Cluster, Options
-from kafka_unclean_recovery.emulator.listener.intercepts import Close, Fail, LeaveOut, Seen, Where
+from kafka_unclean_recovery.emulator.listener.intercepts import (
+    Close,
+    Delay,
+    Fail,
+    LeaveOut,
+    Seen,
+    Where,
+)
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.files.journal_lines import half_done, parse, unfinished
 from kafka_unclean_recovery.transport import coming
@@ -45,13 +52,14 @@ def _quick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def outage(partitions: int = 1) -> Iterator[Cluster]:
+def outage(partitions: int = 1, longer: int | None = None) -> Iterator[Cluster]:
     """Broker 1 led last and is dead; 2 holds 10 records and is first of the order that lives, 3
-    holds 20."""
-    with Cluster(Options(brokers=3)) as cluster:
+    holds 20. longer: a dead broker that holds 30."""
+    dead = () if longer is None else (longer,)
+    with Cluster(Options(brokers=3 + len(dead))) as cluster:
         configs = {"min.insync.replicas": "1"}
-        cluster.create_topic(TOPIC, assignment=[RESTORED] * partitions, configs=configs)
-        for victim in (STALE, BEST, 1):
+        cluster.create_topic(TOPIC, assignment=[(*RESTORED, *dead)] * partitions, configs=configs)
+        for victim in (STALE, BEST, *dead, 1):
             for number in range(partitions):
                 cluster.produce(TOPIC, number, 10)
             cluster.kill(victim)
@@ -209,6 +217,31 @@ def test_an_election_that_was_left_out_of_the_answer_is_known_by_reading() -> No
         done = recover(cluster)
         assert (done.code, leaders(cluster, 2)) == (0, [BEST, BEST])
         assert orders(cluster, 2) == {RESTORED}
+
+
+def test_a_replica_that_comes_back_while_the_election_is_on_its_way_makes_the_loss_unknown() -> (
+    None
+):
+    """30 records are on 4, which is neither in the ISR nor in the ELR; 3, with 20, is elected."""
+    with outage(longer=4) as cluster:
+
+        def come_back(_: Seen) -> Delay:
+            threading.Thread(target=cluster.start, args=(4,)).start()
+            return Delay(3.0)
+
+        cluster.intercept(ELECT, come_back)
+        done = recover(cluster, "--accept-loss", "*:0")
+        assert (done.code, leaders(cluster)) == (1, [BEST]), done.stderr
+    found = json.loads(done.stdout)
+    assert outcomes(done)[0] == ("elected", "")
+    assert found["partitions"][0]["loss"]["certain"] is None
+    assert found["summary"]["certain_loss"] is None
+    problem = "broker 4 came back, or may have, after orders-0 had been observed for the election"
+    assert problem in done.stderr
+    assert problem in found["problems"][0]
+    (journal,) = Path(os.environ["XDG_STATE_HOME"]).rglob("*.jsonl")
+    told = json.loads(invoke(RECOVERY, "report", str(journal), "--format", "json").stdout)
+    assert told["losses"]["total"]["certain"]["unknown_partitions"] == 1
 
 
 def test_a_partition_that_elect_leaders_was_not_answered_for_is_no_success() -> None:

@@ -20,7 +20,7 @@ from kafka_unclean_recovery.model import (
     TopicPartition,
 )
 from kafka_unclean_recovery.planning.waves import Pace
-from kafka_unclean_recovery.transport import Elections
+from kafka_unclean_recovery.transport import Elections, wave_elector
 from kafka_unclean_recovery.transport import coming as patience
 from kafka_unclean_recovery.transport.wave_elector import WaveElector
 from tests.cluster.fake_node import in_loop
@@ -64,13 +64,14 @@ class Cluster:
         return Elections(outcomes | dict.fromkeys(after, Outcome(OutcomeKind.ELECTED)), after)
 
     async def described(self, wanted: Iterable[TopicPartition]) -> Described:
+        wanted = list(wanted)
         self.looked.append([tp.partition for tp in wanted])
         if self.looks:
             look = self.looks.pop(0)
             if isinstance(look, Exception):
                 raise look
             return look
-        seen = {tp: s for tp, s in self.states.items() if tp not in self.untold}
+        seen = {tp: s for tp in wanted if tp not in self.untold and (s := self.states.get(tp))}
         return Described(seen, untold=self.untold)
 
     def note(self, event: str, **fields: Any) -> bool:
@@ -103,6 +104,31 @@ def test_without_a_pace_all_go_at_once_and_nobody_looks_between() -> None:
     cluster = Cluster()
     assert cluster.run(3, Pace()) == {0: ELECTED, 1: ELECTED, 2: ELECTED}
     assert (cluster.waves, cluster.looked, cluster.noted) == ([[0, 1, 2]], [], [])
+
+
+@pytest.fixture
+def first_is_internal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wave_elector, "waves", lambda plans, _: [plans[:1], plans[1:]])
+
+
+@pytest.mark.usefixtures("first_is_internal")
+def test_without_a_pace_a_leader_of_internal_topics_lost_meanwhile_is_told() -> None:
+    cluster = Cluster()
+    lost = _led(0, leader=NO_LEADER, leader_epoch=9)
+    cluster.meanwhile[2] = lambda: cluster.states.update({_tp(0): lost})
+    failed = (OutcomeKind.FAILED.value, "after its wave it has no leader again")
+    assert cluster.run(3, Pace()) == {0: failed, 1: ELECTED, 2: ELECTED}
+    assert (cluster.waves, cluster.looked[0]) == ([[0], [1, 2]], [0])
+    assert (cluster.noted, cluster.said) == ([], [])
+
+
+@pytest.mark.usefixtures("first_is_internal")
+def test_without_a_pace_internal_topics_that_nobody_tells_of_any_more_have_failed() -> None:
+    cluster = Cluster(looks=[ConnectionFailed(FailureKind.DISCONNECTED, "b1:9092", "gone")])
+    found = cluster.run(2, Pace())
+    assert found[1] == ELECTED
+    assert found[0][0] == OutcomeKind.FAILED.value
+    assert "could not be read back after the last wave" in str(found[0][1])
 
 
 def test_each_wave_is_announced_and_all_so_far_are_looked_at_again() -> None:

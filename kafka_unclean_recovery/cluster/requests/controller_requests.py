@@ -19,6 +19,7 @@ from kafka.protocol.admin.topics import (
 from kafka_unclean_recovery.cluster.requests.asking import by_topic
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.cluster.wire.error_codes import UNKNOWN_SERVER_ERROR
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.messages import elect_leaders as with_designated
 from kafka_unclean_recovery.model import TopicPartition
@@ -33,7 +34,6 @@ _DESIGNATED_VERSION = 3
 
 # Brokers are told this time-out; they ignore it while the quorum is lost, and answer after 60 s.
 _TIMEOUT_MS = 60_000
-_UNKNOWN_SERVER_ERROR = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Answer:
 
 def left_out(asked: Iterable[TopicPartition]) -> dict[TopicPartition, Answer]:
     """Return an error for each partition that the answer lacks: a missing answer is no success."""
-    missing = Answer(_UNKNOWN_SERVER_ERROR, "the controller left it out of its answer", True)
+    missing = Answer(UNKNOWN_SERVER_ERROR, "the controller left it out of its answer", True)
     return dict.fromkeys(asked, missing)
 
 

@@ -22,6 +22,7 @@ from kafka_unclean_recovery.cluster.wire.error_codes import (
     LEADER_NOT_AVAILABLE,
     NONE,
     REPLICA_NOT_AVAILABLE,
+    UNKNOWN_SERVER_ERROR,
     UNKNOWN_TOPIC_OR_PARTITION,
     error_name,
 )
@@ -79,14 +80,14 @@ class Topic:
 
 
 def not_told(topics: Iterable[Topic]) -> dict[str, str]:
-    """Return the error of each topic or partition that could not be described; topics and
-    partitions that are gone do not count."""
+    """Return the error of each topic or partition that could not be described. Topics that are
+    gone do not count; a partition that a broker lists is not gone, whatever the broker says."""
     found = {}
     for topic in topics:
-        errors = {f"{topic.name}-{number}": error for number, error in topic.untold.items()}
-        for name, error in {topic.name: topic.error, **errors}.items():
-            if error not in (NONE, UNKNOWN_TOPIC_OR_PARTITION):
-                found[name] = error_name(error)
+        if topic.error not in (NONE, UNKNOWN_TOPIC_OR_PARTITION):
+            found[topic.name] = error_name(topic.error)
+        for number, error in topic.untold.items():
+            found[f"{topic.name}-{number}"] = error_name(error)
     return found
 
 
@@ -146,11 +147,19 @@ async def describe_cluster(
 async def describe_topics(
     connection: Connection, topics: Sequence[str] | None, deadline: Deadline
 ) -> list[Topic]:
-    """Return the named topics, or all that the caller may see, with every partition."""
+    """Return the named topics, or all that the caller may see, with every partition. Raises
+    RequestFailed for a list of no topic where Metadata lists some: an answer about no topic has no
+    place for an error."""
     if connection.version_for(DescribeTopicPartitionsRequest) is None:
         return await _describe_topics_by_metadata(connection, topics, deadline)
     pages = [page async for page in _pages(connection, topics or [], None, _PAGE, deadline)]
-    return _joined(topic for page in pages for topic in page)
+    found = _joined(topic for page in pages for topic in page)
+    if not found and topics is None:
+        known = len(await _describe_topics_by_metadata(connection, None, deadline))
+        if known:
+            detail = f"it lists no topic, and Metadata lists {known}"
+            raise RequestFailed("DescribeTopicPartitions", UNKNOWN_SERVER_ERROR, detail)
+    return found
 
 
 async def describe_partitions(

@@ -93,6 +93,8 @@ async def open_stream(
 
 
 async def _look_up(host: str, port: int) -> list[Endpoint]:
+    with contextlib.suppress(socket.gaierror):
+        return _endpoints(host, port, socket.AI_NUMERICHOST)  # an address asks nobody, so at once
     # The thread is our own: asyncio's would make the exit wait for a resolver that hangs.
     loop = asyncio.get_running_loop()
     found: asyncio.Future[list[Endpoint]] = loop.create_future()
@@ -103,12 +105,16 @@ async def _look_up(host: str, port: int) -> list[Endpoint]:
 def _look_up_in_thread(host: str, port: int, found: asyncio.Future[list[Endpoint]]) -> None:
     result: list[Endpoint] | OSError | ValueError
     try:
-        infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        result = list(dict.fromkeys(Endpoint(info[0], info[4]) for info in infos))
+        result = _endpoints(host, port, 0)
     except (OSError, ValueError) as error:
         result = error
     with contextlib.suppress(RuntimeError):  # nobody waits any more when the loop is closed
         found.get_loop().call_soon_threadsafe(_settle, found, result)
+
+
+def _endpoints(host: str, port: int, flags: int) -> list[Endpoint]:
+    infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=flags)
+    return list(dict.fromkeys(Endpoint(info[0], info[4]) for info in infos))
 
 
 def _settle(

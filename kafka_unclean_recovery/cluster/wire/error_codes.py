@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from kafka.errors import for_code
 
+UNKNOWN_SERVER_ERROR = -1
 NONE = 0
 OFFSET_OUT_OF_RANGE = 1
 UNKNOWN_TOPIC_OR_PARTITION = 3
