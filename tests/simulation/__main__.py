@@ -14,6 +14,7 @@ clock.install()
 import argparse  # noqa: E402 - the package must find this clock
 import importlib  # noqa: E402
 import json  # noqa: E402
+import os  # noqa: E402
 import pkgutil  # noqa: E402
 import sys  # noqa: E402
 import tempfile  # noqa: E402
@@ -33,6 +34,10 @@ _NOT_NEEDED = ("spark", "salvage", "stores", "__main__")
 
 def main() -> int:
     arguments = _parser().parse_args()
+    if os.environ.get("PYTHONHASHSEED") != "0":
+        # The order of a set of words would be another one in each process.
+        os.environ["PYTHONHASHSEED"] = "0"
+        os.execv(sys.executable, [sys.executable, "-m", "tests.simulation", *sys.argv[1:]])
     _import_all()
     begun = time.perf_counter()
     seeds = range(arguments.seed, arguments.seed + arguments.runs)

@@ -23,6 +23,7 @@ from tests.simulation.clock import CLOCK, Loop
 from tests.simulation.outage import offline
 from tests.simulation.scenario import CHANGING, AtLine, AtRequest, AtStart, AtTime, Fault
 from tests.simulation.tool import Output, Process
+from tests.simulation.witness import FOREIGN
 
 HOUR = 3600.0
 
@@ -219,6 +220,7 @@ async def _elect(stage: Stage, fault: Fault) -> None:
     """Somebody else, uncleanly."""
     found = offline(stage.core.emulation)
     if found:
+        FOREIGN.set(True)  # in this task only
         partition = found[fault.seed % len(found)]
         anyone = stage.core.control.anyone()
         await administration.elect(anyone, ElectionType.UNCLEAN, partition, None)
@@ -228,7 +230,11 @@ def _signal(stage: Stage, fault: Fault) -> None:
     if stage.stopped is None:
         stage.stopped = CLOCK.boot
     names = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
-    os.kill(os.getpid(), getattr(signal, names[fault.seed % len(names)]))
+    number = getattr(signal, names[fault.seed % len(names)])
+    if signal.getsignal(number) is signal.SIG_DFL:
+        stage.process.die(-number)  # the tool, and not the simulation around it
+    else:
+        os.kill(os.getpid(), number)
 
 
 def _kill_tool(stage: Stage, _: Fault) -> None:

@@ -34,7 +34,7 @@ class Run:
     """One run. begun, ended: seconds since boot. stopped: when it was first told to stop. lines: of
     its journals. unfinished: partitions whose orders they have still to put back. report: what it
     printed, None when that is no JSON. readable: nobody kept it from writing stdout and stderr.
-    elections, changed, left: see Witness. after: the cluster right when it had ended.
+    elections, changed, left, balanced: see Witness. after: the cluster right when it had ended.
     post_mortems: of its journals, or what was said instead."""
 
     args: Sequence[str]
@@ -50,6 +50,7 @@ class Run:
     elections: Sequence[Election]
     changed: Sequence[float]
     left: Mapping[Partition, float]
+    balanced: Mapping[Partition, float]
     after: Cluster
     post_mortems: Sequence[Any]
 
@@ -71,7 +72,6 @@ class Story:
     scenario: Scenario
     wanted: Collection[Partition]
     deleted: Collection[str]
-    foreign: bool
     before: Cluster
     first: Run
     second: Run
@@ -94,18 +94,18 @@ def _of_run(story: Story, run: Run) -> Iterator[str]:
     yield from _stopped(run)
     yield from _code(story, run)
     yield from _orders(story, run)
-    yield from _post_mortem(story, run)
+    yield from _post_mortem(run)
 
 
 def _losses(story: Story, run: Run) -> Iterator[str]:
     """No live record is lost beyond what was said as certain or consented as unknown."""
     for election in run.elections:
-        if election.clean:
+        if election.clean or election.foreign:
             continue
         said = _said(run, election)
-        lost = election.lost(BLIND_SECONDS)
+        lost = election.lost(BLIND_SECONDS, _unweighed(run, election.partition))
         if said is _NOTHING:
-            if not story.foreign and not _instead(run, election):
+            if not _instead(run, election):
                 yield f"{election.partition} got leader {election.leader}, whom nobody weighed"
         elif said is None:
             if _limited(story.scenario.accept, election.partition[0]) and run is story.first:
@@ -127,6 +127,18 @@ def _said(run: Run, election: Election) -> Any:
             if candidate["broker"] == election.leader:
                 said = candidate["loss"]["certain"]
     return said
+
+
+def _unweighed(run: Run, partition: Partition) -> set[int]:
+    """Brokers of which it is said that what only they held is lost, too."""
+    return {
+        broker
+        for line in run.lines
+        if line["event"] in ("outcome", "verified")
+        for row in line["partitions"]
+        if (row["topic"], row["partition"]) == partition
+        for broker in row.get("unweighed", ())
+    }
 
 
 def _instead(run: Run, election: Election) -> bool:
@@ -159,13 +171,13 @@ def _stopped(run: Run) -> Iterator[str]:
 
 
 def _code(story: Story, run: Run) -> Iterator[str]:
-    if run.code in _NOT_DONE and run.changed and not story.foreign:
+    if run.code in _NOT_DONE and run.changed:
         yield f"exit {run.code}, and the cluster was changed"
     if run.code == 1 and run.readable and not run.stderr.strip():
         yield "exit 1 and not a word why"
     if run.code == 0:
         yield from _all_is_well(story, run)
-    yield from _leaders(story, run)
+    yield from _leaders(run)
 
 
 def _all_is_well(story: Story, run: Run) -> Iterator[str]:
@@ -174,7 +186,9 @@ def _all_is_well(story: Story, run: Run) -> Iterator[str]:
     seen = max(before, default=run.ended)
     for partition in (p for p in story.wanted if p[0] not in story.deleted):
         offline = run.after.leaders.get(partition, NOBODY) == NOBODY
-        if offline and run.left.get(partition, 0.0) < seen:
+        # It is only asked for when it had no leader as the run began to look.
+        since = seen if partition in run.rows else run.begun
+        if offline and run.left.get(partition, 0.0) < since:
             yield f"exit 0, and {partition} has no leader"
     for partition, row in run.rows.items():
         if row["outcome"] not in ("elected", "already_online"):
@@ -183,10 +197,10 @@ def _all_is_well(story: Story, run: Run) -> Iterator[str]:
         yield "exit 0 after it was told to stop"
 
 
-def _leaders(story: Story, run: Run) -> Iterator[str]:
+def _leaders(run: Run) -> Iterator[str]:
     for partition, row in run.rows.items():
         now = run.after.leaders.get(partition)
-        if row["outcome"] != "elected" or now is None or story.foreign:
+        if row["outcome"] != "elected" or now is None:
             continue
         elected = [e.leader for e in run.elections if e.partition == partition]
         if row["leader"] not in (*elected, now):
@@ -203,17 +217,18 @@ def _orders(story: Story, run: Run) -> Iterator[str]:
         yield f"exit 0, and orders are not back: {sorted(run.unfinished)}"
 
 
-def _post_mortem(story: Story, run: Run) -> Iterator[str]:
+def _post_mortem(run: Run) -> Iterator[str]:
     """It tells of no smaller loss than there was."""
     found = [each for each in run.post_mortems if isinstance(each, Mapping)]
     for each in run.post_mortems:
         if "Traceback" in each:
             yield f"the post-mortem broke: {each}"
-    if len(found) != 1 or story.foreign:
+    if len(found) != 1:
         return
     certain = found[0]["losses"]["total"]["certain"]
     said = None if certain["unknown_partitions"] else certain["records"]
-    lost = sum(e.lost(BLIND_SECONDS) for e in run.elections if not e.clean)
+    mine = (e for e in run.elections if not e.clean and not e.foreign)
+    lost = sum(e.lost(BLIND_SECONDS) for e in mine)
     if said is not None and lost > said:
         yield f"the post-mortem says that {said} records are lost, and {lost} are"
 
@@ -234,7 +249,8 @@ def _in_the_end(story: Story) -> Iterator[str]:
     for partition, row in unhappy.items():
         if not row["reason"]:
             yield f"{partition} is {row['outcome']} for no reason"
-        if row["outcome"] == "failed" and partition[0] not in story.deleted:
+        balanced = run.balanced.get(partition, 0.0) > run.begun
+        if row["outcome"] == "failed" and partition[0] not in story.deleted and not balanced:
             yield f"{partition} failed with nothing in the way: {row['reason']}"
     if run.code == 1 and run.report is not None and not unhappy and not run.report["problems"]:
         yield "the second run ended with 1 for no reason"

@@ -74,10 +74,12 @@ def play(seed: int, home: Path) -> Result:
 
 
 class _Journals:
-    """What is written to journals, with the time of each line, on a disk that may fail."""
+    """What is written to journals, with the time of each line, on a disk that may fail, whose
+    directory is `state`."""
 
-    def __init__(self, disk: Disk) -> None:
+    def __init__(self, disk: Disk, state: Path) -> None:
         self._disk = disk
+        self._state = state
         self._descriptors: set[int] = set()
         self._write, self._sync = os.write, os.fsync
         self.lines: list[dict[str, Any]] = []
@@ -97,7 +99,10 @@ class _Journals:
         return self._disk.write(self._write, descriptor, data)
 
     def sync(self, descriptor: int) -> None:
-        self._disk.sync(self._sync, descriptor)
+        if Path(f"/proc/self/fd/{descriptor}").readlink().is_relative_to(self._state):
+            self._disk.sync(self._sync, descriptor)
+        else:
+            self._sync(descriptor)
 
 
 class _Play:
@@ -110,7 +115,7 @@ class _Play:
         asyncio.set_event_loop(self._loop)
         self._answers = Answers(Random(told.seed))
         self._disk = Disk()
-        self._journals = _Journals(self._disk)
+        self._journals = _Journals(self._disk, home / "state")
         self._processes: list[Process] = []
         self.happened: list[str] = []
 
@@ -119,6 +124,8 @@ class _Play:
             self._answers.change(),
             patch("os.write", self._journals.write),
             patch("os.fsync", self._journals.sync),
+            # Identifiers are of the seed, too.
+            patch("os.urandom", Random(self._told.seed).randbytes),
         ):
             return self._play()
 
@@ -137,10 +144,9 @@ class _Play:
                 self._run("resume", ("--resume", str(journal)), (), deleted)
         second = self._run("second", (*which, *_ELECT), (), deleted)
         self._loop.run_until_complete(asyncio.sleep(_PEACE))
-        foreign = any("somebody else" in each for each in self.happened)
         second = replace(second, after=self._cluster())
         unheard = tuple(self._loop.unheard)
-        return Story(told, wanted, deleted, foreign, before, first, second, unheard)
+        return Story(told, wanted, deleted, before, first, second, unheard)
 
     async def _prepare(self) -> None:
         told = self._told
@@ -210,6 +216,7 @@ class _Play:
             elections[counts[0] :],
             changed[counts[1] :],
             dict(self._witness.left),
+            dict(self._witness.balanced),
             self._cluster(),
             [_report(done.stdout) or done.stderr for done in told],
         )

@@ -36,3 +36,11 @@ def test_whatever_happens_at_once_no_loss_and_no_claim_is_beyond_what_was_said()
     faults = summary["faults"]
     assert isinstance(faults, dict)
     assert len(faults) >= 28, f"faults that never happened are no test: {faults}"
+
+
+def test_a_seed_is_the_same_run_whatever_ran_before_it() -> None:
+    of_all = simulate("--runs", "5", "--seed", "3", "--verbose")[1]
+    alone = simulate("--runs", "1", "--seed", "7", "--verbose")[1]
+    told = alone[alone.index("seed 7,") : alone.index('{"runs"')]
+    assert "elections" in told
+    assert told in of_all

@@ -177,7 +177,9 @@ def run(process: Process, name: str, args: Sequence[str], out: Output, err: Outp
 
     def leave(code: int) -> None:
         process.die(code)
-        raise Died
+        # A signal may come while a broker is at work, which goes on.
+        if _PROCESS.get() is process or not loop.is_running():
+            raise Died
 
     with (
         patch("sys.stdin", io.StringIO()),

@@ -3,7 +3,8 @@ live replica held at that moment."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +16,9 @@ from kafka_unclean_recovery.emulator.emulation import Emulation
 from tests.simulation.clock import CLOCK
 from tests.simulation.outage import NOBODY, Partition, leaders
 
+FOREIGN: ContextVar[bool] = ContextVar("foreign", default=False)
+"""Set by whoever asks the controller in somebody else's name."""
+
 Records = frozenset[tuple[int, int]]
 """(leader epoch, offset) of each record that a replica holds."""
 
@@ -23,7 +27,7 @@ Records = frozenset[tuple[int, int]]
 class Election:
     """at: seconds since boot. held: by each replica that lived for the controller, the leader
     included. since: how long each had lived for it. clean: the leader was in ISR or ELR, or the
-    last known leader, so the controller chose it."""
+    last known leader, so the controller chose it. foreign: somebody else asked for it."""
 
     at: float
     partition: Partition
@@ -31,29 +35,34 @@ class Election:
     held: Mapping[int, Records]
     since: Mapping[int, float]
     clean: bool
+    foreign: bool
 
     def __str__(self) -> str:
         held = ", ".join(f"{len(of)} on {broker}" for broker, of in self.held.items())
         return f"{self.partition} led by {self.leader} at {self.at:.3f} ({held})"
 
-    def lost(self, long_enough: float) -> int:
-        """Records of replicas that had lived so long, which the leader lacks."""
+    def lost(self, long_enough: float, unweighed: Collection[int] = ()) -> int:
+        """Records of replicas that had lived so long, which the leader lacks; but for those of
+        brokers that are `unweighed`."""
         lost: set[tuple[int, int]] = set()
         for broker, records in self.held.items():
-            if self.at - self.since[broker] >= long_enough:
+            if self.at - self.since[broker] >= long_enough and broker not in unweighed:
                 lost |= records - self.held[self.leader]
         return len(lost)
 
 
 @dataclass
 class Witness:
-    """elections: by requests. changed: when the controller carried out an election or an order.
-    left: when a partition last lost its leader. Times are seconds since boot."""
+    """elections: by requests. changed: when the controller carried out an election or an order
+    that was not somebody else's.
+    left: when a partition last lost its leader. balanced: when the controller last gave it another
+    one of the ISR by itself. Times are seconds since boot."""
 
     emulation: Emulation
     elections: list[Election] = field(default_factory=list)
     changed: list[float] = field(default_factory=list)
     left: dict[Partition, float] = field(default_factory=dict)
+    balanced: dict[Partition, float] = field(default_factory=dict)
     _live_since: dict[int, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -64,12 +73,16 @@ class Witness:
             if isinstance(event, ev.AlterReassignment):
                 self.changed.append(CLOCK.boot)
             if not isinstance(event, ev.ElectLeaders):
-                led = {p for p, leader in leaders(self.emulation) if leader != NOBODY}
+                led = {each for each in leaders(self.emulation) if each[1] != NOBODY}
                 response = happen(event)
-                left = {p for p, leader in leaders(self.emulation) if leader == NOBODY} & led
-                self.left |= dict.fromkeys(left, CLOCK.boot)
+                now = dict(leaders(self.emulation))
+                moved = {p: CLOCK.boot for p, leader in led if now.get(p, leader) != leader}
+                self.left |= {p: at for p, at in moved.items() if now[p] == NOBODY}
+                if isinstance(event, ev.BalanceLeaders):
+                    self.balanced |= moved
                 return response
-            self.changed.append(CLOCK.boot)
+            if not FOREIGN.get():
+                self.changed.append(CLOCK.boot)
             before = self._offline()
             response = happen(event)
             self._note(before)
@@ -121,7 +134,8 @@ class Witness:
                 continue
             clean = leader in (*known.isr, *known.elr, *known.last_known_elr)
             since = {id_: self._live_since[id_] for id_ in held}
-            self.elections.append(Election(CLOCK.boot, partition, leader, held, since, clean))
+            sent = clean, FOREIGN.get()
+            self.elections.append(Election(CLOCK.boot, partition, leader, held, since, *sent))
 
 
 def records_of(log: Log) -> Records:
