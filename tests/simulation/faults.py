@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import errno
 import os
 import signal
@@ -114,7 +115,8 @@ class Stage:
             rule = Rule(_api(fault), ANSWERS[fault.kind](fault), self._some(fault), fault.times)
             self.answers.rules.append(rule)
         else:
-            self.loop.create_task(self._on_cluster(fault))
+            # What the tool does when it begins is not the tool's, and does not end with it.
+            self.loop.create_task(self._on_cluster(fault), context=contextvars.Context())
 
     def _some(self, fault: Fault) -> int | None:
         """Half of what brokers answer wrongly, all answer wrongly."""
