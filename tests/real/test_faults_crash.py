@@ -14,6 +14,7 @@ from tests.real.watching import Commands, journal_lines, make_older, open_orders
 
 # Requests of a dead run may be carried out for so long.
 GHOST_SECONDS = 125
+LEFT_SECONDS = 15
 
 
 def _crash(
@@ -43,12 +44,13 @@ def test_the_next_run_puts_back_what_a_crash_before_the_election_left(
     assert troubled.leaders(partitions) == {-1}
     assert {order[:2] for order in troubled.orders(partitions).values()} == {(3, 4)}
     (crashed,) = commands.journals()
+    make_older(crashed, GHOST_SECONDS - LEFT_SECONDS)
 
     wanted = str(commands.partitions_file({TOPIC: partitions}))
     servers = troubled.cluster.bootstrap_servers
     arguments = ("--path-to-json-file", wanted, "--automated-recovery", "--format", "json")
     run = commands.start("--bootstrap-server", servers, *arguments)
-    done = run.finish(GHOST_SECONDS + 60)
+    done = run.finish(LEFT_SECONDS + 60)
 
     assert done.code == 0, done.stderr
     assert f"{crashed}: 2 replica orders are to be put back first" in done.stderr
