@@ -78,6 +78,12 @@ def count_text(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def and_more(named: Sequence[object]) -> str:
+    """Return " (and 2 more)" to follow the first of three, "" to follow the only one."""
+    others = len(named) - 1
+    return f" (and {others} more)" if others > 0 else ""
+
+
 def one_line(text: str) -> str:
     """Remove line breaks and terminal escapes, because reasons come from brokers and libraries."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())

@@ -23,6 +23,7 @@ from kafka_unclean_recovery.model import (
 from kafka_unclean_recovery.planning.dead_leaders import dead_leader_text
 from kafka_unclean_recovery.planning.election_rules import came_back_text
 from kafka_unclean_recovery.recovery.observe import Observation
+from kafka_unclean_recovery.wording import and_more
 
 
 class Stage(StrEnum):
@@ -177,13 +178,9 @@ def unweighed(rows: Rows) -> Iterator[str]:
     for broker, partitions in sorted(found.items()):
         yield (
             f"broker {broker} came back, or may have, after {partitions[0]}"
-            f"{_and_others(len(partitions) - 1)} had been observed for the election: what only it"
+            f"{and_more(partitions)} had been observed for the election: what only it"
             " held there is lost, and how much is not known"
         )
-
-
-def _and_others(count: int) -> str:
-    return f" (and {count} more)" if count else ""
 
 
 def not_begun(plans: Iterable[PartitionPlan], why: str) -> Outcomes:

@@ -70,25 +70,22 @@ def summarize(report: Report) -> Summary:
     )
 
 
-def elected_leader(row: PartitionReport) -> int | None:
-    """The broker whose election the totals count; None when nobody was elected.
+def election_loss(row: PartitionReport) -> Loss | None:
+    """Return what the election destroyed, unknown where it is in doubt; None when nobody was
+    elected. A failed election may have ended with another leader than designated: then that one
+    counts."""
+    leader = _elected_leader(row)
+    in_doubt = row.outcome is not None and row.outcome.in_doubt
+    return loss_after(row.plan, leader, row.outcome) if in_doubt or leader is not None else None
 
-    A failed election may have ended with another leader than designated: then that one counts.
-    """
+
+def _elected_leader(row: PartitionReport) -> int | None:
     kind = row.outcome.kind if row.outcome else None
     if kind is OutcomeKind.FAILED and row.state is not None and not row.state.offline:
         return row.state.leader
     if kind in (None, OutcomeKind.ELECTED):
         return row.plan.designated_leader if row.plan else None
     return None
-
-
-def election_loss(row: PartitionReport) -> Loss | None:
-    """The loss of the election whose leader `elected_leader` tells, unknown where that is in doubt;
-    None when nobody was elected."""
-    leader = elected_leader(row)
-    in_doubt = row.outcome is not None and row.outcome.in_doubt
-    return loss_after(row.plan, leader, row.outcome) if in_doubt or leader is not None else None
 
 
 def _losses(rows: Sequence[PartitionReport]) -> Iterator[Loss]:

@@ -16,7 +16,7 @@ from kafka_unclean_recovery.planning.waves import Pace, outdated, surprise, wave
 from kafka_unclean_recovery.transport import Elections, Elector
 from kafka_unclean_recovery.transport.coming import Coming
 from kafka_unclean_recovery.transport.electing import LOST, Means, all_failed, all_in_doubt
-from kafka_unclean_recovery.wording import count_text
+from kafka_unclean_recovery.wording import and_more, count_text
 
 Led = dict[TopicPartition, PartitionState | None]
 """The partitions of the waves so far as seen with their leaders; None when not seen yet."""
@@ -78,8 +78,7 @@ class WaveElector:
             return self._stopped(f"{wave} could not be verified: {error}")
         failed = [f"{tp}: {o.reason}" for tp, o in made.outcomes.items() if not o.kind.success]
         if failed:
-            others = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
-            return self._stopped(f"stopped after {wave} by {failed[0]}{others}")
+            return self._stopped(f"stopped after {wave} by {failed[0]}{and_more(failed)}")
         self._means.say(f"{wave}: {count_text(size, 'partition')} verified")
         return None
 

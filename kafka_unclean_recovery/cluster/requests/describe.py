@@ -196,35 +196,36 @@ def _reaches(page: Sequence[Topic], last: TopicPartition) -> bool:
     return bool(newest) and newest[0].topic_partition >= last
 
 
-def _described(wanted: Iterable[TopicPartition], topics: Iterable[Topic]) -> Described:
+def _described(wanted: Sequence[TopicPartition], topics: Iterable[Topic]) -> Described:
     told = {topic.name: topic for topic in _joined(topics)}
     every = {p.topic_partition: p for topic in told.values() for p in topic.partitions}
-    states: dict[TopicPartition, PartitionState] = {}
-    errors: dict[TopicPartition, int | None] = {}
-    for tp in wanted:
-        error = _error_of(tp, told.get(tp.topic), tp in every)
-        if error == NONE:
-            states[tp] = every[tp]
-        else:
-            errors[tp] = error
-    gone = frozenset(tp for tp, error in errors.items() if error == UNKNOWN_TOPIC_OR_PARTITION)
+    gone = frozenset(tp for tp in wanted if tp not in every and _is_gone(told.get(tp.topic)))
     untold = {
-        tp: _LEFT_OUT if error is None else error_name(error)
-        for tp, error in errors.items()
-        if tp not in gone
+        tp: why
+        for tp in wanted
+        if tp not in gone and (why := _why_untold(tp, told.get(tp.topic), tp in every))
     }
+    states = {tp: every[tp] for tp in wanted if tp not in gone and tp not in untold}
     ids = {name: topic.topic_id for name, topic in told.items() if topic.error == NONE}
     return Described(states, gone, untold, ids)
 
 
-def _error_of(wanted: TopicPartition, topic: Topic | None, there: bool) -> int | None:
-    """Return why the partition is not described, NONE when it is; None when the answer lacks it."""
+def _is_gone(topic: Topic | None) -> bool:
+    """Return whether a partition that this answer does not list is no more."""
     if topic is None:
-        return None
-    if topic.error != NONE or there:
-        return topic.error or topic.untold.get(wanted.partition, NONE)
-    # The answer has other partitions of the topic and not this number, so the partition is gone.
-    return UNKNOWN_TOPIC_OR_PARTITION if topic.partitions else None
+        return False
+    # Other partitions of the topic, and not this number: the partition is gone.
+    return topic.error == UNKNOWN_TOPIC_OR_PARTITION or bool(not topic.error and topic.partitions)
+
+
+def _why_untold(wanted: TopicPartition, topic: Topic | None, listed: bool) -> str | None:
+    """Return why a partition that is not gone is not described, None when it is."""
+    if topic is None:
+        return _LEFT_OUT
+    error = topic.error or topic.untold.get(wanted.partition, NONE)
+    if error == NONE:
+        return None if listed else _LEFT_OUT
+    return error_name(error)
 
 
 async def _pages(
