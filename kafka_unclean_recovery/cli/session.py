@@ -50,8 +50,9 @@ from kafka_unclean_recovery.files.state_directory import (
 from kafka_unclean_recovery.mechanisms import Wishes
 from kafka_unclean_recovery.model import Cluster
 from kafka_unclean_recovery.planning.waves import Pace
-from kafka_unclean_recovery.recovery.observe import MissingRight, Observer, QuorumSilent
+from kafka_unclean_recovery.recovery.observe import Observer
 from kafka_unclean_recovery.recovery.recover import Publish, Run
+from kafka_unclean_recovery.recovery.views import MissingRight, QuorumSilent
 from kafka_unclean_recovery.shutdown import Interrupted, Stop
 from kafka_unclean_recovery.transport import Elector
 from kafka_unclean_recovery.transport.choosing import (

@@ -18,7 +18,8 @@ from kafka_unclean_recovery.files.plan_file import Json, plan_row
 from kafka_unclean_recovery.mechanisms import Wishes
 from kafka_unclean_recovery.model import PartitionPlan, PartitionReport, Report
 from kafka_unclean_recovery.planning.losses import groups_under
-from kafka_unclean_recovery.recovery.observe import Observation, Wanted
+from kafka_unclean_recovery.recovery.observe import Observation
+from kafka_unclean_recovery.recovery.views import Wanted
 from kafka_unclean_recovery.report.document import group_json
 
 

@@ -31,7 +31,7 @@ from kafka_unclean_recovery.planning.merged_scans import add_disks
 from kafka_unclean_recovery.planning.plan import plan_partition
 from kafka_unclean_recovery.recovery.consent import Consent, as_settled
 from kafka_unclean_recovery.recovery.journal_evidence import note_decisions, note_verified
-from kafka_unclean_recovery.recovery.observe import Observation, Observer, Wanted
+from kafka_unclean_recovery.recovery.observe import Observation, Observer
 from kafka_unclean_recovery.recovery.partitions import (
     Outcomes,
     Plans,
@@ -52,6 +52,7 @@ from kafka_unclean_recovery.recovery.partitions import (
     verified,
 )
 from kafka_unclean_recovery.recovery.terms import Terms
+from kafka_unclean_recovery.recovery.views import Wanted
 from kafka_unclean_recovery.shutdown import Interrupted, Stop
 from kafka_unclean_recovery.transport import Elections, Elector
 

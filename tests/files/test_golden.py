@@ -24,7 +24,8 @@ from kafka_unclean_recovery.recovery.journal_evidence import (
     note_decisions,
     note_verified,
 )
-from kafka_unclean_recovery.recovery.observe import Observation, Wanted
+from kafka_unclean_recovery.recovery.observe import Observation
+from kafka_unclean_recovery.recovery.views import Wanted
 from kafka_unclean_recovery.salvage.designated import (
     designated_json,
     designated_leaders,

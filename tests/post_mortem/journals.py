@@ -23,7 +23,8 @@ from kafka_unclean_recovery.model import (
 )
 from kafka_unclean_recovery.planning.plan import plan_partition
 from kafka_unclean_recovery.recovery.journal_evidence import note_decisions, note_verified
-from kafka_unclean_recovery.recovery.observe import Observation, Wanted
+from kafka_unclean_recovery.recovery.observe import Observation
+from kafka_unclean_recovery.recovery.views import Wanted
 
 CLUSTER = Cluster("cluster-1", {3: Broker(3, "b3", 9092), 4: Broker(4, "b4", 9092)}, (1,))
 WANTED = Wanted(None, ask_groups=True)

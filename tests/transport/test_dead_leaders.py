@@ -9,8 +9,9 @@ import pytest
 from kafka_unclean_recovery.cli.exits import NOT_ALL
 from kafka_unclean_recovery.cli.output import exit_code_of
 from kafka_unclean_recovery.model import OutcomeKind, TopicPartition
-from kafka_unclean_recovery.recovery.observe import Observer, Wanted
+from kafka_unclean_recovery.recovery.observe import Observer
 from kafka_unclean_recovery.recovery.partitions import observed, outcomes_of, report_on
+from kafka_unclean_recovery.recovery.views import Wanted
 from kafka_unclean_recovery.shutdown import Stop
 from kafka_unclean_recovery.transport.list_offsets import ListOffsetsSource
 from tests.cluster.fake_node import in_loop

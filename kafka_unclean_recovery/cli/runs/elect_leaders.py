@@ -31,9 +31,9 @@ from kafka_unclean_recovery.mechanisms import Wishes
 from kafka_unclean_recovery.model import OutcomeKind, TopicPartition
 from kafka_unclean_recovery.planning.waves import Pace
 from kafka_unclean_recovery.recovery.consent import Consent
-from kafka_unclean_recovery.recovery.observe import Wanted
 from kafka_unclean_recovery.recovery.recover import Aim, Power, recover
 from kafka_unclean_recovery.recovery.terms import Terms
+from kafka_unclean_recovery.recovery.views import Wanted
 from kafka_unclean_recovery.report.run_metrics import outcome_metrics
 from kafka_unclean_recovery.transport.electing import sentence
 

@@ -21,9 +21,9 @@ from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.log_dir.watching import Progress, Stopped
 from kafka_unclean_recovery.model import Cluster, PartitionPlan, TopicPartition
 from kafka_unclean_recovery.recovery.consent import Notes
-from kafka_unclean_recovery.recovery.observe import QuorumSilent, Wanted
 from kafka_unclean_recovery.recovery.partitions import Plans, not_begun
 from kafka_unclean_recovery.recovery.recover import Unsaved, plan_recovery
+from kafka_unclean_recovery.recovery.views import QuorumSilent, Wanted
 from kafka_unclean_recovery.salvage.designated import Designated, DesignatedLeaders
 from kafka_unclean_recovery.salvage.live.clearing import Saved, cleared, tail_text
 from kafka_unclean_recovery.salvage.live.losers import (

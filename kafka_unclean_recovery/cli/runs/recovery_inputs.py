@@ -19,9 +19,9 @@ from kafka_unclean_recovery.cli.terms import read_terms
 from kafka_unclean_recovery.mechanisms import Wishes
 from kafka_unclean_recovery.model import ReplicaInfo, TopicPartition
 from kafka_unclean_recovery.planning.waves import Pace
-from kafka_unclean_recovery.recovery.observe import Wanted
 from kafka_unclean_recovery.recovery.recover import Aim
 from kafka_unclean_recovery.recovery.terms import Terms
+from kafka_unclean_recovery.recovery.views import Wanted
 
 if TYPE_CHECKING:
     from kafka_unclean_recovery.cli.runs.live_salvaging import SalvageFirst

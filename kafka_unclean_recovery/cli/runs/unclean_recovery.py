@@ -38,9 +38,9 @@ from kafka_unclean_recovery.files.journal_lines import half_done
 from kafka_unclean_recovery.mechanisms import Wishes
 from kafka_unclean_recovery.model import Cluster, PartitionPlan, ReplicaInfo
 from kafka_unclean_recovery.planning.merged_scans import check_cluster
-from kafka_unclean_recovery.recovery.observe import Wanted, unknown_brokers
 from kafka_unclean_recovery.recovery.recover import Power, Save, Unsaved, look
 from kafka_unclean_recovery.recovery.recover import recover as recover_partitions
+from kafka_unclean_recovery.recovery.views import Wanted, unknown_brokers
 
 if TYPE_CHECKING:
     from kafka_unclean_recovery.cli.runs.live_salvaging import SalvageFirst

@@ -1,0 +1,280 @@
+"""What the cluster tells of the wanted partitions before any replica is asked.
+
+Rights are checked here: a cluster whose topics the caller may not describe returns an empty list,
+which must not be taken for "nothing is offline".
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kafka_unclean_recovery.cluster.reading import Behind, Reader
+from kafka_unclean_recovery.cluster.requests.describe import (
+    READ,
+    Reassignment,
+    RequestFailed,
+    Topic,
+    not_told,
+    with_reassignment,
+)
+from kafka_unclean_recovery.cluster.wire.error_codes import (
+    NONE,
+    TOPIC_AUTHORIZATION_FAILED,
+    UNKNOWN_TOPIC_OR_PARTITION,
+    error_name,
+)
+from kafka_unclean_recovery.cluster.wire.errors import (
+    ConnectionFailed,
+    NoBrokerReachable,
+    NoControllerReachable,
+)
+from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.model import Cluster, PartitionState, TopicPartition
+from kafka_unclean_recovery.planning.dead_leaders import dead_leaders_text, led_by_the_dead
+from kafka_unclean_recovery.recovery.hidden_topics import some_topics
+
+# A working controller quorum answers within this time, a controller failover included.
+QUORUM_SECONDS = 10.0
+_TICK_SECONDS = 0.25
+# Most changes show in the list of live brokers; the others show only in the partitions.
+_LOOK_AGAIN_SECONDS = 5.0
+# The controller gets this long to say which brokers are behind when nothing is to be elected.
+_GLANCE_SECONDS = 2.0
+
+States = dict[TopicPartition, PartitionState]
+Read = tuple[Cluster, list[Topic]]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The partitions that a run looks at, and the brokers that it waits for.
+
+    partitions: sorted; None means all offline partitions. wait_for: broker ids. wait_for_all: wait
+    for every replica of every offline partition. ask_groups: ask consumer groups for their
+    committed offsets.
+    """
+
+    partitions: tuple[TopicPartition, ...] | None
+    wait_for: frozenset[int] = frozenset()
+    wait_for_all: bool = False
+    will_elect: bool = False
+    ask_groups: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What the cluster tells of the wanted partitions before any replica is asked.
+
+    states: the wanted partitions that exist. missing: why each other wanted partition was not
+    found. led_by_the_dead: partitions whose leader is not live.
+    """
+
+    cluster: Cluster
+    states: States
+    missing: Mapping[TopicPartition, str]
+    led_by_the_dead: States
+
+    @property
+    def offline(self) -> States:
+        return {tp: state for tp, state in self.states.items() if state.offline}
+
+
+class MissingRight(Exception):
+    """The caller lacks a right that the run needs; the message says how to grant it."""
+
+
+class QuorumSilent(Exception):
+    """The controller quorum does not answer; the message says what can still be done."""
+
+
+class Views:
+    """Reads views of the cluster, one after another.
+
+    without_leader: the offline partitions of all views, as they were last seen offline. visible:
+    the topics that the last view could describe.
+    """
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self.without_leader: States = {}
+        self.visible: frozenset[str] = frozenset()
+        self._next_look = Deadline.after(0)
+        self._problems: dict[str, None] = {}
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Return the sentences about what the last view lacks."""
+        return tuple(self._problems)
+
+    async def read(self, wanted: Wanted) -> View:
+        self._problems.clear()
+        names = None
+        if wanted.partitions is not None:
+            names = sorted({tp.topic for tp in wanted.partitions})
+        (cluster, topics), reassignments = await asyncio.gather(
+            self._current(names, wanted.will_elect), self._reassignments(wanted.will_elect)
+        )
+        self.visible = frozenset(topic.name for topic in topics)
+        self._check_told(names, topics)
+        self._check_read(topics)
+        dead = await self._led_by_the_dead(wanted, cluster, topics)
+        self._next_look = Deadline.after(_LOOK_AGAIN_SECONDS)
+        states, missing = _select(wanted.partitions, topics, reassignments)
+        for tp, state in states.items():
+            if state.offline:
+                self.without_leader[tp] = state
+        return View(cluster, states, missing, dead)
+
+    async def _led_by_the_dead(
+        self, wanted: Wanted, cluster: Cluster, topics: Iterable[Topic]
+    ) -> States:
+        """Return the wanted partitions whose leader is not live, and note them as a problem."""
+        every = (state for topic in topics for state in topic.partitions)
+        dead = {s.topic_partition: s for s in every if led_by_the_dead(s, cluster)}
+        if wanted.partitions is not None:
+            dead = {tp: state for tp, state in dead.items() if tp in wanted.partitions}
+        if dead:
+            # A leader may have come back since the brokers were listed.
+            cluster, _ = await self._reader.cluster()
+            dead = {tp: state for tp, state in dead.items() if led_by_the_dead(state, cluster)}
+        if dead:
+            self._problem(dead_leaders_text(dead, cluster))
+        return dead
+
+    async def _current(self, names: Sequence[str] | None, will_elect: bool) -> Read:
+        """Read the cluster and its topics through a broker that is not behind.
+
+        When nothing is to be elected, any broker serves if none is known to be current. Raises
+        QuorumSilent when something is to be elected and the controller quorum does not answer.
+        """
+
+        async def read() -> Read:
+            (cluster, _), topics = await asyncio.gather(
+                self._reader.cluster(), self._reader.topics(names)
+            )
+            return cluster, topics
+
+        try:
+            if will_elect:
+                return await self._once_led(lambda: self._reader.current(read))
+            return await self._reader.current(read, _GLANCE_SECONDS)
+        except Behind as error:
+            self._problem(f"what was seen may be old: {error}")
+        except (NoControllerReachable, RequestFailed):
+            # The read of reassignments fails too, and reports the silent controller.
+            pass
+        return await read()
+
+    async def _once_led(self, read: Callable[[], Awaitable[Read]]) -> Read:
+        """Read until a controller leads the quorum. Raises QuorumSilent when none does in time."""
+        deadline = Deadline.after(QUORUM_SECONDS)
+        while True:
+            try:
+                return await read()
+            except RequestFailed as error:
+                raise _quorum_silent(str(error)) from None
+            except NoControllerReachable as error:
+                # A controller failover takes a moment.
+                if deadline.expired:
+                    raise _quorum_silent(str(error)) from None
+            await asyncio.sleep(min(_TICK_SECONDS, deadline.remaining()))
+
+    async def _reassignments(self, needed: bool) -> Mapping[TopicPartition, Reassignment]:
+        """Return the reassignments in progress, which only the controller knows. Raises
+        QuorumSilent when they are needed for electing and not known."""
+        reason = "the controller quorum does not answer"
+        try:
+            async with asyncio.timeout(QUORUM_SECONDS):
+                return await self._reader.reassignments()
+        except (TimeoutError, RequestFailed, ConnectionFailed, NoBrokerReachable) as error:
+            reason = str(error) or reason
+        if needed:
+            raise _quorum_silent(reason)
+        self._problem(f"reassignments in progress are not known: {reason}")
+        return {}
+
+    def _problem(self, sentence: str) -> None:
+        self._problems[sentence] = None
+
+    def _check_told(self, names: Sequence[str] | None, topics: Iterable[Topic]) -> None:
+        """Note topics that could not be described, when all topics were asked for; a topic that was
+        named is reported as missing instead."""
+        errors = not_told(topics) if names is None else {}
+        if errors:
+            why = ", ".join(sorted(set(errors.values())))
+            self._problem(
+                f"{some_topics(sorted(errors))} could not be described ({why}): whether their"
+                " partitions are offline is not known"
+            )
+
+    def _check_read(self, topics: Iterable[Topic]) -> None:
+        names = [t.name for t in topics if t.error == NONE and READ not in t.authorized_operations]
+        if names:
+            self._problem(
+                f"this user lacks READ on {some_topics(names)}: how far the replicas go can't be"
+                " read; grant Topic:READ"
+            )
+
+    async def newer(self, wanted: Wanted, view: View, *, anew: bool = False) -> View:
+        """Return a new view when the live brokers have changed or a few seconds have passed,
+        because partitions may have come back; otherwise return the old view."""
+        cluster, _ = await self._reader.cluster()
+        same = cluster.brokers.keys() == view.cluster.brokers.keys()
+        if same and not (anew or self._next_look.expired):
+            return view
+        now = await self.read(wanted)
+        # A partition that came back by itself stays in the report.
+        gone = {tp: state for tp, state in view.states.items() if tp not in now.states}
+        if not gone or wanted.partitions is not None:
+            return now
+        return replace(now, states=now.states | await self._reader.partitions(sorted(gone)))
+
+
+async def unknown_brokers(reader: Reader, cluster: Cluster, ids: Iterable[int]) -> list[int]:
+    """Return the ids of brokers that the cluster does not list, live or fenced, and that hold no
+    replica of a visible topic."""
+    strangers = set(ids) - cluster.brokers.keys() - set(cluster.fenced)
+    for topic in await reader.topics(None) if strangers else ():
+        for state in topic.partitions:
+            strangers.difference_update(state.replicas)
+    return sorted(strangers)
+
+
+def _quorum_silent(reason: str) -> QuorumSilent:
+    return QuorumSilent(
+        f"{reason}: nothing can be elected until the quorum answers; the replica info can"
+        " still be read (--show-replica-info)"
+    )
+
+
+def _select(
+    wanted: Sequence[TopicPartition] | None,
+    topics: Sequence[Topic],
+    reassignments: Mapping[TopicPartition, Reassignment],
+) -> tuple[States, dict[TopicPartition, str]]:
+    """Return (the wanted partitions that exist, why each other wanted partition was not found)."""
+    every = {p.topic_partition: p for topic in topics for p in topic.told}
+    if wanted is None:
+        found = [tp for tp, state in every.items() if state.offline]
+    else:
+        found = [tp for tp in wanted if tp in every]
+    states = {tp: with_reassignment(every[tp], reassignments) for tp in sorted(found)}
+    errors = {topic.name: topic.error for topic in topics}
+    errors |= {f"{topic.name}-{n}": e for topic in topics for n, e in topic.untold.items()}
+    missing = {tp: _why_missing(tp, errors) for tp in wanted or () if tp not in states}
+    return states, missing
+
+
+def _why_missing(tp: TopicPartition, errors: Mapping[str, int]) -> str:
+    code = errors.get(tp.topic, UNKNOWN_TOPIC_OR_PARTITION)
+    if code == NONE and str(tp) in errors:
+        return f"partition {tp}: {error_name(errors[str(tp)])}"
+    if code == NONE:
+        return f"topic {tp.topic} has no partition {tp.partition}"
+    if code == UNKNOWN_TOPIC_OR_PARTITION:
+        return f"topic {tp.topic} does not exist"
+    if code == TOPIC_AUTHORIZATION_FAILED:
+        return f"topic {tp.topic} does not exist, or this user may not describe it"
+    return f"topic {tp.topic}: {error_name(code)}"
