@@ -11,6 +11,14 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from kafka_unclean_recovery.aftercare.leader_answers import (
+    LeaderAnswers,
+    ask_again,
+    ask_epochs,
+    ask_replicas,
+    by_broker,
+    identity_of,
+)
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
 from kafka_unclean_recovery.aftercare.transactions import STATES_TOPIC, Unclean, hanging
 from kafka_unclean_recovery.cluster.nodes import Nodes
@@ -27,15 +35,9 @@ from kafka_unclean_recovery.cluster.requests.groups import (
     list_groups,
     without_leader,
 )
-from kafka_unclean_recovery.cluster.requests.leader_epochs import Epoch, epoch_end_offsets
 from kafka_unclean_recovery.cluster.requests.log_dirs import describe_log_dirs, topics_in
-from kafka_unclean_recovery.cluster.requests.replica_probe import EndOffset, end_offsets
 from kafka_unclean_recovery.cluster.requests.transactions import (
-    OpenTransaction,
-    Producers,
-    ProducerState,
     ToldTransaction,
-    describe_producers,
     told_transactions,
 )
 from kafka_unclean_recovery.cluster.wire.error_codes import (
@@ -64,27 +66,6 @@ class Asked:
     may_lack: Callable[[TopicPartition], bool] = lambda _: False
 
 
-@dataclass(slots=True)
-class _OfLeaders:
-    """The answers of leaders, and of all live replicas where a partition has no leader. open: by
-    partition and broker. producers: of partitions that may lack records; None is unknown."""
-
-    producers: dict[TopicPartition, tuple[ProducerState, ...] | None]
-    ends: dict[TopicPartition, int] = field(default_factory=dict)
-    open: dict[TopicPartition, dict[int, tuple[OpenTransaction, ...]]] = field(
-        default_factory=lambda: defaultdict(dict)
-    )
-    epoch_ends: dict[Epoch, int] = field(default_factory=dict)
-    problems: dict[TopicPartition, list[str]] = field(default_factory=lambda: defaultdict(list))
-
-    def producer_ids(self) -> set[int]:
-        every = (found for of in self.open.values() for found in of.values())
-        return {each.producer_id for found in every for each in found}
-
-    def has_open(self, state: PartitionState) -> bool:
-        return any(self.open[state.topic_partition].values())
-
-
 async def look(nodes: Nodes, reader: Reader, asked: Asked, timeout: float) -> Aftercare:
     """Look once. timeout: the seconds that each round of questions may take. Raises
     NoBrokerReachable, ConnectionFailed or RequestFailed when not even the partitions can be
@@ -97,10 +78,10 @@ async def look(nodes: Nodes, reader: Reader, asked: Asked, timeout: float) -> Af
     if asked.named is None:
         unknown += await _undescribed(nodes, brokers, topics, asked, timeout)
     may_lack = filter(asked.may_lack, (state.topic_partition for state in states))
-    leaders = _OfLeaders(dict.fromkeys(may_lack))
+    leaders = LeaderAnswers(dict.fromkeys(may_lack))
     asking = [
-        _ask_replicas(nodes, id_, brokers.get(id_), wanted, leaders, Deadline.after(timeout))
-        for id_, wanted in _by_broker(states).items()
+        ask_replicas(nodes, id_, brokers.get(id_), wanted, leaders, Deadline.after(timeout))
+        for id_, wanted in by_broker(states).items()
     ]
     await asyncio.gather(*asking)
     producer_ids = leaders.producer_ids()
@@ -111,8 +92,8 @@ async def look(nodes: Nodes, reader: Reader, asked: Asked, timeout: float) -> Af
     told = [each for answer in answers for each in answer.told]
     commits = [each for answer in answers for each in answer.commits]
     unknown += [sentence for answer in answers for sentence in answer.problems]
-    await _ask_again(nodes, brokers, states, leaders, timeout)
-    await _ask_epochs(nodes, brokers, states, commits, leaders, timeout)
+    await ask_again(nodes, brokers, states, leaders, timeout)
+    await ask_epochs(nodes, brokers, states, commits, leaders, timeout)
     of = _by_partition(commits)
     unclean = _unclean(topics, asked.elected)
     rows = (_row(s, leaders, told, of.get(s.topic_partition, ()), unclean) for s in states)
@@ -197,98 +178,11 @@ def _unclean(topics: Sequence[Topic], elected: frozenset[TopicPartition]) -> Unc
     return Unclean(numbers, count)
 
 
-def _by_broker(states: Iterable[PartitionState]) -> Mapping[int, list[PartitionState]]:
-    """Return the partitions to ask for by broker: by their leaders, and where there is no leader by
-    all live replicas, because each of them may be elected yet."""
-    found: dict[int, list[PartitionState]] = defaultdict(list)
-    for state in states:
-        for broker in state.online_replicas if state.offline else [state.leader]:
-            found[broker].append(state)
-    return found
-
-
 def _by_partition(commits: Iterable[Commit]) -> Mapping[TopicPartition, list[Commit]]:
     found: dict[TopicPartition, list[Commit]] = defaultdict(list)
     for commit in commits:
         found[commit.topic_partition].append(commit)
     return found
-
-
-async def _ask_replicas(
-    nodes: Nodes,
-    broker_id: int,
-    broker: Broker | None,
-    states: Sequence[PartitionState],
-    leaders: _OfLeaders,
-    deadline: Deadline,
-) -> None:
-    wanted = [state.topic_partition for state in states]
-    if broker is None:
-        for tp in wanted:
-            leaders.problems[tp].append(f"broker {broker_id} is not among the live ones")
-        return
-    try:
-        connection = await nodes.broker(broker, deadline)
-    except ConnectionFailed as error:
-        for tp in wanted:
-            leaders.problems[tp].append(f"broker {broker_id} can't be asked: {error}")
-        return
-    # The two requests fail independently, so that one may tell what the other does not.
-    ends, producers = await asyncio.gather(
-        end_offsets(connection, wanted, deadline),
-        describe_producers(connection, wanted, deadline),
-        return_exceptions=True,
-    )
-    _note_ends(broker_id, states, ends, leaders)
-    _note_producers(broker_id, states, producers, leaders)
-
-
-def _note_ends(
-    broker_id: int,
-    states: Sequence[PartitionState],
-    ends: Mapping[TopicPartition, EndOffset] | BaseException,
-    leaders: _OfLeaders,
-) -> None:
-    for state in states:
-        tp = state.topic_partition
-        if isinstance(ends, BaseException):
-            _not_told(broker_id, tp, "log end", _failure(ends), leaders)
-            continue
-        end = ends.get(tp, EndOffset(UNKNOWN_TOPIC_OR_PARTITION, 0))
-        if end.error != NONE:
-            _not_told(broker_id, tp, "log end", error_name(end.error), leaders)
-        elif not state.offline:
-            leaders.ends[tp] = end.log_end_offset
-
-
-def _note_producers(
-    broker_id: int,
-    states: Sequence[PartitionState],
-    producers: Mapping[TopicPartition, Producers] | BaseException,
-    leaders: _OfLeaders,
-) -> None:
-    for state in states:
-        tp = state.topic_partition
-        if isinstance(producers, BaseException):
-            _not_told(broker_id, tp, "open transactions", _failure(producers), leaders)
-            continue
-        found = producers.get(tp, Producers(UNKNOWN_TOPIC_OR_PARTITION))
-        leaders.open[tp][broker_id] = found.open
-        if found.error != NONE:
-            _not_told(broker_id, tp, "open transactions", error_name(found.error), leaders)
-        elif tp in leaders.producers and not state.offline:
-            leaders.producers[tp] = found.states
-
-
-def _failure(error: BaseException) -> str:
-    """Return the message of a failed connection. Raises any other error."""
-    if not isinstance(error, ConnectionFailed):
-        raise error
-    return str(error)
-
-
-def _not_told(broker_id: int, tp: TopicPartition, what: str, why: str, leaders: _OfLeaders) -> None:
-    leaders.problems[tp].append(f"broker {broker_id} does not tell its {what}: {why}")
 
 
 @dataclass(slots=True)
@@ -327,90 +221,9 @@ async def _ask_coordinator(
     return answer
 
 
-async def _ask_again(
-    nodes: Nodes,
-    brokers: Mapping[int, Broker],
-    states: Sequence[PartitionState],
-    leaders: _OfLeaders,
-    timeout: float,
-) -> None:
-    """Keep only the transactions that are still open. Coordinators were asked after the leaders,
-    and complete a transaction when all its markers are written."""
-    with_some = list(filter(leaders.has_open, states))
-
-    async def ask(broker: Broker, of: Sequence[PartitionState]) -> None:
-        deadline = Deadline.after(timeout)
-        wanted = [state.topic_partition for state in of]
-        try:
-            connection = await nodes.broker(broker, deadline)
-            found = await describe_producers(connection, wanted, deadline)
-        except ConnectionFailed as error:
-            found = dict.fromkeys(wanted, Producers(NONE))
-            for tp in wanted:
-                leaders.problems[tp].append(f"its open transactions are unknown: {error}")
-        for tp in wanted:
-            now = found.get(tp, Producers(UNKNOWN_TOPIC_OR_PARTITION))
-            leaders.open[tp][broker.id] = still_open(leaders.open[tp].get(broker.id, ()), now.open)
-            if now.error != NONE:
-                sentence = f"its open transactions are unknown: {error_name(now.error)}"
-                leaders.problems[tp].append(sentence)
-
-    asking = [ask(brokers[id_], of) for id_, of in _by_broker(with_some).items() if id_ in brokers]
-    await asyncio.gather(*asking)
-
-
-def still_open(
-    before: Iterable[OpenTransaction], now: Iterable[OpenTransaction]
-) -> tuple[OpenTransaction, ...]:
-    """Return the transactions of `now` that are also in `before`; they may have grown since."""
-    known = set(map(_identity, before))
-    return tuple(each for each in now if _identity(each) in known)
-
-
-def _identity(transaction: OpenTransaction) -> tuple[int, int, int]:
-    return transaction.producer_id, transaction.producer_epoch, transaction.start_offset
-
-
-async def _ask_epochs(
-    nodes: Nodes,
-    brokers: Mapping[int, Broker],
-    states: Sequence[PartitionState],
-    commits: Sequence[Commit],
-    leaders: _OfLeaders,
-    timeout: float,
-) -> None:
-    """Ask where the leader epochs of commits end. Where transactions are open, also ask where the
-    epoch before the leader's own ends."""
-    leader_of = {state.topic_partition: state.leader for state in states}
-    wanted: dict[int, set[Epoch]] = defaultdict(set)
-    for state in states:
-        if leaders.has_open(state) and not state.offline:
-            wanted[state.leader].add((state.topic_partition, state.leader_epoch - 1))
-    for commit in commits:
-        if commit.leader_epoch is not None and commit.topic_partition in leaders.ends:
-            leader = leader_of[commit.topic_partition]
-            wanted[leader].add((commit.topic_partition, commit.leader_epoch))
-
-    async def ask(broker: Broker, epochs: set[Epoch]) -> None:
-        deadline = Deadline.after(timeout)
-        try:
-            connection = await nodes.broker(broker, deadline)
-            told = await epoch_end_offsets(connection, epochs, deadline)
-        except ConnectionFailed as error:
-            for tp, _ in epochs:
-                leaders.problems[tp].append(f"ends of its leader epochs are unknown: {error}")
-            return
-        leaders.epoch_ends |= told.found
-        for tp, code in told.errors.items():
-            sentence = f"ends of its leader epochs are unknown: {error_name(code)}"
-            leaders.problems[tp].append(sentence)
-
-    await asyncio.gather(*(ask(brokers[id_], epochs) for id_, epochs in wanted.items()))
-
-
 def _row(
     state: PartitionState,
-    leaders: _OfLeaders,
+    leaders: LeaderAnswers,
     told: Sequence[ToldTransaction],
     commits: Sequence[Commit],
     unclean: Unclean,
@@ -420,7 +233,7 @@ def _row(
     transactions = (
         hanging(b, each, told, unclean, own_start is not None and each.start_offset >= own_start)
         for b, found in sorted(leaders.open[tp].items())
-        for each in sorted(found, key=_identity)
+        for each in sorted(found, key=identity_of)
     )
     row = PartitionCare(
         state,
@@ -435,7 +248,7 @@ def _row(
     return replace(row, groups=tuple(found for found in beyond if found is not None))
 
 
-def _beyond(commit: Commit, log_end: int, leaders: _OfLeaders) -> GroupBeyond | None:
+def _beyond(commit: Commit, log_end: int, leaders: LeaderAnswers) -> GroupBeyond | None:
     epoch = commit.leader_epoch
     known = None if epoch is None else leaders.epoch_ends.get((commit.topic_partition, epoch))
     return group_beyond(commit, log_end, known)

@@ -11,7 +11,7 @@ import pytest
 
 from kafka_unclean_recovery.aftercare import ending
 from kafka_unclean_recovery.aftercare.ending import end_transactions
-from kafka_unclean_recovery.aftercare.looking import still_open
+from kafka_unclean_recovery.aftercare.leader_answers import still_open
 from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging, Verdict
 from kafka_unclean_recovery.cluster.requests.transactions import OpenTransaction, Producers
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
