@@ -161,18 +161,35 @@ def test_a_topic_that_could_not_be_described_is_no_nothing_offline(outage: Clust
     assert (done.returncode, _leaders(outage)) == (0, [BEST] * PARTITIONS), done.stderr
 
 
+def _call_the_second_unknown(answer: dict[str, Any]) -> dict[str, Any]:
+    for topic in answer["topics"]:
+        for partition in topic["partitions"]:
+            if partition["partition_index"] == 1:
+                partition["error_code"] = UNKNOWN_TOPIC_OR_PARTITION
+    return answer
+
+
 def test_a_partition_that_is_listed_and_called_unknown_is_no_nothing_offline(
     outage: Cluster,
 ) -> None:
-    def lie(answer: dict[str, Any]) -> dict[str, Any]:
-        for topic in answer["topics"]:
-            topic["partitions"][-1]["error_code"] = UNKNOWN_TOPIC_OR_PARTITION
-        return answer
-
-    outage.intercept("DescribeTopicPartitions", Rewrite(lie), times=EVERY)
+    outage.intercept("DescribeTopicPartitions", Rewrite(_call_the_second_unknown), times=EVERY)
     done = run(RECOVERY, *_through(outage, SHORTER, BEST), *ELECT)
     assert done.returncode == 1
     assert "orders-1 could not be described (UNKNOWN_TOPIC_OR_PARTITION)" in done.stderr
+
+
+def test_a_partition_that_is_called_unknown_before_its_election_is_not_taken_for_deleted(
+    outage: Cluster,
+) -> None:
+    def lie(seen: Seen) -> Action | None:
+        return Rewrite(_call_the_second_unknown) if seen.request.topics else None
+
+    outage.intercept("DescribeTopicPartitions", lie, times=EVERY)
+    done = run(RECOVERY, *_through(outage, SHORTER, BEST), *ELECT)
+    assert done.returncode == 1
+    assert _leaders(outage) == [BEST, NOBODY]
+    rows = {row["partition"]: row for row in json.loads(done.stdout)["partitions"]}
+    assert "UNKNOWN_TOPIC_OR_PARTITION" in rows[1]["reason"]
 
 
 def test_an_election_by_the_controllers_choice_goes_past_a_broker_that_answers_nothing(
