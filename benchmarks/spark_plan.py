@@ -2,9 +2,11 @@
 
 Everything that `spark plan` makes of the tables without `--plan-output-file`: losses by topic, and
 the leaders' file. Against one window query over the same Parquet in the same session, which numbers
-the replicas of each partition and keeps nothing. The first run of each warms the JVM up and is told
-apart. Memory: the largest that the system saw of the JVM and of this process, which are driver and
-executor here, since their start; Python workers are not in it.
+the replicas of each partition and keeps nothing; and against the pure planner, which executors run
+for each partition: the planner in DataFrame operations stays only while it is three times as fast.
+The first run of each warms the JVM up and is told apart. Memory: the largest that the system saw of
+the JVM and of this process, which are driver and executor here, since their start; Python workers
+are not in it.
 
     python -m benchmarks.spark_plan [PARTITIONS ...]
 """
@@ -15,18 +17,22 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from statistics import median
+from typing import Any
 
+import pyarrow
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from benchmarks.spark_summaries import COPIES, write_many
 from kafka_unclean_recovery.files.plan_file import partitions_by_chunk
+from kafka_unclean_recovery.model import PartitionReport
 from kafka_unclean_recovery.spark import summaries
 from kafka_unclean_recovery.spark.plan import planning
-from kafka_unclean_recovery.spark.plan.merging import read_scans
+from kafka_unclean_recovery.spark.plan.merging import group, read_merged, read_scans
+from kafka_unclean_recovery.spark.plan.plan_rows import planned_reports
 from kafka_unclean_recovery.spark.plan.ranking import KEY
 from kafka_unclean_recovery.spark.session import session
 from kafka_unclean_recovery.spark.tables import REPLICAS, spark_schema
@@ -34,6 +40,7 @@ from tests.real.cache import CACHE, quick_scratch
 
 PARTITIONS = (100_000, 1_000_000)
 RUNS = 3
+PURE_RUNS = 1
 CONF = {
     "spark.driver.memory": "4g",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -41,7 +48,20 @@ CONF = {
     "spark.ui.enabled": "false",
     "spark.sql.shuffle.partitions": "16",
 }
-AIM = {"over only ranking, at most": 3}
+AIM = {"over only ranking, at most": 3, "pure planner over it, at least": 3}
+
+_arrow: Any = pyarrow
+PLANS = _arrow.schema(
+    {
+        "topic": _arrow.string(),
+        "partition": _arrow.int32(),
+        "designated_leader": _arrow.int32(),
+        "why": _arrow.string(),
+        "reason": _arrow.string(),
+        "certain_loss": _arrow.int64(),
+        "possible_loss": _arrow.int64(),
+    }
+)
 
 
 def main(arguments: list[str]) -> None:
@@ -56,15 +76,21 @@ def main(arguments: list[str]) -> None:
 
 def _measured(spark: SparkSession, scratch: Path, count: int) -> dict[str, object]:
     directory = write_many(scratch / f"scan-{count}", count)
+    by_spark, by_python = scratch / "leaders.json", scratch / "leaders-by-the-pure-planner.json"
     plans: list[float] = []
     ranks: list[float] = []
-    # In turn, so that a slow moment of the machine falls on both.
+    pure: list[float] = []
+    # In turn, so that a slow moment of the machine falls on all.
     for _ in range(RUNS + 1):
         ranks.append(_timed(lambda: _unread(_only_ranked(spark, directory))))
-        plans.append(_timed(lambda: _plan(spark, directory, scratch / "leaders.json")))
-    leaders = _lines(scratch / "leaders.json")
+        plans.append(_timed(lambda: _plan(spark, directory, by_spark)))
+        if len(pure) <= PURE_RUNS:
+            pure.append(_timed(lambda: _plan_purely(spark, directory, by_python)))
+    leaders = _lines(by_spark)
     if not count * 0.99 < leaders <= count:
         raise RuntimeError(f"{leaders} leaders of {count} partitions")
+    if by_spark.read_bytes() != by_python.read_bytes():
+        raise RuntimeError("the two planners choose other leaders")
     return {
         "benchmark": "spark-plan",
         "partitions": count,
@@ -73,6 +99,8 @@ def _measured(spark: SparkSession, scratch: Path, count: int) -> dict[str, objec
         "plan_s": _summary(plans),
         "only_ranking_s": _summary(ranks),
         "over only ranking": round(median(plans[1:]) / median(ranks[1:]), 2),
+        "pure_planner_s": _summary(pure),
+        "pure planner over it": round(median(pure[1:]) / median(plans[1:]), 2),
         "peak_mib": {
             "driver JVM": _peak_mib(_child_called("java")),
             "driver Python": _peak_mib(os.getpid()),
@@ -114,7 +142,45 @@ def _unread(rows: DataFrame) -> None:
 
 
 def _plan(spark: SparkSession, directory: Path, output: Path) -> None:
-    planned = planning.plan(spark, read_scans([directory]), frozenset())
+    _told(planning.plan(spark, read_scans([directory]), frozenset()), output)
+
+
+def _plan_purely(spark: SparkSession, directory: Path, output: Path) -> None:
+    scans = read_scans([directory])
+    replicas, partitions = read_merged(spark, scans)
+    merged = scans.merged
+    settings = {
+        "brokers": list(merged.brokers),
+        "excluded": [],
+        "metadata_epoch": merged.metadata_epoch,
+        "metadata_end_offset": merged.metadata_end_offset,
+    }
+
+    def work(batches: Iterator[Any]) -> Iterator[Any]:
+        for rows in batches:
+            reports = planned_reports(settings, rows)
+            yield _arrow.RecordBatch.from_pydict(_columns(reports), PLANS)
+
+    plans = group(replicas, partitions).mapInArrow(work, spark_schema(PLANS)).persist()
+    _told(planning.Planned(scans, frozenset(), replicas, partitions, plans), output)
+
+
+def _columns(reports: Sequence[PartitionReport]) -> dict[str, list[Any]]:
+    plans = [(report.topic_partition, report.plan) for report in reports]
+    losses = [plan.ranking[0].loss if plan and plan.ranking else None for _, plan in plans]
+    return {
+        "topic": [tp.topic for tp, _ in plans],
+        "partition": [tp.partition for tp, _ in plans],
+        "designated_leader": [plan and plan.designated_leader for _, plan in plans],
+        # The sentence stands for the code too: a plan has no code.
+        "why": [None if plan and plan.designated_leader is not None else "-" for _, plan in plans],
+        "reason": [plan and plan.refusal for _, plan in plans],
+        "certain_loss": [loss and loss.certain for loss in losses],
+        "possible_loss": [loss and loss.possible for loss in losses],
+    }
+
+
+def _told(planned: planning.Planned, output: Path) -> None:
     summary = planning.summarize(planned)
     texts = (text for text, _ in planning.leader_lines(planned))
     with output.open("w") as file:
