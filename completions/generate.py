@@ -1,4 +1,4 @@
-"""Completion scripts for bash, zsh and fish, and man pages, from the commands' own flags.
+"""Completion scripts for bash, zsh and fish, man pages and help, from the commands' own flags.
 
 The scripts are static, so that pressing TAB starts no Python, but for words that only a cluster
 knows: `kafka-unclean-recovery complete` is asked for those. `make completions` writes all; a test
@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from completions.commands import APPS, FROM_CLUSTER, Argument, Command, Flag, Takes, command
+from completions.help import help_files
 from completions.man import MAN, man_page
 from kafka_unclean_recovery.cli.commands import complete, unclean_recovery
 
@@ -264,7 +265,7 @@ def generated() -> dict[Path, str]:
     scripts = {
         HERE / f"{top.name}.{shell}": write(top) for top in tops for shell, write in SHELLS.items()
     }
-    return scripts | {MAN / f"{top.name}.1": man_page(top) for top in tops}
+    return scripts | {MAN / f"{top.name}.1": man_page(top) for top in tops} | help_files()
 
 
 if __name__ == "__main__":

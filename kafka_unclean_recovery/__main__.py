@@ -1,5 +1,5 @@
 """Run the command line as `python -m kafka_unclean_recovery`."""
 
-from kafka_unclean_recovery.cli.commands.unclean_recovery import main
+from kafka_unclean_recovery.cli.start import unclean_recovery
 
-main()
+unclean_recovery()

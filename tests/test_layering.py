@@ -156,7 +156,7 @@ def _heavy(*modules: str) -> set[str]:
     return set(done.stdout.split())
 
 
-def test_help_imports_no_codec() -> None:
+def test_the_flags_of_all_commands_import_no_codec() -> None:
     assert (
         _heavy(f"{NAME}.cli.commands.unclean_recovery", f"{NAME}.cli.commands.elect_leaders")
         == set()

@@ -1,0 +1,39 @@
+"""The files that cli/start.py answers from: the help of each command, and all flags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from kafka_unclean_recovery.cli import entry
+from kafka_unclean_recovery.cli.commands import elect_leaders, unclean_recovery
+from kafka_unclean_recovery.cli.environment import PREFIX
+from kafka_unclean_recovery.cli.start import COLUMNS, help_file
+
+HELP = Path(__file__).parent.parent / "kafka_unclean_recovery" / "help"
+
+
+def help_files() -> dict[Path, str]:
+    """The text of each file."""
+    apps = [(unclean_recovery, PREFIX), (elect_leaders, elect_leaders.PREFIX)]
+    tops = [(each.NAME, entry.prepared(each.app, prefix)) for each, prefix in apps]
+    contexts = [context for name, top in tops for context in _contexts(name, top, None)]
+    texts = {HELP / help_file(c.command_path): f"{c.get_help()}\n" for c in contexts}
+    return texts | {HELP / "flags.txt": "".join(map(_flags, contexts))}
+
+
+def _contexts(name: str, command: Any, parent: Any) -> Iterator[Any]:
+    context = typer.Context(command, info_name=name, parent=parent, terminal_width=COLUMNS - 2)
+    yield context
+    for sub, nested in getattr(command, "commands", {}).items():
+        if not nested.hidden:
+            yield from _contexts(sub, nested, context)
+
+
+def _flags(context: Any) -> str:
+    options = [p for p in context.command.get_params(context) if p.param_type_name == "option"]
+    flags = [f"{name}{'' if p.is_flag else '='}" for p in options for name in p.opts]
+    return f"{context.command_path}\t{' '.join(flags)}\n"

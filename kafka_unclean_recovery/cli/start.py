@@ -1,0 +1,141 @@
+"""The console scripts start here: help, the version and an unknown flag are answered from files,
+before the parser is imported.
+
+The parser takes several times as long to import as Python takes to start. `make completions` writes
+the files of `help/` from the parser, and a test compares both answers. Whatever needs more than the
+files goes to the parser: variables that give flags, a narrow terminal, a stream that takes nothing.
+"""
+
+import os
+import sys
+
+from kafka_unclean_recovery import __version__
+
+RECOVERY, ELECTION = "kafka-unclean-recovery", "kafka-elect-leaders"
+COLUMNS = 80
+"""The parser makes no use of a terminal's columns beyond these."""
+_LOST, _USAGE = 1, 2
+_HELP = os.path.join(os.path.dirname(os.path.dirname(__file__)), "help")  # noqa: PTH118, PTH120
+# Variables that give flags, and those that change how Python writes texts.
+_OTHERWISE = ("KAFKA_UNCLEAN_RECOVERY", "PYTHONIOENCODING", "PYTHONUTF8")
+
+
+def unclean_recovery() -> None:
+    """Entry point of kafka-unclean-recovery."""
+    code = answered(RECOVERY, sys.argv[1:])
+    if code is None:
+        from kafka_unclean_recovery.cli.commands.unclean_recovery import main
+
+        main()
+    sys.exit(code)
+
+
+def elect_leaders() -> None:
+    """Entry point of kafka-elect-leaders."""
+    code = answered(ELECTION, sys.argv[1:])
+    if code is None:
+        from kafka_unclean_recovery.cli.commands.elect_leaders import main
+
+        main()
+    sys.exit(code)
+
+
+def answered(name: str, args: list[str]) -> int | None:
+    """Answer the command line, and return its exit code; None when only the parser can."""
+    if any(key.startswith(_OTHERWISE) for key in os.environ):
+        return None
+    try:
+        return _answered(name, args) if _columns() >= COLUMNS else None
+    except OSError:
+        return None
+
+
+def help_file(path: str) -> str:
+    """Return the name of the file with the help of a command. path: its words."""
+    return f"{path.replace(' ', '_')}.txt"
+
+
+def _answered(name: str, args: list[str]) -> int | None:
+    if args == ["--version"]:
+        return _written(1, f"{name} {__version__}\n", 0)
+    if not any(arg.startswith("--") for arg in args):
+        return None
+    flags, path, rest = _flags(), name, list(args)
+    while rest and f"{path} {rest[0]}" in flags:
+        path = f"{path} {rest.pop(0)}"
+    if rest == ["--help"]:
+        return _written(1, _read(help_file(path)), 0)
+    is_group = any(other.startswith(f"{path} ") for other in flags)
+    unknown = _first_unknown(rest, flags[path], is_group)
+    if unknown is None:
+        return None
+    return _written(2, _refusal(path, unknown, flags[path]), _USAGE)
+
+
+def _flags() -> dict[str, list[str]]:
+    """Return the flags of each command by its words; "=" ends a flag that takes a value."""
+    lines = (line.split("\t") for line in _read("flags.txt").splitlines())
+    return {path: flags.split(" ") for path, flags in lines}
+
+
+def _first_unknown(args: list[str], flags: list[str], is_group: bool) -> str | None:
+    """Return the first flag that is unknown; None without one, or when a word before it may be
+    wrong. is_group: a word that is no flag would be a command."""
+    words = iter(args)
+    for word in words:
+        flag, equals, _ = word.partition("=")
+        if not word.startswith("-") or word == "-":
+            if is_group:
+                return None
+        elif f"{flag}=" in flags:
+            if not equals and next(words, None) is None:
+                return None
+        elif flag not in flags:
+            plain = flag.isascii() and flag.isprintable()
+            return flag if plain and flag.startswith("--") and flag != "--" else None
+        elif equals:
+            return None
+    return None
+
+
+def _refusal(path: str, flag: str, flags: list[str]) -> str:
+    """Return what the parser says of an unknown flag."""
+    from difflib import get_close_matches
+
+    alike = sorted(get_close_matches(flag, [each.rstrip("=") for each in flags]))
+    hint = f" (Possible options: {', '.join(alike)})" if alike else ""
+    usage = _read(help_file(path)).partition("\n\n")[0]
+    return f"{usage}\nTry '{path} --help' for help.\n\nError: No such option: {flag}{hint}\n"
+
+
+def _columns() -> int:
+    """Return the columns of the terminal, as the parser counts them."""
+    try:
+        columns = int(os.environ["COLUMNS"])
+    except (KeyError, ValueError):
+        columns = 0
+    if columns > 0:
+        return columns
+    try:
+        return os.get_terminal_size(1).columns or COLUMNS
+    except OSError:
+        return COLUMNS
+
+
+def _read(name: str) -> str:
+    with open(os.path.join(_HELP, name), encoding="ascii") as file:  # noqa: PTH118, PTH123
+        return file.read()
+
+
+def _written(descriptor: int, text: str, code: int) -> int:
+    """Write the text, and return the code. Raises OSError when nothing could be written."""
+    data = text.encode()
+    left = data
+    try:
+        while left:
+            left = left[os.write(descriptor, left) :]
+    except OSError:
+        if left is data:
+            raise
+        return code or _LOST
+    return code

@@ -1,0 +1,116 @@
+"""What is answered from files is what the parser would have said."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kafka_unclean_recovery.cli import start
+from tests.cli.in_process import Done, commands, invoke
+
+PATHS = [words for words, _ in commands() if " complete" not in words]
+FLAGS = sorted({flag for flags in start._flags().values() for flag in flags})
+NAMES = sorted({word for path in PATHS for word in path.split()[1:]})
+PLAIN = {key: value for key, value in os.environ.items() if not key.startswith(start._OTHERWISE)}
+SCRIPT = str(Path(sys.executable).with_name("kafka-unclean-recovery"))
+
+
+def _answered(name: str, args: list[str], env: Mapping[str, str] | None = None) -> Done | None:
+    said = {1: "", 2: ""}
+
+    def write(descriptor: int, text: str, code: int) -> int:
+        said[descriptor] += text
+        return code
+
+    with (
+        patch.object(start, "_written", write),
+        patch.dict(os.environ, PLAIN | {"COLUMNS": "80"} | dict(env or {}), clear=True),
+    ):
+        code = start.answered(name, args)
+    return None if code is None else Done(code, said[1], said[2])
+
+
+def _parsed(name: str, args: list[str]) -> Done:
+    return invoke(name, *args, env={"COLUMNS": "80"})
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("flag", ["--help", "--nope", "--bootstrap-serve", "--outputs=3"])
+def test_every_command_says_at_once_what_its_parser_says(path: str, flag: str) -> None:
+    name, *words = path.split()
+    found = _answered(name, [*words, flag])
+    assert found == _parsed(name, [*words, flag])
+
+
+@pytest.mark.parametrize("name", [start.RECOVERY, start.ELECTION])
+def test_the_version_is_that_of_the_parser(name: str) -> None:
+    assert _answered(name, ["--version"]) == _parsed(name, ["--version"])
+
+
+_words = st.one_of(
+    st.sampled_from(NAMES),
+    st.sampled_from([flag.rstrip("=") for flag in FLAGS]),
+    st.sampled_from([f"{flag.rstrip('=')}=x" for flag in FLAGS]),
+    st.sampled_from(["--", "-", "-x", "--nope", "--yess", "--x=y", "", "x", "---", "--é", "--a\n"]),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from([start.RECOVERY, start.ELECTION]), st.lists(_words, max_size=5))
+def test_no_command_line_is_answered_otherwise_than_by_the_parser(
+    name: str, args: list[str]
+) -> None:
+    found = _answered(name, args)
+    if found is not None:
+        assert found == _parsed(name, args)
+
+
+@pytest.mark.parametrize(
+    "env",
+    [
+        {"COLUMNS": "79"},
+        {"KAFKA_UNCLEAN_RECOVERY_LOG_FORMAT": "json"},
+        {"KAFKA_UNCLEAN_RECOVERY_ELECT_LEADERS_YES": ""},
+        {"PYTHONIOENCODING": "utf-16"},
+    ],
+)
+def test_the_parser_answers_where_its_answer_may_differ(env: dict[str, str]) -> None:
+    assert _answered(start.RECOVERY, ["--help"], env) is None
+
+
+@pytest.mark.parametrize(
+    ("args", "code"), [(["--help"], 0), (["--version"], 0), (["doctor", "--nope"], 2)]
+)
+def test_what_is_said_at_once_imports_neither_the_parser_nor_a_client(
+    args: list[str], code: int
+) -> None:
+    script = f"import runpy, sys; sys.argv = {[SCRIPT, *args]!r}\n"
+    script += f"try: runpy.run_path({SCRIPT!r}, run_name='__main__')\n"
+    script += "except SystemExit as ended: print(ended.code, *sys.modules, file=sys.stderr)\n"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=PLAIN)
+    ended, *modules = done.stderr.splitlines()[-1].split()
+    assert int(ended) == code
+    ours = {name for name in modules if name.startswith("kafka")}
+    package = "kafka_unclean_recovery"
+    assert ours == {package, f"{package}.cli", f"{package}.cli.start"}
+    assert not {"typer", "click", "rich", "inspect", "dataclasses", "asyncio"} & set(modules)
+
+
+@pytest.mark.parametrize(
+    ("redirected", "code", "says"), [(">&-", 0, ""), (">/dev/full", 1, "No space left on device")]
+)
+def test_a_stdout_that_takes_nothing_is_left_to_the_parser(
+    redirected: str, code: int, says: str
+) -> None:
+    command = f"{SCRIPT} --help {redirected}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, env=PLAIN)
+    assert done.returncode == code
+    assert says in done.stderr
