@@ -18,7 +18,7 @@ from kafka_unclean_recovery.cli import standard_streams
 from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.exits import NOT_ALL, UNREACHABLE, USAGE, Exit, usage
 from kafka_unclean_recovery.cli.metrics_file import timed
-from kafka_unclean_recovery.cluster.config.security import ClientConfig, load_client_config
+from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.quorum import Controller, Patience, Unsure
 from kafka_unclean_recovery.cluster.reading import Reader
@@ -129,8 +129,13 @@ def connection_flags(bootstrap_server: str, config: Path | None) -> list[str]:
 
 
 def _client_config(path: Path | None) -> ClientConfig:
-    """Raises ConfigError."""
-    return load_client_config(None if path is None else str(path))
+    """Return the configuration of a client file; plaintext without one. Raises ConfigError."""
+    if path is None:
+        return ClientConfig()
+    # The readers of key stores and tokens, for which a run without a file should not wait.
+    from kafka_unclean_recovery.cluster.config.security import load_client_config
+
+    return load_client_config(str(path))
 
 
 def check_connection(bootstrap_server: str, command_config: Path | None) -> None:

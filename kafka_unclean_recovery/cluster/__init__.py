@@ -4,3 +4,6 @@ config turns a Kafka client file into a ClientConfig; wire opens one bounded con
 requests has one function for each request; nodes keeps the connections to all nodes; reading reads
 through any broker that answers; quorum sends requests to the controller, and finds out what it did.
 """
+
+# Before any other import of kafka-python: without its clients.
+import kafka_unclean_recovery.messages  # noqa: F401

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
 
-from kafka_unclean_recovery.cluster.config.security import ClientConfig
+from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed, describe_cluster
 from kafka_unclean_recovery.cluster.wire.bootstrap import connect_any
 from kafka_unclean_recovery.cluster.wire.connection import Connection

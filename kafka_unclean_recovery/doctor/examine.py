@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Generic, TypeVar
 
-from kafka_unclean_recovery.cluster.config.security import ClientConfig
+from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.reading import Reader
 from kafka_unclean_recovery.cluster.requests.asking import Portion

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from kafka_unclean_recovery.cluster.config.security import ClientConfig
+from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.reading import Reader
 from kafka_unclean_recovery.cluster.requests.describe import DESCRIBE, RequestFailed
 from kafka_unclean_recovery.cluster.requests.groups import (

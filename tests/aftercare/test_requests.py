@@ -11,7 +11,7 @@ import pytest
 from confluent_kafka import Consumer
 from confluent_kafka import TopicPartition as Position
 
-from kafka_unclean_recovery.cluster.config.security import load_client_config
+from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.cluster.requests.groups import (
     Committed,
@@ -59,7 +59,7 @@ def ask(cluster: Cluster, question: Callable[[Connection, Deadline], Awaitable[T
     async def asking() -> T:
         deadline = Deadline.after(30.0)
         addresses = parse_bootstrap(cluster.bootstrap_servers)
-        async with await connect_any(addresses, load_client_config(None), deadline) as connection:
+        async with await connect_any(addresses, ClientConfig(), deadline) as connection:
             return await question(connection, deadline)
 
     return asyncio.run(asking())

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kafka_unclean_recovery.cluster.config.security import ClientConfig
+from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.wire import connection, dial
 from kafka_unclean_recovery.cluster.wire.bootstrap import connect_any, parse_bootstrap
 from kafka_unclean_recovery.cluster.wire.connection import Connection

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from kafka_unclean_recovery.cluster.config.client_config import SaslCredentials
 from kafka_unclean_recovery.cluster.config.config_providers import resolve
-from kafka_unclean_recovery.cluster.config.security import SaslCredentials, load_client_config
+from kafka_unclean_recovery.cluster.config.security import load_client_config
 from kafka_unclean_recovery.cluster.wire.errors import ConfigError
 
 PACKAGE = "org.apache.kafka.common.config.provider."

@@ -9,7 +9,7 @@ import pytest
 from kafka.protocol.admin.cluster import DescribeClusterRequest
 from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 
-from kafka_unclean_recovery.cluster.config.security import ClientConfig
+from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
 from kafka_unclean_recovery.deadline import Deadline

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 
-from kafka_unclean_recovery.cluster.config.security import ClientConfig
+from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.quorum import Controller, Patience
 from kafka_unclean_recovery.cluster.reading import Reader

@@ -15,8 +15,9 @@ import pytest
 from kafka.protocol.metadata import MetadataRequest
 from kafka.protocol.sasl import SaslAuthenticateResponse, SaslHandshakeResponse
 
+from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.config.oauth_settings import OAuthBearer
-from kafka_unclean_recovery.cluster.config.security import ClientConfig, client_config
+from kafka_unclean_recovery.cluster.config.security import client_config
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.errors import ConfigError, ConnectionFailed, FailureKind

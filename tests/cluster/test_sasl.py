@@ -7,7 +7,7 @@ import pytest
 from kafka.protocol.metadata import MetadataRequest
 from kafka.protocol.sasl import SaslAuthenticateResponse, SaslHandshakeResponse
 
-from kafka_unclean_recovery.cluster.config.security import ClientConfig, SaslCredentials
+from kafka_unclean_recovery.cluster.config.client_config import ClientConfig, SaslCredentials
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
 

@@ -10,14 +10,10 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.serialization import PrivateFormat
 
+from kafka_unclean_recovery.cluster.config.client_config import ClientConfig, SaslCredentials
 from kafka_unclean_recovery.cluster.config.pem import pem_blocks
 from kafka_unclean_recovery.cluster.config.properties import parse_properties
-from kafka_unclean_recovery.cluster.config.security import (
-    ClientConfig,
-    SaslCredentials,
-    client_config,
-    load_client_config,
-)
+from kafka_unclean_recovery.cluster.config.security import client_config, load_client_config
 from kafka_unclean_recovery.cluster.wire.errors import ConfigError
 
 from .certificates import authority, issue
@@ -56,9 +52,9 @@ def one_line(pem: str) -> str:
 
 
 def test_no_file_means_plaintext() -> None:
-    assert load_client_config(None) == ClientConfig("PLAINTEXT")
-    assert load_client_config(None).client_id == "kafka-unclean-recovery"
-    assert load_client_config(None).request_timeout_ms is None
+    config = ClientConfig()
+    assert (config.security_protocol, config.client_id) == ("PLAINTEXT", "kafka-unclean-recovery")
+    assert config.request_timeout_ms is None
 
 
 @pytest.mark.parametrize("protocol", ["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL", "sasl_ssl"])

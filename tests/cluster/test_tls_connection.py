@@ -5,7 +5,8 @@ import ssl
 
 import pytest
 
-from kafka_unclean_recovery.cluster.config.security import ClientConfig, client_config
+from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
+from kafka_unclean_recovery.cluster.config.security import client_config
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
 

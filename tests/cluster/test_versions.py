@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from kafka_unclean_recovery.cluster.config.security import ClientConfig
+from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.versions import missing_requests, tells_fenced
 

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from confluent_kafka import Producer
 
-from kafka_unclean_recovery.cluster.config.security import ClientConfig
+from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.requests.controller_requests import alter_replica_order
 from kafka_unclean_recovery.cluster.requests.describe import (
     describe_topics,

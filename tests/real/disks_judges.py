@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
-from kafka_unclean_recovery.cluster.config.security import ClientConfig
+from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.requests.describe import describe_topics
 from kafka_unclean_recovery.deadline import Deadline

@@ -13,7 +13,7 @@ import pytest
 from kafka_unclean_recovery import boot_clock
 from kafka_unclean_recovery.cli import session
 from kafka_unclean_recovery.cluster import quorum
-from kafka_unclean_recovery.cluster.config.security import ClientConfig
+from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.quorum import Controller, Patience, Unsure
 from kafka_unclean_recovery.cluster.requests.controller_requests import alter_replica_order

@@ -20,6 +20,7 @@ from typing import NoReturn
 from kafka_unclean_recovery.cli.commands.complete import Kind, Options
 from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.environment import plain_variable
+from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.config.security import load_client_config
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.reading import Reader
@@ -56,7 +57,8 @@ async def candidates(kind: Kind, line: str, environment: Mapping[str, str]) -> l
     server = value_of(words, BOOTSTRAP, environment)
     if server is None:
         return []
-    config = load_client_config(value_of(words, CONFIG, environment))
+    path = value_of(words, CONFIG, environment)
+    config = ClientConfig() if path is None else load_client_config(path)
     nodes = Nodes(parse_bootstrap(server), config)
     try:
         reader = Reader(nodes, time.monotonic, _SECONDS)

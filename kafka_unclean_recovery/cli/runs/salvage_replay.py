@@ -15,7 +15,7 @@ from kafka_unclean_recovery.cli.console import Console, check_outside_log_direct
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, UNREACHABLE, Exit, usage
 from kafka_unclean_recovery.cli.scan_watch import Signals
 from kafka_unclean_recovery.cli.selection import Selection, selection
-from kafka_unclean_recovery.cluster.config.security import ClientConfig
+from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.wire.bootstrap import Address, connect_any, parse_bootstrap
 from kafka_unclean_recovery.cluster.wire.errors import (
     ConfigError,

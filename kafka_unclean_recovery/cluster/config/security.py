@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import os
 import re
-import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from kafka_unclean_recovery.cluster.config import oauth_settings
+from kafka_unclean_recovery.cluster.config.client_config import (
+    DEFAULT_CLIENT_ID,
+    ClientConfig,
+    SaslCredentials,
+)
 from kafka_unclean_recovery.cluster.config.config_providers import declares_providers, resolve
 from kafka_unclean_recovery.cluster.config.jaas import parse_jaas
 from kafka_unclean_recovery.cluster.config.named_files import read_text
@@ -20,8 +23,6 @@ from kafka_unclean_recovery.cluster.config.oauth_settings import OAuthBearer, oa
 from kafka_unclean_recovery.cluster.config.properties import parse_properties
 from kafka_unclean_recovery.cluster.wire.errors import ConfigError
 from kafka_unclean_recovery.cluster.wire.tls import hostname_checked, tls_context
-
-DEFAULT_CLIENT_ID = "kafka-unclean-recovery"
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
@@ -50,35 +51,12 @@ _KEY = re.compile(r"acks|retries|[a-z]{2,}(\.[a-z0-9_-]+)+")
 _NO_KEY = "what is no key of Kafka's (a value that goes on needs a \\ at the end of each line)"
 
 
-@dataclass(frozen=True, slots=True)
-class SaslCredentials:
-    """The mechanism (PLAIN or SCRAM) and the user that logs in."""
-
-    mechanism: str
-    username: str
-    password: str = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class ClientConfig:
-    """The way to connect. request_timeout_ms: None unless the file sets it. not_honoured: the keys
-    of the file that have no effect here, sorted, and none that may be part of a secret."""
-
-    security_protocol: str = "PLAINTEXT"
-    ssl_context: ssl.SSLContext | None = None
-    check_hostname: bool = True
-    sasl: SaslCredentials | OAuthBearer | None = None
-    client_id: str = DEFAULT_CLIENT_ID
-    request_timeout_ms: int | None = None
-    not_honoured: tuple[str, ...] = ()
-
-
-def load_client_config(path: str | None) -> ClientConfig:
-    """Read a client file; None gives plaintext and the defaults. Raises ConfigError.
+def load_client_config(path: str) -> ClientConfig:
+    """Read a client file. Raises ConfigError.
 
     The file is ISO-8859-1, as Java reads it: other characters are written \\uXXXX.
     """
-    return ClientConfig() if path is None else client_config(load_properties(path), path)
+    return client_config(load_properties(path), path)
 
 
 def load_properties(path: str) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from kafka_unclean_recovery.cluster.config.security import ClientConfig
+from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.errors import ConfigError, NoBrokerReachable
 from kafka_unclean_recovery.cluster.wire.race import first_success

@@ -15,7 +15,7 @@ from typing import Any, Self
 from kafka.protocol.metadata import ApiVersionsRequest
 
 from kafka_unclean_recovery import __version__
-from kafka_unclean_recovery.cluster.config.security import ClientConfig
+from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.wire import failures, frames
 from kafka_unclean_recovery.cluster.wire.dial import (
     Endpoint,
@@ -28,7 +28,6 @@ from kafka_unclean_recovery.cluster.wire.dial import (
 )
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind, most_telling
 from kafka_unclean_recovery.cluster.wire.race import first_success
-from kafka_unclean_recovery.cluster.wire.sasl import log_in
 from kafka_unclean_recovery.deadline import Deadline
 
 _UNSUPPORTED_VERSION_ERROR = 35
@@ -236,6 +235,9 @@ async def _open_endpoint(
     try:
         await connection._learn_versions(deadline)
         if config.sasl is not None:
+            # For which a connection without a login should not wait.
+            from kafka_unclean_recovery.cluster.wire.sasl import log_in
+
             ask = partial(connection.request, deadline=deadline)
             connection._let_in_for(await log_in(ask, config.sasl, address, deadline))
     except BaseException:

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from enum import StrEnum
 
-from kafka_unclean_recovery.cluster.config.security import ClientConfig
+from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
 from kafka_unclean_recovery.deadline import Deadline

@@ -9,8 +9,8 @@ from kafka.net.sasl.plain import SaslMechanismPlain
 from kafka.net.sasl.scram import SaslMechanismScram
 from kafka.protocol.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
 
+from kafka_unclean_recovery.cluster.config.client_config import SaslCredentials
 from kafka_unclean_recovery.cluster.config.oauth_settings import OAuthBearer
-from kafka_unclean_recovery.cluster.config.security import SaslCredentials
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
 from kafka_unclean_recovery.deadline import Deadline
 

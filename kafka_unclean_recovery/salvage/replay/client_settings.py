@@ -7,13 +7,9 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 
+from kafka_unclean_recovery.cluster.config.client_config import ClientConfig, SaslCredentials
 from kafka_unclean_recovery.cluster.config.oauth_settings import OAuthBearer
-from kafka_unclean_recovery.cluster.config.security import (
-    ClientConfig,
-    SaslCredentials,
-    client_config,
-    load_properties,
-)
+from kafka_unclean_recovery.cluster.config.security import client_config, load_properties
 from kafka_unclean_recovery.cluster.wire.tls import key_blocks, trusted_certificates
 from kafka_unclean_recovery.deadline import Deadline
 

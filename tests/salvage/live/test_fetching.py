@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_unclean_recovery.cluster.config.security import load_client_config
+from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.requests.replica_fetch import Fetched
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
@@ -67,7 +67,7 @@ def _fetch(
 
     monkeypatch.setattr(fetching, "fetch_records", fetch)
     monkeypatch.setattr(fetching, "_PAUSE_SECONDS", 0.01)
-    nodes = Nodes([], load_client_config(None))
+    nodes = Nodes([], ClientConfig())
     monkeypatch.setattr(nodes, "broker", connected)
     sizes: list[int] = []
     limits = (Deadline.after(60), patience)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kafka_unclean_recovery.cli.runs.salvage import parquet_records
-from kafka_unclean_recovery.cluster.config.security import load_client_config
+from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
 from kafka_unclean_recovery.log_dir.watching import Unwatched
@@ -61,7 +61,7 @@ class Scripted:
             for loser in losers
         }
         saver = TailSaver(
-            nodes=Nodes([], load_client_config(None)),
+            nodes=Nodes([], ClientConfig()),
             brokers={id_: Broker(id_, f"b{id_}", 9092) for id_ in (1, 2, LEADER_ID)},
             leaders=DesignatedLeaders("c1", partitions),
             output=Output(self.root, parquet_records()),

@@ -1,0 +1,46 @@
+"""A recovery imports kafka-python's codec, and nobody who wants its clients notices."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import version
+
+
+def _printed(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_a_recovery_imports_no_client_of_kafka_python() -> None:
+    code = "import kafka_unclean_recovery.cli.runs.unclean_recovery, sys; print(*sys.modules)"
+    modules = set(_printed(code).split())
+    assert "kafka.protocol" in modules
+    assert not {"kafka.consumer", "kafka.producer", "kafka.admin", "kafka.net"} & modules
+
+
+def test_a_client_that_is_asked_for_is_there() -> None:
+    code = (
+        "import kafka_unclean_recovery.cluster, sys, kafka, kafka.protocol.metadata\n"
+        "print('kafka.admin' in sys.modules)\n"
+        "from kafka import KafkaConsumer\n"
+        "print(KafkaConsumer.__module__, kafka.KafkaAdminClient.__name__, type(kafka).__name__)\n"
+        "print(kafka.__version__)"
+    )
+    assert _printed(code).splitlines() == [
+        "False",
+        "kafka.consumer.group KafkaAdminClient module",
+        version("kafka-python"),
+    ]
+
+
+def test_a_package_that_is_imported_already_stays_as_it_is() -> None:
+    code = "import kafka; before = kafka; import kafka_unclean_recovery.cluster; import kafka"
+    code += "; print(kafka is before, hasattr(kafka, 'nothing'))"
+    assert _printed(code) == "True False"
+
+
+def test_what_the_package_lacks_is_an_attribute_error() -> None:
+    code = "import kafka_unclean_recovery.cluster, kafka\n"
+    code += "try: kafka.nothing\nexcept AttributeError as error: print(error)"
+    assert _printed(code) == "module 'kafka' has no attribute 'nothing'"
