@@ -29,8 +29,7 @@ ALLOWED = {
         *("cluster", "deadline", "files", "formats", "planning", "report", "transport"),
     },
     "recovery": {
-        *("aftercare", "cluster", "deadline", "files", "planning", "report", "shutdown"),
-        "transport",
+        *("cluster", "deadline", "files", "planning", "report", "shutdown", "transport"),
     },
     "post_mortem": {"files", "formats", "planning", "report"},
     "doctor": {"cluster", "deadline", "files", "formats", "planning", "report", "transport"},

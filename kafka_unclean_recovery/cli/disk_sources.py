@@ -8,15 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafka_unclean_recovery.cli.complaints import scan_complaints
 from kafka_unclean_recovery.cli.console import Console, read_input
 from kafka_unclean_recovery.cli.exits import Exit, usage
 from kafka_unclean_recovery.cli.selection import Selection
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.files.replica_info_file import parse_replica_info
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import ReplicaInfo
-from kafka_unclean_recovery.planning.merged_scans import merge_infos
 
 if TYPE_CHECKING:
     from kafka_unclean_recovery.cli.scan_watch import ScanWatch
@@ -50,6 +47,10 @@ def read_sources(console: Console, sources: Sources, chosen: Selection) -> Repli
     Doubts are said on stderr. Raises Exit(2), and Exit(130 or 143) when a signal ended the scan,
     because no plan can rest on half a disk.
     """
+    # For which a run without disks should not wait, as for the readers of log directories below.
+    from kafka_unclean_recovery.cli.complaints import scan_complaints
+    from kafka_unclean_recovery.planning.merged_scans import merge_infos
+
     infos = [(str(path), read_info(path, chosen)) for path in sources.replica_info_files]
     if sources.log_dirs:
         infos.append((_DIRECTORY_FLAG, _scan(console, sources, chosen)))
@@ -64,6 +65,8 @@ def read_sources(console: Console, sources: Sources, chosen: Selection) -> Repli
 
 def read_info(path: Path, chosen: Selection) -> ReplicaInfo:
     """Return the chosen partitions of a file of --replica-info-file. Raises Exit(2)."""
+    from kafka_unclean_recovery.files.replica_info_file import parse_replica_info
+
     try:
         info = parse_replica_info(read_input(path, _FILE_FLAG), str(path))
     except InputError as error:

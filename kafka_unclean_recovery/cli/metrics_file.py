@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.cli.console import (
@@ -24,8 +24,9 @@ from kafka_unclean_recovery.cli.console import (
     partial_of,
 )
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
-from kafka_unclean_recovery.report.prometheus import Metric, exposition, labelled
-from kafka_unclean_recovery.report.run_metrics import run_metrics
+
+if TYPE_CHECKING:
+    from kafka_unclean_recovery.report.prometheus import Metric
 
 T = TypeVar("T")
 
@@ -50,6 +51,11 @@ class _Run:
 
 # One process runs one command, so one run for the whole process is enough.
 _run: _Run | None = None
+
+
+def is_wanted() -> bool:
+    """Tell whether this run writes metrics."""
+    return _run is not None
 
 
 def found(metrics: Sequence[Metric]) -> None:
@@ -106,6 +112,9 @@ def write_pass() -> None:
 
 def _write(run: _Run, exit_code: int | None) -> None:
     """Write the file. Raises Exit(2)."""
+    from kafka_unclean_recovery.report.prometheus import exposition, labelled
+    from kafka_unclean_recovery.report.run_metrics import run_metrics
+
     seconds = time.monotonic() - run.begun
     about = run_metrics(__version__, time.time(), seconds, exit_code, run.phases)
     # The collector reads all files of a directory together: no series may be in two of them.

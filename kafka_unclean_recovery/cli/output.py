@@ -11,23 +11,31 @@ from kafka_unclean_recovery.cli.console import Console, colours_wanted
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK
 from kafka_unclean_recovery.cli.flags import ReplicaFormat
 from kafka_unclean_recovery.model import Report
-from kafka_unclean_recovery.report.document import render_json
-from kafka_unclean_recovery.report.ladder_text import render_ladders
-from kafka_unclean_recovery.report.run_metrics import report_metrics
-from kafka_unclean_recovery.report.table import render_outcomes, render_table
 
 
 def print_report(console: Console, report: Report, how: ReplicaFormat, with_replicas: bool) -> None:
-    metrics_file.found(report_metrics(report))
+    """Print the report in this format, and give its figures to --metrics-file."""
+    # Each format is imported by need: nobody waits for the others.
+    if metrics_file.is_wanted():
+        from kafka_unclean_recovery.report.run_metrics import report_metrics
+
+        metrics_file.found(report_metrics(report))
+    console.artefact(_rendered(report, how, with_replicas))
+
+
+def _rendered(report: Report, how: ReplicaFormat, with_replicas: bool) -> str:
     if how is ReplicaFormat.JSON:
-        console.artefact(render_json(report))
-    elif how is ReplicaFormat.LADDER:
+        from kafka_unclean_recovery.report.document import render_json
+
+        return render_json(report)
+    if how is ReplicaFormat.LADDER:
+        from kafka_unclean_recovery.report.ladder_text import render_ladders
+
         width = shutil.get_terminal_size().columns
-        console.artefact(render_ladders(report, width, colours_wanted(os.environ)))
-    elif with_replicas:
-        console.artefact(render_table(report))
-    else:
-        console.artefact(render_outcomes(report))
+        return render_ladders(report, width, colours_wanted(os.environ))
+    from kafka_unclean_recovery.report.table import render_outcomes, render_table
+
+    return render_table(report) if with_replicas else render_outcomes(report)
 
 
 def say_failures(console: Console, report: Report) -> None:

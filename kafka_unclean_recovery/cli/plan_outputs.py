@@ -11,11 +11,6 @@ from pathlib import Path
 
 from kafka_unclean_recovery.cli.console import Console, check_output, write_new
 from kafka_unclean_recovery.cli.exits import usage
-from kafka_unclean_recovery.files.plan_file import (
-    STOCK_SCRIPT_WARNING,
-    manual_recovery_json,
-    plan_json,
-)
 from kafka_unclean_recovery.model import Cluster, PartitionPlan
 
 MANUAL = "--manual-recovery-output-file"
@@ -38,6 +33,12 @@ class PlanOutputs:
 
     def write(self, console: Console, cluster: Cluster, plans: Collection[PartitionPlan]) -> None:
         """Write the wanted files. Raises Exit(2)."""
+        from kafka_unclean_recovery.files.plan_file import (
+            STOCK_SCRIPT_WARNING,
+            manual_recovery_json,
+            plan_json,
+        )
+
         if self.plan is not None:
             now = datetime.now(UTC).isoformat(timespec="seconds")
             write_new(self.plan, plan_json(cluster, list(plans), now), PLAN)

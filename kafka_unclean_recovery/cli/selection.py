@@ -10,7 +10,6 @@ from pathlib import Path
 from kafka_unclean_recovery.cli.console import read_input
 from kafka_unclean_recovery.cli.exits import Exit, usage
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.files.partitions_file import parse_partitions
 from kafka_unclean_recovery.model import TopicPartition
 
 _INT32_MAX = 2**31 - 1
@@ -63,6 +62,8 @@ def selection(topics: str | None, path_to_json_file: Path | None) -> Selection:
 
 def read_partitions(path: Path) -> tuple[TopicPartition, ...]:
     """Return the partitions of --path-to-json-file, in the order of the file. Raises Exit(2)."""
+    from kafka_unclean_recovery.files.partitions_file import parse_partitions
+
     try:
         return parse_partitions(read_input(path, "--path-to-json-file"), str(path))
     except InputError as error:

@@ -6,14 +6,17 @@ import os
 import pwd
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kafka_unclean_recovery.cli.console import read_input
 from kafka_unclean_recovery.cli.exits import usage
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.files.approval_file import Approval, parse_approval
-from kafka_unclean_recovery.files.plan_reading import PlanFile, read_plan
 from kafka_unclean_recovery.planning.loss_limits import parse_loss_limits
 from kafka_unclean_recovery.recovery.terms import PLAN, Terms
+
+if TYPE_CHECKING:
+    from kafka_unclean_recovery.files.approval_file import Approval
+    from kafka_unclean_recovery.files.plan_reading import PlanFile
 
 APPROVAL = "--require-approval"
 
@@ -33,16 +36,26 @@ def read_terms(
     """Read the loss limits, the plan and its approval. Raises Exit(2)."""
     try:
         limits = parse_loss_limits(accept_loss)
-        planned = None if plan is None else read_plan(read_input(plan, PLAN), f"{PLAN} {plan}")
+        planned = None if plan is None else _plan(plan)
         approved = None if approval is None else _approval(approval, planned)
     except InputError as error:
         raise usage(str(error)) from None
     return Terms(tuple(accept_loss), limits, planned, approved)
 
 
+def _plan(path: Path) -> PlanFile:
+    """Read the plan. Raises Exit(2), InputError."""
+    # The readers of plans and approvals, for which a run without them should not wait.
+    from kafka_unclean_recovery.files.plan_reading import read_plan
+
+    return read_plan(read_input(path, PLAN), f"{PLAN} {path}")
+
+
 def _approval(path: Path, plan: PlanFile | None) -> Approval:
     """Read the approval and check that another user approved this plan. Raises Exit(2),
     InputError."""
+    from kafka_unclean_recovery.files.approval_file import parse_approval
+
     given = f"{APPROVAL} {path}"
     if plan is None:
         raise usage(f"{given}: give {PLAN} with the plan that was approved, too")

@@ -27,7 +27,6 @@ from kafka_unclean_recovery.model import (
 )
 from kafka_unclean_recovery.planning.broker_return import by_broker, why_wait
 from kafka_unclean_recovery.planning.election_rules import Choice, designate, refuse_or_settle
-from kafka_unclean_recovery.planning.merged_scans import add_disks
 from kafka_unclean_recovery.planning.plan import plan_partition
 from kafka_unclean_recovery.recovery.consent import Consent, as_settled
 from kafka_unclean_recovery.recovery.journal_evidence import note_decisions, note_verified
@@ -209,6 +208,9 @@ def plan_recovery(seen: Observation) -> Plans:
 def with_disks(seen: Observation, info: ReplicaInfo) -> Observation:
     """Return the observation with the logs on the disks of replicas that are not live. Raises
     InputError for disks of another cluster."""
+    # For which a run without disks should not wait.
+    from kafka_unclean_recovery.planning.merged_scans import add_disks
+
     logs = add_disks(seen.replica_logs, seen.states, seen.cluster.cluster_id, info)
     return replace(seen, replica_logs=logs)
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kafka_unclean_recovery.files.approval_file import Approval
-from kafka_unclean_recovery.files.plan_reading import PlanFile, differences
 from kafka_unclean_recovery.model import Outcome, OutcomeKind, PartitionPlan, TopicPartition
 from kafka_unclean_recovery.planning.loss_limits import LossLimits, over_limit
+
+if TYPE_CHECKING:
+    from kafka_unclean_recovery.files.approval_file import Approval
+    from kafka_unclean_recovery.files.plan_reading import PlanFile
 
 PLAN = "--plan"
 
@@ -38,6 +40,8 @@ class Terms:
         planned = self.plan.partitions.get(plan.state.topic_partition)
         if planned is None:
             return f"{PLAN} has no such partition"
+        from kafka_unclean_recovery.files.plan_reading import differences
+
         changed = differences(planned, plan)
         return f"not as in {PLAN}: {'; '.join(changed)}; plan again" if changed else None
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.aftercare.comparing import with_returning
 from kafka_unclean_recovery.aftercare.ending import Ended, end_transactions
+from kafka_unclean_recovery.aftercare.journal_line import note_aftercare
 from kafka_unclean_recovery.aftercare.looking import Asked, look
 from kafka_unclean_recovery.aftercare.producers import producers_advice
 from kafka_unclean_recovery.aftercare.report import render_json
@@ -42,7 +43,6 @@ from kafka_unclean_recovery.model import Broker, GroupBeyond, ReplicaInfo, Topic
 from kafka_unclean_recovery.planning.merged_scans import check_cluster
 from kafka_unclean_recovery.post_mortem.reading import read_post_mortem
 from kafka_unclean_recovery.post_mortem.story import lossless
-from kafka_unclean_recovery.recovery.journal_evidence import note_aftercare
 from kafka_unclean_recovery.shutdown import Interrupted
 from kafka_unclean_recovery.transport.choosing import ChosenSource
 from kafka_unclean_recovery.wording import count_text

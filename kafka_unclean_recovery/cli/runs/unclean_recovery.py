@@ -14,7 +14,6 @@ from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.flags import ReplicaFormat
 from kafka_unclean_recovery.cli.output import exit_code_of, print_report, say_failures
-from kafka_unclean_recovery.cli.resumed import resumed_json
 from kafka_unclean_recovery.cli.runs.recovery_inputs import (
     Inputs,
     asked_for,
@@ -37,7 +36,6 @@ from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.files.journal_lines import half_done
 from kafka_unclean_recovery.mechanisms import Wishes
 from kafka_unclean_recovery.model import Cluster, PartitionPlan, ReplicaInfo
-from kafka_unclean_recovery.planning.merged_scans import check_cluster
 from kafka_unclean_recovery.recovery.recover import Power, Save, Unsaved, look
 from kafka_unclean_recovery.recovery.recover import recover as recover_partitions
 from kafka_unclean_recovery.recovery.views import Wanted, unknown_brokers
@@ -87,6 +85,8 @@ def _resume(console: Console, options: Options, path: Path) -> int:
         if not left:
             console.say(f"{path}: nothing is left to finish")
         if options.format is ReplicaFormat.JSON:
+            from kafka_unclean_recovery.cli.resumed import resumed_json
+
             console.artefact(resumed_json(cluster.cluster_id, path, done))
         return OK
 
@@ -173,6 +173,8 @@ async def _check_awaited(session: Session, cluster: Cluster, wanted: Wanted) -> 
 
 def _check_cluster(disks: ReplicaInfo, cluster_id: str) -> None:
     """Check that the disks belong to this cluster. Raises Exit(2)."""
+    from kafka_unclean_recovery.planning.merged_scans import check_cluster
+
     try:
         check_cluster(disks, cluster_id)
     except InputError as error:
