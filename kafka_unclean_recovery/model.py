@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from kafka_unclean_recovery.mechanisms import ScanMode
 
@@ -18,8 +19,9 @@ INTERNAL_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_s
 """Kafka's own topics, without which groups, transactions and share groups stand still."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class TopicPartition:
+class TopicPartition(NamedTuple):
+    """A partition by its name; a tuple because it is the key of most dictionaries."""
+
     topic: str
     partition: int
 
@@ -152,7 +154,8 @@ class PartitionState:
     @property
     def online_replicas(self) -> tuple[int, ...]:
         """Replicas whose broker is live and unfenced and whose log directory works."""
-        return tuple(r for r in self.replicas if r not in self.offline_replicas)
+        offline = self.offline_replicas
+        return tuple([r for r in self.replicas if r not in offline]) if offline else self.replicas
 
 
 BROKER_LISTS = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from kafka_unclean_recovery.files.codec import json_line, to_model
+from kafka_unclean_recovery.files.codec import json_line
 from kafka_unclean_recovery.files.journal_lines import Reordered
 
 
@@ -14,5 +14,5 @@ def resumed_json(cluster_id: str, journal: Path, done: Sequence[Reordered]) -> s
     # Imported for this line alone: most recoveries resume nothing.
     from kafka_unclean_recovery.formats.printed import PutBackJson, ResumeJson
 
-    put_back = tuple(to_model(each.topic_partition, PutBackJson) for each in done)
+    put_back = tuple(PutBackJson(*each.topic_partition) for each in done)
     return json_line(ResumeJson(cluster_id=cluster_id, journal=str(journal), put_back=put_back))

@@ -41,7 +41,8 @@ def controller_choice(state: PartitionState, order: Sequence[int]) -> int:
     in the ELR when the ISR is empty; else the last known leader if ISR and ELR are empty, it is the
     only one recorded and lives; else the first live replica. NO_LEADER when no replica lives.
     """
-    live = [r for r in order if r in state.online_replicas]
+    online = state.online_replicas
+    live = [r for r in order if r in online]
     clean = [r for r in live if r in (state.isr or state.elr)]
     if clean:
         return clean[0]
@@ -99,7 +100,8 @@ def _electable(
         return _refused(
             f"the controller would elect broker {choice}, the last known leader, over any order"
         )
-    back = [r for r in now.online_replicas if r not in before.online_replicas]
+    were_online = before.online_replicas
+    back = [r for r in now.online_replicas if r not in were_online]
     if back:
         return _refused(f"broker {back[0]} has come back since, and may hold more; plan again")
     return None

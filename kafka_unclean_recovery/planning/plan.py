@@ -152,14 +152,15 @@ def _candidate(
     dead_tails: list[EpochLineage] = []
     divergences: list[Divergence] = []
     certain_known = possible_known = leader.sure
+    online = state.online_replicas
     for log in logs:
         if log.broker == leader.broker:
             continue
-        follows = log.live or log.broker in state.online_replicas
+        follows = log.live or log.broker in online
         offset = kept_under(log, leader)
         if offset is None or (forgotten(leader) and not log.empty):
             answered = log.live and log.problem is None
-            certain_known &= not (answered or log.broker in state.online_replicas)
+            certain_known &= not (answered or log.broker in online)
             possible_known &= answered
         if offset is None or log.epochs is None:
             continue
@@ -213,8 +214,9 @@ def _refusal(
         return ONLY_SUSPECTS
     if best.empty and (fuller := _unranked_with_records(logs, ranking)):
         return HOLDS_RECORDS.format(broker=fuller[0])
-    online = [log for log in logs if log.broker in state.online_replicas]
-    if further := [log.broker for log in online if ends_further(log, best)]:
+    online = state.online_replicas
+    alive = [log for log in logs if log.broker in online]
+    if further := [log.broker for log in alive if ends_further(log, best)]:
         return ENDS_FURTHER.format(broker=further[0])
     return None
 

@@ -45,7 +45,7 @@ def render_json(told: PostMortem) -> str:
             problems=told.problems,
             groups_asked=told.groups_asked,
             unknown=told.unknown,
-            unfinished=to_model(told.unfinished, tuple[TopicPartitionJson, ...]),
+            unfinished=tuple(TopicPartitionJson(*tp) for tp in told.unfinished),
             timeline=to_model(told.moments, tuple[MomentJson, ...]),
             consents=tuple({"at_ms": at_ms, **fields} for at_ms, fields in told.consents),
             losses=_losses(told),

@@ -131,7 +131,7 @@ class Gathering:
         if log is None:
             problem = self._why_unknown(broker) if live else "broker is down"
             return ReplicaLog(broker, live=live, problem=problem)
-        return replace(log, live=live)
+        return log if log.live == live else replace(log, live=live)
 
     def _why_unknown(self, broker: int) -> str:
         asked = broker in self._logs

@@ -81,7 +81,7 @@ class DesignatedJson(Entry, frozen=True):
 
 def designated_json(designated: Designated) -> str:
     """For `parse_designated`, in another process."""
-    partition = to_json(designated.topic_partition)
+    partition = designated.topic_partition._asdict()
     rest = {key: to_json(getattr(designated, key)) for key in _KEYS}
     return json.dumps({**partition, **rest})
 

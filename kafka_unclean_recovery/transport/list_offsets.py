@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.requests.asking import NOT_ANSWERED
@@ -94,20 +93,21 @@ async def _ask(
 
 
 def _end(broker: int, end: EndOffset | None) -> ReplicaLog:
-    log = ReplicaLog(broker, live=True, source=SOURCE)
     if end is None:
-        return replace(log, problem=NOT_ANSWERED)
+        return ReplicaLog(broker, live=True, source=SOURCE, problem=NOT_ANSWERED)
     if end.error != NONE:
-        return replace(log, problem=error_name(end.error))
-    return replace(log, log_end_offset=end.log_end_offset)
+        return ReplicaLog(broker, live=True, source=SOURCE, problem=error_name(end.error))
+    return ReplicaLog(broker, live=True, source=SOURCE, log_end_offset=end.log_end_offset)
 
 
 def _log(broker: int, end: EndOffset | None, probe: LineageProbe | None) -> ReplicaLog:
-    log = _end(broker, end)
     if probe is None:
-        return log
-    return replace(
-        log,
+        return _end(broker, end)
+    return ReplicaLog(
+        broker,
+        live=True,
+        source=SOURCE,
+        log_end_offset=probe.log_end_offset,
         last_written_leader_epoch=probe.last_written_leader_epoch,
         log_start_offset=known_offset(probe.log_start_offset),
         high_watermark=known_offset(probe.high_watermark),

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from kafka_unclean_recovery.aftercare.journal_line import note_aftercare
 from kafka_unclean_recovery.files.approval_file import parse_approval
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.files.plan_file import plan_digest
@@ -19,11 +20,7 @@ from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.post_mortem.document import render_json
 from kafka_unclean_recovery.post_mortem.reading import read_post_mortem
 from kafka_unclean_recovery.recovery.group_offsets import Witnesses
-from kafka_unclean_recovery.recovery.journal_evidence import (
-    note_aftercare,
-    note_decisions,
-    note_verified,
-)
+from kafka_unclean_recovery.recovery.journal_evidence import note_decisions, note_verified
 from kafka_unclean_recovery.recovery.observe import Observation
 from kafka_unclean_recovery.recovery.views import Wanted
 from kafka_unclean_recovery.salvage.designated import (
