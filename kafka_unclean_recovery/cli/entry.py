@@ -36,6 +36,7 @@ _INTERRUPTED = 130
 # Some releases of Typer contain click, others depend on it; this name works with both.
 _UsageError: Any = typer.BadParameter.__base__
 _FLAG = "--log-format"
+_NO_NUMBER = "is not a valid int range"
 # True once a command has begun; before that only the parser writes to stdout.
 _begun = False
 
@@ -159,8 +160,8 @@ def _say_usage_error(error: Any, path: str) -> int:
             variable = variable_of(option)
             hint = f"{hint} from the environment ({variable}={os.environ[variable]})"
         error.param_hint = hint or None
-        # Typer puts this prefix in front of its messages.
-        error.message = (error.message or "").removeprefix("Value error, ")
+        # The parser's words for a number that it can't read.
+        error.message = (error.message or "").replace(_NO_NUMBER, "is no whole number")
     if is_json():
         from kafka_unclean_recovery.cli.console import Console
 

@@ -185,10 +185,10 @@ def test_a_crash_and_the_process_table_show_nothing(home: Home) -> None:
     """It fails in the middle of a login; and it is looked at while it hangs there."""
     config = home.config({})
     crash = (
-        "from kafka_unclean_recovery.cluster.wire import connection, sasl\n"
+        "from kafka_unclean_recovery.cluster.wire import sasl\n"
         "async def crash(ask, credentials, address, deadline):\n"
         "    raise RuntimeError(f'forced: {credentials!r} {ask!r}')\n"
-        "connection.log_in = crash\n"
+        "sasl.log_in = crash\n"
     )
     hang = crash.replace("raise RuntimeError(f'forced: {credentials!r} {ask!r}')", "{}").format(
         "import asyncio; print('here', flush=True); await asyncio.sleep(60)"
