@@ -217,6 +217,8 @@ class Reader:
         deadline = Deadline.after(within, self._clock)
         committed: int | None = None
         for tries in itertools.count(1):
+            # Waiting for one that has all and is silent takes as long: others have all by then.
+            last = deadline.expired
             quorum = await self.quorum(min(self._timeout, patience))
             if quorum is None or not quorum.tells_ends:
                 found = await self._agreed(read, deadline)
@@ -227,7 +229,7 @@ class Reader:
             if answer is not None:
                 found = answer[0]
                 break
-            if deadline.expired:
+            if last:
                 raise Behind(_behind_text(quorum, self._nodes.live, committed))
             await asyncio.sleep(_PAUSE_SECONDS)
             if tries > 1:

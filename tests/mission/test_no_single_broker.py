@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -228,6 +230,33 @@ def test_a_better_replica_that_a_broker_behind_the_others_does_not_know_of_is_el
     without_best.start(BEST)
     done = run(RECOVERY, *_through(without_best, SHORTER, BEST), *ELECT)
     assert (done.returncode, _leaders(without_best)) == (0, [BEST] * PARTITIONS), done.stderr
+
+
+@pytest.mark.parametrize("number", [1, 2], ids=["at first", "before the election"])
+def test_a_broker_a_record_behind_is_read_once_it_is_not_though_only_a_silent_one_was_level(
+    outage: Cluster, number: int
+) -> None:
+    """A controller writes two records a second, and a broker has each some milliseconds later."""
+    outage.pause(BEST)
+    looks = itertools.count(1)
+
+    def a_record_behind(answer: dict[str, Any]) -> dict[str, Any]:
+        (partition,) = answer["topics"][0]["partitions"]
+        for observer in partition["observers"]:
+            if observer["replica_id"] == SHORTER:
+                observer["log_end_offset"] = partition["high_watermark"] - 1
+        # The cluster stands still for as long: waiting for the silent one takes the rest.
+        time.sleep(1.0)
+        return answer
+
+    def once(_: Seen) -> Action | None:
+        return Rewrite(a_record_behind) if next(looks) == number else None
+
+    outage.intercept("DescribeQuorum", once, times=EVERY)
+    losing = ("--accept-loss", "*", "--recovery-duration-ms", "3000")
+    done = run(RECOVERY, *_through(outage, SHORTER), *ELECT, *losing)
+    assert (done.returncode, _leaders(outage)) == (0, [SHORTER] * PARTITIONS), done.stderr
+    assert next(looks) > number
 
 
 def test_nobody_is_elected_on_the_word_of_a_broker_that_is_behind_the_controller(
