@@ -9,21 +9,31 @@ from xdist.scheduler import LoadFileScheduling, Scheduling
 from xdist.workermanage import WorkerController
 
 _SPARK = "tests/spark/"
-# Each of these takes a core for 20 s or more, or Java; `make test` runs them like all others.
+# Each of these takes a core or waits for 20 s or more, or needs Java; `make test` runs them like
+# all others.
 _SLOW = (
     _SPARK,
+    "tests/aftercare/test_looking.py",
     "tests/cli/test_emulator.py",
+    "tests/cli/test_salvage.py",
+    "tests/cli/test_scan_log_dirs.py",
+    "tests/cli/test_secrets.py",
     "tests/cli/test_standard_streams.py",
+    "tests/cli/test_witnesses.py",
+    "tests/emulator/test_clients.py",
+    "tests/emulator/test_outage.py",
+    "tests/emulator/test_security.py",
+    "tests/emulator/test_torment.py",
     "tests/examples/test_kubernetes.py",
+    "tests/examples/test_rehearsal.py",
     "tests/log_dir/test_corruption.py",
     "tests/log_dir/test_hostile_tree.py",
-    "tests/mission/test_by_the_probes.py",
-    "tests/mission/test_dead_readers.py",
-    "tests/mission/test_faults.py",
-    "tests/mission/test_outages.py",
-    "tests/mission/test_wait_for_brokers.py",
+    "tests/log_dir/test_pieces.py",
+    "tests/mission/",
     "tests/model_check/",
     "tests/simulation/",
+    "tests/stores/test_faults.py",
+    "tests/transport/test_honest_elections.py",
     "tests/transport/test_on_the_emulator.py",
 )
 

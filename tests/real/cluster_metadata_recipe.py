@@ -65,11 +65,16 @@ class MetadataAtRest:
 
 
 def metadata_at_rest(version: str, directory: Path) -> MetadataAtRest:
-    digest = zlib.crc32(Path(__file__).read_bytes())
-    name = f"metadata-at-rest-{version}-{digest:08x}{suffix()}"
-    unpack(made_once(CACHE / "outages" / name, lambda made: _make(version, made)), directory)
+    unpack(archive(version), directory)
     states = json.loads((directory / "states.json").read_text())
     return MetadataAtRest(version, directory, tuple(_state(found) for found in states))
+
+
+def archive(version: str) -> Path:
+    """The cluster, packed; made when it is asked for the first time."""
+    digest = zlib.crc32(Path(__file__).read_bytes())
+    name = f"metadata-at-rest-{version}-{digest:08x}{suffix()}"
+    return made_once(CACHE / "outages" / name, lambda made: _make(version, made))
 
 
 def _state(found: Mapping[str, Any]) -> PartitionState:
@@ -79,9 +84,9 @@ def _state(found: Mapping[str, Any]) -> PartitionState:
     return PartitionState(**as_tuples)
 
 
-def _make(version: str, archive: Path) -> None:
+def _make(version: str, target: Path) -> None:
     with (
-        quick_scratch(archive.parent) as scratch,
+        quick_scratch(target.parent) as scratch,
         KafkaCluster.create(
             scratch, version, brokers=3, properties=PROPERTIES, log_dirs_per_broker=2
         ) as cluster,
@@ -94,7 +99,7 @@ def _make(version: str, archive: Path) -> None:
         states = _settled(cluster)
         cluster.kill_all()
         (scratch / "states.json").write_text(json.dumps([asdict(state) for state in states]))
-        pack(scratch, archive)
+        pack(scratch, target)
 
 
 def _ordinary_days(cluster: KafkaCluster) -> None:

@@ -6,6 +6,7 @@ Everything here is found in files at rest: the clusters were made once and kille
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from kafka_unclean_recovery.log_dir.metadata.image import (
     partition_epochs,
     partition_states,
 )
-from tests.real.cluster_metadata_recipe import MetadataAtRest, metadata_at_rest
+from tests.real.cluster_metadata_recipe import MetadataAtRest, archive, metadata_at_rest
 from tests.real.dumped_metadata import dumped, ours, records
 
 VERSIONS = ("4.3.1", "3.9.1", "3.6.2")
@@ -30,9 +31,16 @@ CONTROLLER = 101
 LAST_ALIVE = 1
 
 
+@pytest.fixture(scope="module")
+def _made() -> None:
+    """Each waits a minute until its nodes delete what is old: all at once."""
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(archive, VERSIONS))
+
+
 @pytest.fixture(scope="module", params=VERSIONS)
 def at_rest(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, _made: None
 ) -> MetadataAtRest:
     return metadata_at_rest(request.param, tmp_path_factory.mktemp(request.param))
 
