@@ -131,7 +131,7 @@ def rows_of(text: str) -> Iterator[Any]:
 
 
 def _replica(fields: dict[str, Any]) -> Replica:
-    return Replica(topic_partition=TopicPartition(**fields.pop("topic_partition")), **fields)
+    return Replica(topic_partition=TopicPartition(*fields.pop("topic_partition")), **fields)
 
 
 def _rows(job: Job, mode: ScanMode) -> Iterable[dict[str, Any]]:
