@@ -76,6 +76,22 @@ def test_nothing_is_elected_where_runs_can_not_be_kept_apart(
     assert not _led(cluster)
 
 
+def test_who_only_looks_is_told_of_what_earlier_runs_left_and_of_what_can_not_be_read(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    directory = state_directory.state_directory(os.environ, cluster.look(lambda e: e.cluster_id))
+    order = {"topic": "orders", "topic_id": "t", "partition": 0}
+    with Journal.open(directory / "left.jsonl") as left:
+        left.write("reorder", partitions=[order | {"original": [1, 2], "written": [2, 1]}])
+    (directory / "strange.jsonl").write_text("{}\n")
+    looked = _elect(cluster, "--show-replica-info")
+    assert f"run with --resume {directory / 'left.jsonl'}" in looked.stderr
+    (said,) = [line for line in looked.stderr.splitlines() if "strange.jsonl" in line]
+    assert said.endswith("restore it: what that run left half done is not known")
+    assert not _led(cluster)
+
+
 def test_without_a_home_a_directory_of_ours_alone_is_made(cluster: Cluster, shared: Path) -> None:
     done = _elect(cluster)
     assert done.code == 0, done.stderr
