@@ -205,7 +205,9 @@ def make_older(journal: Path, seconds: int) -> None:
 
 def _environment(home: Path) -> dict[str, str]:
     ours = {"HOME": str(home), "XDG_STATE_HOME": str(home / "state")}
-    return {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **ours}
+    # Where Python finds the package, when a mutant of it is tried in another tree.
+    kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
+    return {**kept, "LANG": "C.UTF-8", **ours}
 
 
 def _own_terminal() -> None:
