@@ -88,7 +88,7 @@ async def _ask(
     await read_lineages(connection, probes, deadline)
     logs = {tp: _log(broker, ends.get(tp), probes.get(tp)) for tp in by_partition}
     errors = {tp: end.error for tp, end in ends.items()}
-    errors |= {tp: probe.error for tp, probe in probes.items() if probe.error}
+    errors |= {tp: probe.error for tp, probe in probes.items()}
     return logs, {tp for tp, error in errors.items() if error in PASSING}
 
 

@@ -94,6 +94,19 @@ def test_a_line_that_is_none_is_named(line: str) -> None:
         parse(f"{good}\n{line}\n", "j")
 
 
+@pytest.mark.parametrize(("partition", "read"), [(2**31 - 1, True), (2**31, False), (-1, False)])
+def test_an_order_of_a_partition_that_no_topic_has_is_not_put_back(
+    partition: int, read: bool
+) -> None:
+    order = _reorder(partition, [1, 2], [2, 1])
+    line = json.dumps({"v": 1, "event": "reorder", "at_ms": 1, "partitions": [order]})
+    if read:
+        assert unfinished(parse(line, "j"))
+        return
+    with pytest.raises(JournalError, match="j, line 1: not as it was written"):
+        parse(line, "j")
+
+
 def test_two_runs_never_write_one_journal(tmp_path: Path) -> None:
     with (
         Journal.open(tmp_path / "j.jsonl"),

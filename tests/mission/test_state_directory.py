@@ -92,6 +92,18 @@ def test_who_only_looks_is_told_of_what_earlier_runs_left_and_of_what_can_not_be
     assert not _led(cluster)
 
 
+def test_a_journal_of_another_cluster_is_not_gone_on_with(cluster: Cluster, tmp_path: Path) -> None:
+    journal = tmp_path / "foreign.jsonl"
+    with Journal.open(journal) as foreign:
+        foreign.write("begin", cluster_id="another")
+    before = journal.read_bytes()
+    done = _elect(cluster, "--automated-recovery", "--journal", str(journal))
+    assert done.code == 2
+    assert f"{journal} belongs to cluster another, not to " in done.stderr
+    assert journal.read_bytes() == before
+    assert not _led(cluster)
+
+
 def test_without_a_home_a_directory_of_ours_alone_is_made(cluster: Cluster, shared: Path) -> None:
     done = _elect(cluster)
     assert done.code == 0, done.stderr

@@ -33,6 +33,7 @@ _CODEC = (
     "tests/files/test_plan_reading.py",
     "tests/files/test_hostile_files.py",
 )
+_SIGNALS = "tests/mission/test_dead_readers.py -k second_signal"
 # Left out: tests/mission/test_quorum.py, which waits for requests given up.
 
 
@@ -103,7 +104,7 @@ HELD = {
     "cluster/requests/controller_requests": Held(_RUNS, (_HONEST, *_MISSION)),
     "cli/session": Held(
         ("tests/transport/test_settling.py",),
-        (_JOURNALED, "tests/mission/test_state_directory.py", _NO_BROKER),
+        (_JOURNALED, "tests/mission/test_state_directory.py", _NO_BROKER, _SIGNALS),
         _SESSION,
     ),
 }

@@ -18,7 +18,11 @@ from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.quorum import Controller, Patience, Unsure
 from kafka_unclean_recovery.cluster.requests.controller_requests import alter_replica_order
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
-from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
+from kafka_unclean_recovery.cluster.wire.errors import (
+    ConnectionFailed,
+    FailureKind,
+    NoBrokerReachable,
+)
 from kafka_unclean_recovery.cluster.wire.knocking import Knocked
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.files.journal import Journal
@@ -189,8 +193,9 @@ def test_the_last_of_several_requests_given_up_is_waited_for(
 
     class Answers:
         async def ask_controller(self, *_: object) -> None:
-            pass
+            asked.append(at[0])
 
+    asked: list[float] = []
     controller = Controller(
         cast(Any, Answers()), Patience(ghost=125.0), _clock_at(at), lambda _: None
     )
@@ -205,7 +210,27 @@ def test_the_last_of_several_requests_given_up_is_waited_for(
 
     go()
     assert slept[0] == 105.0
+    assert asked == [1105.0]  # Only then is what the quorum says the end of it.
     assert not controller.haunted
+
+
+def test_what_no_broker_could_be_sent_is_unsure_and_announces_nothing() -> None:
+    class Nobody:
+        async def controller(self, _: object) -> Any:
+            raise NoBrokerReachable([ConnectionFailed(FailureKind.CLOSED_PORT, "b1:9092", "no")])
+
+    async def request(*_: object) -> None:
+        pytest.fail("sent")
+
+    controller = Controller(cast(Any, Nobody()), Patience(), time.monotonic, lambda _: None)
+
+    @in_loop
+    async def go() -> None:
+        with pytest.raises(Unsure, match="b1:9092"):
+            await controller.ask(request, pytest.fail)
+
+    go()
+    assert (controller.has_sent, controller.haunted) == (False, False)
 
 
 @pytest.mark.parametrize(
