@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import msgspec
 from msgspec import inspect
@@ -28,6 +28,7 @@ from kafka_unclean_recovery.files.json_values import (
 T = TypeVar("T")
 _INT64 = 2**63
 _kind_of: Callable[[object], Any] = cache(inspect.type_info)
+_spaced = msgspec.json.format
 
 
 def to_json(value: object) -> Any:
@@ -42,7 +43,37 @@ def to_model(entry: object, into: type[T]) -> T:
 
 def json_line(document: msgspec.Struct) -> str:
     """A whole document in one line."""
-    return json.dumps(to_json(document)) + "\n"
+    return json_text(document) + "\n"
+
+
+def json_text(value: object) -> str:
+    """What json.dumps makes of `to_json`, for values without floats."""
+    data = _encoded(value)
+    return json.dumps(to_json(value)) if data is None else _spaced(data, indent=0).decode("ascii")
+
+
+def canonical_json(value: object) -> str:
+    """Keys sorted, no blanks, ASCII with \\u escapes; for values without floats."""
+    data = _encoded(value, "sorted")
+    if data is None:
+        return json.dumps(to_json(value), sort_keys=True, separators=(",", ":"))
+    return data.decode("ascii")
+
+
+def compact_json(value: object) -> bytes:
+    """No blanks; for values without floats."""
+    data = _encoded(value)
+    return json.dumps(to_json(value), separators=(",", ":")).encode() if data is None else data
+
+
+def _encoded(value: object, order: Literal["sorted"] | None = None) -> bytes | None:
+    """None where a text is not plain ASCII: msgspec escapes no other characters, and refuses lone
+    surrogates, which names of files have."""
+    try:
+        data = msgspec.json.encode(value, order=order)
+    except UnicodeEncodeError:
+        return None
+    return data if data.isascii() and b"\x7f" not in data else None
 
 
 def load_kind(text: str, source: str, kind: str, give: str, use: str) -> JsonObject:

@@ -46,16 +46,17 @@ over events that he does not know.
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
+from kafka_unclean_recovery.files.codec import compact_json
 from kafka_unclean_recovery.files.journal_lines import (
     VERSION,
     JournalError,
@@ -66,8 +67,15 @@ from kafka_unclean_recovery.files.locking import lock
 from kafka_unclean_recovery.files.private_files import make_private_directory
 from kafka_unclean_recovery.files.sync_directory import sync_directory
 
+_AT_ONCE = 500
 # Of each line; after a crash of the machine zeros may stand where one was to come.
 _BEGIN = b'{"v":'
+
+
+def _begun(event: str) -> dict[str, object]:
+    now_ms = time.time_ns() // 1_000_000
+    at = datetime.fromtimestamp(now_ms / 1000, UTC).isoformat(timespec="milliseconds")
+    return {"v": VERSION, "at": at, "at_ms": now_ms, "event": event}
 
 
 class JournalBusy(JournalError):
@@ -108,14 +116,19 @@ class Journal:
     def note(self, event: str, **fields: object) -> bool:
         """Append one line, on which nothing that is done hangs: True when it is written. It is on
         the disk with the next `write`, or when the journal is closed."""
-        now_ms = time.time_ns() // 1_000_000
-        at = datetime.fromtimestamp(now_ms / 1000, UTC).isoformat(timespec="milliseconds")
-        line = {"v": VERSION, "at": at, "at_ms": now_ms, "event": event, **fields}
-        data = json.dumps(line, separators=(",", ":")).encode() + b"\n"
-        if not self._append(data):
+        line = {**_begun(event), **fields}
+        if not self._append(compact_json(line) + b"\n"):
             return False
         self.lines.append(line)
         return True
+
+    def tell(self, event: str, rows: Iterable[Mapping[str, object]]) -> None:
+        """Append a line with the fields of each row, for who reads the journal later. `lines` is
+        without them: no step rests on them."""
+        begun = _begun(event)
+        lines = (compact_json({**begun, **row}) + b"\n" for row in rows)
+        while chunk := b"".join(islice(lines, _AT_ONCE)):
+            self._append(chunk)
 
     def write(self, event: str, **fields: object) -> None:
         """Append one line and wait for the disk. Raises JournalError when it, or a line before it,

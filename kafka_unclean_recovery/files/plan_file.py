@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from msgspec import Struct
 
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.files.codec import load_kind, to_json
+from kafka_unclean_recovery.files.codec import canonical_json, json_text, load_kind, to_json
 from kafka_unclean_recovery.files.json_text import JsonObject
 from kafka_unclean_recovery.formats.manual_recovery import ElectionJson
 from kafka_unclean_recovery.model import (
@@ -51,7 +51,7 @@ def manual_recovery_json(plans: Iterable[PartitionPlan]) -> str:
 
 def leader_line(topic: str, partition: int, leader: int) -> str:
     """A partition's entry in it."""
-    return json.dumps(to_json(ElectionJson(topic, partition, leader)))
+    return json_text(ElectionJson(topic, partition, leader))
 
 
 def plan_json(cluster: Cluster, plans: Iterable[PartitionPlan], created_at: str) -> str:
@@ -88,12 +88,7 @@ def plan_chunks(
 def plan_line(plan: PartitionPlan) -> tuple[str, str]:
     """A partition's entry in the rich plan: its line, and the canonical form that is hashed."""
     row = plan_row(plan)
-    return json.dumps(row), canonical_json(row)
-
-
-def canonical_json(value: object) -> str:
-    """Keys sorted, no blanks, ASCII with \\u escapes."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return json_text(row), canonical_json(row)
 
 
 def plan_digest(document: Mapping[str, object]) -> str:
@@ -141,7 +136,7 @@ def partitions_by_line(head: Json, rows: Iterable[Json], tail: Json) -> str:
 
     Quick to write and to grep; rows are taken one at a time, so that they need not all exist.
     """
-    return "".join(partitions_by_chunk(head, map(json.dumps, rows), lambda: tail))
+    return "".join(partitions_by_chunk(head, map(json_text, rows), lambda: tail))
 
 
 def document_by_line(document: Struct) -> str:
@@ -169,24 +164,24 @@ def candidate_json(candidate: Candidate) -> Json:
     """What electing this replica would lose, and where it would truncate the others."""
     return {
         "broker": candidate.log.broker,
-        "loss": to_json(candidate.loss),
-        "divergences": to_json(candidate.divergences),
+        "loss": candidate.loss,
+        "divergences": candidate.divergences,
     }
 
 
 def plan_row(plan: PartitionPlan) -> Json:
-    """A partition's entry in the rich plan, as values."""
+    """A partition's entry in the rich plan, as values that json_text takes."""
     return {
         "topic": plan.state.topic,
         "partition": plan.state.partition,
         "preconditions": _preconditions(plan),
         "designated_leader": plan.designated_leader,
-        "order": list(plan.order),
+        "order": plan.order,
         "refusal": plan.refusal,
-        "loss": to_json(loss_under(plan, plan.designated_leader)),
-        "findings": to_json(plan.findings),
+        "loss": loss_under(plan, plan.designated_leader),
+        "findings": plan.findings,
         "ranking": [_ranked(candidate) for candidate in plan.ranking],
-        "replica_logs": to_json(plan.replica_logs),
+        "replica_logs": plan.replica_logs,
     }
 
 
@@ -195,10 +190,10 @@ def _preconditions(plan: PartitionPlan) -> Json:
     return {
         "topic_id": state.topic_id,
         "leader_epoch": state.leader_epoch,
-        "replicas": list(state.replicas),
-        "isr": list(state.isr),
-        "elr": list(state.elr),
-        "last_known_elr": list(state.last_known_elr),
+        "replicas": state.replicas,
+        "isr": state.isr,
+        "elr": state.elr,
+        "last_known_elr": state.last_known_elr,
     }
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kafka_unclean_recovery.files.codec import to_json
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.files.journal_lines import outcome_fields
 from kafka_unclean_recovery.files.plan_file import Json, plan_row
@@ -28,19 +27,18 @@ def note_decisions(
     plans: Iterable[PartitionPlan],
 ) -> None:
     """Write one line with the observation, and one line for each plan."""
-    journal.note("observed", **_observed(wanted, wishes, seen))
-    for plan in plans:
-        journal.note("decision", **_decision(plan))
+    journal.tell("observed", [_observed(wanted, wishes, seen)])
+    journal.tell("decision", map(_decision, plans))
 
 
 def note_verified(journal: Journal, report: Report) -> None:
     """Write the outcome and the state of every partition of the run."""
-    journal.note(
-        "verified",
-        partitions=[_row(row) for row in report.partitions],
-        problems=list(report.problems),
-        interrupted=report.interrupted,
-    )
+    found = {
+        "partitions": [_row(row) for row in report.partitions],
+        "problems": report.problems,
+        "interrupted": report.interrupted,
+    }
+    journal.tell("verified", [found])
 
 
 def _observed(wanted: Wanted, wishes: Wishes, seen: Observation) -> Json:
@@ -71,10 +69,10 @@ def _decision(plan: PartitionPlan) -> Json:
     return {
         **plan_row(plan),
         "leader": state.leader,
-        "offline_replicas": list(state.offline_replicas),
-        "adding_replicas": list(state.adding_replicas),
-        "removing_replicas": list(state.removing_replicas),
-        "waiting": to_json(plan.waiting),
+        "offline_replicas": state.offline_replicas,
+        "adding_replicas": state.adding_replicas,
+        "removing_replicas": state.removing_replicas,
+        "waiting": plan.waiting,
         "groups_beyond": list(map(group_json, groups_under(plan, plan.designated_leader))),
     }
 
@@ -87,5 +85,5 @@ def _row(row: PartitionReport) -> Json:
         **({"outcome": None, "reason": None} if outcome is None else outcome_fields(outcome)),
         "leader": None if state is None else state.leader,
         "leader_epoch": None if state is None else state.leader_epoch,
-        "isr": None if state is None else list(state.isr),
+        "isr": None if state is None else state.isr,
     }

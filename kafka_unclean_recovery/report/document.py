@@ -35,12 +35,6 @@ def render_json(report: Report) -> str:
     return partitions_by_line(_head_json(report), rows, {"summary": _summary_json(report)})
 
 
-def report_document(report: Report) -> Json:
-    """The same object as values."""
-    rows = [_row_json(row) for row in report.partitions]
-    return {**_head_json(report), "partitions": rows, "summary": _summary_json(report)}
-
-
 @dataclass(frozen=True, slots=True)
 class Summary:
     """Counts over a report. `losses` has one for each partition that was elected or, in a run
@@ -142,13 +136,13 @@ def _row_json(row: PartitionReport) -> Json:
         "outcome": outcome.kind.value if outcome else None,
         "reason": outcome.reason if outcome else None,
         "refusal": plan.refusal if plan else None,
-        "findings": to_json(plan.findings) if plan else [],
-        "loss": to_json(loss_after(plan, designated, outcome)),
+        "findings": plan.findings if plan else [],
+        "loss": loss_after(plan, designated, outcome),
         "candidates": [candidate_json(candidate) for candidate in plan.ranking] if plan else [],
-        "waiting": to_json(plan.waiting) if plan else [],
+        "waiting": plan.waiting if plan else [],
         "groups_beyond": [group_json(found) for found in groups_under(plan, designated)],
         "planned_on": _planned_on_json(plan.state) if plan else None,
-        "replica_logs": to_json(plan.replica_logs) if plan else [],
+        "replica_logs": plan.replica_logs if plan else [],
     }
 
 
@@ -160,10 +154,10 @@ def _state_json(row: PartitionReport) -> Json:
         "partition": row.topic_partition.partition,
         "leader": state.leader if state else None,
         "leader_epoch": state.leader_epoch if state else None,
-        "replicas": list(state.replicas) if state else None,
-        "isr": list(state.isr) if state else None,
-        "elr": list(state.elr) if state else None,
-        "last_known_elr": list(state.last_known_elr) if state else None,
+        "replicas": state.replicas if state else None,
+        "isr": state.isr if state else None,
+        "elr": state.elr if state else None,
+        "last_known_elr": state.last_known_elr if state else None,
     }
 
 
@@ -181,7 +175,7 @@ def _planned_on_json(state: PartitionState) -> Json:
     """What an election overwrites, so that the report still tells it afterwards."""
     return {
         "leader_epoch": state.leader_epoch,
-        "isr": list(state.isr),
-        "elr": list(state.elr),
-        "last_known_elr": list(state.last_known_elr),
+        "isr": state.isr,
+        "elr": state.elr,
+        "last_known_elr": state.last_known_elr,
     }

@@ -6,9 +6,19 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.files.codec import decode, decode_newer, to_json, to_model
+from kafka_unclean_recovery.files.codec import (
+    canonical_json,
+    compact_json,
+    decode,
+    decode_newer,
+    json_text,
+    to_json,
+    to_model,
+)
 from kafka_unclean_recovery.files.json_text import Place, load_object
 from kafka_unclean_recovery.files.plan_file import plan_digest
 from kafka_unclean_recovery.files.plan_reading import read_plan
@@ -19,6 +29,22 @@ from tests.golden import FORMATS, ON_DISK
 
 LOG = json.loads(json.dumps(to_json(ON_DISK)))
 HERE = Place("f.json").at("replica_logs").item(2)
+
+
+ANY_TEXT = st.text(st.characters(categories=None, exclude_categories=()))
+ANY_VALUE = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | ANY_TEXT | st.just(ON_DISK),
+    lambda inner: st.lists(inner) | st.dictionaries(ANY_TEXT, inner),
+)
+
+
+@given(ANY_VALUE)
+@example({"topic": "\udcff", "reason": 'a "b"\\ \x7f\x1f\n/\u2028'})
+def test_a_text_is_byte_for_byte_what_the_standard_library_writes(value: object) -> None:
+    plain = to_json(value)
+    assert json_text(value) == json.dumps(plain)
+    assert compact_json(value) == json.dumps(plain, separators=(",", ":")).encode()
+    assert canonical_json(value) == json.dumps(plain, sort_keys=True, separators=(",", ":"))
 
 
 def test_a_value_comes_back_as_it_went() -> None:

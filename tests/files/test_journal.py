@@ -42,6 +42,16 @@ def test_lines_are_on_the_disk_when_write_returns(tmp_path: Path) -> None:
     assert (tmp_path / "deep" / "j.jsonl").stat().st_mode & 0o777 == 0o600
 
 
+def test_what_is_only_told_is_on_the_disk_and_not_kept(tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    with Journal.open(path) as journal:
+        journal.tell("decision", ({"partition": number} for number in range(1201)))
+        assert journal.lines == []
+    told = parse(path.read_text(), "j")
+    assert [line["partition"] for line in told] == list(range(1201))
+    assert {line["event"] for line in told} == {"decision"}
+
+
 def test_a_line_tells_when_it_was_written(tmp_path: Path) -> None:
     before = time.time() * 1000 - 1
     with Journal.open(tmp_path / "j.jsonl") as journal:
@@ -253,6 +263,20 @@ def test_a_line_that_a_full_disk_cut_off_leaves_nothing_behind(
     events = [line["event"] for line in parse(path.read_text(), "j")]
     assert events == ["begin", "outcome"]
     assert [line["event"] for line in journal.lines] == events
+
+
+def test_nothing_more_is_announced_where_what_is_told_fills_the_disk(
+    tmp_path: Path, disk: Disk
+) -> None:
+    path = tmp_path / "j.jsonl"
+    with Journal.open(path) as journal:
+        journal.write("begin", cluster_id="c")
+        disk.room = 100
+        journal.tell("decision", ({"partition": number} for number in range(1201)))
+        disk.room = None
+        with pytest.raises(JournalError, match="No space left"):
+            journal.write("elect", partitions=[])
+    assert [line["event"] for line in parse(path.read_text(), "j")] == ["begin"]
 
 
 def test_nothing_more_is_announced_in_a_journal_that_lost_a_line(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.files.codec import to_json
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.files.journal_lines import parse
 from kafka_unclean_recovery.mechanisms import Wishes
@@ -26,7 +27,7 @@ from kafka_unclean_recovery.post_mortem.page import render_page
 from kafka_unclean_recovery.post_mortem.reading import read_post_mortem
 from kafka_unclean_recovery.post_mortem.story import PostMortem, lossless
 from kafka_unclean_recovery.recovery.journal_evidence import note_decisions
-from kafka_unclean_recovery.report.document import report_document
+from kafka_unclean_recovery.report.document import render_json as report_json
 from tests.infos import any_infos
 from tests.post_mortem.journals import WANTED, harmless, planned, seen, write_journal
 from tests.report.test_loss_page import Page
@@ -63,7 +64,7 @@ def document(told: PostMortem) -> dict[str, Any]:
 def test_its_numbers_are_those_of_the_run(tmp_path: Path) -> None:
     report = write_journal(tmp_path / "j", [planned(0), planned(1), planned(0, "payments")])
     told = document(read_post_mortem((tmp_path / "j").read_text(), "j"))
-    summary: Any = report_document(report)["summary"]
+    summary: Any = json.loads(report_json(report))["summary"]
     total = told["losses"]["total"]
     assert (total["elected"], total["certain"]["records"]) == (3, summary["certain_loss"])
     assert total["possible"]["records"] is summary["possible_loss"] is None
@@ -388,8 +389,8 @@ def _decision(plan: PartitionPlan) -> dict[str, Any]:
     noted: list[dict[str, Any]] = []
 
     class Heard:
-        def note(self, event: str, **fields: Any) -> None:
-            noted.append({"event": event, **fields})
+        def tell(self, event: str, rows: Iterable[dict[str, Any]]) -> None:
+            noted.extend(to_json({"event": event, **row}) for row in rows)
 
     heard: Any = Heard()
     note_decisions(heard, WANTED, Wishes(), seen([plan]), [plan])
