@@ -48,3 +48,8 @@ class Wishes:
     transport: Transport = Transport.AUTO
     election_method: ElectionMethod = ElectionMethod.AUTO
     dialect: Dialect | None = None
+
+
+EMULATOR_FEATURE = "kafka.unclean.recovery.emulator"
+"""An emulated broker lists this feature as supported in ApiVersions, in versions 1 to 1: up to
+version 3 of that answer Kafka leaves out features whose lowest version is 0."""

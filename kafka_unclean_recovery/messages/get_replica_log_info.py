@@ -1,5 +1,5 @@
 """This module has GetReplicaLogInfo, which no released Kafka speaks, in the three dialects that
-exist, and the feature by which an emulated broker says that it is one.
+exist.
 
 A dialect is chosen by name, because a key proves nothing: a node that advertises one may mean
 another message by it, as Apache Kafka's trunk does by key 93. The meaning of a key on a node is
@@ -15,10 +15,6 @@ from kafka.protocol.api_message import ApiMessage
 
 from kafka_unclean_recovery import messages
 from kafka_unclean_recovery.mechanisms import Dialect
-
-EMULATOR_FEATURE = "kafka.unclean.recovery.emulator"
-"""An emulated broker lists this feature as supported in ApiVersions, in versions 1 to 1: up to
-version 3 of that answer Kafka leaves out features whose lowest version is 0."""
 
 
 class GetReplicaLogInfoKip966Request(ApiMessage, load_json=messages):

@@ -14,8 +14,13 @@ from kafka_unclean_recovery.cluster.requests.replica_log_info import speaks
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.errors import NoBrokerReachable
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod, Transport, Wishes
-from kafka_unclean_recovery.messages.get_replica_log_info import EMULATOR_FEATURE
+from kafka_unclean_recovery.mechanisms import (
+    EMULATOR_FEATURE,
+    Dialect,
+    ElectionMethod,
+    Transport,
+    Wishes,
+)
 from kafka_unclean_recovery.model import Broker, PartitionState, ReplicaLog, TopicPartition
 from kafka_unclean_recovery.transport import Elector, ReplicaLogSource
 from kafka_unclean_recovery.transport.designated_elector import DesignatedElector

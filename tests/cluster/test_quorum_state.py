@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,18 +13,17 @@ LEADER, FOLLOWER, BROKER = 100, 101, 3
 
 
 def _node(id_: int, fetched: int, end: int = 50) -> Any:
-    return SimpleNamespace(replica_id=id_, log_end_offset=end, last_fetch_timestamp=fetched)
+    return {"replica_id": id_, "log_end_offset": end, "last_fetch_timestamp": fetched}
 
 
 def _told(voters: list[Any], observers: list[Any], high_watermark: int = 50) -> Quorum:
     return _quorum(
-        SimpleNamespace(
-            leader_id=LEADER,
-            high_watermark=high_watermark,
-            current_voters=voters,
-            observers=observers,
-            version=2,
-        )
+        {
+            "leader_id": LEADER,
+            "high_watermark": high_watermark,
+            "current_voters": voters,
+            "observers": observers,
+        }
     )
 
 

@@ -42,9 +42,9 @@ from kafka_unclean_recovery.emulator import apis as apis_package
 from kafka_unclean_recovery.emulator.apis.table import apis
 from kafka_unclean_recovery.emulator.controller.releases import KAFKA_4_3_1, KIP_966
 from kafka_unclean_recovery.emulator.controller.topic_configs import TOPIC_CONFIGS
-from kafka_unclean_recovery.mechanisms import Dialect
+from kafka_unclean_recovery.mechanisms import EMULATOR_FEATURE, Dialect
 from kafka_unclean_recovery.messages.elect_leaders import DESIGNATED, ElectLeadersRequest
-from kafka_unclean_recovery.messages.get_replica_log_info import EMULATOR_FEATURE, REQUESTS
+from kafka_unclean_recovery.messages.get_replica_log_info import REQUESTS
 from tests.fidelity.wire import Wire
 from tests.log_dir.segments import legacy, v2
 from tests.messages.building import build

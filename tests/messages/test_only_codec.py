@@ -1,4 +1,4 @@
-"""A recovery imports kafka-python's codec, and nobody who wants its clients notices."""
+"""kafka-python's codec is imported by need, and nobody who wants its clients notices."""
 
 from __future__ import annotations
 
@@ -12,8 +12,14 @@ def _printed(code: str) -> str:
     return done.stdout.strip()
 
 
-def test_a_recovery_imports_no_client_of_kafka_python() -> None:
+def test_a_recovery_imports_no_message_of_kafka_python() -> None:
     code = "import kafka_unclean_recovery.cli.runs.unclean_recovery, sys; print(*sys.modules)"
+    modules = _printed(code).split()
+    assert not [name for name in modules if name.startswith("kafka.")]
+
+
+def test_the_other_requests_import_no_client() -> None:
+    code = "import kafka_unclean_recovery.cli.runs.aftercare, sys; print(*sys.modules)"
     modules = set(_printed(code).split())
     assert "kafka.protocol" in modules
     assert not {"kafka.consumer", "kafka.producer", "kafka.admin", "kafka.net"} & modules

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod, Transport, Wishes
-from kafka_unclean_recovery.messages.get_replica_log_info import EMULATOR_FEATURE
+from kafka_unclean_recovery.mechanisms import (
+    EMULATOR_FEATURE,
+    Dialect,
+    ElectionMethod,
+    Transport,
+    Wishes,
+)
 from kafka_unclean_recovery.transport.choosing import (
     ChosenSource,
     NotOffered,

@@ -11,26 +11,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kafka.protocol.admin.topics import (
-    AlterPartitionReassignmentsRequest,
-    ElectLeadersRequest,
-)
-
 from kafka_unclean_recovery.cluster.requests.asking import by_topic
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
+from kafka_unclean_recovery.cluster.wire.apis import (
+    ALTER_PARTITION_REASSIGNMENTS,
+    ELECT_LEADERS,
+    Message,
+)
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.error_codes import UNKNOWN_SERVER_ERROR
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.messages import elect_leaders as with_designated
 from kafka_unclean_recovery.model import TopicPartition
 
 # The numbers are those of org.apache.kafka.common.ElectionType.
 PREFERRED = 0
 UNCLEAN = 1
+DESIGNATED = 2
 
 DESIGNATED_LIMIT = 1000
 """One designated election serves this many partitions, and none beyond."""
-_DESIGNATED_VERSION = 3
+_CHOSEN_BY_CONTROLLER, _DESIGNATED_VERSION = 2, 3
 
 # Brokers are told this time-out; they ignore it while the quorum is lost, and answer after 60 s.
 _TIMEOUT_MS = 60_000
@@ -62,32 +62,26 @@ async def alter_replica_order(
     With nothing to add or remove, the controller only rewrites the order: no data moves. Needs
     ALTER on the cluster. Raises RequestFailed when the whole request is refused.
     """
-    request = AlterPartitionReassignmentsRequest
-    topic_class = request.ReassignableTopic
-    version = connection.version_for(request)
-    message = request(
-        version=version,
-        timeout_ms=_TIMEOUT_MS,
-        topics=[
-            topic_class(
-                name=topic,
-                partitions=[
-                    topic_class.ReassignablePartition(
-                        partition_index=tp.partition, replicas=list(orders[tp])
-                    )
-                    for tp in of_topic
-                ],
-            )
-            for topic, of_topic in by_topic(sorted(orders))
-        ],
-    )
-    answer = await connection.request(message, deadline, version=version)
-    if answer.error_code:
-        raise RequestFailed("AlterPartitionReassignments", answer.error_code, answer.error_message)
+    topics = [
+        {
+            "name": topic,
+            "partitions": [
+                {"partition_index": tp.partition, "replicas": orders[tp]} for tp in of_topic
+            ],
+        }
+        for topic, of_topic in by_topic(sorted(orders))
+    ]
+    message = Message(ALTER_PARTITION_REASSIGNMENTS, {"timeout_ms": _TIMEOUT_MS, "topics": topics})
+    answer = await connection.request(message, deadline)
+    if answer["error_code"]:
+        what = "AlterPartitionReassignments"
+        raise RequestFailed(what, answer["error_code"], answer["error_message"])
     return {
-        TopicPartition(topic.name, p.partition_index): Answer(p.error_code, p.error_message)
-        for topic in answer.responses
-        for p in topic.partitions
+        TopicPartition(topic["name"], p["partition_index"]): Answer(
+            p["error_code"], p["error_message"]
+        )
+        for topic in answer["responses"]
+        for p in topic["partitions"]
     }
 
 
@@ -103,26 +97,25 @@ async def elect_leaders(
     Success does not say who was elected. Needs ALTER on the cluster. Raises RequestFailed when the
     whole request is refused.
     """
-    request = ElectLeadersRequest
-    version = connection.version_for(request, at_most=2)
     topics = None
     if wanted is not None:
         topics = [
-            request.TopicPartitions(topic=topic, partitions=[tp.partition for tp in of_topic])
+            {"topic": topic, "partitions": [tp.partition for tp in of_topic]}
             for topic, of_topic in by_topic(sorted(wanted))
         ]
-    message = request(
-        version=version,
-        election_type=election_type,
-        topic_partitions=topics,
-        timeout_ms=_TIMEOUT_MS,
-    )
+    fields = {
+        "election_type": election_type,
+        "topic_partitions": topics,
+        "timeout_ms": _TIMEOUT_MS,
+    }
+    version = connection.version_for(ELECT_LEADERS, at_most=_CHOSEN_BY_CONTROLLER)
+    message = Message(ELECT_LEADERS, fields)
     return _elected(await connection.request(message, deadline, version=version))
 
 
 def offers_designated(connection: Connection) -> bool:
     """Return True when the node advertises the version of ElectLeaders that names the leaders."""
-    return connection.version_for(with_designated.ElectLeadersRequest) == _DESIGNATED_VERSION
+    return connection.version_for(ELECT_LEADERS) == _DESIGNATED_VERSION
 
 
 async def elect_designated(
@@ -135,29 +128,30 @@ async def elect_designated(
     the node's limit are missing in the answer. Needs CLUSTER_ACTION on the cluster. Raises
     RequestFailed when the whole request is refused.
     """
-    request: Any = with_designated.ElectLeadersRequest
-    message = request(
-        version=_DESIGNATED_VERSION,
-        election_type=with_designated.DESIGNATED,
-        topic_partitions=[
-            request.TopicPartitions(
-                version=_DESIGNATED_VERSION,
-                topic=topic,
-                partitions=[tp.partition for tp in tps],
-                designated_leaders=[leaders[tp] for tp in tps],
-            )
-            for topic, tps in by_topic(sorted(leaders))
-        ],
-        timeout_ms=_TIMEOUT_MS,
-    )
+    topics = [
+        {
+            "topic": topic,
+            "partitions": [tp.partition for tp in tps],
+            "designated_leaders": [leaders[tp] for tp in tps],
+        }
+        for topic, tps in by_topic(sorted(leaders))
+    ]
+    fields = {
+        "election_type": DESIGNATED,
+        "topic_partitions": topics,
+        "timeout_ms": _TIMEOUT_MS,
+    }
+    message = Message(ELECT_LEADERS, fields)
     return _elected(await connection.request(message, deadline, version=_DESIGNATED_VERSION))
 
 
-def _elected(answer: Any) -> dict[TopicPartition, Answer]:
-    if answer.error_code:
-        raise RequestFailed("ElectLeaders", answer.error_code)
+def _elected(answer: Mapping[str, Any]) -> dict[TopicPartition, Answer]:
+    if answer["error_code"]:
+        raise RequestFailed("ElectLeaders", answer["error_code"])
     return {
-        TopicPartition(result.topic, p.partition_id): Answer(p.error_code, p.error_message)
-        for result in answer.replica_election_results
-        for p in result.partition_result
+        TopicPartition(topic["topic"], p["partition_id"]): Answer(
+            p["error_code"], p["error_message"]
+        )
+        for topic in answer["replica_election_results"]
+        for p in topic["partition_result"]
     }

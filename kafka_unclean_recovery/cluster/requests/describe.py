@@ -10,13 +10,13 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kafka.protocol.admin.cluster import DescribeClusterRequest
-from kafka.protocol.admin.topics import (
-    DescribeTopicPartitionsRequest,
-    ListPartitionReassignmentsRequest,
+from kafka_unclean_recovery.cluster.wire.apis import (
+    DESCRIBE_CLUSTER,
+    DESCRIBE_TOPIC_PARTITIONS,
+    LIST_PARTITION_REASSIGNMENTS,
+    METADATA,
+    Message,
 )
-from kafka.protocol.metadata.metadata import MetadataRequest
-
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.error_codes import (
     LEADER_NOT_AVAILABLE,
@@ -26,6 +26,7 @@ from kafka_unclean_recovery.cluster.wire.error_codes import (
     UNKNOWN_TOPIC_OR_PARTITION,
     error_name,
 )
+from kafka_unclean_recovery.cluster.wire.layout import uuid_text
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Broker, Cluster, PartitionState, TopicPartition
 
@@ -103,14 +104,8 @@ class Described:
     topic_ids: Mapping[str, str] = field(default_factory=dict)
 
 
-def operations(bits: int | set[int] | None) -> frozenset[int]:
-    """Return the AclOperation codes of an authorized-operations bit field; empty when unknown.
-
-    kafka-python decodes the field of some messages to a set and leaves the field of others a
-    number.
-    """
-    if not isinstance(bits, int):
-        return frozenset(bits or ())
+def operations(bits: int) -> frozenset[int]:
+    """Return the AclOperation codes of an authorized-operations bit field; empty when unknown."""
     if bits == _OPERATIONS_UNKNOWN:
         return frozenset()
     return frozenset(code for code in range(32) if bits >> code & 1)
@@ -120,28 +115,25 @@ async def describe_cluster(
     connection: Connection, deadline: Deadline
 ) -> tuple[Cluster, frozenset[int]]:
     """Return the live brokers and the caller's rights on the cluster (AclOperation codes)."""
-    version = connection.version_for(DescribeClusterRequest)
-    # The codec drops fields that a lower version lacks. That is right here: version 1 can't tell
-    # the fenced brokers.
-    request = DescribeClusterRequest(
-        version=version,
-        include_cluster_authorized_operations=True,
-        endpoint_type=_BROKERS,
-        include_fenced_brokers=True,
-    )
-    answer = await connection.request(request, deadline, version=version)
-    if answer.error_code != NONE:
-        raise RequestFailed("DescribeCluster", answer.error_code, answer.error_message)
+    # Fields that a lower version lacks are not sent. That is right here: version 1 can't tell the
+    # fenced brokers.
+    fields = {
+        "include_cluster_authorized_operations": True,
+        "endpoint_type": _BROKERS,
+        "include_fenced_brokers": True,
+    }
+    answer = await connection.request(Message(DESCRIBE_CLUSTER, fields), deadline)
+    if answer["error_code"] != NONE:
+        raise RequestFailed("DescribeCluster", answer["error_code"], answer["error_message"])
     brokers = [
-        Broker(b.broker_id, b.host, b.port, bool(getattr(b, "is_fenced", False)))
-        for b in answer.brokers
+        Broker(b["broker_id"], b["host"], b["port"], b["is_fenced"]) for b in answer["brokers"]
     ]
     cluster = Cluster(
-        answer.cluster_id,
+        answer["cluster_id"],
         {b.id: b for b in brokers if not b.fenced},
         tuple(sorted(b.id for b in brokers if b.fenced)),
     )
-    return cluster, operations(answer.authorized_operations)
+    return cluster, operations(answer["cluster_authorized_operations"])
 
 
 async def describe_topics(
@@ -150,7 +142,7 @@ async def describe_topics(
     """Return the named topics, or all that the caller may see, with every partition. Raises
     RequestFailed for a list of no topic where Metadata lists some: an answer about no topic has no
     place for an error."""
-    if connection.version_for(DescribeTopicPartitionsRequest) is None:
+    if connection.version_for(DESCRIBE_TOPIC_PARTITIONS) is None:
         return await _describe_topics_by_metadata(connection, topics, deadline)
     pages = [page async for page in _pages(connection, topics or [], None, _PAGE, deadline)]
     found = _joined(topic for page in pages for topic in page)
@@ -173,7 +165,7 @@ async def describe_partitions(
     if not wanted:
         return Described({})
     names = sorted({tp.topic for tp in wanted})
-    if connection.version_for(DescribeTopicPartitionsRequest) is None:
+    if connection.version_for(DESCRIBE_TOPIC_PARTITIONS) is None:
         topics = await _describe_topics_by_metadata(connection, names, deadline)
         return _described(wanted, topics)
     found: list[Topic] = []
@@ -236,61 +228,46 @@ async def _pages(
     deadline: Deadline,
 ) -> AsyncIterator[list[Topic]]:
     """Send DescribeTopicPartitions (KIP-966) page by page along its cursor."""
-    request = DescribeTopicPartitionsRequest
-    cursor = (
-        request.Cursor(topic_name=start.topic, partition_index=start.partition) if start else None
-    )
+    cursor = {"topic_name": start.topic, "partition_index": start.partition} if start else None
     while True:
-        message = request(
-            version=0,
-            topics=[request.TopicRequest(name=name) for name in topics],
-            response_partition_limit=limit,
-            cursor=cursor,
-        )
-        answer = await connection.request(message, deadline, version=0)
-        yield [_topic(topic) for topic in answer.topics]
-        next_cursor = answer.next_cursor
-        if next_cursor is None:
+        fields = {
+            "topics": [{"name": name} for name in topics],
+            "response_partition_limit": limit,
+            "cursor": cursor,
+        }
+        answer = await connection.request(Message(DESCRIBE_TOPIC_PARTITIONS, fields), deadline)
+        yield [_topic(topic) for topic in answer["topics"]]
+        cursor = answer["next_cursor"]
+        if cursor is None:
             return
-        cursor = request.Cursor(
-            topic_name=next_cursor.topic_name, partition_index=next_cursor.partition_index
-        )
 
 
-def _topic(topic: Any) -> Topic:
-    topic_id = str(topic.topic_id)
+def _topic(topic: Mapping[str, Any]) -> Topic:
+    topic_id = uuid_text(topic["topic_id"])
+    partitions = topic["partitions"]
+    untold = ((p["partition_index"], p["error_code"]) for p in partitions)
     return Topic(
-        topic.name,
+        topic["name"],
         topic_id,
-        topic.error_code,
-        operations(_topic_operations(topic)),
-        tuple(_partition(topic.name, topic_id, p) for p in topic.partitions),
-        {p.partition_index: p.error_code for p in topic.partitions if p.error_code not in _TOLD},
+        topic["error_code"],
+        operations(topic["topic_authorized_operations"]),
+        tuple(_partition(topic["name"], topic_id, p) for p in partitions),
+        {number: error for number, error in untold if error not in _TOLD},
     )
 
 
-def _topic_operations(topic: Any) -> int | set[int] | None:
-    """Return the authorized operations, whose field has one name in Metadata and another in
-    DescribeTopicPartitions."""
-    if hasattr(topic, "topic_authorized_operations"):
-        bits: int = topic.topic_authorized_operations
-        return bits
-    as_set: set[int] | None = topic.authorized_operations
-    return as_set
-
-
-def _partition(topic: str, topic_id: str, p: Any) -> PartitionState:
+def _partition(topic: str, topic_id: str, p: Mapping[str, Any]) -> PartitionState:
     return PartitionState(
         topic=topic,
         topic_id=topic_id,
-        partition=p.partition_index,
-        leader=p.leader_id,
-        leader_epoch=p.leader_epoch,
-        replicas=tuple(p.replica_nodes),
-        isr=tuple(p.isr_nodes),
-        elr=tuple(getattr(p, "eligible_leader_replicas", None) or ()),
-        last_known_elr=tuple(getattr(p, "last_known_elr", None) or ()),
-        offline_replicas=tuple(p.offline_replicas),
+        partition=p["partition_index"],
+        leader=p["leader_id"],
+        leader_epoch=p["leader_epoch"],
+        replicas=tuple(p["replica_nodes"]),
+        isr=tuple(p["isr_nodes"]),
+        elr=tuple(p["eligible_leader_replicas"]),
+        last_known_elr=tuple(p["last_known_elr"]),
+        offline_replicas=tuple(p["offline_replicas"]),
     )
 
 
@@ -309,16 +286,12 @@ async def _describe_topics_by_metadata(
     connection: Connection, topics: Sequence[str] | None, deadline: Deadline
 ) -> list[Topic]:
     """Describe topics by Metadata, without ELR: brokers before 3.7 have nothing newer."""
-    request = MetadataRequest
-    version = connection.version_for(request, at_most=12)
-    message = request(
-        version=version,
-        topics=None if topics is None else [request.MetadataRequestTopic(name=n) for n in topics],
-        allow_auto_topic_creation=False,
-        include_topic_authorized_operations=True,
-    )
-    answer = await connection.request(message, deadline, version=version)
-    return [_topic(topic) for topic in answer.topics]
+    fields = {
+        "topics": None if topics is None else [{"name": name} for name in topics],
+        "include_topic_authorized_operations": True,
+    }
+    answer = await connection.request(Message(METADATA, fields), deadline)
+    return [_topic(topic) for topic in answer["topics"]]
 
 
 Reassignment = tuple[tuple[int, ...], tuple[int, ...]]
@@ -330,17 +303,18 @@ async def list_reassignments(
 ) -> Mapping[TopicPartition, Reassignment]:
     """Return every reassignment in progress, as some controller has them. An answer does not prove
     that the quorum has a leader (quorum_state.py). Raises RequestFailed."""
-    message = ListPartitionReassignmentsRequest(version=0, timeout_ms=timeout_ms, topics=None)
-    answer = await connection.request(message, deadline, version=0)
-    if answer.error_code != NONE:
-        raise RequestFailed("ListPartitionReassignments", answer.error_code, answer.error_message)
+    fields = {"timeout_ms": timeout_ms, "topics": None}
+    answer = await connection.request(Message(LIST_PARTITION_REASSIGNMENTS, fields), deadline)
+    if answer["error_code"] != NONE:
+        what = "ListPartitionReassignments"
+        raise RequestFailed(what, answer["error_code"], answer["error_message"])
     return {
-        TopicPartition(topic.name, p.partition_index): (
-            tuple(p.adding_replicas),
-            tuple(p.removing_replicas),
+        TopicPartition(topic["name"], p["partition_index"]): (
+            tuple(p["adding_replicas"]),
+            tuple(p["removing_replicas"]),
         )
-        for topic in answer.topics
-        for p in topic.partitions
+        for topic in answer["topics"]
+        for p in topic["partitions"]
     }
 
 

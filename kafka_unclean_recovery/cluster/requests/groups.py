@@ -10,13 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kafka.protocol.admin.groups import ListGroupsRequest
-from kafka.protocol.consumer.group import OffsetFetchRequest
-
 from kafka_unclean_recovery.cluster.requests.asking import by_topic
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
+from kafka_unclean_recovery.cluster.wire.apis import LIST_GROUPS, OFFSET_FETCH, Message
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.error_codes import NONE
+from kafka_unclean_recovery.cluster.wire.layout import uuid_text
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Commit, PartitionState, TopicPartition
 
@@ -42,11 +41,10 @@ class Committed:
 
 async def list_groups(connection: Connection, deadline: Deadline) -> list[str]:
     """Return the groups that one broker coordinates. Raises RequestFailed."""
-    version = connection.version_for(ListGroupsRequest)
-    answer = await connection.request(ListGroupsRequest(version=version), deadline, version=version)
-    if answer.error_code != NONE:
-        raise RequestFailed("ListGroups", answer.error_code)
-    return sorted(group.group_id for group in answer.groups)
+    answer = await connection.request(Message(LIST_GROUPS, {}), deadline)
+    if answer["error_code"] != NONE:
+        raise RequestFailed("ListGroups", answer["error_code"])
+    return sorted(group["group_id"] for group in answer["groups"])
 
 
 async def committed(
@@ -56,7 +54,7 @@ async def committed(
     deadline: Deadline,
 ) -> Committed:
     """Return what groups committed for these partitions. `wanted` is sorted by topic."""
-    version = connection.version_for(OffsetFetchRequest, at_most=_BY_TOPIC_ID - 1)
+    version = connection.version_for(OFFSET_FETCH, at_most=_BY_TOPIC_ID - 1)
     topics = [
         {"name": name, "partition_indexes": [tp.partition for tp in of_topic]}
         for name, of_topic in by_topic(wanted)
@@ -72,7 +70,7 @@ async def committed_to(
     """Return what groups committed for any partition of these topics; a topic that a group did not
     read is missing. topics: names by topic id. Where brokers tell ids (4.1 and newer), commits for
     an earlier topic of the same name are left out."""
-    version = connection.version_for(OffsetFetchRequest)
+    version = connection.version_for(OFFSET_FETCH)
     by_id = version is not None and version >= _BY_TOPIC_ID
     names = topics if by_id else {name: name for name in topics.values()}
     requests = _requests(groups, None, version)
@@ -81,7 +79,7 @@ async def committed_to(
 
 async def _fetch(
     connection: Connection,
-    requests: Iterable[Any],
+    requests: Iterable[Message],
     names: Mapping[str, str],
     version: int | None,
     deadline: Deadline,
@@ -93,47 +91,43 @@ async def _fetch(
     for message in requests:
         answer = await connection.request(message, deadline, version=version)
         for group, told in _by_group(answer, message, version):
-            error = getattr(told, "error_code", NONE)
-            if error != NONE:
-                errors[group] = error
-            commits += _commits(group, told.topics, names, errors)
+            if told["error_code"] != NONE:
+                errors[group] = told["error_code"]
+            commits += _commits(group, told["topics"], names, errors)
     return Committed(tuple(commits), errors)
 
 
 def _requests(
     groups: Sequence[str], topics: list[dict[str, Any]] | None, version: int | None
-) -> Iterable[Any]:
+) -> Iterable[Message]:
     """Return one request for all groups where brokers take that (3.0 and newer), else one for each
     group. topics: None for all topics that the groups committed to."""
-    request: Any = OffsetFetchRequest
+    every = [{"group_id": group, "topics": topics} for group in groups]
     if version is not None and version < _MANY_GROUPS:
-        named = _topics(request.OffsetFetchRequestTopic, topics)
-        return [request(version=version, group_id=group, topics=named) for group in groups]
-    of_group = request.OffsetFetchRequestGroup
-    named = _topics(of_group.OffsetFetchRequestTopics, topics)
-    every = [of_group(group_id=group, topics=named) for group in groups]
-    return [request(version=version, groups=every)] if every else []
+        return [Message(OFFSET_FETCH, fields) for fields in every]
+    return [Message(OFFSET_FETCH, {"groups": every})] if every else []
 
 
-def _topics(topic: Any, topics: list[dict[str, Any]] | None) -> list[Any] | None:
-    return None if topics is None else [topic(**fields) for fields in topics]
-
-
-def _by_group(answer: Any, message: Any, version: int | None) -> Iterable[tuple[str, Any]]:
+def _by_group(
+    answer: Mapping[str, Any], message: Message, version: int | None
+) -> Iterable[tuple[str, Mapping[str, Any]]]:
     if version is not None and version < _MANY_GROUPS:
-        return [(message.group_id, answer)]
-    return [(told.group_id, told) for told in answer.groups]
+        return [(message.fields["group_id"], answer)]
+    return [(told["group_id"], told) for told in answer["groups"]]
 
 
 def _commits(
-    group: str, topics: Any, names: Mapping[str, str], errors: dict[str, int]
+    group: str,
+    topics: Iterable[Mapping[str, Any]],
+    names: Mapping[str, str],
+    errors: dict[str, int],
 ) -> Iterable[Commit]:
-    for topic in topics or ():
-        name = names.get(str(getattr(topic, "name", None) or topic.topic_id))
-        for p in topic.partitions if name is not None else ():
-            if p.error_code != NONE:
-                errors[group] = p.error_code
-            elif name is not None and p.committed_offset != _NO_COMMIT:
-                epoch = getattr(p, "committed_leader_epoch", -1)
-                tp = TopicPartition(name, p.partition_index)
-                yield Commit(group, tp, p.committed_offset, epoch if epoch >= 0 else None)
+    for topic in topics:
+        name = names.get(topic["name"] or uuid_text(topic["topic_id"]))
+        for p in topic["partitions"] if name is not None else ():
+            if p["error_code"] != NONE:
+                errors[group] = p["error_code"]
+            elif name is not None and p["committed_offset"] != _NO_COMMIT:
+                epoch = p["committed_leader_epoch"]
+                tp = TopicPartition(name, p["partition_index"])
+                yield Commit(group, tp, p["committed_offset"], epoch if epoch >= 0 else None)

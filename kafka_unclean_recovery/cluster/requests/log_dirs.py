@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kafka.protocol.admin.cluster import DescribeLogDirsRequest
-
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
+from kafka_unclean_recovery.cluster.wire.apis import DESCRIBE_LOG_DIRS, Message
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.error_codes import NONE
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import TopicPartition
 
 _METADATA_TOPIC = "__cluster_metadata"
-_HIGHEST_VERSION = 4
-_UNKNOWN_BYTES = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,26 +34,22 @@ async def describe_log_dirs(connection: Connection, deadline: Deadline) -> tuple
 
     Needs DESCRIBE on the cluster. Raises RequestFailed.
     """
-    version = connection.version_for(DescribeLogDirsRequest, at_most=_HIGHEST_VERSION)
-    answer = await connection.request(
-        DescribeLogDirsRequest(version=version, topics=None), deadline, version=version
-    )
-    code = getattr(answer, "error_code", NONE)
-    if code != NONE:
-        raise RequestFailed("DescribeLogDirs", code)
+    answer = await connection.request(Message(DESCRIBE_LOG_DIRS, {"topics": None}), deadline)
+    if answer["error_code"] != NONE:
+        raise RequestFailed("DescribeLogDirs", answer["error_code"])
     return tuple(
         LogDir(
-            directory.log_dir,
-            directory.error_code,
-            _known(getattr(directory, "usable_bytes", _UNKNOWN_BYTES)),
-            _known(getattr(directory, "total_bytes", _UNKNOWN_BYTES)),
+            directory["log_dir"],
+            directory["error_code"],
+            _known(directory["usable_bytes"]),
+            _known(directory["total_bytes"]),
             {
-                TopicPartition(topic.name, p.partition_index): p.partition_size
-                for topic in directory.topics
-                for p in topic.partitions
+                TopicPartition(topic["name"], p["partition_index"]): p["partition_size"]
+                for topic in directory["topics"]
+                for p in topic["partitions"]
             },
         )
-        for directory in answer.results
+        for directory in answer["results"]
     )
 
 
@@ -66,5 +59,5 @@ def topics_in(directories: tuple[LogDir, ...]) -> frozenset[str]:
     return frozenset(names - {_METADATA_TOPIC})
 
 
-def _known(size: int | None) -> int | None:
-    return None if size is None or size < 0 else size
+def _known(size: int) -> int | None:
+    return None if size < 0 else size

@@ -7,13 +7,12 @@ ListPartitionReassignments from memory, without an error.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kafka.protocol.admin.cluster import DescribeQuorumRequest
-
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed, list_reassignments
+from kafka_unclean_recovery.cluster.wire.apis import DESCRIBE_QUORUM, Message
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.error_codes import NONE, NOT_LEADER_OR_FOLLOWER, UNSURE
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
@@ -95,19 +94,14 @@ async def describe_quorum(connection: Connection, deadline: Deadline) -> Quorum 
 
     Raises RequestFailed.
     """
-    request = DescribeQuorumRequest
-    version = connection.version_for(request)
-    topic = request.TopicData
-    message = request(
-        version=version,
-        topics=[topic(topic_name=_TOPIC, partitions=[topic.PartitionData(partition_index=0)])],
-    )
-    answer = await connection.request(message, deadline, version=version)
-    found = [p for t in answer.topics for p in t.partitions]
-    codes = [answer.error_code, *(p.error_code for p in found)]
+    topic = {"topic_name": _TOPIC, "partitions": [{"partition_index": 0}]}
+    message = Message(DESCRIBE_QUORUM, {"topics": [topic]})
+    answer = await connection.request(message, deadline)
+    found = [p for t in answer["topics"] for p in t["partitions"]]
+    codes = [answer["error_code"], *(p["error_code"] for p in found)]
     failed = [code for code in codes if code != NONE]
     if failed and failed[0] not in _LEADERLESS:
-        raise RequestFailed("DescribeQuorum", failed[0], getattr(answer, "error_message", None))
+        raise RequestFailed("DescribeQuorum", failed[0], answer["error_message"])
     return None if failed or not found else _quorum(found[0])
 
 
@@ -119,7 +113,7 @@ async def led_quorum(connection: Connection, deadline: Deadline) -> Quorum | Non
     cluster, which ALTER implies. Raises RequestFailed, and ConnectionFailed where the broker knows
     of no active controller.
     """
-    if connection.version_for(DescribeQuorumRequest) is None:
+    if connection.version_for(DESCRIBE_QUORUM) is None:
         await list_reassignments(connection, deadline)
         return None
     quorum = await describe_quorum(connection, deadline)
@@ -129,24 +123,24 @@ async def led_quorum(connection: Connection, deadline: Deadline) -> Quorum | Non
     return quorum
 
 
-def _quorum(partition: Any) -> Quorum:
-    voters = _fetchers(partition.current_voters)
-    leader = next((voter for voter in voters if voter.id == partition.leader_id), None)
+def _quorum(partition: Mapping[str, Any]) -> Quorum:
+    voters = _fetchers(partition["current_voters"])
+    leader = next((voter for voter in voters if voter.id == partition["leader_id"]), None)
     return Quorum(
-        partition.leader_id,
-        partition.high_watermark,
+        partition["leader_id"],
+        partition["high_watermark"],
         voters,
-        _fetchers(partition.observers),
-        partition.version > 0 and leader is not None and leader.fetched_ms is not None,
+        _fetchers(partition["observers"]),
+        leader is not None and leader.fetched_ms is not None,
     )
 
 
-def _fetchers(nodes: Sequence[Any]) -> tuple[Fetcher, ...]:
+def _fetchers(nodes: Iterable[Mapping[str, Any]]) -> tuple[Fetcher, ...]:
     return tuple(
         Fetcher(
-            node.replica_id,
-            _told(getattr(node, "last_fetch_timestamp", _NOT_TOLD)),
-            _told(node.log_end_offset),
+            node["replica_id"],
+            _told(node["last_fetch_timestamp"]),
+            _told(node["log_end_offset"]),
         )
         for node in nodes
     )

@@ -12,10 +12,11 @@ from itertools import groupby
 from typing import Any
 from uuid import UUID
 
+from kafka_unclean_recovery.cluster.wire.apis import GET_REPLICA_LOG_INFO, Message
 from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.cluster.wire.layout import uuid_text
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.mechanisms import Dialect
-from kafka_unclean_recovery.messages.get_replica_log_info import REQUESTS
 from kafka_unclean_recovery.model import PartitionState
 
 LIMIT = 1000
@@ -62,14 +63,14 @@ def speaks(connection: Connection, dialect: Dialect) -> bool:
     request."""
     if dialect is Dialect.REVERTED and _AFTER_REVERTED in connection.versions:
         return False
-    return connection.version_for(REQUESTS[dialect]) == _VERSION
+    return connection.version_for(GET_REPLICA_LOG_INFO[dialect]) == _VERSION
 
 
 def unspoken(connection: Connection, dialect: Dialect) -> str:
     """Return the name of the request that a node does not speak, with what is known of the key that
     the node may mean instead."""
     what = f"GetReplicaLogInfo ({dialect})"
-    if REQUESTS[Dialect.REVERTED].API_KEY not in connection.versions:
+    if key_of(Dialect.REVERTED) not in connection.versions:
         return what
     if dialect is Dialect.REVERTED:
         return f"{what}: it announces key 94, and so its 93 is another request of Kafka's"
@@ -81,8 +82,7 @@ def unspoken(connection: Connection, dialect: Dialect) -> str:
 
 def key_of(dialect: Dialect) -> int:
     """Return the API key of the request that is sent."""
-    key: int = REQUESTS[dialect].API_KEY
-    return key
+    return GET_REPLICA_LOG_INFO[dialect].API_KEY
 
 
 def id_partition(state: PartitionState) -> IdPartition | None:
@@ -110,38 +110,33 @@ async def replica_log_info(
     answer = await connection.request(message, deadline, version=_VERSION)
     return LogInfos(
         # Kafka's broker epochs begin above 0: a broker that answers 0 or -1 tells none.
-        _known(answer.broker_epoch or _NOTHING),
+        _known(answer["broker_epoch"] or _NOTHING),
         {
-            (str(topic.topic_id), p.partition): _log_info(p)
-            for topic in answer.topic_partition_log_info_list
-            for p in topic.partition_log_info
+            (uuid_text(topic["topic_id"]), p["partition"]): _log_info(p)
+            for topic in answer["topic_partition_log_info_list"]
+            for p in topic["partition_log_info"]
         },
     )
 
 
-def _request(dialect: Dialect, broker: int, wanted: Sequence[IdPartition]) -> Any:
-    request = REQUESTS[dialect]
-    names_the_broker = {"broker_id": broker} if dialect is Dialect.KIP_966 else {}
-    return request(
-        version=_VERSION,
-        topic_partitions=[
-            request.TopicPartitions(
-                version=_VERSION, topic_id=UUID(topic_id), partitions=[p for _, p in of_topic]
-            )
-            for topic_id, of_topic in groupby(sorted(wanted), key=lambda name: name[0])
-        ],
-        **names_the_broker,
-    )
+def _request(dialect: Dialect, broker: int, wanted: Sequence[IdPartition]) -> Message:
+    topics = [
+        {"topic_id": UUID(topic_id).bytes, "partitions": [p for _, p in of_topic]}
+        for topic_id, of_topic in groupby(sorted(wanted), key=lambda name: name[0])
+    ]
+    # A dialect that does not name the broker has no such field.
+    fields = {"broker_id": broker, "topic_partitions": topics}
+    return Message(GET_REPLICA_LOG_INFO[dialect], fields)
 
 
-def _log_info(p: Any) -> LogInfo:
-    current = getattr(p, "current_leader_epoch", None)
+def _log_info(p: Mapping[str, Any]) -> LogInfo:
     return LogInfo(
-        error=p.error_code,
-        message=getattr(p, "error_message", None) or None,
-        last_written_leader_epoch=_known(getattr(p, "last_written_leader_epoch", None)),
-        current_leader_epoch=p.partition_leader_epoch if current is None else current,
-        log_end_offset=p.log_end_offset,
+        error=p["error_code"],
+        message=p.get("error_message") or None,
+        last_written_leader_epoch=_known(p.get("last_written_leader_epoch")),
+        # The text of KIP-1275 has the current epoch under a name of its own.
+        current_leader_epoch=p.get("partition_leader_epoch", p.get("current_leader_epoch")),
+        log_end_offset=p["log_end_offset"],
     )
 
 

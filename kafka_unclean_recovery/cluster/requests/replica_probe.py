@@ -16,10 +16,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kafka.protocol.consumer.fetch import FetchRequest
-from kafka.protocol.consumer.offsets import ListOffsetsRequest
-
 from kafka_unclean_recovery.cluster.requests.asking import Answer, Portion, by_topic, until_answered
+from kafka_unclean_recovery.cluster.wire.apis import FETCH, LIST_OFFSETS, Message
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import TopicPartition
@@ -28,9 +26,10 @@ _DEBUGGING_REPLICA = -2
 FUTURE_LOCAL_REPLICA = -3
 _LATEST = -1
 _FAR_PAST_THE_END = 2**62
-# From version 13 topics are named by id, and from 15 the replica id sits in ReplicaState.
+# From version 13 on topics are named by id, and from 15 on the replica id sits in ReplicaState.
 FETCH_VERSION = 12
 NO_EPOCH = -1
+_NOT_DIVERGING = {"epoch": NO_EPOCH, "end_offset": NO_EPOCH}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,33 +110,21 @@ async def _fetch_all(
 async def _list_offsets(
     connection: Connection, wanted: Sequence[TopicPartition], deadline: Deadline
 ) -> Answer[EndOffset]:
-    request = ListOffsetsRequest
-    version = connection.version_for(request, at_most=7)
-    topic_class = request.ListOffsetsTopic
-    partition_class = topic_class.ListOffsetsPartition
-    message = request(
-        version=version,
-        replica_id=_DEBUGGING_REPLICA,
-        isolation_level=0,
-        topics=[
-            topic_class(
-                version=version,
-                name=topic,
-                partitions=[
-                    partition_class(
-                        version=version, partition_index=tp.partition, timestamp=_LATEST
-                    )
-                    for tp in of_topic
-                ],
-            )
-            for topic, of_topic in by_topic(wanted)
-        ],
-    )
-    answer = await connection.request(message, deadline, version=version)
+    topics = [
+        {
+            "name": topic,
+            "partitions": [
+                {"partition_index": tp.partition, "timestamp": _LATEST} for tp in of_topic
+            ],
+        }
+        for topic, of_topic in by_topic(wanted)
+    ]
+    fields = {"replica_id": _DEBUGGING_REPLICA, "topics": topics}
+    answer = await connection.request(Message(LIST_OFFSETS, fields), deadline)
     found = {
-        TopicPartition(topic.name, p.partition_index): EndOffset(p.error_code, p.offset)
-        for topic in answer.topics
-        for p in topic.partitions
+        TopicPartition(topic["name"], p["partition_index"]): EndOffset(p["error_code"], p["offset"])
+        for topic in answer["topics"]
+        for p in topic["partitions"]
     }
     return Answer(found, _throttled(answer))
 
@@ -145,54 +132,53 @@ async def _list_offsets(
 async def _fetch(
     connection: Connection, wanted: Mapping[TopicPartition, tuple[int, int]], deadline: Deadline
 ) -> Answer[EpochEnd]:
-    request = FetchRequest
-    topic_class = request.FetchTopic
-    partition_class = topic_class.FetchPartition
-    message = request(
-        version=FETCH_VERSION,
-        replica_id=FUTURE_LOCAL_REPLICA,
-        max_wait_ms=0,
-        min_bytes=0,
-        max_bytes=1,
-        isolation_level=0,
-        topics=[
-            topic_class(
-                version=FETCH_VERSION,
-                topic=topic,
-                partitions=[
-                    partition_class(
-                        version=FETCH_VERSION,
-                        partition=tp.partition,
-                        fetch_offset=wanted[tp][0],
-                        last_fetched_epoch=wanted[tp][1],
-                        partition_max_bytes=1,
-                    )
-                    for tp in of_topic
-                ],
-            )
-            for topic, of_topic in by_topic(wanted)
-        ],
-        forgotten_topics_data=[],
-        rack_id="",
-    )
-    answer = await connection.request(message, deadline, version=FETCH_VERSION)
-    if answer.error_code and not answer.responses:
-        refused = EpochEnd(answer.error_code, NO_EPOCH, -1, -1, -1)
+    topics = [
+        {
+            "topic": topic,
+            "partitions": [
+                {
+                    "partition": tp.partition,
+                    "fetch_offset": wanted[tp][0],
+                    "last_fetched_epoch": wanted[tp][1],
+                    "partition_max_bytes": 1,
+                }
+                for tp in of_topic
+            ],
+        }
+        for topic, of_topic in by_topic(wanted)
+    ]
+    fields = {
+        "replica_id": FUTURE_LOCAL_REPLICA,
+        "max_wait_ms": 0,
+        "min_bytes": 0,
+        "max_bytes": 1,
+        "topics": topics,
+    }
+    answer = await connection.request(Message(FETCH, fields), deadline, version=FETCH_VERSION)
+    error = answer["error_code"]
+    if error and not answer["responses"]:
+        refused = EpochEnd(error, NO_EPOCH, -1, -1, -1)
         return Answer(dict.fromkeys(wanted, refused), _throttled(answer))
     found = {
-        TopicPartition(topic.topic, p.partition_index): EpochEnd(
-            p.error_code or answer.error_code,
-            p.diverging_epoch.epoch if p.diverging_epoch else NO_EPOCH,
-            p.diverging_epoch.end_offset if p.diverging_epoch else NO_EPOCH,
-            p.high_watermark,
-            p.log_start_offset,
-        )
-        for topic in answer.responses
-        for p in topic.partitions
+        TopicPartition(topic["topic"], p["partition_index"]): _epoch_end(p, error)
+        for topic in answer["responses"]
+        for p in topic["partitions"]
     }
     return Answer(found, _throttled(answer))
 
 
-def _throttled(answer: Any) -> float:
+def _epoch_end(p: Mapping[str, Any], error: int) -> EpochEnd:
+    diverging = p["diverging_epoch"] or _NOT_DIVERGING
+    return EpochEnd(
+        p["error_code"] or error,
+        diverging["epoch"],
+        diverging["end_offset"],
+        p["high_watermark"],
+        p["log_start_offset"],
+    )
+
+
+def _throttled(answer: Mapping[str, Any]) -> float:
     """Return the throttle time in seconds; the first versions do not tell it, and count as 0."""
-    return max(0, getattr(answer, "throttle_time_ms", None) or 0) / 1000
+    milliseconds: int = answer["throttle_time_ms"]
+    return max(0, milliseconds) / 1000

@@ -12,11 +12,10 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
-from kafka.protocol.metadata import ApiVersionsRequest
-
 from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.wire import failures, frames
+from kafka_unclean_recovery.cluster.wire.apis import API_VERSIONS, Api, Message
 from kafka_unclean_recovery.cluster.wire.dial import (
     Endpoint,
     Stream,
@@ -103,7 +102,10 @@ class Connection:
             self._session_ends = Deadline.after(seconds * _SESSION_USED_UP)
 
     def version_for(self, message_class: Any, at_most: int | None = None) -> int | None:
-        """Return the highest version that the node and kafka-python's request class both speak."""
+        """Return the highest version that the node and we speak.
+
+        message_class: an Api, or a request class of kafka-python.
+        """
         if message_class.API_KEY not in self.versions:
             return None
         node_low, node_high = self.versions[message_class.API_KEY]
@@ -112,8 +114,8 @@ class Connection:
         return high if high >= max(node_low, our_low) else None
 
     async def request(self, request: Any, deadline: Deadline, version: int | None = None) -> Any:
-        """Send a kafka-python request message and return the decoded answer. Raises
-        ConnectionFailed.
+        """Send a Message, or a request of kafka-python, and return the decoded answer: a dict for a
+        Message. Raises ConnectionFailed.
 
         Without `version` the request goes at the highest that both sides speak, whatever version
         the message carries. The codec silently drops fields which that version lacks: pass the
@@ -139,20 +141,19 @@ class Connection:
 
     async def _learn_versions(self, deadline: Deadline) -> None:
         answer = await self._ask(_api_versions_request(), _API_VERSIONS_VERSION, deadline)
-        if answer.error_code == _UNSUPPORTED_VERSION_ERROR:
-            fallback = min(_ranges(answer.api_keys).get(frames.API_VERSIONS_KEY, (0, 0))[1], 2)
+        if answer["error_code"] == _UNSUPPORTED_VERSION_ERROR:
+            fallback = min(_ranges(answer["api_keys"]).get(frames.API_VERSIONS_KEY, (0, 0))[1], 2)
             answer = await self._ask(_api_versions_request(), fallback, deadline)
-        if answer.error_code:
-            sentence = f"it refused ApiVersions with error {answer.error_code}"
+        if answer["error_code"]:
+            sentence = f"it refused ApiVersions with error {answer['error_code']}"
             raise self._end(failures.bad_answer(self.address, sentence))
-        self.versions = _ranges(answer.api_keys)
-        supported = getattr(answer, "supported_features", None) or ()
-        self.features = {feature.name: feature.max_version for feature in supported}
-        finalized = getattr(answer, "finalized_features", None) or ()
-        self.finalized_features = {f.name: f.max_version_level for f in finalized}
+        self.versions = _ranges(answer["api_keys"])
+        self.features = {f["name"]: f["max_version"] for f in answer["supported_features"]}
+        finalized = answer["finalized_features"]
+        self.finalized_features = {f["name"]: f["max_version_level"] for f in finalized}
 
     def _usable_version(self, request: Any, version: int | None) -> int:
-        usable = self.version_for(type(request), version)
+        usable = self.version_for(_spoken(request), version)
         if usable is not None and version in (None, usable):
             return usable
         raise _unsupported(request, version, self.versions, self.address)
@@ -246,21 +247,28 @@ async def _open_endpoint(
     return connection
 
 
-def _api_versions_request() -> ApiVersionsRequest:
-    return ApiVersionsRequest(
-        client_software_name="kafka-unclean-recovery", client_software_version=_SOFTWARE_VERSION
-    )
+def _api_versions_request() -> Message:
+    software = {
+        "client_software_name": "kafka-unclean-recovery",
+        "client_software_version": _SOFTWARE_VERSION,
+    }
+    return Message(API_VERSIONS, software)
 
 
 def _ranges(api_keys: Iterable[Any]) -> dict[int, tuple[int, int]]:
-    return {api.api_key: (api.min_version, api.max_version) for api in api_keys}
+    return {api["api_key"]: (api["min_version"], api["max_version"]) for api in api_keys}
+
+
+def _spoken(request: Any) -> Api | Any:
+    """Return what knows the versions of a request: its Api, or its class in kafka-python."""
+    return request.api if isinstance(request, Message) else type(request)
 
 
 def _unsupported(
     request: Any, version: int | None, versions: Mapping[int, tuple[int, int]], address: str
 ) -> ConnectionFailed:
     wanted = request.name if version is None else f"{request.name} v{version}"
-    spoken = versions.get(request.API_KEY)
+    spoken = versions.get(_spoken(request).API_KEY)
     offer = f"versions {spoken[0]} to {spoken[1]} of it" if spoken else "nothing of it"
     sentence = f"the node does not speak {wanted} (it advertises {offer}); nothing was sent"
     return ConnectionFailed(FailureKind.UNSUPPORTED_VERSION, address, sentence)

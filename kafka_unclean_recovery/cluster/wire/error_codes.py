@@ -3,8 +3,6 @@ mean the same to a caller."""
 
 from __future__ import annotations
 
-from kafka.errors import for_code
-
 UNKNOWN_SERVER_ERROR = -1
 NONE = 0
 OFFSET_OUT_OF_RANGE = 1
@@ -49,5 +47,8 @@ def is_assigned(code: int) -> bool:
 
 
 def _name(code: int) -> str:
+    # Most runs name no error, and should not wait for the names.
+    from kafka.errors import for_code
+
     name: str = getattr(for_code(code), "message", "UNKNOWN")  # type: ignore[no-untyped-call]
     return name

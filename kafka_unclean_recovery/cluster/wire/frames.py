@@ -1,4 +1,5 @@
-"""Encode requests to bytes and decode bytes to answers, on kafka-python's codec; no I/O.
+"""Encode requests to bytes and decode bytes to answers, by our layouts (apis.py) or by the codec of
+kafka-python; no I/O.
 
 A frame is a big-endian int32 length and that many bytes. kafka-python is wrapped here because its
 registry of response classes is one per process where the last definition wins, and because its own
@@ -11,12 +12,15 @@ import struct
 import sys
 from typing import Any
 
+from kafka_unclean_recovery.cluster.wire.apis import Message, answer_reader, request_writer
+from kafka_unclean_recovery.cluster.wire.layout import behind_tags
+
 MAX_FRAME_BYTES = 256 * 1024 * 1024
 
 API_VERSIONS_KEY = 18
 
 DECODE_ERRORS = (struct.error, IndexError, ValueError, TypeError, AttributeError, OverflowError)
-"""kafka-python's decoders raise these on bytes that aren't the answer they expect."""
+"""Decoders raise these on bytes that aren't the answer they expect."""
 
 _CORRELATION_ID_BYTES = 4
 
@@ -29,10 +33,26 @@ def response_class(request: Any) -> Any:
 
 
 def encode_request(request: Any, version: int, correlation_id: int, client_id: str) -> bytearray:
-    """Return one frame, length included. Overwrites the request's own version."""
+    """Return one frame, length included. Overwrites the own version of a request of
+    kafka-python."""
+    if isinstance(request, Message):
+        return _encode_message(request, version, correlation_id, client_id)
     request.API_VERSION = version
     request.with_header(correlation_id, client_id)
     frame: bytearray = request.encode(header=True, framed=True)
+    return frame
+
+
+def _encode_message(
+    message: Message, version: int, correlation_id: int, client_id: str
+) -> bytearray:
+    api, client = message.api, client_id.encode()
+    frame = bytearray(4)
+    frame += struct.pack(">hhih", api.API_KEY, version, correlation_id, len(client)) + client
+    if api.is_flexible(version):
+        frame.append(0)
+    request_writer(api, version)(frame, message.fields)
+    struct.pack_into(">i", frame, 0, len(frame) - 4)
     return frame
 
 
@@ -54,39 +74,25 @@ def correlation_id_of(frame: bytes) -> int:
 
 
 def decode_answer(request: Any, version: int, frame: bytes) -> Any:
-    """Decode the response in a frame without its length. Raises one of DECODE_ERRORS."""
+    """Decode the response in a frame without its length; a dict for a Message. Raises one of
+    DECODE_ERRORS."""
+    if isinstance(request, Message):
+        api = request.api
+        start = _header_length(api.API_KEY, api.is_flexible(version), frame)
+        if api.API_KEY == API_VERSIONS_KEY and frame[start : start + 2] != b"\0\0":
+            # A node that does not speak the version says so in version 0 (KIP-511).
+            version = 0
+        return answer_reader(api, version)(frame, start)[0]
     cls = response_class(request)
-    body = memoryview(frame)[_header_length(cls, version, frame) :]
-    return cls.decode(body, version=version)
+    start = _header_length(cls.API_KEY, cls.flexible_version_q(version), frame)
+    return cls.decode(memoryview(frame)[start:], version=version)
 
 
-def _header_length(cls: Any, version: int, frame: bytes) -> int:
+def _header_length(key: int, flexible: bool, frame: bytes) -> int:
     # ApiVersions always answers with the old header: the client doesn't yet know what is spoken.
-    if cls.API_KEY == API_VERSIONS_KEY or not cls.flexible_version_q(version):
+    if key == API_VERSIONS_KEY or not flexible:
         return _CORRELATION_ID_BYTES
-    return _end_of_tagged_fields(frame, _CORRELATION_ID_BYTES)
-
-
-def _end_of_tagged_fields(frame: bytes, position: int) -> int:
-    count, position = _unsigned_varint(frame, position)
-    for _ in range(count):
-        _tag, position = _unsigned_varint(frame, position)
-        size, position = _unsigned_varint(frame, position)
-        position += size
-    return position
-
-
-def _unsigned_varint(frame: bytes, position: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = frame[position]
-        position += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, position
-        shift += 7
-        if shift > 28:
-            raise ValueError("a varint of more than five bytes")
+    return behind_tags(frame, _CORRELATION_ID_BYTES)
 
 
 def _what_speaks_so(prefix: bytes, length: int) -> str:

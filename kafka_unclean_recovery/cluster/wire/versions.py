@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from kafka.protocol.admin.cluster import DescribeClusterRequest
-from kafka.protocol.admin.topics import (
-    AlterPartitionReassignmentsRequest,
-    ElectLeadersRequest,
-    ListPartitionReassignmentsRequest,
+from kafka_unclean_recovery.cluster.wire.apis import (
+    ALTER_PARTITION_REASSIGNMENTS,
+    DESCRIBE_CLUSTER,
+    ELECT_LEADERS,
+    FETCH,
+    LIST_OFFSETS,
+    LIST_PARTITION_REASSIGNMENTS,
 )
-from kafka.protocol.consumer.fetch import FetchRequest
-from kafka.protocol.consumer.offsets import ListOffsetsRequest
-
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 
 # Each row has the lowest and the highest version that this package sends the request at.
 _NEEDED = (
-    (DescribeClusterRequest, None, None),
-    (ListOffsetsRequest, None, 7),
-    (FetchRequest, 12, 12),
-    (ListPartitionReassignmentsRequest, 0, 0),
-    (AlterPartitionReassignmentsRequest, None, None),
-    (ElectLeadersRequest, 1, 2),
+    (DESCRIBE_CLUSTER, None, None),
+    (LIST_OFFSETS, None, None),
+    (FETCH, 12, 12),
+    (LIST_PARTITION_REASSIGNMENTS, 0, 0),
+    (ALTER_PARTITION_REASSIGNMENTS, None, None),
+    (ELECT_LEADERS, 1, 2),
 )
 _TELLS_FENCED = 2
 
@@ -29,7 +28,7 @@ def missing_requests(connection: Connection) -> tuple[str, ...]:
     """Return the names of the requests that the node lacks, as "Fetch v12"; Kafka 2.8 and newer
     lack none."""
     return tuple(
-        request.name.removesuffix("Request") + (f" v{lowest}" if lowest is not None else "")
+        request.name + (f" v{lowest}" if lowest is not None else "")
         for request, lowest, highest in _NEEDED
         if not _spoken(connection.version_for(request, highest), lowest)
     )
@@ -37,7 +36,7 @@ def missing_requests(connection: Connection) -> tuple[str, ...]:
 
 def tells_fenced(connection: Connection) -> bool:
     """Return True when DescribeCluster lists fenced brokers (KIP-1073, Kafka 4.1)."""
-    version = connection.version_for(DescribeClusterRequest)
+    version = connection.version_for(DESCRIBE_CLUSTER)
     return version is not None and version >= _TELLS_FENCED
 
 

@@ -13,7 +13,7 @@ from kafka_unclean_recovery.emulator.disks.metadata_records import (
     metadata_level,
 )
 from kafka_unclean_recovery.emulator.error_codes import NONE, UNSUPPORTED_VERSION
-from kafka_unclean_recovery.messages.get_replica_log_info import EMULATOR_FEATURE
+from kafka_unclean_recovery.mechanisms import EMULATOR_FEATURE
 
 # An emulated broker says by this feature that it is one.
 _EMULATOR = {"name": EMULATOR_FEATURE, "min_version": 1, "max_version": 1}

@@ -1,0 +1,204 @@
+"""Our layouts against kafka-python's messages, and against bytes that no broker sends."""
+
+from __future__ import annotations
+
+import random
+import struct
+import sys
+from typing import Any
+from uuid import UUID
+
+import pytest
+from kafka.protocol.admin.cluster import (
+    DescribeClusterRequest,
+    DescribeLogDirsRequest,
+    DescribeQuorumRequest,
+)
+from kafka.protocol.admin.groups import ListGroupsRequest
+from kafka.protocol.admin.topics import (
+    AlterPartitionReassignmentsRequest,
+    DescribeTopicPartitionsRequest,
+    ListPartitionReassignmentsRequest,
+)
+from kafka.protocol.consumer.fetch import FetchRequest
+from kafka.protocol.consumer.group import OffsetFetchRequest
+from kafka.protocol.consumer.offsets import ListOffsetsRequest
+from kafka.protocol.metadata import ApiVersionsRequest
+from kafka.protocol.metadata.metadata import MetadataRequest
+
+from kafka_unclean_recovery.cluster.wire import apis, frames, layout
+from kafka_unclean_recovery.cluster.wire.apis import Api, Message
+from kafka_unclean_recovery.cluster.wire.layout import Field, Kind, Many, Row
+from kafka_unclean_recovery.cluster.wire.notation import row
+from kafka_unclean_recovery.messages.elect_leaders import ElectLeadersRequest
+from kafka_unclean_recovery.messages.get_replica_log_info import REQUESTS
+
+THEIRS: dict[Api, Any] = {
+    apis.API_VERSIONS: ApiVersionsRequest,
+    apis.DESCRIBE_CLUSTER: DescribeClusterRequest,
+    apis.DESCRIBE_TOPIC_PARTITIONS: DescribeTopicPartitionsRequest,
+    apis.METADATA: MetadataRequest,
+    apis.DESCRIBE_QUORUM: DescribeQuorumRequest,
+    apis.LIST_OFFSETS: ListOffsetsRequest,
+    apis.FETCH: FetchRequest,
+    apis.LIST_PARTITION_REASSIGNMENTS: ListPartitionReassignmentsRequest,
+    apis.ALTER_PARTITION_REASSIGNMENTS: AlterPartitionReassignmentsRequest,
+    apis.ELECT_LEADERS: ElectLeadersRequest,
+    apis.LIST_GROUPS: ListGroupsRequest,
+    apis.DESCRIBE_LOG_DIRS: DescribeLogDirsRequest,
+    apis.OFFSET_FETCH: OffsetFetchRequest,
+    **{api: REQUESTS[dialect] for dialect, api in apis.GET_REPLICA_LOG_INFO.items()},
+}
+EVERY = [
+    pytest.param(api, version, id=f"{api.name}-{api.API_KEY}-v{version}")
+    for api in THEIRS
+    for version in range(api.valid_versions[0], api.valid_versions[1] + 1)
+]
+ROUNDS = 30
+RANGES = {"b": 7, "h": 15, "i": 31, "q": 63}
+# kafka-python's names for what it decodes to a set.
+AS_SET = {"cluster_authorized_operations", "topic_authorized_operations"}
+
+
+def _there(fields: tuple[Field, ...], version: int) -> list[Field]:
+    return [f for f in fields if f.since <= version <= f.until and f.tag is None]
+
+
+def _value(kind: Kind, version: int, dice: random.Random) -> Any:
+    if isinstance(kind, Row):
+        if kind.optional and dice.random() < 0.5:
+            return None
+        return {f.name: _value(f.kind, version, dice) for f in _there(kind.fields, version)}
+    if isinstance(kind, Many):
+        count = dice.choice([0, 1, 3, 9] if isinstance(kind.of, Row) else [0, 1, 2, 7, 8, 300])
+        return [_value(kind.of, version, dice) for _ in range(count)]
+    if kind in RANGES:
+        bits = RANGES[kind]
+        return dice.randrange(-(2**bits), 2**bits)
+    return {
+        "?": lambda: dice.random() < 0.5,
+        "H": lambda: dice.randrange(2**16),
+        "16s": lambda: dice.randbytes(16),
+        "text": lambda: "t" * dice.choice([0, 1, 126, 127, 200]) + "é",
+        "text?": lambda: dice.choice([None, "", "words"]),
+        "bytes": lambda: None,
+    }[str(kind)]()
+
+
+def _agree(kind: Kind, version: int, ours: Any, theirs: Any) -> None:
+    if isinstance(kind, Row) and ours is not None:
+        for field in _there(kind.fields, version):
+            if field.name in AS_SET and not hasattr(theirs, field.name):
+                bits = ours[field.name] & 0xFFFFFFFF
+                expected = {bit for bit in range(32) if bits >> bit & 1}
+                assert set(theirs.authorized_operations or ()) in (expected, set())
+            else:
+                _agree(field.kind, version, ours[field.name], getattr(theirs, field.name))
+    elif isinstance(kind, Many):
+        assert len(theirs) == len(ours)
+        for mine, other in zip(ours, theirs, strict=True):
+            _agree(kind.of, version, mine, other)
+    elif isinstance(theirs, UUID):
+        assert theirs.bytes == ours
+    else:
+        assert theirs == ours
+
+
+@pytest.mark.parametrize(("api", "version"), EVERY)
+def test_kafka_python_reads_our_requests_as_we_mean_them(api: Api, version: int) -> None:
+    dice = random.Random(version)
+    for _ in range(ROUNDS):
+        fields = _value(row(api.request), version, dice)
+        body = bytearray()
+        apis.request_writer(api, version)(body, fields)
+        theirs = THEIRS[api].decode(memoryview(bytes(body)), version=version)
+        _agree(row(api.request), version, fields, theirs)
+
+
+@pytest.mark.parametrize(("api", "version"), EVERY)
+def test_we_read_answers_as_kafka_python_does(api: Api, version: int) -> None:
+    dice = random.Random(version)
+    answer_class = frames.response_class(object.__new__(THEIRS[api]))
+    kind = row(api.answer)
+    for _ in range(ROUNDS):
+        fields = _value(kind, version, dice)
+        if api is apis.API_VERSIONS:
+            # kafka-python reads an answer with any error as version 0.
+            fields["error_code"] = 0
+        body = bytearray()
+        layout.writer(kind, version, api.is_flexible(version))(body, fields)
+        _agree(kind, version, fields, answer_class.decode(memoryview(bytes(body)), version=version))
+        found, end = apis.answer_reader(api, version)(bytes(body), 0)
+        assert end == len(body)
+        assert _without_defaults(kind, version, found) == fields
+
+
+def _without_defaults(kind: Kind, version: int, found: Any) -> Any:
+    if isinstance(kind, Row) and found is not None:
+        there = _there(kind.fields, version)
+        return {f.name: _without_defaults(f.kind, version, found[f.name]) for f in there}
+    if isinstance(kind, Many):
+        return [_without_defaults(kind.of, version, each) for each in found]
+    return found
+
+
+@pytest.mark.parametrize(("api", "version"), EVERY)
+def test_no_bytes_fail_otherwise_than_as_bytes_that_can_not_be_read(api: Api, version: int) -> None:
+    dice = random.Random(version)
+    kind = row(api.answer)
+    for _ in range(ROUNDS):
+        body = bytearray()
+        layout.writer(kind, version, api.is_flexible(version))(body, _value(kind, version, dice))
+        for _ in range(dice.randrange(4)):
+            body[dice.randrange(len(body))] = dice.randrange(256)
+        cut = bytes(body[: dice.randrange(len(body) + 1)])
+        try:
+            apis.answer_reader(api, version)(cut, 0)
+        except frames.DECODE_ERRORS:
+            continue
+
+
+def test_an_array_that_claims_more_than_there_is_costs_nothing() -> None:
+    read = layout.reader(Many(layout.TEXT), 0, flexible=False)
+    with pytest.raises(ValueError, match="an array of 2147483647"):
+        read(struct.pack(">i", 2**31 - 1) + b"\0\0", 0)
+    read = layout.reader(Many(layout.INT32), 0, flexible=False)
+    with pytest.raises(ValueError, match="an array of 2147483647"):
+        read(struct.pack(">i", 2**31 - 1) + b"\0\0", 0)
+
+
+def test_a_name_that_is_none_can_not_be_read() -> None:
+    with pytest.raises(ValueError, match="a value of -1 bytes"):
+        layout.reader(layout.TEXT, 0, flexible=True)(b"\0", 0)
+
+
+def test_tagged_fields_that_nobody_asks_for_are_skipped() -> None:
+    kind = row("number int32\nmore int16 =7 tag 2")
+    read = layout.reader(kind, 0, flexible=True)
+    data = struct.pack(">i", 5) + bytes([3, 0, 1, 9, 2, 2, 0, 3, 200, 1, 0])
+    assert read(data, 0) == ({"number": 5, "more": 3}, len(data))
+    assert read(struct.pack(">i", 5) + b"\0", 0) == ({"number": 5, "more": 7}, 5)
+
+
+@pytest.mark.parametrize("flexible", [False, True])
+@pytest.mark.parametrize("count", [0, 1, 126, 127, 128, 16383, 16384])
+def test_counts_of_every_length_are_read_as_written(count: int, flexible: bool) -> None:
+    kind = Many(layout.INT16)
+    out = bytearray()
+    layout.writer(kind, 0, flexible)(out, [1] * count)
+    assert layout.reader(kind, 0, flexible)(bytes(out), 0) == ([1] * count, len(out))
+
+
+def test_a_request_has_the_header_that_kafka_python_gives_it() -> None:
+    for version in (2, 6):
+        message = Message(apis.LIST_OFFSETS, {"replica_id": -2, "topics": []})
+        ours = frames.encode_request(message, version, 77, "somebody")
+        theirs = ListOffsetsRequest(version=version, replica_id=-2, isolation_level=0, topics=[])
+        assert bytes(ours) == bytes(frames.encode_request(theirs, version, 77, "somebody"))
+
+
+def test_every_layout_is_tried() -> None:
+    every = [value for value in vars(apis).values() if isinstance(value, Api)]
+    every += apis.GET_REPLICA_LOG_INFO.values()
+    assert set(every) == set(THEIRS)
+    assert "kafka" in sys.modules
