@@ -26,28 +26,34 @@ from kafka.protocol.consumer.offsets import ListOffsetsRequest
 from kafka.protocol.metadata import ApiVersionsRequest
 from kafka.protocol.metadata.metadata import MetadataRequest
 
-from kafka_unclean_recovery.cluster.wire import apis, frames, layout
-from kafka_unclean_recovery.cluster.wire.apis import Api, Message
+from kafka_unclean_recovery.cluster.wire import (
+    cluster_apis,
+    controller_apis,
+    frames,
+    layout,
+    log_apis,
+)
+from kafka_unclean_recovery.cluster.wire.api import Api, Message, answer_reader, request_writer
 from kafka_unclean_recovery.cluster.wire.layout import Field, Kind, Many, Row
 from kafka_unclean_recovery.cluster.wire.notation import row
 from kafka_unclean_recovery.messages.elect_leaders import ElectLeadersRequest
 from kafka_unclean_recovery.messages.get_replica_log_info import REQUESTS
 
 THEIRS: dict[Api, Any] = {
-    apis.API_VERSIONS: ApiVersionsRequest,
-    apis.DESCRIBE_CLUSTER: DescribeClusterRequest,
-    apis.DESCRIBE_TOPIC_PARTITIONS: DescribeTopicPartitionsRequest,
-    apis.METADATA: MetadataRequest,
-    apis.DESCRIBE_QUORUM: DescribeQuorumRequest,
-    apis.LIST_OFFSETS: ListOffsetsRequest,
-    apis.FETCH: FetchRequest,
-    apis.LIST_PARTITION_REASSIGNMENTS: ListPartitionReassignmentsRequest,
-    apis.ALTER_PARTITION_REASSIGNMENTS: AlterPartitionReassignmentsRequest,
-    apis.ELECT_LEADERS: ElectLeadersRequest,
-    apis.LIST_GROUPS: ListGroupsRequest,
-    apis.DESCRIBE_LOG_DIRS: DescribeLogDirsRequest,
-    apis.OFFSET_FETCH: OffsetFetchRequest,
-    **{api: REQUESTS[dialect] for dialect, api in apis.GET_REPLICA_LOG_INFO.items()},
+    cluster_apis.API_VERSIONS: ApiVersionsRequest,
+    cluster_apis.DESCRIBE_CLUSTER: DescribeClusterRequest,
+    cluster_apis.DESCRIBE_TOPIC_PARTITIONS: DescribeTopicPartitionsRequest,
+    cluster_apis.METADATA: MetadataRequest,
+    cluster_apis.DESCRIBE_QUORUM: DescribeQuorumRequest,
+    log_apis.LIST_OFFSETS: ListOffsetsRequest,
+    log_apis.FETCH: FetchRequest,
+    controller_apis.LIST_PARTITION_REASSIGNMENTS: ListPartitionReassignmentsRequest,
+    controller_apis.ALTER_PARTITION_REASSIGNMENTS: AlterPartitionReassignmentsRequest,
+    controller_apis.ELECT_LEADERS: ElectLeadersRequest,
+    log_apis.LIST_GROUPS: ListGroupsRequest,
+    log_apis.DESCRIBE_LOG_DIRS: DescribeLogDirsRequest,
+    log_apis.OFFSET_FETCH: OffsetFetchRequest,
+    **{api: REQUESTS[dialect] for dialect, api in log_apis.GET_REPLICA_LOG_INFO.items()},
 }
 EVERY = [
     pytest.param(api, version, id=f"{api.name}-{api.API_KEY}-v{version}")
@@ -75,14 +81,15 @@ def _value(kind: Kind, version: int, dice: random.Random) -> Any:
     if kind in RANGES:
         bits = RANGES[kind]
         return dice.randrange(-(2**bits), 2**bits)
-    return {
-        "?": lambda: dice.random() < 0.5,
-        "H": lambda: dice.randrange(2**16),
-        "16s": lambda: dice.randbytes(16),
-        "text": lambda: "t" * dice.choice([0, 1, 126, 127, 200]) + "é",
-        "text?": lambda: dice.choice([None, "", "words"]),
-        "bytes": lambda: None,
-    }[str(kind)]()
+    by_kind = {
+        "?": dice.random() < 0.5,
+        "H": dice.randrange(2**16),
+        "16s": dice.randbytes(16),
+        "text": "t" * dice.choice([0, 1, 126, 127, 200]) + "é",
+        "text?": dice.choice([None, "", "words"]),
+        "bytes": None,
+    }
+    return by_kind[str(kind)]
 
 
 def _agree(kind: Kind, version: int, ours: Any, theirs: Any) -> None:
@@ -110,7 +117,7 @@ def test_kafka_python_reads_our_requests_as_we_mean_them(api: Api, version: int)
     for _ in range(ROUNDS):
         fields = _value(row(api.request), version, dice)
         body = bytearray()
-        apis.request_writer(api, version)(body, fields)
+        request_writer(api, version)(body, fields)
         theirs = THEIRS[api].decode(memoryview(bytes(body)), version=version)
         _agree(row(api.request), version, fields, theirs)
 
@@ -122,13 +129,13 @@ def test_we_read_answers_as_kafka_python_does(api: Api, version: int) -> None:
     kind = row(api.answer)
     for _ in range(ROUNDS):
         fields = _value(kind, version, dice)
-        if api is apis.API_VERSIONS:
+        if api is cluster_apis.API_VERSIONS:
             # kafka-python reads an answer with any error as version 0.
             fields["error_code"] = 0
         body = bytearray()
         layout.writer(kind, version, api.is_flexible(version))(body, fields)
         _agree(kind, version, fields, answer_class.decode(memoryview(bytes(body)), version=version))
-        found, end = apis.answer_reader(api, version)(bytes(body), 0)
+        found, end = answer_reader(api, version)(bytes(body), 0)
         assert end == len(body)
         assert _without_defaults(kind, version, found) == fields
 
@@ -153,7 +160,7 @@ def test_no_bytes_fail_otherwise_than_as_bytes_that_can_not_be_read(api: Api, ve
             body[dice.randrange(len(body))] = dice.randrange(256)
         cut = bytes(body[: dice.randrange(len(body) + 1)])
         try:
-            apis.answer_reader(api, version)(cut, 0)
+            answer_reader(api, version)(cut, 0)
         except frames.DECODE_ERRORS:
             continue
 
@@ -191,14 +198,15 @@ def test_counts_of_every_length_are_read_as_written(count: int, flexible: bool) 
 
 def test_a_request_has_the_header_that_kafka_python_gives_it() -> None:
     for version in (2, 6):
-        message = Message(apis.LIST_OFFSETS, {"replica_id": -2, "topics": []})
+        message = Message(log_apis.LIST_OFFSETS, {"replica_id": -2, "topics": []})
         ours = frames.encode_request(message, version, 77, "somebody")
         theirs = ListOffsetsRequest(version=version, replica_id=-2, isolation_level=0, topics=[])
         assert bytes(ours) == bytes(frames.encode_request(theirs, version, 77, "somebody"))
 
 
 def test_every_layout_is_tried() -> None:
-    every = [value for value in vars(apis).values() if isinstance(value, Api)]
-    every += apis.GET_REPLICA_LOG_INFO.values()
+    modules = (cluster_apis, controller_apis, log_apis)
+    every = [value for m in modules for value in vars(m).values() if isinstance(value, Api)]
+    every += log_apis.GET_REPLICA_LOG_INFO.values()
     assert set(every) == set(THEIRS)
     assert "kafka" in sys.modules

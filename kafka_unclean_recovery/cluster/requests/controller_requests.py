@@ -13,12 +13,12 @@ from typing import Any
 
 from kafka_unclean_recovery.cluster.requests.asking import by_topic
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
-from kafka_unclean_recovery.cluster.wire.apis import (
+from kafka_unclean_recovery.cluster.wire.api import Message
+from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.cluster.wire.controller_apis import (
     ALTER_PARTITION_REASSIGNMENTS,
     ELECT_LEADERS,
-    Message,
 )
-from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.error_codes import UNKNOWN_SERVER_ERROR
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import TopicPartition

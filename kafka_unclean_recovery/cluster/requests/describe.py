@@ -10,14 +10,14 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kafka_unclean_recovery.cluster.wire.apis import (
+from kafka_unclean_recovery.cluster.wire.api import Message
+from kafka_unclean_recovery.cluster.wire.cluster_apis import (
     DESCRIBE_CLUSTER,
     DESCRIBE_TOPIC_PARTITIONS,
-    LIST_PARTITION_REASSIGNMENTS,
     METADATA,
-    Message,
 )
 from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.cluster.wire.controller_apis import LIST_PARTITION_REASSIGNMENTS
 from kafka_unclean_recovery.cluster.wire.error_codes import (
     LEADER_NOT_AVAILABLE,
     NONE,

@@ -12,10 +12,11 @@ from typing import Any
 
 from kafka_unclean_recovery.cluster.requests.asking import by_topic
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
-from kafka_unclean_recovery.cluster.wire.apis import LIST_GROUPS, OFFSET_FETCH, Message
+from kafka_unclean_recovery.cluster.wire.api import Message
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.error_codes import NONE
 from kafka_unclean_recovery.cluster.wire.layout import uuid_text
+from kafka_unclean_recovery.cluster.wire.log_apis import LIST_GROUPS, OFFSET_FETCH
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Commit, PartitionState, TopicPartition
 

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
-from kafka_unclean_recovery.cluster.wire.apis import DESCRIBE_LOG_DIRS, Message
+from kafka_unclean_recovery.cluster.wire.api import Message
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.error_codes import NONE
+from kafka_unclean_recovery.cluster.wire.log_apis import DESCRIBE_LOG_DIRS
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import TopicPartition
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed, list_reassignments
-from kafka_unclean_recovery.cluster.wire.apis import DESCRIBE_QUORUM, Message
+from kafka_unclean_recovery.cluster.wire.api import Message
+from kafka_unclean_recovery.cluster.wire.cluster_apis import DESCRIBE_QUORUM
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.error_codes import NONE, NOT_LEADER_OR_FOLLOWER, UNSURE
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind

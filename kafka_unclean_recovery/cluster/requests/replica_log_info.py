@@ -12,9 +12,10 @@ from itertools import groupby
 from typing import Any
 from uuid import UUID
 
-from kafka_unclean_recovery.cluster.wire.apis import GET_REPLICA_LOG_INFO, Message
+from kafka_unclean_recovery.cluster.wire.api import Message
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.layout import uuid_text
+from kafka_unclean_recovery.cluster.wire.log_apis import GET_REPLICA_LOG_INFO
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.mechanisms import Dialect
 from kafka_unclean_recovery.model import PartitionState

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafka_unclean_recovery.cluster.requests.asking import Answer, Portion, by_topic, until_answered
-from kafka_unclean_recovery.cluster.wire.apis import FETCH, LIST_OFFSETS, Message
+from kafka_unclean_recovery.cluster.wire.api import Message
 from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.cluster.wire.log_apis import FETCH, LIST_OFFSETS
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import TopicPartition
 

@@ -15,7 +15,8 @@ from typing import Any, Self
 from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.wire import failures, frames
-from kafka_unclean_recovery.cluster.wire.apis import API_VERSIONS, Api, Message
+from kafka_unclean_recovery.cluster.wire.api import Api, Message
+from kafka_unclean_recovery.cluster.wire.cluster_apis import API_VERSIONS
 from kafka_unclean_recovery.cluster.wire.dial import (
     Endpoint,
     Stream,

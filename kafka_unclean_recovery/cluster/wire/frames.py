@@ -1,4 +1,4 @@
-"""Encode requests to bytes and decode bytes to answers, by our layouts (apis.py) or by the codec of
+"""Encode requests to bytes and decode bytes to answers, by our layouts (api.py) or by the codec of
 kafka-python; no I/O.
 
 A frame is a big-endian int32 length and that many bytes. kafka-python is wrapped here because its
@@ -12,7 +12,7 @@ import struct
 import sys
 from typing import Any
 
-from kafka_unclean_recovery.cluster.wire.apis import Message, answer_reader, request_writer
+from kafka_unclean_recovery.cluster.wire.api import Message, answer_reader, request_writer
 from kafka_unclean_recovery.cluster.wire.layout import behind_tags
 
 MAX_FRAME_BYTES = 256 * 1024 * 1024

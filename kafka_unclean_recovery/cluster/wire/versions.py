@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from kafka_unclean_recovery.cluster.wire.apis import (
+from kafka_unclean_recovery.cluster.wire.cluster_apis import DESCRIBE_CLUSTER
+from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.cluster.wire.controller_apis import (
     ALTER_PARTITION_REASSIGNMENTS,
-    DESCRIBE_CLUSTER,
     ELECT_LEADERS,
-    FETCH,
-    LIST_OFFSETS,
     LIST_PARTITION_REASSIGNMENTS,
 )
-from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.cluster.wire.log_apis import FETCH, LIST_OFFSETS
 
 # Each row has the lowest and the highest version that this package sends the request at.
 _NEEDED = (
