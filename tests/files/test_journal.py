@@ -342,6 +342,12 @@ def test_two_whole_lines_in_one_are_no_work_of_a_full_disk(tmp_path: Path) -> No
     assert "line 1: not a line of a journal" in unfinished_journals(tmp_path)[1][path]
 
 
+def test_a_journal_that_the_disk_does_not_give_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    path.mkdir()
+    assert unfinished_journals(tmp_path) == ([], {path: f"{path}: Is a directory"})
+
+
 def test_a_link_to_a_journal_that_is_gone_is_named(tmp_path: Path) -> None:
     link = link_to(tmp_path / "elsewhere.jsonl", tmp_path)
     assert unfinished_journals(tmp_path)[1] == {

@@ -18,6 +18,7 @@ from kafka_unclean_recovery.recovery.partitions import (
     consented,
     not_begun,
     observed,
+    outcomes_of,
     planned,
     report_on,
     settled,
@@ -72,6 +73,8 @@ def test_consent_reaches_only_what_is_not_settled() -> None:
     rows = consented(settled(planned(observed(SEEN), PLANS), REFUSED))
     assert at(rows, Stage.CONSENTED) == []
     assert rows[OFFLINE].outcome == REFUSED[OFFLINE]
+    assert outcomes_of(rows) == {tp: row.outcome for tp, row in rows.items()}
+    assert OFFLINE not in outcomes_of(observed(SEEN))
 
 
 def test_an_election_without_an_answer_has_failed() -> None:

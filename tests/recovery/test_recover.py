@@ -8,12 +8,24 @@ from typing import Any, cast
 
 import pytest
 
-from kafka_unclean_recovery.model import Cluster, Outcome, OutcomeKind
+from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
+from kafka_unclean_recovery.cluster.wire.errors import (
+    ConnectionFailed,
+    FailureKind,
+    NoBrokerReachable,
+)
+from kafka_unclean_recovery.model import Cluster, Outcome, OutcomeKind, TopicPartition
 from kafka_unclean_recovery.planning.plan import plan_partition
 from kafka_unclean_recovery.recovery.consent import Consent
 from kafka_unclean_recovery.recovery.observe import Observation
-from kafka_unclean_recovery.recovery.partitions import Stage, observed, planned
-from kafka_unclean_recovery.recovery.recover import Power, _beside, _consent
+from kafka_unclean_recovery.recovery.partitions import (
+    Stage,
+    carried_out,
+    consented,
+    observed,
+    planned,
+)
+from kafka_unclean_recovery.recovery.recover import Power, _beside, _consent, _verify
 from kafka_unclean_recovery.transport import Elections
 from tests.cluster.fake_node import in_loop
 from tests.transport.scripted import offline
@@ -58,6 +70,33 @@ async def test_a_look_that_fails_beside_the_election_is_a_problem_and_no_more() 
         "before",
         "not all was looked at beside the election: RuntimeError: lost",
     )
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ConnectionFailed(FailureKind.CLOSED_PORT, "b1:9092", "gone"),
+        NoBrokerReachable([ConnectionFailed(FailureKind.CLOSED_PORT, "b1:9092", "gone")]),
+        RequestFailed("Metadata", 31),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_what_can_not_be_read_back_in_the_end_is_a_problem_and_no_more(error: Exception) -> None:
+    class Reader:
+        async def partitions(self, _: object) -> Any:
+            raise error
+
+    tp = STATE.topic_partition
+    now = replace(SEEN, states={tp: STATE, TopicPartition("orders", 1): offline(1)})
+    rows = carried_out(consented(planned(observed(now), PLANS)), {})
+
+    @in_loop
+    async def go() -> None:
+        seen, told = await _verify(cast(Any, Reader()), now, rows, {tp: STATE})
+        assert seen.problems == ("before", f"the partitions could not be read back: {error}")
+        assert told.keys() == rows.keys()
+
+    go()
 
 
 @in_loop

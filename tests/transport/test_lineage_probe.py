@@ -114,6 +114,11 @@ def test_an_empty_replica_is_asked_nothing() -> None:
     assert probe.last_written_leader_epoch == -1
 
 
+def test_a_log_whose_records_have_no_epoch_at_all_ends_the_questions() -> None:
+    probe, _ = _read(Replica((), 0, 100), 6)
+    assert (probe.ask, probe.epochs, probe.last_written_leader_epoch) == (None, None, None)
+
+
 def test_records_older_than_the_oldest_known_epoch_have_none() -> None:
     # Records of message format 0 or 1 carry no epoch; the cache begins after them.
     probe, _ = _read(Replica(((5, 40),), 0, 100), 6)

@@ -16,8 +16,9 @@ from kafka_unclean_recovery.cluster import quorum
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.quorum import Controller, Patience, Unsure
-from kafka_unclean_recovery.cluster.requests.controller_requests import alter_replica_order
+from kafka_unclean_recovery.cluster.requests.controller_requests import Answer, alter_replica_order
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
+from kafka_unclean_recovery.cluster.wire.error_codes import NONE
 from kafka_unclean_recovery.cluster.wire.errors import (
     ConnectionFailed,
     FailureKind,
@@ -29,6 +30,7 @@ from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.files.journal_lines import half_done, outstanding
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.transport.coming import Coming
+from kafka_unclean_recovery.transport.sending import Sent, noted
 from tests.cluster.fake_node import in_loop
 
 HERE, ELSEWHERE = "this-boot", "another-boot"
@@ -269,6 +271,29 @@ def test_what_was_refused_for_sure_is_not_waited_for(
 
     go()
     assert (controller.haunted, forsaken) == (haunted, ["b1:9092"] * unsure)
+
+
+@pytest.mark.parametrize(("error", "open_"), [(41, True), (NONE, False), (31, False)])
+def test_a_request_with_one_answer_that_leaves_it_open_is_not_noted_as_answered(
+    tmp_path: Path, error: int, open_: bool
+) -> None:
+    class Answers:
+        async def ask(self, request: Any, sending: Any) -> Any:
+            sending("b1:9092")
+            return {
+                TopicPartition("orders", 0): Answer(NONE),
+                TopicPartition("a", 1): Answer(error),
+            }
+
+    with Journal.open(tmp_path / "j.jsonl") as journal:
+
+        @in_loop
+        async def go() -> None:
+            sent = Sent("ElectLeaders", 2)
+            await noted(cast(Any, Answers()), journal, sent, cast(Any, None))
+
+        go()
+        assert bool(outstanding(journal.lines)) == open_
 
 
 def _clock_at(seconds: list[float]) -> Any:
