@@ -13,6 +13,7 @@ epoch.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,7 @@ from kafka_unclean_recovery.model import (
 )
 from kafka_unclean_recovery.planning.broker_return import effect_text
 from kafka_unclean_recovery.planning.plan import plan_partition
+from kafka_unclean_recovery.planning.reach import deleted_below
 from tests.transcript import check, scenarios
 
 
@@ -160,3 +162,9 @@ def _loss(loss: Loss) -> str:
 
     at_least = "" if loss.at_least is None else f" at_least={loss.at_least}"
     return f"certain={show(loss.certain)} possible={show(loss.possible)}{at_least}"
+
+
+def test_a_log_whose_start_is_not_known_tells_of_no_deleted_record() -> None:
+    log = _log("broker=1 epochs=0:0-10")
+    assert deleted_below([replace(log, log_start_offset=None)]) == 0
+    assert deleted_below([replace(log, log_start_offset=3)]) == 3

@@ -358,7 +358,13 @@ def test_a_disk_that_fills_up_under_the_journal_never_hides_what_was_done(
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return write(descriptor, data)
 
+    first: list[tuple[int, ...]] = []
+
+    def see(seen: Seen) -> None:
+        first.append(tuple(seen.request.topics[0].partitions[0].replicas))
+
     with outage() as cluster:
+        cluster.intercept(REORDER, see, times=1)
         sent = [watch(cluster, REORDER), watch(cluster, ELECT)]
         with monkeypatch.context() as full:
             full.setattr("kafka_unclean_recovery.files.journal.os.write", fill)
@@ -369,6 +375,9 @@ def test_a_disk_that_fills_up_under_the_journal_never_hides_what_was_done(
         assert "No space left on device" in done.stderr
         assert done.code == (1 if any(sent) or done.stdout else 2)
         assert orders(cluster) == {RESTORED}
+        # No order is changed by a request that later runs can't know of; it is only put back.
+        noted = any(line["event"] == "sent" for lines in _journals() for line in lines)
+        assert noted or first in ([], [RESTORED])
         if done.stdout:
             elected = outcomes(done)[0][0] == "elected"
             assert leaders(cluster) == [BEST if elected else -1]
