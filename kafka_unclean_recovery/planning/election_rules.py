@@ -197,9 +197,11 @@ def designate(plan: PartitionPlan, leader: int) -> PartitionPlan:
     others = [c for c in plan.ranking if c.log.broker != leader]
     ranking = (*(chosen or [Candidate(log, Loss(None, None))]), *others)
     order = (leader, *(r for r in plan.order if r != leader))
+    waiting = waiting_for(state, plan.replica_logs, ranking)
     findings = plan.findings
     if leader != plan.designated_leader:
-        findings = (_by_hand(plan, leader), *findings_of(state, plan.replica_logs, ranking))
+        found = findings_of(state, plan.replica_logs, ranking, waiting)
+        findings = (_by_hand(plan, leader), *found)
     return replace(
         plan,
         ranking=ranking,
@@ -207,7 +209,7 @@ def designate(plan: PartitionPlan, leader: int) -> PartitionPlan:
         order=order,
         findings=findings,
         refusal=plan.refusal if state.reassigning else None,
-        waiting=waiting_for(state, plan.replica_logs, ranking),
+        waiting=waiting,
     )
 
 

@@ -15,8 +15,9 @@ from kafka_unclean_recovery.model import (
     PartitionState,
     ReplicaLog,
     Severity,
+    Waiting,
 )
-from kafka_unclean_recovery.planning.broker_return import fallen_short, outreached, waiting_for
+from kafka_unclean_recovery.planning.broker_return import fallen_short, outreached
 from kafka_unclean_recovery.planning.committed_offsets import weighs
 from kafka_unclean_recovery.planning.disk_findings import DISK_RULES, Rule
 from kafka_unclean_recovery.planning.reach import (
@@ -33,10 +34,15 @@ _GRAVITY = {severity: place for place, severity in enumerate(Severity)}
 
 
 def findings_of(
-    state: PartitionState, logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]
+    state: PartitionState,
+    logs: Sequence[ReplicaLog],
+    ranking: Sequence[Candidate],
+    waiting: Iterable[Waiting],
 ) -> tuple[Finding, ...]:
-    """Return all findings about one offline partition; `ranking` is best first."""
-    return by_gravity(finding for rule in RULES for finding in rule(state, logs, ranking))
+    """Return all findings about one offline partition; `ranking` is best first, `waiting` has the
+    verdict on each dead replica."""
+    found = [finding for rule in RULES for finding in rule(state, logs, ranking)]
+    return by_gravity([*found, *_dead_replicas(state, logs, waiting)])
 
 
 def by_gravity(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -284,13 +290,13 @@ def _intact(log: ReplicaLog) -> bool:
 
 
 def _dead_replicas(
-    state: PartitionState, logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]
+    state: PartitionState, logs: Sequence[ReplicaLog], verdicts: Iterable[Waiting]
 ) -> Iterator[Finding]:
     """Find the dead replicas whose disk nobody has read."""
     unseen = {
         log.broker for log in logs if not log.live and log.epochs is None and log.scanned is None
     }
-    for waiting in waiting_for(state, logs, ranking):
+    for waiting in verdicts:
         if waiting.broker in unseen and waiting.evidence:
             yield Finding(
                 "dead_replica_may_hold_more",
@@ -396,7 +402,6 @@ RULES: tuple[Rule, ...] = (
     _emptied_log_ends_further,
     _commits_beyond,
     _eligible_replica_back,
-    _dead_replicas,
     _silent_replicas,
     _unranked_replicas,
     _records_below_log_start,

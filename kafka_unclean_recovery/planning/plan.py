@@ -66,15 +66,16 @@ def plan_partition(
     ranking = tuple(_candidate(state, log, logs, commits, deleted) for log in ranked)
     refusal = _refusal(state, logs, ranking)
     designated = ranking[0].log.broker if ranking and refusal is None else None
+    waiting = waiting_for(state, logs, ranking)
     return PartitionPlan(
         state=state,
         replica_logs=logs,
         ranking=ranking,
         designated_leader=designated,
         order=_order(state, ranking),
-        findings=findings_of(state, logs, ranking),
+        findings=findings_of(state, logs, ranking, waiting),
         refusal=refusal,
-        waiting=waiting_for(state, logs, ranking),
+        waiting=waiting,
     )
 
 

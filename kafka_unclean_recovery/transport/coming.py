@@ -17,6 +17,7 @@ _STILL_SECONDS = 10.0
 _STILL_SECONDS_EACH = 0.02
 _MOST_SECONDS = 300.0
 _FIRST_PAUSE_SECONDS = 0.02
+_LONGER_BY = 1.2
 _LONGEST_PAUSE_SECONDS = 0.5
 
 
@@ -41,4 +42,4 @@ class Coming:
     async def pause(self) -> None:
         """Wait between two looks, each time longer."""
         await asyncio.sleep(self._pause)
-        self._pause = min(1.5 * self._pause, _LONGEST_PAUSE_SECONDS)
+        self._pause = min(_LONGER_BY * self._pause, _LONGEST_PAUSE_SECONDS)

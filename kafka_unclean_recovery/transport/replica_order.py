@@ -26,7 +26,9 @@ from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.transport.coming import Coming
 from kafka_unclean_recovery.transport.sending import Sent, noted, settle
 
-BATCH = 2000
+BATCH = 8000
+"""How many orders are written, and partitions elected, at once: a controller (4.3.1) writes up to
+10,000 records for one request (QuorumController.MAX_RECORDS_PER_USER_OP), one a partition here."""
 _ATTEMPTS = 3
 _NOT_SEEN = "it was written, but is not seen"
 _SHOWN = 100
