@@ -33,11 +33,25 @@ class Emulated:
 @contextmanager
 def emulated(session_seconds: float, data_dir: Path) -> Iterator[Emulated]:
     """Gives it when its first line is there."""
-    command = (sys.executable, "-m", "benchmarks.emulated_process")
+    with _running("benchmarks.emulated_process", str(session_seconds), str(data_dir)) as cluster:
+        yield cluster
+
+
+@contextmanager
+def emulated_outage(data_dir: Path, partitions: int | None = None) -> Iterator[str]:
+    """The bootstrap servers of an outage of so many partitions; None: of the one that is there."""
+    made = () if partitions is None else (str(partitions),)
+    with _running("benchmarks.outage_process", str(data_dir), *made) as cluster:
+        yield ",".join(cluster.addresses[1:])
+
+
+@contextmanager
+def _running(module: str, *arguments: str) -> Iterator[Emulated]:
+    command = (sys.executable, "-m", module, *arguments)
     # What is installed is compiled already.
     kept = {name: v for name, v in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     process = subprocess.Popen(
-        [*command, str(session_seconds), str(data_dir)],
+        command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -48,15 +48,19 @@ def jvm_script(version: str, name: str, *arguments: str) -> list[str]:
     return ["java", *JVM_DEFAULTS, "-cp", f"{jars(version)}/*", main, *arguments]
 
 
-def run(command: Sequence[str]) -> Cost:
-    with tempfile.TemporaryDirectory() as state, tempfile.TemporaryFile() as output:
+def run(command: Sequence[str], stdout: Path | None = None, state_home: Path | None = None) -> Cost:
+    """Without `state_home` the command finds no journals of earlier runs."""
+    with (
+        tempfile.TemporaryDirectory() as state,
+        tempfile.TemporaryFile() if stdout is None else stdout.open("w+b") as output,
+    ):
         begun = time.perf_counter()
         process = subprocess.Popen(
             command,
             stdout=output,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
-            env={**os.environ, "XDG_STATE_HOME": state},
+            env={**os.environ, "XDG_STATE_HOME": str(state_home or state)},
         )
         _, status, usage = os.wait4(process.pid, 0)
         wall = time.perf_counter() - begun

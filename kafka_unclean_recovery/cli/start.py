@@ -60,6 +60,8 @@ def _answered(name: str, args: list[str]) -> int | None:
         return _written(1, f"{name} {__version__}\n", 0)
     if not any(arg.startswith("--") for arg in args):
         return None
+    if name == RECOVERY and _completes_without_a_cluster(args):
+        return 0
     flags, path, rest = _flags(), name, list(args)
     while rest and f"{path} {rest[0]}" in flags:
         path = f"{path} {rest.pop(0)}"
@@ -70,6 +72,13 @@ def _answered(name: str, args: list[str]) -> int | None:
     if unknown is None:
         return None
     return _written(2, _refusal(path, unknown, flags[path]), _USAGE)
+
+
+def _completes_without_a_cluster(args: list[str]) -> bool:
+    """Return True for `complete KIND -- LINE` with a line that names no cluster to ask."""
+    complete, kind, dashes, line = args if len(args) == 4 else [""] * 4
+    known = complete == "complete" and kind in ("topics", "offline-brokers") and dashes == "--"
+    return known and "--bootstrap-server" not in line
 
 
 def _flags() -> dict[str, list[str]]:

@@ -86,8 +86,36 @@ def test_the_parser_answers_where_its_answer_may_differ(env: dict[str, str]) -> 
     assert _answered(start.RECOVERY, ["--help"], env) is None
 
 
+COMPLETE = ["complete", "topics", "--"]
+
+
+@pytest.mark.parametrize("kind", ["topics", "offline-brokers"])
+@pytest.mark.parametrize("typed", ["--topics or", "--bootstrap-serve x --topics ", ""])
+def test_a_line_that_names_no_cluster_has_no_candidates(kind: str, typed: str) -> None:
+    done = _answered(start.RECOVERY, ["complete", kind, "--", f"{start.RECOVERY} {typed}"])
+    assert done == Done(0, "", "")
+
+
 @pytest.mark.parametrize(
-    ("args", "code"), [(["--help"], 0), (["--version"], 0), (["doctor", "--nope"], 2)]
+    "args",
+    [
+        [*COMPLETE, "kafka-elect-leaders --bootstrap-server=a:1 --topics "],
+        ["complete", "brokers", "--", "x"],
+        [*COMPLETE, "x", "y"],
+    ],
+)
+def test_other_completions_are_left_to_the_parser(args: list[str]) -> None:
+    assert _answered(start.RECOVERY, args) is None
+
+
+@pytest.mark.parametrize(
+    ("args", "code"),
+    [
+        (["--help"], 0),
+        (["--version"], 0),
+        (["doctor", "--nope"], 2),
+        ([*COMPLETE, "x --topics "], 0),
+    ],
 )
 def test_what_is_said_at_once_imports_neither_the_parser_nor_a_client(
     args: list[str], code: int
