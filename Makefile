@@ -18,7 +18,7 @@ MUTANTS ?= 300
 PARALLEL := -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help venv jars demo demo-kafka test test-quick test-containers lint format bench fidelity simulation chaos mutants completions schemas clean
+.PHONY: help venv jars demo demo-kafka test test-quick test-containers lint format bench model-check fidelity simulation chaos mutants completions schemas clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,16 +58,11 @@ format: venv ## Rewrite the sources as ruff has them
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: venv jars ## Each benchmark, one JSON object a line
-	$(BIN)/python -m benchmarks.election
-	$(BIN)/python -m benchmarks.startup
-	$(BIN)/python -m benchmarks.scan
-	$(BIN)/python -m benchmarks.salvage
-	$(BIN)/python -m benchmarks.spark_scan
-	$(BIN)/python -m benchmarks.spark_plan
-	$(BIN)/python -m benchmarks.emulator
+bench: venv jars ## Each benchmark, one JSON object a line; the table goes to docs/performance.md
+	$(BIN)/python -m benchmarks --write docs/performance.md
+
+model-check: venv ## All states of the emulated controller within bounds; ten minutes
 	$(BIN)/python -m benchmarks.model_check
-	$(BIN)/python -m benchmarks.report_page
 
 fidelity: venv jars ## Our controller and real ones, step by step; FIDELITY_STEPS of them
 	$(BIN)/python -m tests.fidelity --version 4.3.1 --steps $(FIDELITY_STEPS)

@@ -27,6 +27,7 @@ import pyarrow
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
+from benchmarks.compared import at_least, at_most
 from benchmarks.spark_summaries import COPIES, write_many
 from kafka_unclean_recovery.files.plan_file import partitions_by_chunk
 from kafka_unclean_recovery.model import PartitionReport
@@ -49,7 +50,7 @@ CONF = {
     "spark.ui.enabled": "false",
     "spark.sql.shuffle.partitions": "16",
 }
-AIM = {"over only ranking, at most": 3, "pure planner over it, at least": 3}
+RANKING_AIM, PURE_AIM = 3.0, 3.0
 
 _arrow: Any = pyarrow
 PLANS = _arrow.schema(
@@ -102,20 +103,24 @@ def _measured(
         "runs": RUNS,
         "plan_s": _summary(plans),
         "only_ranking_s": _summary(ranks),
-        "over only ranking": round(median(plans[1:]) / median(ranks[1:]), 2),
-        **(_of_the_pure_planner(pure, plans) if compared else {}),
+        **({"pure_planner_s": _summary(pure)} if compared else {}),
         "peak_mib": {
             "driver JVM": _peak_mib(_child_called("java")),
             "driver Python": _peak_mib(os.getpid()),
         },
         "leaders": leaders,
-        "aim": AIM,
+        "compared": _compared(count, plans, ranks, pure),
     }
 
 
-def _of_the_pure_planner(pure: list[float], plans: list[float]) -> dict[str, object]:
-    over = round(median(pure[1:]) / median(plans[1:]), 2)
-    return {"pure_planner_s": _summary(pure), "pure planner over it": over}
+def _compared(
+    count: int, plans: list[float], ranks: list[float], pure: list[float]
+) -> list[dict[str, object]]:
+    work, mine = f"`spark plan` of {count:,} partitions", median(plans[1:])
+    rows = [at_most(RANKING_AIM, work, "the bare ranking query", mine, median(ranks[1:]))]
+    if pure:
+        rows.append(at_least(PURE_AIM, work, "the pure planner", mine, median(pure[1:])))
+    return rows
 
 
 def _timed(what: Callable[[], None]) -> float:

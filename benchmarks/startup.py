@@ -10,6 +10,7 @@ import json
 import shlex
 import sys
 
+from benchmarks.compared import at_most
 from benchmarks.measure import Cost, jvm_script, ours, run, summary
 from completions.generate import HERE
 
@@ -39,23 +40,25 @@ def main() -> None:
         for name, command in commands.items():
             costs[name].append(run(command))
     figures = {name: summary(found) for name, found in costs.items()}
-    result = {
-        "benchmark": "startup",
-        "figures": figures,
-        "to python": _ratios(figures, dict.fromkeys(commands, PYTHON)),
-        "to the script": _ratios(
-            figures, {f"{name} {flag}": shown for name in OURS for flag, shown in rivals.items()}
-        ),
-        "aims": {"to python": 2.5, "completion": 3.0, "to the script": 0.5},
-    }
-    print(json.dumps(result))
+    compared = [
+        at_most(3.0 if "TAB" in name else 2.5, f"`{name}`", f"`{PYTHON}`", *_walls(figures, name))
+        for name in commands
+        if name != PYTHON and not name.startswith(RIVAL)
+    ]
+    compared += [
+        at_most(0.5, f"`{name} {flag}`", f"`{rival}`", *_walls(figures, f"{name} {flag}", rival))
+        for name in OURS
+        for flag, rival in rivals.items()
+    ]
+    print(json.dumps({"benchmark": "startup", "figures": figures, "compared": compared}))
 
 
-def _ratios(figures: dict[str, dict[str, float]], rivals: dict[str, str]) -> dict[str, float]:
-    return {
-        name: round(figures[name]["wall_s"] / figures[rival]["wall_s"], 3)
-        for name, rival in rivals.items()
-    }
+def _walls(
+    figures: dict[str, dict[str, float]], name: str, rival: str = PYTHON
+) -> tuple[float, float, str]:
+    """Milliseconds of ours and of the rival."""
+    mine, theirs = (1000 * figures[each]["wall_s"] for each in (name, rival))
+    return mine, theirs, "ms"
 
 
 def _tab(name: str) -> list[str]:
