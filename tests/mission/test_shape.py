@@ -1,0 +1,88 @@
+"""What a recovery costs, counted: requests, and modules that it imports. Seconds are measured by
+benchmarks/ and asserted nowhere."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from benchmarks.outage_process import SETTINGS, make
+from kafka_unclean_recovery.emulator import Cluster, Options
+from tests.cli.in_process import RECOVERY, invoke
+
+ELECT = ("--all-offline-partitions", "--automated-recovery", "--yes")
+COUNTED = (
+    "ListOffsets",
+    "Fetch",
+    "ListPartitionReassignments",
+    "AlterPartitionReassignments",
+    "ElectLeaders",
+    "DescribeLogDirs",
+)
+
+
+@pytest.fixture(autouse=True)
+def _state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+@contextmanager
+def outage(partitions: int) -> Iterator[Cluster]:
+    with Cluster(Options(brokers=3, settings=SETTINGS)) as cluster:
+        make(cluster, partitions)
+        for broker in (2, 3):
+            cluster.start(broker)
+        cluster.wait_until(lambda e: all(map(e.state.active, (2, 3))))
+        yield cluster
+
+
+def _sent(partitions: int) -> Counter[str]:
+    """How many requests of each kind one recovery sends."""
+    counts: Counter[str] = Counter()
+    with outage(partitions) as cluster:
+        for api in COUNTED:
+
+            def count(_: object, api: str = api) -> None:
+                counts[api] += 1
+
+            cluster.intercept(api, count, times=10_000)
+        done = invoke(RECOVERY, "--bootstrap-server", cluster.bootstrap_servers, *ELECT)
+        assert done.code == 0, done.stderr
+        status = cluster.status()
+    assert len(status.partitions) == partitions
+    assert {partition.leader for partition in status.partitions} == {3}
+    return counts
+
+
+def test_ten_times_the_partitions_are_recovered_by_the_same_number_of_requests() -> None:
+    few, many = _sent(20), _sent(200)
+    assert few == many
+    assert (few["AlterPartitionReassignments"], few["ElectLeaders"]) == (2, 1)
+
+
+def test_a_recovery_imports_no_client_and_nothing_of_an_extra() -> None:
+    script = (
+        "import sys\n"
+        "from kafka_unclean_recovery.cli.start import unclean_recovery\n"
+        "try: unclean_recovery()\n"
+        "except SystemExit as ended: print(ended.code, *sys.modules, file=sys.stderr)\n"
+    )
+    with outage(2) as cluster:
+        words = ("--bootstrap-server", cluster.bootstrap_servers, *ELECT)
+        command = [sys.executable, "-c", script, *words]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    code, *modules = done.stderr.splitlines()[-1].split()
+    assert code == "0", done.stderr
+    left_out = ("kafka.", "confluent_kafka", "pyarrow", "numpy", "pyspark", "jinja2")
+    assert [name for name in modules if name.startswith(left_out)] == []
+    rooms = {".".join(name.split(".")[:2]) for name in modules if name.startswith("kafka_un")}
+    ours = "kafka_unclean_recovery"
+    assert (
+        rooms & {f"{ours}.{room}" for room in ("emulator", "spark", "salvage", "log_dir")} == set()
+    )
