@@ -12,11 +12,11 @@ from typing import Any
 
 import typer
 
-from kafka_unclean_recovery.cli.commands import elect_leaders, unclean_recovery
+from kafka_unclean_recovery.cli.commands import elect_leaders, whole_program
 from kafka_unclean_recovery.emulator.control.commands import FORMS
 
 APPS = {
-    unclean_recovery.NAME: unclean_recovery.app,
+    whole_program.NAME: whole_program.app,
     elect_leaders.NAME: elect_leaders.app,
 }
 

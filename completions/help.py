@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from kafka_unclean_recovery.cli import entry
-from kafka_unclean_recovery.cli.commands import elect_leaders, unclean_recovery
+from kafka_unclean_recovery.cli.commands import elect_leaders, whole_program
 from kafka_unclean_recovery.cli.environment import PREFIX
 from kafka_unclean_recovery.cli.start import COLUMNS, help_file
 
@@ -18,7 +18,7 @@ HELP = Path(__file__).parent.parent / "kafka_unclean_recovery" / "help"
 
 def help_files() -> dict[Path, str]:
     """The text of each file."""
-    apps = [(unclean_recovery, PREFIX), (elect_leaders, elect_leaders.PREFIX)]
+    apps = [(whole_program, PREFIX), (elect_leaders, elect_leaders.PREFIX)]
     tops = [(each.NAME, entry.prepared(each.app, prefix)) for each, prefix in apps]
     contexts = [context for name, top in tops for context in _contexts(name, top, None)]
     texts = {HELP / help_file(c.command_path): f"{c.get_help()}\n" for c in contexts}

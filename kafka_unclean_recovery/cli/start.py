@@ -23,11 +23,13 @@ _OTHERWISE = ("KAFKA_UNCLEAN_RECOVERY", "PYTHONIOENCODING", "PYTHONUTF8")
 def unclean_recovery() -> None:
     """Entry point of kafka-unclean-recovery."""
     code = answered(RECOVERY, sys.argv[1:])
-    if code is None:
+    if code is not None:
+        sys.exit(code)
+    if names_no_command(sys.argv[1:]):
         from kafka_unclean_recovery.cli.commands.unclean_recovery import main
-
-        main()
-    sys.exit(code)
+    else:
+        from kafka_unclean_recovery.cli.commands.whole_program import main
+    main()
 
 
 def elect_leaders() -> None:
@@ -48,6 +50,23 @@ def answered(name: str, args: list[str]) -> int | None:
         return _answered(name, args) if _columns() >= COLUMNS else None
     except OSError:
         return None
+
+
+def names_no_command(args: list[str]) -> bool:
+    """Return True when all words are flags of kafka-unclean-recovery itself and their values."""
+    try:
+        flags = _flags()[RECOVERY]
+    except OSError:
+        return False
+    words = iter(args)
+    for word in words:
+        flag, equals, _ = word.partition("=")
+        if f"{flag}=" in flags:
+            if not equals and next(words, None) is None:
+                return False
+        elif word not in flags:
+            return False
+    return True
 
 
 def help_file(path: str) -> str:

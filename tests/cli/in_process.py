@@ -13,13 +13,13 @@ from typing import Any
 from unittest.mock import patch
 
 from kafka_unclean_recovery.cli import entry
-from kafka_unclean_recovery.cli.commands import elect_leaders, unclean_recovery
+from kafka_unclean_recovery.cli.commands import elect_leaders, whole_program
 from kafka_unclean_recovery.cli.environment import PREFIX
 
 RECOVERY = "kafka-unclean-recovery"
 ELECTION = "kafka-elect-leaders"
 APPS = {
-    RECOVERY: (unclean_recovery.app, PREFIX),
+    RECOVERY: (whole_program.app, PREFIX),
     ELECTION: (elect_leaders.app, elect_leaders.PREFIX),
 }
 # Typer takes longer to build all commands than most of them take to run; none changes them.

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-RECOVERY = "kafka_unclean_recovery.cli.commands.unclean_recovery"
+RECOVERY = "kafka_unclean_recovery.cli.commands.whole_program"
 ELECTION = "kafka_unclean_recovery.cli.commands.elect_leaders"
 # Nobody listens there: a usage error must come before any connection.
 NOWHERE = ("--bootstrap-server", "127.0.0.1:1")

@@ -19,7 +19,7 @@ from kafka.protocol.metadata import MetadataRequest
 from typer.testing import CliRunner
 
 from kafka_unclean_recovery.cli.commands.emulator import Release
-from kafka_unclean_recovery.cli.commands.unclean_recovery import app
+from kafka_unclean_recovery.cli.commands.whole_program import app
 from kafka_unclean_recovery.emulator.control.commands import BadCommand, NotDone
 from kafka_unclean_recovery.emulator.control.control_socket import ask, serving
 from kafka_unclean_recovery.emulator.controller.releases import RELEASES

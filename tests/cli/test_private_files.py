@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from kafka_unclean_recovery.cli.commands import elect_leaders
-from kafka_unclean_recovery.cli.commands.unclean_recovery import app
+from kafka_unclean_recovery.cli.commands.whole_program import app
 from kafka_unclean_recovery.emulator import Cluster, Security
 from tests.emulator.secured import cluster, make_outage
 from tests.private import generous_umask, open_to_others

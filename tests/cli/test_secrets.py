@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from kafka_unclean_recovery.cli.commands import elect_leaders, unclean_recovery
+from kafka_unclean_recovery.cli.commands import elect_leaders, whole_program
 from kafka_unclean_recovery.emulator import Cluster
 from tests.cli.run import RECOVERY
 from tests.cluster.certificates import authority, issue
@@ -143,7 +143,7 @@ def _words(home: Home, command: str, config: Path, servers: str | None = None) -
 
 
 def _run(home: Home, command: str, config: Path, servers: str | None = None) -> tuple[int, str]:
-    app = elect_leaders.app if command == "elect" else unclean_recovery.app
+    app = elect_leaders.app if command == "elect" else whole_program.app
     done = CliRunner().invoke(app, _words(home, command, config, servers), prog_name="x")
     assert isinstance(done.exception, SystemExit | None), done.exc_info
     return done.exit_code, done.stdout + done.stderr

@@ -14,7 +14,7 @@ import pytest
 from kafka.protocol.admin.topics import AlterPartitionReassignmentsRequest
 from typer.testing import CliRunner
 
-from kafka_unclean_recovery.cli.commands.unclean_recovery import app
+from kafka_unclean_recovery.cli.commands.whole_program import app
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.emulator import Cluster, Options, Security
 from kafka_unclean_recovery.emulator.emulation import Settings

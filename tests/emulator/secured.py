@@ -10,7 +10,7 @@ from typing import Any
 
 from typer.testing import CliRunner
 
-from kafka_unclean_recovery.cli.commands.unclean_recovery import app
+from kafka_unclean_recovery.cli.commands.whole_program import app
 from kafka_unclean_recovery.emulator import Cluster, Options, Security, Tls
 from tests.cluster.certificates import Identity, authority, issue
 from tests.real.records import create_topic, produce_many

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from kafka_unclean_recovery.cli.commands import elect_leaders, unclean_recovery
+from kafka_unclean_recovery.cli.commands import elect_leaders, whole_program
 from kafka_unclean_recovery.emulator import Cluster, Options, Security
 from tests.emulator.secured import Done
 from tests.least_rights import EMULATED, ROWS, Row, check_table, prove
@@ -20,7 +20,7 @@ from tests.salvage.live.tails import LOSERS, TOPIC, WINNER, make_tails
 from tests.salvage.replay.saved import salvaged
 
 APPS = {
-    "kafka-unclean-recovery": unclean_recovery.app,
+    "kafka-unclean-recovery": whole_program.app,
     "kafka-elect-leaders": elect_leaders.app,
 }
 

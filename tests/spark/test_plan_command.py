@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from kafka_unclean_recovery.cli import spark_session
 from kafka_unclean_recovery.cli.command import carry_out
 from kafka_unclean_recovery.cli.commands.spark_plan import Options
-from kafka_unclean_recovery.cli.commands.unclean_recovery import app
+from kafka_unclean_recovery.cli.commands.whole_program import app
 from kafka_unclean_recovery.cli.runs.spark_plan import plan
 from kafka_unclean_recovery.files.plan_file import manual_recovery_json, parse_plan, plan_json
 from kafka_unclean_recovery.model import Cluster, PartitionReport, ReplicaInfo

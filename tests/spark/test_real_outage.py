@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from kafka_unclean_recovery.cli.commands.unclean_recovery import app
+from kafka_unclean_recovery.cli.commands.whole_program import app
 from tests.real.properties import node_directory
 from tests.real.salvage_recipe import BROKERS, SURVIVOR, salvage_outage
 

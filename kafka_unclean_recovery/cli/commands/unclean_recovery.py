@@ -1,4 +1,5 @@
-"""kafka-unclean-recovery is the command of KIP-1275."""
+"""kafka-unclean-recovery without a command is the recovery of KIP-1275; whole_program.py adds the
+commands."""
 
 from __future__ import annotations
 
@@ -10,18 +11,6 @@ import typer
 
 from kafka_unclean_recovery.cli import entry
 from kafka_unclean_recovery.cli.command import command
-from kafka_unclean_recovery.cli.commands import (
-    aftercare,
-    approve,
-    complete,
-    doctor,
-    emulator,
-    report,
-    salvage,
-    scan_log_dirs,
-    spark,
-)
-from kafka_unclean_recovery.cli.commands import plan as plan_from_disks
 from kafka_unclean_recovery.cli.flags import (
     BY_HAND,
     AcceptLoss,
@@ -48,8 +37,6 @@ from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.mechanisms import ElectionMethod, Transport
 
 NAME = "kafka-unclean-recovery"
-
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,31 +147,15 @@ class Options:
     version: Annotated[bool, version_flag(NAME)] = False
 
 
-app.callback(invoke_without_command=True, subcommand_metavar="[COMMAND [ARGS]...]")(
-    command(Options, "unclean_recovery:recover", required=("bootstrap_server",))
-)
-app.command(scan_log_dirs.NAME, short_help="Read how far the replicas in log directories go.")(
-    scan_log_dirs.scan_log_dirs
-)
-app.command(plan_from_disks.NAME, short_help="Choose leaders from log directories alone.")(
-    plan_from_disks.plan
-)
-app.command(doctor.NAME, short_help="Check that a recovery would work; nothing is changed.")(
-    doctor.doctor
-)
-app.command(approve.NAME, short_help="Approve a plan as a second person.")(approve.approve)
-app.add_typer(salvage.app, name=salvage.NAME)
-app.add_typer(spark.app, name=spark.NAME)
-app.command(aftercare.NAME, short_help="Show what an unclean election left behind.")(
-    aftercare.aftercare
-)
-app.command(report.NAME, short_help="Write the post-mortem of a run from its journal.")(
-    report.report
-)
-app.add_typer(emulator.app, name=emulator.NAME)
-app.command(complete.NAME, hidden=True)(complete.complete)
+def new_app() -> typer.Typer:
+    """Return the program without its commands."""
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    app.callback(invoke_without_command=True, subcommand_metavar="[COMMAND [ARGS]...]")(
+        command(Options, "unclean_recovery:recover", required=("bootstrap_server",))
+    )
+    return app
 
 
 def main() -> None:
-    """Entry point of the console script."""
-    entry.main(app, NAME)
+    """Run a command line of flags alone, which does not wait for the import of the commands."""
+    entry.main(new_app(), NAME)
