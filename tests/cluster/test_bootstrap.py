@@ -168,6 +168,33 @@ async def test_a_second_winner_is_closed() -> None:
 
 
 @in_loop
+async def test_a_winner_that_nobody_takes_any_more_is_closed() -> None:
+    """The race was given up while a loser took its time to end."""
+    thing, ending, ended = Thing(), asyncio.Event(), asyncio.Event()
+
+    async def slow() -> Thing:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ending.set()
+            await ended.wait()
+        return Thing()
+
+    async def quick() -> Thing:
+        return thing
+
+    race = asyncio.create_task(first_success([slow, quick], stagger=0.01))
+    await ending.wait()
+    race.cancel()
+    await asyncio.sleep(0)
+    assert not thing.closed
+    ended.set()
+    with pytest.raises(asyncio.CancelledError):
+        await race
+    assert thing.closed
+
+
+@in_loop
 async def test_a_programming_error_is_not_taken_for_a_failure() -> None:
     async def broken() -> Thing:
         raise KeyError("bug")

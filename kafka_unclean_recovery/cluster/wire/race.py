@@ -40,7 +40,15 @@ async def first_success(
                 return winner.result()
         return tuple(failures)
     finally:
-        await _clear_away([task for task in tasks if task is not winner])
+        losers = [task for task in tasks if task is not winner]
+        clearing = asyncio.create_task(_clear_away(losers))
+        try:
+            await asyncio.shield(clearing)
+        except asyncio.CancelledError:
+            # Nobody takes the winner any more.
+            await clearing
+            await _clear_away([] if winner is None else [winner])
+            raise
 
 
 async def _next_round(
