@@ -53,7 +53,8 @@ def answered(name: str, args: list[str]) -> int | None:
 
 
 def names_no_command(args: list[str]) -> bool:
-    """Return True when all words are flags of kafka-unclean-recovery itself and their values."""
+    """Return True when all words are flags of kafka-unclean-recovery itself and their values, and
+    none asks for the help, which lists the commands."""
     try:
         flags = _flags()[RECOVERY]
     except OSError:
@@ -64,7 +65,7 @@ def names_no_command(args: list[str]) -> bool:
         if f"{flag}=" in flags:
             if not equals and next(words, None) is None:
                 return False
-        elif word not in flags:
+        elif word not in flags or word == "--help":
             return False
     return True
 

@@ -93,7 +93,16 @@ def test_flags_alone_are_parsed_as_by_the_whole_program(flags: list[tuple[str, s
 
 
 @pytest.mark.parametrize(
-    "args", [["doctor"], ["--yes", "plan"], ["--yes", "x"], ["--yes=1"], ["--canary"], ["--"]]
+    "args",
+    [
+        ["doctor"],
+        ["--yes", "plan"],
+        ["--yes", "x"],
+        ["--yes=1"],
+        ["--canary"],
+        ["--"],
+        ["--yes", "--help"],
+    ],
 )
 def test_whatever_may_be_a_command_is_left_to_the_whole_program(args: list[str]) -> None:
     assert not start.names_no_command(args)
