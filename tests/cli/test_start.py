@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -118,6 +119,9 @@ def _options(app: typer.Typer, args: list[str]) -> tuple[int, str, list[Any]]:
         return 0
 
     with (
+        # --metrics-file is written there.
+        tempfile.TemporaryDirectory() as directory,
+        contextlib.chdir(directory),
         patch.object(command, "carry_out", carry_out),
         patch.dict(os.environ, PLAIN | {"COLUMNS": "80"}, clear=True),
         contextlib.redirect_stderr(said),
