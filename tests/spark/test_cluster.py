@@ -21,8 +21,8 @@ DRIVER = (
     *("--conf", "spark.driver.bindAddress=127.0.0.1"),
     *("--conf", "spark.executor.memory=512m"),
     *("--conf", "spark.ui.enabled=false"),
-    # More tasks than the two cores would get.
-    *("--conf", "spark.default.parallelism=4"),
+    # A task for each replica: when the first is done, nearly all is still to do.
+    *("--conf", "spark.default.parallelism=12"),
 )
 JOB_SECONDS = 240.0
 
@@ -69,8 +69,9 @@ def test_a_worker_is_killed_in_mid_job(
             JOB_SECONDS,
             lambda: log.read_text()[-3000:],
         )
+        # Before the kill, which may take as long as the rest of the job.
+        assert (output / "work").is_dir(), log.read_text()[-3000:]
         cluster.workers[0].kill_all()
-        assert (output / "work").is_dir()
         assert job.wait(JOB_SECONDS) == 0, log.read_text()[-3000:]
     finally:
         if job.poll() is None:
