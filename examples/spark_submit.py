@@ -3,6 +3,6 @@
 spark-submit examples/spark_submit.py spark scan /mnt/disks --output /shared/scan
 """
 
-from kafka_unclean_recovery.cli.commands.unclean_recovery import main
+from kafka_unclean_recovery.cli.start import unclean_recovery
 
-main()
+unclean_recovery()

@@ -26,10 +26,13 @@ def unclean_recovery() -> None:
     if code is not None:
         sys.exit(code)
     if names_no_command(sys.argv[1:]):
-        from kafka_unclean_recovery.cli.commands.unclean_recovery import main
+        from kafka_unclean_recovery.cli.commands.unclean_recovery import main_of_flags
+
+        main_of_flags()
     else:
         from kafka_unclean_recovery.cli.commands.whole_program import main
-    main()
+
+        main()
 
 
 def elect_leaders() -> None:

@@ -38,9 +38,9 @@ DOCTOR = ("doctor", "--format", "json")
 SOONER = """
 from functools import partial
 from kafka_unclean_recovery.cli import session
-from kafka_unclean_recovery.cli.commands import unclean_recovery
+from kafka_unclean_recovery.cli.commands import whole_program
 session.Patience = partial(session.Patience, ghost=1.0, settle=10.0)
-unclean_recovery.main()
+whole_program.main()
 """
 
 

@@ -24,9 +24,9 @@ NOT_CERTAIN = "not certain what the controller did"
 SOONER = f"""
 from functools import partial
 from kafka_unclean_recovery.cli import session
-from kafka_unclean_recovery.cli.commands import unclean_recovery
+from kafka_unclean_recovery.cli.commands import whole_program
 session.Patience = partial(session.Patience, ghost={GHOST_SECONDS})
-unclean_recovery.main()
+whole_program.main()
 """
 
 

@@ -156,6 +156,6 @@ def new_app() -> typer.Typer:
     return app
 
 
-def main() -> None:
+def main_of_flags() -> None:
     """Run a command line of flags alone, which does not wait for the import of the commands."""
     entry.main(new_app(), NAME)
