@@ -2,7 +2,7 @@
 
 kafka-python has them too, but takes several times as long to import and to decode them; what a
 recovery seldom needs goes by kafka-python. The layouts have the fields of the versions that each
-names, and tests hold them against kafka-python's.
+names, and tests hold them against kafka-python's and kio's.
 """
 
 from __future__ import annotations
