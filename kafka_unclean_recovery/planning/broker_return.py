@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from kafka_unclean_recovery.model import (
     Candidate,
@@ -55,7 +56,12 @@ def _verdict(
     recorded = _recorded(state, log.broker)
     evidence = (*recorded, Evidence.DISK) if log.scanned else recorded
     effect, records, why = _effect(log, logs, leader, recorded)
-    return Waiting(log.broker, effect, records, why, evidence)
+    return _shared(log.broker, effect, records, why, evidence)
+
+
+# Most partitions of an outage wait for the same broker for the same reason. One value for all of
+# them keeps the plans of 50,000 partitions small.
+_shared = lru_cache(maxsize=1024)(Waiting)
 
 
 def _recorded(state: PartitionState, broker: int) -> tuple[Evidence, ...]:

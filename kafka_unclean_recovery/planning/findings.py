@@ -7,6 +7,7 @@ the gravest.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from kafka_unclean_recovery.model import (
     Candidate,
@@ -298,12 +299,7 @@ def _dead_replicas(
     }
     for waiting in verdicts:
         if waiting.broker in unseen and waiting.evidence:
-            yield Finding(
-                "dead_replica_may_hold_more",
-                Severity.UNKNOWN,
-                f"broker {waiting.broker} is down: {waiting.why}. If it can come back, wait for it:"
-                " what only it holds is lost once another one leads",
-            )
+            yield _may_hold_more(waiting.broker, waiting.why)
     others = sorted(unseen.difference(may_have_led(state)))
     if others:
         yield Finding(
@@ -311,6 +307,17 @@ def _dead_replicas(
             Severity.UNKNOWN,
             f"{_brokers(others)} {_are(others)} down: nobody knows how far the log there goes",
         )
+
+
+# One finding for all partitions of which it says the same: an outage has thousands of them.
+@lru_cache(maxsize=1024)
+def _may_hold_more(broker: int, why: str) -> Finding:
+    return Finding(
+        "dead_replica_may_hold_more",
+        Severity.UNKNOWN,
+        f"broker {broker} is down: {why}. If it can come back, wait for it: what only it holds is"
+        " lost once another one leads",
+    )
 
 
 def _silent_replicas(

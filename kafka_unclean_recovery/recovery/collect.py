@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Container, Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 from tenacity import AsyncRetrying, retry_if_exception, wait_exponential
 
@@ -130,13 +131,17 @@ class Gathering:
             log = self._logs.get(broker, {}).get(_asked(state))
         if log is None:
             problem = self._why_unknown(broker) if live else "broker is down"
-            return ReplicaLog(broker, live=live, problem=problem)
+            return _unread(broker, live=live, problem=problem)
         return log if log.live == live else replace(log, live=live)
 
     def _why_unknown(self, broker: int) -> str:
         asked = broker in self._logs
         otherwise = "has not answered since it was away or the partition was led again"
         return self.failures.get(broker, otherwise if asked else "was not asked")
+
+
+# One value for all partitions whose replica on a broker is unread for the same reason.
+_unread = lru_cache(maxsize=1024)(ReplicaLog)
 
 
 def _asked(state: PartitionState) -> _Asked:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from kafka_unclean_recovery.cluster.wire.api import Message
@@ -263,12 +264,22 @@ def _partition(topic: str, topic_id: str, p: Mapping[str, Any]) -> PartitionStat
         partition=p["partition_index"],
         leader=p["leader_id"],
         leader_epoch=p["leader_epoch"],
-        replicas=tuple(p["replica_nodes"]),
-        isr=tuple(p["isr_nodes"]),
-        elr=tuple(p["eligible_leader_replicas"]),
-        last_known_elr=tuple(p["last_known_elr"]),
-        offline_replicas=tuple(p["offline_replicas"]),
+        replicas=_brokers(p["replica_nodes"]),
+        isr=_brokers(p["isr_nodes"]),
+        elr=_brokers(p["eligible_leader_replicas"]),
+        last_known_elr=_brokers(p["last_known_elr"]),
+        offline_replicas=_brokers(p["offline_replicas"]),
     )
+
+
+def _brokers(ids: list[int]) -> tuple[int, ...]:
+    return _shared(tuple(ids))
+
+
+@lru_cache(maxsize=4096)
+def _shared(ids: tuple[int, ...]) -> tuple[int, ...]:
+    # Many partitions have the same brokers: one tuple for all keeps 50,000 states small.
+    return ids
 
 
 def _joined(topics: Iterable[Topic]) -> list[Topic]:
