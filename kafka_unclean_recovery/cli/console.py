@@ -67,8 +67,12 @@ class Console:
     def artefact(self, text: str) -> None:
         """Print the result, the only output on stdout. When stdout does not take all of it, an exit
         code of 0 becomes 1."""
+        self.artefact_of([text])
+
+    def artefact_of(self, parts: Iterable[str]) -> None:
+        """Print a result part by part, so that a large one is never held as a whole."""
         self.show("")
-        why = standard_streams.write_out(text)
+        why = standard_streams.write_out(parts)
         if why is not None:
             self.say(f"stdout: {why}: the result could not be written to it completely")
 

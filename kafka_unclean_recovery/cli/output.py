@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
 
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.console import Console, colours_wanted
@@ -20,22 +21,22 @@ def print_report(console: Console, report: Report, how: ReplicaFormat, with_repl
         from kafka_unclean_recovery.report.run_metrics import report_metrics
 
         metrics_file.found(report_metrics(report))
-    console.artefact(_rendered(report, how, with_replicas))
+    console.artefact_of(_parts(report, how, with_replicas))
 
 
-def _rendered(report: Report, how: ReplicaFormat, with_replicas: bool) -> str:
+def _parts(report: Report, how: ReplicaFormat, with_replicas: bool) -> Iterator[str]:
     if how is ReplicaFormat.JSON:
-        from kafka_unclean_recovery.report.document import render_json
+        from kafka_unclean_recovery.report.document import json_parts
 
-        return render_json(report)
+        return json_parts(report)
     if how is ReplicaFormat.LADDER:
-        from kafka_unclean_recovery.report.ladder_text import render_ladders
+        from kafka_unclean_recovery.report.ladder_text import ladder_parts
 
         width = shutil.get_terminal_size().columns
-        return render_ladders(report, width, colours_wanted(os.environ))
-    from kafka_unclean_recovery.report.table import render_outcomes, render_table
+        return ladder_parts(report, width, colours_wanted(os.environ))
+    from kafka_unclean_recovery.report.table import outcome_parts, table_parts
 
-    return render_table(report) if with_replicas else render_outcomes(report)
+    return table_parts(report) if with_replicas else outcome_parts(report)
 
 
 def say_failures(console: Console, report: Report) -> None:

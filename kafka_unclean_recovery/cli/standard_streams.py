@@ -11,13 +11,17 @@ from __future__ import annotations
 import os
 import select
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
+from itertools import islice
 from typing import TextIO
 
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK
 
 # A pipe that is ready for writing takes at least this many bytes without waiting.
 _PIECE = select.PIPE_BUF
+# A part is a line, or a thousand.
+_PARTS_AT_ONCE = 100
 _FAILURES = (OSError, ValueError)
 
 _waiting = bytearray()
@@ -94,15 +98,17 @@ def last_words(text: str) -> None:
             os.write(stream.fileno(), _encoded(stream, text)[:_PIECE])
 
 
-def write_out(text: str) -> str | None:
-    """Write the whole text to stdout, however long that takes; never raise. Return why stdout did
-    not take all, None when it did."""
+def write_out(parts: Iterable[str]) -> str | None:
+    """Write all parts to stdout, however long that takes; raise only what making a part raises.
+    Return why stdout did not take all, None when it did."""
     global _stdout_lost
-    try:
-        _write_out(text)
-    except _FAILURES as error:
-        _stdout_lost = True
-        return getattr(error, "strerror", None) or str(error)
+    left = iter(parts)
+    while some := list(islice(left, _PARTS_AT_ONCE)):
+        try:
+            _write_out("".join(some))
+        except _FAILURES as error:
+            _stdout_lost = True
+            return getattr(error, "strerror", None) or str(error)
     return None
 
 

@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from kafka_unclean_recovery.files.codec import to_json
+from kafka_unclean_recovery.files.codec import json_text, to_json
 from kafka_unclean_recovery.files.plan_file import (
     Json,
     candidate_json,
-    partitions_by_line,
+    partitions_by_chunk,
 )
 from kafka_unclean_recovery.model import (
     GroupBeyond,
@@ -31,8 +31,13 @@ FORMAT_VERSION = 1
 
 def render_json(report: Report) -> str:
     """The artefact of --format json: one object, a line for each partition."""
-    rows = (_row_json(row) for row in report.partitions)
-    return partitions_by_line(_head_json(report), rows, {"summary": _summary_json(report)})
+    return "".join(json_parts(report))
+
+
+def json_parts(report: Report) -> Iterator[str]:
+    """Yield the same object part by part."""
+    rows = (json_text(_row_json(row)) for row in report.partitions)
+    return partitions_by_chunk(_head_json(report), rows, lambda: {"summary": _summary_json(report)})
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from textwrap import fill
 
 from kafka_unclean_recovery.model import PartitionPlan, PartitionReport, Report
 from kafka_unclean_recovery.report.ladder import Ladder, Rung, ladder_of, rung_texts
-from kafka_unclean_recovery.report.table import render_around, why_no_logs
+from kafka_unclean_recovery.report.table import parts_around, why_no_logs
 from kafka_unclean_recovery.wording import (
     ids_text,
     loss_texts,
@@ -37,10 +37,20 @@ _EXPLAINED = (
 
 def render_ladders(report: Report, width: int, colour: bool) -> str:
     """Return the output of --format ladder. width: the terminal's width in characters."""
+    return "".join(ladder_parts(report, width, colour))
+
+
+def ladder_parts(report: Report, width: int, colour: bool) -> Iterator[str]:
+    """Yield the same output part by part."""
+    return parts_around(_ladders(report, width, colour), report)
+
+
+def _ladders(report: Report, width: int, colour: bool) -> Iterator[str]:
     bar = max(width - len(_INDENT) - _NAME_WIDTH, _LEAST_BAR)
-    drawn = ["\n".join(_partition(row, bar, colour)) for row in report.partitions]
-    explained = fill(_EXPLAINED, max(width, _LEAST_BAR))
-    return render_around("\n\n".join([explained, *drawn]) if drawn else "", report)
+    if report.partitions:
+        yield fill(_EXPLAINED, max(width, _LEAST_BAR))
+    for row in report.partitions:
+        yield "\n" + "\n".join(_partition(row, bar, colour))
 
 
 def _partition(row: PartitionReport, bar: int, colour: bool) -> Iterator[str]:

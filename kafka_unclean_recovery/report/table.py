@@ -5,7 +5,8 @@ A value that is not known is shown as "unknown", never as 0. This module does no
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import (
@@ -33,9 +34,13 @@ from kafka_unclean_recovery.wording import (
     why_not,
 )
 
+Row = Sequence[str]
+Column = Row
+"""(first header line, second header line, alignment)."""
+
+_ROWS_AT_ONCE = 1000
 # Columns of names that users chose, which may be long.
 _NAMES = frozenset({"topic", "target", "group"})
-# Each column is (first header line, second header line, alignment).
 _REPLICA_COLUMNS = (
     ("", "topic", "left"),
     ("", "partition", "right"),
@@ -68,63 +73,102 @@ _OUTCOME_COLUMNS = (
 
 def render_table(report: Report) -> str:
     """Return the output of --format table: replicas, outcomes, findings, problems, totals."""
-    return render_around(_replica_table(report), report)
+    return "".join(table_parts(report))
 
 
-def render_around(replicas: str, report: Report) -> str:
-    """Return the output of render_table with `replicas` in place of the table of replicas."""
-    return page(
-        replicas,
-        _outcome_table(report),
-        _findings(report),
-        _problems(report),
-        _summary_text(report),
-    )
+def table_parts(report: Report) -> Iterator[str]:
+    """Yield the same output part by part."""
+    return parts_around(_replica_table(report), report)
+
+
+def parts_around(replicas: Iterable[str], report: Report) -> Iterator[str]:
+    """Yield the parts of render_table with `replicas` in place of the table of replicas."""
+    ends = [_problems(report)], [_summary_text(report)]
+    return paged(replicas, _outcome_table(report), _findings(report), *ends)
 
 
 def render_replicas(report: Report) -> str:
     """Return the part on replicas: what each holds and would lose, and the findings to weigh before
     electing."""
-    return page(_replica_table(report), _findings(report))
+    return "".join(paged(_replica_table(report), _findings(report)))
 
 
 def render_outcomes(report: Report) -> str:
-    """Return the part on partitions: outcomes, problems, totals.
+    """Return the part on partitions: outcomes, problems, totals."""
+    return "".join(outcome_parts(report))
+
+
+def outcome_parts(report: Report) -> Iterator[str]:
+    """Yield the same part bit by bit.
 
     A partition that is not online has a line even when nothing was tried; render_table needs none,
     because it shows the partition's replicas.
     """
-    untried = "\n".join(_untried_lines(report))
-    return page(_outcome_table(report), untried, _problems(report), _summary_text(report))
+    ends = [_problems(report)], [_summary_text(report)]
+    return paged(_outcome_table(report), _untried_lines(report), *ends)
 
 
 def page(*parts: str) -> str:
     """Return the parts that are not empty, with a blank line between them."""
-    return "\n\n".join(filter(None, parts)) + "\n" if any(parts) else ""
+    return "".join(paged(*([part] for part in parts)))
 
 
-def table(columns: Iterable[Sequence[str]], rows: list[Sequence[str]]) -> str:
+def paged(*parts: Iterable[str]) -> Iterator[str]:
+    """Yield the same page bit by bit; the strings of a part are whole lines."""
+    begun = False
+    for part in parts:
+        gap = "\n" if begun else ""
+        for lines in filter(None, part):
+            yield f"{gap}{lines}\n"
+            gap, begun = "", True
+
+
+def table(columns: Iterable[Column], rows: Sequence[Row]) -> str:
     """Return the table as text, "" without rows.
 
-    columns: (first header line, second header line, alignment). Long names are shortened in the
-    table and given in full below it.
+    Long names are shortened in the table and given in full below it.
     """
-    from tabulate import tabulate  # --help and --format json do not need it.
+    return "\n".join(blocks(columns, lambda: rows))
 
-    if not rows:
-        return ""
+
+def blocks(columns: Iterable[Column], rows: Callable[[], Iterable[Row]]) -> Iterator[str]:
+    """Yield the same table some lines at a time, so that a long one is never held as a whole.
+
+    rows: is called three times, and gives the same rows each time.
+    """
+    from tabulate import MIN_PADDING, tabulate  # --help and --format json do not need it.
+
     above, below, align = zip(*columns, strict=True)
     named = [number for number, title in enumerate(below) if title in _NAMES]
-    short = short_names(row[number] for row in rows for number in named)
+    short = short_names(row[number] for row in rows() for number in named)
+    shown = (_shortened(row, named, short) for row in rows())
+    # tabulate keeps a column so much wider than its first header line; so all blocks look alike.
+    least = [max(len(a) + MIN_PADDING, len(b)) for a, b in zip(above, below, strict=True)]
+    widths = _widths(least, (_shortened(row, named, short) for row in rows()))
+    headers = [
+        title.rjust(width - MIN_PADDING) if side == "right" else title.ljust(width - MIN_PADDING)
+        for title, width, side in zip(above, widths, align, strict=True)
+    ]
     # The second header line is passed as a row, because tabulate's multi-line mode is slow.
-    text = tabulate(
-        [below, *(_shortened(row, named, short) for row in rows)],
-        headers=above,
-        tablefmt="plain",
-        disable_numparse=True,
-        colalign=align,
-    )
-    return "\n".join([text, *(f"{shown} stands for {name}" for name, shown in short.items())])
+    first: list[Row] = [below]
+    while block := list(islice(shown, _ROWS_AT_ONCE)):
+        text = tabulate(
+            [*first, *block],
+            headers=headers,
+            tablefmt="plain",
+            disable_numparse=True,
+            colalign=align,
+        )
+        yield text if first else text.partition("\n")[2]
+        first = []
+    yield from (f"{each} stands for {name}" for name, each in short.items())
+
+
+def _widths(least: Iterable[int], rows: Iterable[Row]) -> list[int]:
+    widths = list(least)
+    for row in rows:
+        widths = list(map(max, widths, map(len, row)))
+    return widths
 
 
 def _shortened(row: Sequence[str], named: Sequence[int], short: Mapping[str, str]) -> Sequence[str]:
@@ -133,9 +177,11 @@ def _shortened(row: Sequence[str], named: Sequence[int], short: Mapping[str, str
     return [short.get(cell, cell) if n in named else cell for n, cell in enumerate(row)]
 
 
-def _replica_table(report: Report) -> str:
-    cells = [cells for row in report.partitions for cells in _replica_cells(row)]
-    return table(_REPLICA_COLUMNS, cells)
+def _replica_table(report: Report) -> Iterator[str]:
+    def rows() -> Iterator[Row]:
+        return (cells for row in report.partitions for cells in _replica_cells(row))
+
+    return blocks(_REPLICA_COLUMNS, rows)
 
 
 def _replica_cells(row: PartitionReport) -> Iterator[Sequence[str]]:
@@ -207,9 +253,11 @@ def _note(mark: str, log: ReplicaLog, if_it_returns: str | None) -> str:
     return words if if_it_returns is None else f"{words}; if it returns: {if_it_returns}"
 
 
-def _outcome_table(report: Report) -> str:
-    cells = [_outcome_cells(row) for row in report.partitions if row.outcome]
-    return table(_OUTCOME_COLUMNS, cells)
+def _outcome_table(report: Report) -> Iterator[str]:
+    def rows() -> Iterator[Row]:
+        return (_outcome_cells(row) for row in report.partitions if row.outcome)
+
+    return blocks(_OUTCOME_COLUMNS, rows)
 
 
 def _outcome_cells(row: PartitionReport) -> Sequence[str]:
@@ -243,16 +291,14 @@ def _planned_text(plan: PartitionPlan | None) -> str:
     return f"designated leader {leader}, {total_text([loss_under(plan, leader)])}"
 
 
-def _findings(report: Report) -> str:
-    lines = []
+def _findings(report: Report) -> Iterator[str]:
     for row in report.partitions:
         name, plan = row.topic_partition, row.plan
         if plan is None:
             continue
         if plan.designated_leader is None:
-            lines.append(f"{name} no_designated_leader: {why_not(plan)}")
-        lines += [f"{name} {found.code}: {one_line(found.message)}" for found in plan.findings]
-    return "\n".join(lines)
+            yield f"{name} no_designated_leader: {why_not(plan)}"
+        yield from (f"{name} {found.code}: {one_line(found.message)}" for found in plan.findings)
 
 
 def _problems(report: Report) -> str:

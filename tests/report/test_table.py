@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import EpochSpan, Outcome, OutcomeKind, Report, Scanned
+from kafka_unclean_recovery.report import table as table_module
 from kafka_unclean_recovery.report.table import (
     render_outcomes,
     render_replicas,
@@ -260,3 +262,20 @@ def test_8000_partitions_go_through_the_tables() -> None:
     given = report(*(elected(n) for n in range(8000)))
     assert render_table(given).count(" yes ") == 16000
     assert render_outcomes(given).count(" elected ") == 8000
+
+
+_CELLS = st.text("a9.- é", max_size=60).map(str.strip)
+
+
+@given(
+    st.lists(st.tuples(_CELLS, _CELLS), max_size=12),
+    st.sampled_from(["left", "right"]),
+)
+def test_a_long_table_is_made_in_blocks_that_look_like_one(
+    rows: list[tuple[str, str]], side: str
+) -> None:
+    columns = (("", "topic", "left"), ("log end", "offset", side))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(table_module, "_ROWS_AT_ONCE", 3)
+        in_blocks = table_module.table(columns, rows)
+    assert in_blocks == table_module.table(columns, rows)
