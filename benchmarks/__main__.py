@@ -23,6 +23,7 @@ ALL = (
     "election",
     "journals",
     "large_outage",
+    "rack_outage",
     "scan",
     "salvage",
     "spark_scan",

@@ -17,9 +17,9 @@ from functools import partial
 
 from benchmarks import emulator_partitions, emulator_startup, emulator_steps
 
-RUNS = 5
+RUNS = 3
 PARTITIONS = 10_000
-STEPS = 20_000
+STEPS = 10_000
 PARTS: Mapping[str, Callable[[], dict[str, object]]] = {
     "startup": partial(emulator_startup.measure, RUNS),
     "partitions": partial(emulator_partitions.measure, PARTITIONS),

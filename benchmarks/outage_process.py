@@ -6,6 +6,7 @@ With PARTITIONS the outage is made in DATA_DIR. Brokers 2 and 3 are up, and brok
 last in the ISR of every partition, is down.
 """
 
+import gc
 import sys
 from pathlib import Path
 
@@ -43,4 +44,5 @@ def main(data_dir: Path, partitions: int | None) -> None:
 
 
 if __name__ == "__main__":
+    gc.set_threshold(100_000)  # As the command has it.
     main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else None)

@@ -22,6 +22,7 @@ PARTS = {
     "measure",
     "model_check",
     "outage_process",
+    "rack_process",
     "spark_summaries",
 }
 

@@ -27,6 +27,8 @@ from kafka_unclean_recovery.emulator.security.entrance import Entrance
 HOST = "127.0.0.1"
 # The clock ticks so many times a session, as a broker sends heartbeats.
 _TICKS_A_SESSION = 5
+# A tick that fails leaves due what was due: it is tried again so many seconds later.
+_LEAST_PAUSE = 0.01
 # Long work is done in slices of so many seconds.
 _SLICE = 0.02
 
@@ -209,7 +211,9 @@ class Core:
     async def _tick(self) -> None:
         pause = self.emulation.settings.session_timeout / _TICKS_A_SESSION
         while True:
-            await asyncio.sleep(pause)
+            # A session ends on time, not at the tick after it.
+            due = self.emulation.next_session_end() - time.monotonic()
+            await asyncio.sleep(min(pause, max(due, _LEAST_PAUSE)))
             # A controller that fails resigns; the next one finds the state as it was.
             with contextlib.suppress(ControllerFault):
                 self.emulation.tick(time.monotonic())

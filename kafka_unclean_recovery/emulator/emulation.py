@@ -288,6 +288,10 @@ class Emulation:
         self._recoveries.tick(now)
         self._settle()
 
+    def next_session_end(self) -> float:
+        """Return when the next session ends, unless its broker is heard of before."""
+        return min(self._heard.values(), default=float("inf")) + self.settings.session_timeout
+
     def checkpoint(self) -> None:
         for broker in self.brokers.values():
             if broker.running:

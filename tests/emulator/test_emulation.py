@@ -118,6 +118,17 @@ def test_a_leader_that_wrote_nothing_leaves_no_epoch_behind(tmp_path: Path) -> N
     assert replica(emulation, 2).log.epochs == [(0, 0), (2, 4)]
 
 
+def test_the_first_session_to_end_is_that_of_the_longest_silence(tmp_path: Path) -> None:
+    emulation = opened(tmp_path)
+    session = emulation.settings.session_timeout
+    emulation.tick(100.0)
+    emulation.pause(emulation.brokers[2])
+    emulation.tick(100.1)
+    assert emulation.next_session_end() == 100.0 + session
+    emulation.tick(100.0 + session + 0.01)
+    assert emulation.next_session_end() == 100.0 + session + 0.01 + session
+
+
 def test_a_hanging_follower_leaves_the_isr_when_it_lags_too_long(tmp_path: Path) -> None:
     emulation = opened(tmp_path)
     create(emulation, (1, 2, 3))

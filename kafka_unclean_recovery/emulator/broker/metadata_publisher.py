@@ -10,7 +10,7 @@ from uuid import UUID
 from kafka_unclean_recovery.emulator.broker.broker import Broker
 from kafka_unclean_recovery.emulator.controller import records as rec
 from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
-from kafka_unclean_recovery.emulator.controller.records import Record, TopicIdPartition
+from kafka_unclean_recovery.emulator.controller.records import Ids, Record, TopicIdPartition
 from kafka_unclean_recovery.emulator.controller.replay import replay
 from kafka_unclean_recovery.emulator.controller.state import State
 from kafka_unclean_recovery.emulator.election_counts import ElectionCounts
@@ -38,12 +38,17 @@ class MetadataPublisher:
     def publish(self, record: Record) -> None:
         if isinstance(record, rec.RemoveTopicRecord):
             self._remove(self.state.topics[record.topic_id].partitions, record)
-        elif isinstance(record, rec.PartitionChangeRecord):
-            self.elections.count(self.state.partition(record.key), record)
+        had: Ids = ()
+        if isinstance(record, rec.PartitionChangeRecord):
+            before = self.state.partition(record.key)
+            self.elections.count(before, record)
+            had = before.replicas
         replay(self.state, record)
         if isinstance(record, rec.PartitionRecord | rec.PartitionChangeRecord):
-            for broker in self.brokers.values():
-                self._tell(broker, record.key)
+            # Of a hundred brokers it concerns few.
+            has = self.state.partition(record.key).replicas
+            for id_ in sorted({*had, *has} & self.brokers.keys()):
+                self._tell(self.brokers[id_], record.key)
             self.unsettled[record.key] = None
         elif isinstance(record, rec.BrokerRegistrationChangeRecord):
             # A broker that is unfenced may join ISRs.

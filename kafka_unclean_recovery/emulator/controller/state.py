@@ -183,7 +183,7 @@ class State:
         registration = self.brokers.get(broker)
         if registration is None:
             return False
-        return directory == UNASSIGNED or directory in registration.log_dirs
+        return directory in registration.log_dirs or directory == UNASSIGNED
 
     def default_dir(self, broker: int) -> UUID:
         """Return the directory of a new replica, known only if the broker has exactly one."""

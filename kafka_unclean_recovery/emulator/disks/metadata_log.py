@@ -34,6 +34,8 @@ _CLASSES: dict[str, type[Record]] = {
         rec.FeatureLevelRecord,
     )
 }
+# The fields of each class with their defaults.
+_DEFAULTS = {cls: [(f.name, f.default) for f in fields(cls)] for cls in _CLASSES.values()}
 
 
 class MetadataLog:
@@ -94,10 +96,12 @@ class MetadataLog:
 
 def _plain(record: Record) -> dict[str, Any]:
     """Return a record as JSON values, without the fields that have their defaults."""
-    values = {f.name: getattr(record, f.name) for f in fields(record)}
-    return {"type": type(record).__name__} | {
-        f.name: _plain_value(values[f.name]) for f in fields(record) if values[f.name] != f.default
-    }
+    plain: dict[str, Any] = {"type": type(record).__name__}
+    for name, default in _DEFAULTS[type(record)]:
+        value = getattr(record, name)
+        if value != default:
+            plain[name] = _plain_value(value)
+    return plain
 
 
 def _plain_value(value: Any) -> Any:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import struct
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from typing import Any
 
 from kafka_unclean_recovery.emulator.listener import request_shape
@@ -79,20 +80,36 @@ def response_class(request_class: Any) -> Any:
 
 
 def build(container: Any, version: int, values: Mapping[str, Any]) -> Any:
-    fields = container.fields
-    built = {
-        name: _value(fields[name], version, value)
-        for name, value in values.items()
-        if fields[name].for_version_q(version)
-    }
+    shaped = _shapes(container, version)
+    built = {name: shape(value) for name, value in values.items() if (shape := shaped[name])}
     return container(version=version, **built)
 
 
-def _value(field: Any, version: int, value: Any) -> Any:
-    if value is None:
-        return None
+@cache
+def _shapes(container: Any, version: int) -> dict[str, Callable[[Any], Any] | None]:
+    """Return by field what makes the codec's value of one, None if the version lacks the field.
+    Answers of ten thousand entries ask no field twice what it is."""
+    return {
+        name: _shape(field, version) if field.for_version_q(version) else None
+        for name, field in container.fields.items()
+    }
+
+
+def _shape(field: Any, version: int) -> Callable[[Any], Any]:
     if field.is_struct_array():
-        return [build(field.data_class, version, each) for each in value]
+        return partial(_structs, field.data_class, version)
     if field.is_struct():
-        return build(field.data_class, version, value)
+        return partial(_struct, field.data_class, version)
+    return _simple
+
+
+def _structs(container: Any, version: int, values: Any) -> Any:
+    return None if values is None else [build(container, version, each) for each in values]
+
+
+def _struct(container: Any, version: int, value: Any) -> Any:
+    return None if value is None else build(container, version, value)
+
+
+def _simple(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value

@@ -1,0 +1,95 @@
+"""An emulated cluster of 100 brokers loses a rack, and one run of the command recovers it.
+
+The rows say what each part takes of the seconds, and the emulator of the memory, that it may all
+take at most.
+
+    python -m benchmarks.rack_outage [PARTITIONS]
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from benchmarks.compared import at_most
+from benchmarks.measure import Cost, ours, run
+from tests.real.cache import CACHE, quick_scratch
+from tests.real.metadata import cluster_view
+
+BROKERS = 100
+PARTITIONS = 20_000
+LIMIT_S = 90
+LIMIT_MIB = 512
+MEMORY_NEEDED = 4 << 30
+
+
+def main(arguments: list[str]) -> None:
+    partitions = int(arguments[0]) if arguments else PARTITIONS
+    with (
+        quick_scratch(CACHE, MEMORY_NEEDED) as scratch,
+        _cluster(scratch / "cluster", partitions) as process,
+    ):
+        up, lost = (json.loads(_line(process)) for _ in range(2))
+        servers = _line(process).strip()
+        flags = ("--all-offline-partitions", "--automated-recovery", "--yes")
+        recovered = run(ours("kafka-unclean-recovery", "--bootstrap-server", servers, *flags))
+        left = _offline(servers)
+    if recovered.code or left:
+        raise RuntimeError(f"exit code {recovered.code}, {left} partitions are offline still")
+    told = {"benchmark": "rack-outage", "brokers": BROKERS, "partitions": partitions}
+    figures = {"up": up, "lost": lost, "recovered": vars(recovered)}
+    print(json.dumps(told | figures | {"compared": list(_rows(partitions, up, lost, recovered))}))
+
+
+def _rows(
+    partitions: int, up: dict[str, Any], lost: dict[str, Any], recovered: Cost
+) -> Iterator[dict[str, object]]:
+    work = f"emulator, {BROKERS} brokers, {partitions:,} partitions of 3 replicas"
+    seconds = {
+        "up": up["brokers_up_s"] + up["topics_s"],
+        "one rack lost": lost["lost_s"],
+        f"{lost['offline']:,} offline recovered in one run": recovered.wall_s,
+    }
+    for name, each in seconds.items():
+        yield at_most(None, f"{work}: {name}", f"{LIMIT_S} s for all", each, LIMIT_S)
+    yield at_most(1.0, f"{work}: all", f"{LIMIT_S} s", sum(seconds.values()), LIMIT_S)
+    peak = lost["peak_mib"]
+    yield at_most(1.0, f"{work}: memory", f"{LIMIT_MIB} MiB", peak, LIMIT_MIB, "MiB")
+
+
+@contextmanager
+def _cluster(directory: Path, partitions: int) -> Iterator[subprocess.Popen[str]]:
+    """Killed at the end, for a stop in order would lead each partition elsewhere many times."""
+    command = (sys.executable, "-m", "benchmarks.rack_process", str(directory))
+    process = subprocess.Popen(
+        (*command, str(BROKERS), str(partitions)),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline()
+
+
+def _offline(servers: str) -> int:
+    topics = cluster_view({"bootstrap.servers": servers}, 60.0).topics
+    if not topics:
+        raise RuntimeError("no broker tells of any topic")
+    return sum(partition.offline for topic in topics.values() for partition in topic.values())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
