@@ -4,10 +4,10 @@ Everything that `spark plan` makes of the tables without `--plan-output-file`: l
 the leaders' file. Against one window query over the same Parquet in the same session, which numbers
 the replicas of each partition and keeps nothing; and against the pure planner, which executors run
 for each partition: the planner in DataFrame operations stays only while it is three times as fast
-(8.7 times at a million; only the smallest number of partitions is planned by both, because that
-takes minutes). The first run of each warms the JVM up and is told apart. Memory: the largest that
-the system saw of the JVM and of this process, which are driver and executor here, since their
-start; Python workers are not in it.
+(8.7 times at a million; only the smallest number of partitions is planned by both, and once: it
+takes minutes). A round at the smallest number warms the JVM up and is told apart; after it one
+round of each number counts. Memory: the largest that the system saw of the JVM and of this process,
+which are driver and executor here, since their start; Python workers are not in it.
 
     python -m benchmarks.spark_plan [PARTITIONS ...]
 """
@@ -41,8 +41,7 @@ from kafka_unclean_recovery.spark.tables import REPLICAS, spark_schema
 from tests.real.cache import CACHE, quick_scratch
 
 PARTITIONS = (100_000, 1_000_000)
-RUNS = 3
-PURE_RUNS = 1
+RUNS = 1
 CONF = {
     "spark.driver.memory": "4g",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -71,30 +70,29 @@ def main(arguments: list[str]) -> None:
     begun = time.perf_counter()
     with session("local[2]", CONF) as spark, quick_scratch(CACHE) as scratch:
         started = time.perf_counter() - begun
-        for count in counts:
-            figures = _measured(spark, scratch, count, compared=count == min(counts))
+        for count in sorted(counts):
+            figures = _measured(spark, scratch, count, smallest=count == min(counts))
             print(json.dumps({**figures, "session_s": round(started, 1)}), flush=True)
 
 
 def _measured(
-    spark: SparkSession, scratch: Path, count: int, *, compared: bool
+    spark: SparkSession, scratch: Path, count: int, *, smallest: bool
 ) -> dict[str, object]:
-    """compared: with the pure planner, too."""
+    """smallest: a round warms up, and the pure planner plans, too."""
     directory = write_many(scratch / f"scan-{count}", count)
     by_spark, by_python = scratch / "leaders.json", scratch / "leaders-by-the-pure-planner.json"
     plans: list[float] = []
     ranks: list[float] = []
-    pure: list[float] = []
-    # In turn, so that a slow moment of the machine falls on all.
-    for _ in range(RUNS + 1):
+    # In turn, so that a slow moment of the machine falls on both.
+    for _ in range(RUNS + smallest):
         ranks.append(_timed(lambda: _unread(_only_ranked(spark, directory))))
         plans.append(_timed(lambda: _plan(spark, directory, by_spark)))
-        if compared and len(pure) <= PURE_RUNS:
-            pure.append(_timed(lambda: _plan_purely(spark, directory, by_python)))
+    first = {"plan": plans.pop(0), "only_ranking": ranks.pop(0)} if smallest else {}
+    pure = _timed(lambda: _plan_purely(spark, directory, by_python)) if smallest else None
     leaders = _lines(by_spark)
     if not count * 0.99 < leaders <= count:
         raise RuntimeError(f"{leaders} leaders of {count} partitions")
-    if compared and by_spark.read_bytes() != by_python.read_bytes():
+    if smallest and by_spark.read_bytes() != by_python.read_bytes():
         raise RuntimeError("the two planners choose other leaders")
     return {
         "benchmark": "spark-plan",
@@ -103,7 +101,8 @@ def _measured(
         "runs": RUNS,
         "plan_s": _summary(plans),
         "only_ranking_s": _summary(ranks),
-        **({"pure_planner_s": _summary(pure)} if compared else {}),
+        "first_s": {name: round(seconds, 2) for name, seconds in first.items()},
+        **({} if pure is None else {"pure_planner_s": round(pure, 2)}),
         "peak_mib": {
             "driver JVM": _peak_mib(_child_called("java")),
             "driver Python": _peak_mib(os.getpid()),
@@ -114,12 +113,12 @@ def _measured(
 
 
 def _compared(
-    count: int, plans: list[float], ranks: list[float], pure: list[float]
+    count: int, plans: list[float], ranks: list[float], pure: float | None
 ) -> list[dict[str, object]]:
-    work, mine = f"`spark plan` of {count:,} partitions", median(plans[1:])
-    rows = [at_most(RANKING_AIM, work, "the bare ranking query", mine, median(ranks[1:]))]
-    if pure:
-        rows.append(at_least(PURE_AIM, work, "the pure planner", mine, median(pure[1:])))
+    work, mine = f"`spark plan` of {count:,} partitions", median(plans)
+    rows = [at_most(RANKING_AIM, work, "the bare ranking query", mine, median(ranks))]
+    if pure is not None:
+        rows.append(at_least(PURE_AIM, work, "the pure planner", mine, pure))
     return rows
 
 
@@ -131,10 +130,9 @@ def _timed(what: Callable[[], None]) -> float:
 
 def _summary(seconds: list[float]) -> dict[str, float]:
     return {
-        "first": round(seconds[0], 2),
-        "again": round(median(seconds[1:]), 2),
-        "least": round(min(seconds[1:]), 2),
-        "most": round(max(seconds[1:]), 2),
+        "median": round(median(seconds), 2),
+        "least": round(min(seconds), 2),
+        "most": round(max(seconds), 2),
     }
 
 

@@ -1,7 +1,8 @@
 """A bulk scan by Spark against the process pool on the same tree, and both against one CRC pass.
 
 Deep, local[2] against two workers, in one session: starting it, and the first job in Python, are
-told apart. Then how it grows with bytes and with replicas. All in memory, where there is room.
+told apart. Then how it grows with bytes and with replicas, each run once, after one to warm up. All
+in memory, where there is room.
 
     python -m benchmarks.spark_scan [GIB] [REPLICAS] [RUNS]
 """
@@ -38,7 +39,7 @@ from tests.real.cache import CACHE, quick_scratch
 
 GIB = 4
 REPLICAS = 9000
-RUNS = 3
+RUNS = 1
 BROKERS = 3
 KIB, MIB = 1 << 10, 1 << 20
 BATCH = 16 * KIB
@@ -97,6 +98,7 @@ def _deep(spark: SparkSession, size: int, runs: int) -> dict[str, object]:
         "benchmark": "spark-scan-deep",
         "bytes": written,
         "replicas": len({file.parent for file in files}),
+        "runs": runs,
         "wall_s": found,
         "GB/s": {name: round(written / time / 1e9, 2) for name, time in found.items()},
         "over one CRC pass": {
@@ -124,6 +126,7 @@ def _fast(spark: SparkSession, replicas: int, runs: int) -> dict[str, object]:
     return {
         "benchmark": "spark-scan-fast",
         "replicas": replicas,
+        "runs": runs,
         "wall_s": found,
         "compared": rows,
     }
