@@ -25,6 +25,7 @@ ALL = (
     "large_outage",
     "rack_outage",
     "scan",
+    "cold_scan",
     "salvage",
     "spark_scan",
     "spark_plan",

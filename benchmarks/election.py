@@ -21,7 +21,7 @@ from tests.real.outages import many_partitions, restore
 
 VERSION = "4.3.1"
 RUNS = 5
-SIZES = (500, 2000, 8000)
+SIZES = (2000, 8000)
 AIM = 1.0
 BLIND = "the blind stock script, kafka-leader-election.sh"
 

@@ -70,12 +70,12 @@ def main(arguments: list[str]) -> None:
 def _deep(batch: int, segment: int, runs: int) -> dict[str, object]:
     total = segment * SEGMENTS * REPLICAS
     with quick_scratch(CACHE, needed=2 * total) as scratch:
-        files = list(_write_large(scratch / "disk", batch, segment))
+        files = list(write_large(scratch / "disk", batch, segment))
         size = sum(file.stat().st_size for file in files)
         shares = [files[number::DUMP_LOGS] for number in range(DUMP_LOGS)]
         commands = {
-            "one worker": _command(scratch / "disk", ScanMode.DEEP, 1),
-            "two workers": _command(scratch / "disk", ScanMode.DEEP, 2),
+            "one worker": command(scratch / "disk", ScanMode.DEEP, 1),
+            "two workers": command(scratch / "disk", ScanMode.DEEP, 2),
             "kafka-dump-log.sh, two": _at_once(map(_dump_log, shares)),
         }
         costs = _in_turn({name: partial(run, line) for name, line in commands.items()}, runs)
@@ -119,13 +119,13 @@ def _deep_compared(
 def _fast(partitions: int, runs: int) -> dict[str, object]:
     with quick_scratch(CACHE) as scratch:
         for broker in range(1, BROKERS + 1):
-            write_log_directory(scratch / f"broker-{broker}", broker, _small_logs(partitions))
+            write_log_directory(scratch / f"broker-{broker}", broker, small_logs(partitions))
         segments = sorted(scratch.glob(f"*/*/{file_name(0, 'log')}"))
         costs = _in_turn(
             {
-                "fast, one worker": partial(run, _command(scratch, ScanMode.FAST, 1)),
-                "fast, two workers": partial(run, _command(scratch, ScanMode.FAST, 2)),
-                "find -type f": partial(run, _unread(["find", str(scratch), "-type", "f"])),
+                "fast, one worker": partial(run, command(scratch, ScanMode.FAST, 1)),
+                "fast, two workers": partial(run, command(scratch, ScanMode.FAST, 2)),
+                "find -type f": partial(run, unread(["find", str(scratch), "-type", "f"])),
             },
             runs,
         )
@@ -162,15 +162,15 @@ def _deep_seconds(root: Path, files: list[Path], runs: int) -> dict[str, list[fl
         "crc by pread": partial(_crc_by_pread, files),
         "crc by mmap": partial(_crc_by_mmap, files),
     }
-    return _in_turn({name: partial(_timed, what) for name, what in measured.items()}, runs)
+    return _in_turn({name: partial(timed, what) for name, what in measured.items()}, runs)
 
 
 def _fast_seconds(root: Path, segments: list[Path], runs: int) -> dict[str, list[float]]:
     measured: dict[str, Callable[[], object]] = {
         "fast": partial(_scan, root, ScanMode.FAST),
-        "one pread a replica": partial(_one_pread_each, segments),
+        "one pread a replica": partial(one_pread_each, segments),
     }
-    return _in_turn({name: partial(_timed, what) for name, what in measured.items()}, runs)
+    return _in_turn({name: partial(timed, what) for name, what in measured.items()}, runs)
 
 
 def _in_a_process(
@@ -195,13 +195,13 @@ def _in_turn(measure: dict[str, Callable[[], T]], runs: int) -> dict[str, list[T
     return found
 
 
-def _timed(what: Callable[[], object]) -> float:
+def timed(what: Callable[[], object]) -> float:
     begun = time.perf_counter()
     what()
     return time.perf_counter() - begun
 
 
-def _command(root: Path, mode: ScanMode, workers: int) -> list[str]:
+def command(root: Path, mode: ScanMode, workers: int) -> list[str]:
     flags = ("--mode", mode, "--workers", str(workers), "--format", "json")
     return ours("kafka-unclean-recovery", "scan-log-dirs", str(root), *flags)
 
@@ -210,7 +210,7 @@ def _dump_log(files: list[Path]) -> list[str]:
     return jvm_script(VERSION, "kafka-dump-log", "--files", ",".join(map(str, files)))
 
 
-def _unread(command: list[str]) -> list[str]:
+def unread(command: list[str]) -> list[str]:
     """What it prints (a line a batch) costs it the printing, and no disk."""
     return ["sh", "-c", 'exec "$@" > /dev/null', "sh", *command]
 
@@ -249,14 +249,14 @@ def _crc_by_mmap(files: list[Path]) -> None:
             crc32c(whole)
 
 
-def _one_pread_each(segments: list[Path]) -> None:
+def one_pread_each(segments: list[Path]) -> None:
     for segment in segments:
         descriptor = os.open(segment, os.O_RDONLY)
         os.pread(descriptor, 4096, 0)
         os.close(descriptor)
 
 
-def _write_large(root: Path, batch: int, segment: int) -> Iterator[Path]:
+def write_large(root: Path, batch: int, segment: int) -> Iterator[Path]:
     """The segments, of `batch` bytes each batch, one record in it as far as its header says."""
     write_log_directory(root, 1, [])
     templates = [
@@ -281,7 +281,7 @@ def _write_segment(path: Path, templates: list[bytes], base: int, batches: int) 
             file.write(rest)
 
 
-def _small_logs(count: int) -> Iterator[Log]:
+def small_logs(count: int) -> Iterator[Log]:
     """A few batches each, with all the files that Kafka keeps beside them."""
     segment = Segment(0, tuple(v2(base, 5, body=bytes(300)) for base in range(0, 50, 5)))
     for number in range(count):
