@@ -102,7 +102,7 @@ def _read_back(cluster: Cluster) -> None:
     print(
         f"{len(records)} records: all that a live broker held. Broker {BEST} leads, and the order "
         f"of the\nreplicas is {_words(REPLICAS)} as before. What only the dead brokers 1 and 2 "
-        "hold is still on\ntheir disks; see the README before they return."
+        "hold is still on\ntheir disks; see docs/after-the-election.md before they return."
     )
 
 

@@ -1,5 +1,5 @@
-"""The README's table of least rights, and what proves it: with all of a command's rights it works,
-and without any one of them it says so, by its name."""
+"""The table of docs/permissions.md, and what proves it: with all of a command's rights it works, and
+without any one of them it says so, by its name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-README = Path(__file__).parent.parent / "README.md"
+PAGE = Path(__file__).parent.parent / "docs" / "permissions.md"
 _BEGIN = "<!-- Least rights: made by pytest --rewrite, from what the tool said. -->\n"
 _END = "<!-- End of least rights. -->\n"
 
@@ -57,12 +57,12 @@ def prove(row: Row, run: Callable[[Sequence[str]], Done]) -> None:
 
 
 def check_table(rows: Sequence[Row], *, rewrite: bool) -> None:
-    """That the README has their lines, in this order, and no others."""
+    """That the page has their lines, in this order, and no others."""
     table = "| to run | grant | else it says |\n|---|---|---|\n" + "".join(r.line for r in rows)
-    before, _, rest = README.read_text().partition(_BEGIN)
+    before, _, rest = PAGE.read_text().partition(_BEGIN)
     now, _, after = rest.partition(_END)
     if rewrite:
-        README.write_text(f"{before}{_BEGIN}\n{table}\n{_END}{after}")
+        PAGE.write_text(f"{before}{_BEGIN}\n{table}\n{_END}{after}")
         return
     assert now.strip() == table.strip()
 

@@ -17,7 +17,7 @@ PACKAGE = "kafka_unclean_recovery"
 TOLD = tomllib.loads((Path(__file__).parent / "claims.toml").read_text())
 CLAIMS, EXCEPTIONS = TOLD["claim"], TOLD["exception"]
 
-DOCUMENTS = ("README.md", "docs/architecture.md")
+DOCUMENTS = ("README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")))
 OF_DOCUMENTS = re.compile(
     r"\b(never|nothing|nobody|always|harmless|no file|lossless)\b", re.IGNORECASE
 )

@@ -12,8 +12,8 @@ from completions.man import MAN
 from tests.command_lines import ROOT, CommandLine, Wrong, check, in_blocks, inline
 
 
-def _readme() -> Iterator[CommandLine]:
-    for path in (ROOT / "README.md", ROOT / "CHANGELOG.md"):
+def _documents() -> Iterator[CommandLine]:
+    for path in (ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))):
         text = path.read_text()
         yield from in_blocks(path, text)
         yield from inline(path, text)
@@ -35,8 +35,8 @@ def _man_pages() -> Iterator[CommandLine]:
 
 @pytest.mark.parametrize(
     ("lines", "least"),
-    [(_readme, 90), (_examples, 4), (_man_pages, 6)],
-    ids=["README", "examples", "man pages"],
+    [(_documents, 90), (_examples, 4), (_man_pages, 6)],
+    ids=["documents", "examples", "man pages"],
 )
 def test_each_is_understood(lines: object, least: int) -> None:
     assert callable(lines)

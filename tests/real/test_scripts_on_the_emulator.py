@@ -355,11 +355,11 @@ NAMES = {
 }
 
 
-def test_the_readme_names_the_scripts_that_are_run_here() -> None:
+def test_the_page_names_the_scripts_that_are_run_here() -> None:
     here = set(re.findall(r'"(kafka-[a-z-]+)"', Path(__file__).read_text()))
     assert here == NAMES
-    readme = (Path(__file__).parents[2] / "README.md").read_text()
-    sentence = re.search(r"of the scripts of Kafka 4\.3\.1 (kafka-topics,.*?)\.", readme, re.DOTALL)
+    page = (Path(__file__).parents[2] / "docs" / "rehearse.md").read_text()
+    sentence = re.search(r"of the scripts of Kafka 4\.3\.1 (kafka-topics,.*?)\.", page, re.DOTALL)
     assert sentence is not None
     named = re.findall(r"(?:kafka)?(-[a-z-]+)", sentence[1])
     assert {f"kafka{name}" for name in named} == NAMES

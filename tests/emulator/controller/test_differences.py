@@ -1,6 +1,6 @@
 """What sets the releases and KIP-966's text apart: each field of Release, and where it is seen.
 
-The table in the README has a row for each of these.
+The table in docs/rehearse.md has a row for each of these.
 """
 
 from __future__ import annotations
