@@ -1,5 +1,5 @@
-"""The table of docs/permissions.md, and what proves it: with all of a command's rights it works, and
-without any one of them it says so, by its name."""
+"""The table of docs/permissions.md, and what proves it: with all of a command's rights it works,
+and without any one of them it says so, by its name."""
 
 from __future__ import annotations
 
