@@ -61,6 +61,15 @@ _kafka_unclean_recovery_doctor() {
     esac
     _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --format --timeout-ms --salvage-dir --transport --election-method --replica-log-info-dialect --metrics-file --log-format --help" -- "$cur")
 }
+_kafka_unclean_recovery_explain() {
+    local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
+    if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
+    case "$prev" in
+        --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+    esac
+    if [[ "$cur" != -* ]]; then COMPREPLY=(); return; fi
+    _kafka_unclean_recovery__reply < <(compgen -W "--log-format --help" -- "$cur")
+}
 _kafka_unclean_recovery_approve() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
     if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
@@ -243,6 +252,7 @@ _kafka_unclean_recovery() {
         scan-log-dirs) _kafka_unclean_recovery_scan_log_dirs "$@"; return ;;
         plan) _kafka_unclean_recovery_plan "$@"; return ;;
         doctor) _kafka_unclean_recovery_doctor "$@"; return ;;
+        explain) _kafka_unclean_recovery_explain "$@"; return ;;
         approve) _kafka_unclean_recovery_approve "$@"; return ;;
         aftercare) _kafka_unclean_recovery_aftercare "$@"; return ;;
         report) _kafka_unclean_recovery_report "$@"; return ;;
@@ -277,7 +287,7 @@ _kafka_unclean_recovery() {
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
-    local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan doctor approve aftercare report salvage spark emulator"
+    local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan doctor explain approve aftercare report salvage spark emulator"
     _kafka_unclean_recovery__reply < <(compgen -W "$commands --bootstrap-server --command-config --all-offline-partitions --path-to-json-file --show-replica-info --manual-recovery-output-file --automated-recovery --recovery-duration-ms --recovery-election-attempts --wait-for-brokers --format --yes --accept-loss --canary --wave-size --plan --require-approval --journal --ignore-journal --salvage-dir --allow-loss --resume --plan-output-file --replica-info-file --log-dirs --transport --election-method --replica-log-info-dialect --metrics-file --log-format --version --help" -- "$cur")
 }
 complete -o filenames -F _kafka_unclean_recovery kafka-unclean-recovery

@@ -52,6 +52,13 @@ _arguments \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--help[Show this message and exit]'
 return ;;
+explain)
+shift words; ((CURRENT--))
+_arguments \
+    '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '--help[Show this message and exit]' \
+    '*:value: '
+return ;;
 approve)
 shift words; ((CURRENT--))
 _arguments \
@@ -211,7 +218,7 @@ _arguments \
 return ;;
 esac; fi
 _arguments \
-    '1:command:(scan-log-dirs plan doctor approve aftercare report salvage spark emulator)' \
+    '1:command:(scan-log-dirs plan doctor explain approve aftercare report salvage spark emulator)' \
     '(1)--bootstrap-server=[Brokers to contact first, to find the others; required unless a command is given]:value: ' \
     '(1)--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
     '(1)--all-offline-partitions[All partitions without a leader; give this or --path-to-json-file]' \

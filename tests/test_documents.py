@@ -26,7 +26,7 @@ def test_no_link_leads_nowhere(page: Path) -> None:
 
 def test_every_page_is_reached_from_the_readme() -> None:
     linked = {(ROOT / link).resolve() for link in _LINK.findall(PAGES[0].read_text())}
-    assert [page.name for page in PAGES[1:] if page not in linked] == []
+    assert [page.name for page in (ROOT / "docs").glob("*.md") if page not in linked] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -76,7 +76,8 @@ def _variables(flag: str, prefix: str) -> Iterator[str]:
 
 
 def _epilog(options: Sequence[TyperOption], prefix: str) -> str:
-    example = next(option for option in options if option.opts[0] not in _SHARED)
+    own = (option for option in options if option.opts[0] not in _SHARED)
+    example = next(own, options[0])
     text = (
         f"Environment: each flag can also be given by a variable called {prefix}_ and its name,"
         f" such as {prefix}_{_word(example.opts[0])} for {example.opts[0]}."

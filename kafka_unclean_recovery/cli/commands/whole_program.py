@@ -9,6 +9,7 @@ from kafka_unclean_recovery.cli.commands import (
     complete,
     doctor,
     emulator,
+    explain,
     report,
     salvage,
     scan_log_dirs,
@@ -27,6 +28,7 @@ app.command(plan_from_disks.NAME, short_help="Choose leaders from log directorie
 app.command(doctor.NAME, short_help="Check that a recovery would work; nothing is changed.")(
     doctor.doctor
 )
+app.command(explain.NAME, short_help="Explain a finding or a check of doctor.")(explain.explain)
 app.command(approve.NAME, short_help="Approve a plan as a second person.")(approve.approve)
 app.add_typer(salvage.app, name=salvage.NAME)
 app.add_typer(spark.app, name=spark.NAME)
