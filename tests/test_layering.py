@@ -21,6 +21,7 @@ ALLOWED = {
     "files": {"boot_clock", "formats", "planning"},
     "report": {"files", "formats", "planning"},
     "messages": set(),
+    "runbook": set(),
     "cluster": {"deadline", "files", "messages"},
     "transport": {
         *("boot_clock", "cluster", "deadline", "files", "messages", "planning", "shutdown"),
