@@ -2,7 +2,7 @@
 exist.
 
 A dialect is chosen by name, because a key proves nothing: a node that advertises one may mean
-another message by it, as Apache Kafka's trunk does by key 93. The meaning of a key on a node is
+another message by it, as Apache Kafka 4.4 does by key 93. The meaning of a key on a node is
 known from the user, or because the node is an emulated one.
 """
 
