@@ -24,6 +24,7 @@ from kafka_unclean_recovery.cli.environment import (
     variable_of,
 )
 from kafka_unclean_recovery.cli.exits import NOT_ALL, USAGE, Exit
+from kafka_unclean_recovery.cli.help_groups import group_flags
 from kafka_unclean_recovery.cli.log_format import (
     LogFormat,
     context_of_command,
@@ -92,6 +93,7 @@ def prepared(app: typer.Typer, prefix: str) -> Any:
     """Return the command with variables for its flags, and with the steps around every command."""
     command = get_command(app)
     name_variables(command, prefix)
+    group_flags(command)
     _surround(command)
     return command
 
