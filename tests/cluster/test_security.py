@@ -2,19 +2,22 @@ from __future__ import annotations
 
 import os
 import ssl
+import subprocess
+import sys
 import tempfile
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cryptography.hazmat.primitives.serialization import PrivateFormat
+from cryptography.hazmat.primitives.serialization import Encoding, PrivateFormat
 
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig, SaslCredentials
 from kafka_unclean_recovery.cluster.config.pem import pem_blocks
 from kafka_unclean_recovery.cluster.config.properties import parse_properties
 from kafka_unclean_recovery.cluster.config.security import client_config, load_client_config
 from kafka_unclean_recovery.cluster.wire.errors import ConfigError
+from kafka_unclean_recovery.cluster.wire.tls import key_blocks
 
 from .certificates import authority, issue
 
@@ -130,7 +133,7 @@ def test_an_unknown_host_name_check() -> None:
 def test_keys_without_effect_are_named_in_order() -> None:
     config = configured(
         security_protocol="PLAINTEXT",
-        ssl_truststore_password="sesame",
+        ssl_trustmanager_algorithm="PKIX",
         ssl_enabled_protocols="TLSv1.3",
         bootstrap_servers="b1:9092",
         ssl_truststore_location="/nowhere",
@@ -138,7 +141,7 @@ def test_keys_without_effect_are_named_in_order() -> None:
     assert config.not_honoured == (
         "bootstrap.servers",
         "ssl.enabled.protocols",
-        "ssl.truststore.password",
+        "ssl.trustmanager.algorithm",
     )
 
 
@@ -256,27 +259,88 @@ def test_mistakes_in_inline_stores(properties: dict[str, str], said: str) -> Non
 
 
 @pytest.mark.parametrize("which", ["truststore", "keystore"])
-@pytest.mark.parametrize(
-    ("declared", "command"),
-    [
-        ("JKS", "keytool -importkeystore -srckeystore {path} -srcstoretype JKS"),
-        ("", "keytool -importkeystore -srckeystore {path} -srcstoretype JKS"),
-        ("PKCS12", "openssl pkcs12 -in {path}"),
-        ("pkcs12", "openssl pkcs12 -in {path}"),
-    ],
-)
-def test_a_java_store_is_answered_with_the_command_that_converts_it(
-    tmp_path: Path, which: str, declared: str, command: str
+@pytest.mark.parametrize("declared", ["JKS", ""])
+def test_a_jks_store_is_answered_with_the_command_that_converts_it(
+    tmp_path: Path, which: str, declared: str
 ) -> None:
     store = tmp_path / "store"
-    store.write_bytes(CLIENT.pkcs12("sesame"))
+    store.write_bytes(b"\xfe\xed\xfe\xed" + bytes(40))
     properties = {f"ssl_{which}_location": str(store)}
     if declared:
         properties[f"ssl_{which}_type"] = declared
     message = refused(security_protocol="SSL", **properties)
     assert f"ssl.{which}.location" in message
     assert f"ssl.{which}.type=PEM" in message
-    assert command.format(path=store) in message
+    assert f"keytool -importkeystore -srckeystore {store} -srcstoretype JKS" in message
+
+
+@pytest.fixture(scope="module")
+def java_stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """identity.p12 and trust.p12, made by keytool."""
+    where = tmp_path_factory.mktemp("stores")
+    (where / "ca.pem").write_text(AUTHORITY.certificate_pem)
+    opened = ("-storetype", "PKCS12", "-storepass", "sesame", "-noprompt")
+    made = ("-genkeypair", "-alias", "me", "-keyalg", "EC", "-dname", "CN=me")
+    trusted = ("-importcert", "-alias", "ca", "-file", "ca.pem")
+    for name, command in (("identity", made), ("trust", trusted)):
+        line = ["keytool", *command, "-keystore", f"{name}.p12", *opened]
+        subprocess.run(line, cwd=where, check=True, capture_output=True, timeout=60)
+    return where
+
+
+# Java reads a PKCS12 store that is declared as JKS, which is what Kafka does by default.
+@pytest.mark.parametrize("declared", ["JKS", "", "PKCS12", "pkcs12"])
+def test_pkcs12_stores_of_java_are_read_as_they_are(java_stores: Path, declared: str) -> None:
+    properties = {"security.protocol": "SSL"}
+    for which, name in (("truststore", "trust"), ("keystore", "identity")):
+        properties[f"ssl.{which}.location"] = str(java_stores / f"{name}.p12")
+        properties[f"ssl.{which}.password"] = "sesame"
+        if declared:
+            properties[f"ssl.{which}.type"] = declared
+    context = client_config(properties, "client.properties").ssl_context
+    assert context is not None
+    (trusted,) = context.get_ca_certs(binary_form=True)
+    assert trusted == AUTHORITY.certificate.public_bytes(Encoding.DER)
+    blocks, _ = key_blocks(properties, "client.properties")
+    assert blocks is not None
+    assert [block.is_private_key for block in blocks] == [False, True]
+
+
+@pytest.mark.parametrize("which", ["truststore", "keystore"])
+@pytest.mark.parametrize("password", ["open", "x" * 5000])
+def test_a_wrong_password_of_a_store_is_named_and_not_told(
+    java_stores: Path, which: str, password: str
+) -> None:
+    store = {f"ssl_{which}_location": str(java_stores / "identity.p12")}
+    message = refused(security_protocol="SSL", **store, **{f"ssl_{which}_password": password})
+    assert f"ssl.{which}.location can't be opened as a PKCS12 store: check its pass" in message
+    assert password not in message.replace("can't be opened", "")
+
+
+def test_a_key_store_without_its_password_asks_for_it(java_stores: Path) -> None:
+    store = str(java_stores / "identity.p12")
+    assert "set ssl.keystore.password" in refused(
+        security_protocol="SSL", ssl_keystore_location=store
+    )
+
+
+def test_a_store_cut_short_is_no_crash(tmp_path: Path) -> None:
+    store = tmp_path / "store.p12"
+    store.write_bytes(CLIENT.pkcs12("sesame")[:100])
+    at = {"ssl_keystore_location": str(store), "ssl_keystore_password": "sesame"}
+    assert "can't be opened as a PKCS12 store" in refused(security_protocol="SSL", **at)
+
+
+def test_without_the_extra_the_command_and_the_extra_are_told(
+    java_stores: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "cryptography"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "cryptography", None)
+    store = java_stores / "trust.p12"
+    message = refused(security_protocol="SSL", ssl_truststore_location=str(store))
+    assert f"openssl pkcs12 -in {store}" in message
+    assert "pip install 'kafka-unclean-recovery[keystores]'" in message
 
 
 @pytest.mark.parametrize("which", ["truststore", "keystore"])

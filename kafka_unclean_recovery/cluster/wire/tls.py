@@ -11,6 +11,11 @@ from pathlib import Path
 
 from kafka_unclean_recovery.cluster.config.named_files import read_text
 from kafka_unclean_recovery.cluster.config.pem import PemBlock, pem_blocks
+from kafka_unclean_recovery.cluster.config.pkcs12 import (
+    certificates_of,
+    identity_of,
+    is_pkcs12,
+)
 from kafka_unclean_recovery.cluster.wire.errors import ConfigError
 
 _CONVERT_CERTIFICATES = {
@@ -150,12 +155,28 @@ def _store(
     text = read_text(path, key, source)
     if declared == "PEM" or (not declared and "-----BEGIN " in text):
         return text
-    # Java's default type is JKS.
-    command = convert.get(declared or "JKS", convert["JKS"]).format(path=path)
+    data = text.encode("latin-1")
+    if not is_pkcs12(data):
+        raise ConfigError(_only_pem(f"{source}: {key}", which, path, declared or "JKS", convert))
+    password = properties.get(f"ssl.{which}.password")
+    if which == "keystore" and not password:
+        raise ConfigError(f"{source}: {key} is a PKCS12 store: set ssl.keystore.password")
+    read = identity_of if which == "keystore" else certificates_of
+    try:
+        return read(data, password, f"{source}: {key}")
+    except ImportError:
+        said = _only_pem(f"{source}: {key}", which, path, "PKCS12", convert)
+        extra = "pip install 'kafka-unclean-recovery[keystores]' reads it as it is"
+        raise ConfigError(f"{said}; or {extra}") from None
+
+
+def _only_pem(where: str, which: str, path: str, kind: str, convert: Mapping[str, str]) -> str:
+    """Return why the store is refused, and the command that converts it."""
+    command = convert.get(kind, convert["JKS"]).format(path=path)
     phrase = " and ssl.key.password to its pass phrase" if which == "keystore" else ""
-    raise ConfigError(
-        f"{source}: {key} is a {declared or 'JKS'} store, and only PEM can be read here: run "
-        f"{command}; then set {key} to the .pem file, ssl.{which}.type=PEM{phrase}"
+    return (
+        f"{where} is a {kind} store, and only PEM can be read here: run {command}; then set"
+        f" ssl.{which}.location to the .pem file, ssl.{which}.type=PEM{phrase}"
     )
 
 
