@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-KAFKA_VERSIONS := 4.3.1 3.9.1 3.6.2
+KAFKA_VERSIONS := 4.4.0 4.3.1 3.9.1 3.6.2
 FIDELITY_STEPS ?= 1000000
 # As many as there are faults times moments.
 CHAOS_RUNS ?= 250

@@ -14,6 +14,7 @@ from kafka_unclean_recovery.doctor.facts import Facts, Spoken
 from kafka_unclean_recovery.doctor.releases import (
     ELR_VERSION,
     METADATA_VERSION,
+    TESTED,
     known_bugs,
     release_of,
 )
@@ -156,10 +157,26 @@ def _versions(facts: Facts) -> Iterator[Check]:
     elif by_release:
         status = Status.UNKNOWN if _NOT_TOLD in by_release else Status.OK
         yield Check("releases", status, runs, why)
+    yield from _not_tried(facts)
     level = facts.finalized.get(METADATA_VERSION)
     if level is not None:
         what = f"metadata.version {level} (Kafka {release_of(level)})"
         yield Check("metadata_version", Status.OK, what, why)
+
+
+def _not_tried(facts: Facts) -> Iterator[Check]:
+    spoken = [b.spoken.value for b in facts.brokers if b.spoken.value is not None]
+    told = {release_of(s.metadata_version) for s in spoken if s.metadata_version is not None}
+    untried = sorted(told.difference(TESTED))
+    if untried:
+        yield Check(
+            "release_not_tried",
+            Status.NOTICE,
+            f"Kafka {', '.join(untried)}: this tool was not tried on it, but on"
+            f" {', '.join(TESTED)}",
+            "what real brokers do was seen on those releases alone",
+            "rehearse on a cluster of this release before an incident",
+        )
 
 
 _NOT_TOLD = "a release that it does not tell"

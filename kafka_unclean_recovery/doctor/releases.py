@@ -14,7 +14,7 @@ from collections.abc import Mapping
 METADATA_VERSION = "metadata.version"
 ELR_VERSION = "eligible.leader.replicas.version"
 
-# These are the last metadata.version of each release from 3.3 on, read from the jars of 4.3.1.
+# These are the last metadata.version of each release from 3.3 on, read from the jars of 4.4.0.
 _LAST = (
     (7, "3.3"),
     (8, "3.4"),
@@ -27,11 +27,15 @@ _LAST = (
     (27, "4.1"),
     (29, "4.2"),
     (30, "4.3"),
+    (33, "4.4"),
 )
+
+TESTED = ("3.9", "4.3", "4.4")
+"""The releases that this tool's tests run on (tests/real/releases.py)."""
 
 
 def release_of(metadata_version: int) -> str:
-    """Return the release, as "4.3", "before 3.3", or "after 4.3"."""
+    """Return the release, as "4.3", "before 3.3", or "after 4.4"."""
     levels = [level for level, _ in _LAST]
     if metadata_version < levels[0]:
         return f"before {_LAST[0][1]}"

@@ -20,7 +20,7 @@ from kafka_unclean_recovery.doctor.facts import (
     Space,
     Spoken,
 )
-from kafka_unclean_recovery.doctor.releases import known_bugs, release_of
+from kafka_unclean_recovery.doctor.releases import TESTED, known_bugs, release_of
 from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod
 from kafka_unclean_recovery.model import TopicPartition
 from tests.doctor.facts import (
@@ -37,6 +37,7 @@ from tests.doctor.facts import (
     topics,
     tried,
 )
+from tests.real import releases as tried_releases
 
 NONE_LEADS: dict[str, Any] = {"topics": topics(partition(leader=-1, isr=()))}
 VOTERS: dict[int, int | None] = {100: 0, 101: 300, 102: 500}
@@ -190,7 +191,9 @@ def test_a_clock_is_wrong_only_beyond_what_is_uncertain(
 
 
 def test_releases_are_told_by_metadata_version() -> None:
-    told = {level: release_of(level) for level in (6, 7, 14, 15, 19, 20, 21, 22, 25, 27, 30, 31)}
+    told = {
+        level: release_of(level) for level in (6, 7, 14, 15, 19, 20, 21, 22, 25, 27, 30, 31, 33, 34)
+    }
     assert told == {
         6: "before 3.3",
         7: "3.3",
@@ -203,8 +206,23 @@ def test_releases_are_told_by_metadata_version() -> None:
         25: "4.0",
         27: "4.1",
         30: "4.3",
-        31: "after 4.3",
+        31: "4.4",
+        33: "4.4",
+        34: "after 4.4",
     }
+
+
+def test_a_release_that_was_not_tried_is_a_notice() -> None:
+    def of(metadata_version: int) -> tuple[Any, ...]:
+        told = Answer(Spoken(metadata_version=metadata_version, finalized=FINALIZED))
+        return (*HEALTHY.brokers[:2], broker(3, spoken=told))
+
+    found = the("release_not_tried", brokers=of(27))
+    assert found.status is Status.NOTICE
+    assert found.what == "Kafka 4.1: this tool was not tried on it, but on 3.9, 4.3, 4.4"
+    assert "after 4.4" in the("release_not_tried", brokers=of(34)).what
+    for level in (21, 30, 33):
+        assert "release_not_tried" not in {c.code for c in checks(brokers=of(level))}
 
 
 def test_mixed_releases_are_a_notice() -> None:
@@ -219,7 +237,7 @@ def test_bugs_of_elr_are_none_where_it_is_off() -> None:
     assert "KAFKA-19522" in known_bugs("4.0", on)[0][0]
     assert "resigns" in known_bugs("4.3", on)[0][0]
     assert [known_bugs(r, off) for r in ("4.0", "4.3")] == [(), ()]
-    assert [known_bugs(r, on) for r in ("3.9", "4.1", "after 4.3")] == [(), (), ()]
+    assert [known_bugs(r, on) for r in ("3.9", "4.1", "after 4.4")] == [(), (), ()]
 
 
 def test_what_no_broker_tells_is_unknown() -> None:
@@ -412,3 +430,7 @@ def test_facts_know_the_offline_partitions() -> None:
     facts: Facts = replace(HEALTHY, **NONE_LEADS)
     assert [p.topic_partition for p in facts.offline] == [ORDERS_0]
     assert HEALTHY.offline == ()
+
+
+def test_the_releases_that_are_told_of_are_those_that_the_tests_run_on() -> None:
+    assert {version.rpartition(".")[0] for version in tried_releases.TESTED} == set(TESTED)

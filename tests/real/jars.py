@@ -12,6 +12,8 @@ from tests.real.cache import CACHE, made_once
 
 POM = Path(__file__).with_name("kafka-jars.pom.xml")
 FETCH_TIMEOUT = 900.0
+# The release whose tools serve one that was published without them.
+TOOLS_OF = {"4.4.0": "4.3.1"}
 
 
 def jars(version: str) -> Path:
@@ -40,7 +42,11 @@ def main_class(version: str, *candidates: str) -> str:
 
 def _fetch(version: str, directory: Path) -> None:
     command = ["mvn", "-q", "-B", "-f", str(POM), "dependency:copy-dependencies"]
-    arguments = [f"-DoutputDirectory={directory}", f"-Dkafka.version={version}"]
+    arguments = [
+        f"-DoutputDirectory={directory}",
+        f"-Dkafka.version={version}",
+        f"-Dkafka.tools.version={TOOLS_OF.get(version, version)}",
+    ]
     done = subprocess.run(
         [*command, *arguments],
         check=False,

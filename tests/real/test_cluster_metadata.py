@@ -25,8 +25,9 @@ from kafka_unclean_recovery.log_dir.metadata.image import (
 )
 from tests.real.cluster_metadata_recipe import MetadataAtRest, archive, metadata_at_rest
 from tests.real.dumped_metadata import dumped, ours, records
+from tests.real.releases import TESTED
 
-VERSIONS = ("4.3.1", "3.9.1", "3.6.2")
+VERSIONS = (*TESTED, "3.6.2")
 CONTROLLER = 101
 LAST_ALIVE = 1
 

@@ -17,11 +17,12 @@ from tests.real.outages import Outage, last_replica_standing, stale_tail
 from tests.real.ports import PortLease
 from tests.real.recipes import TOPIC, elect_unclean
 from tests.real.records import consume_all, create_topic, numbered, produce
+from tests.real.releases import TESTED
 from tests.real.security import Login
 from tests.real.sharing import SharedClusters
 from tests.real.waiting import wait_until
 
-VERSIONS = ("4.3.1", "3.9.1")
+VERSIONS = TESTED
 Restored = Callable[[Outage], KafkaCluster]
 
 

@@ -17,6 +17,7 @@ from tests.real.cluster import KafkaCluster
 from tests.real.outages import Outage, last_replica_standing
 from tests.real.recipes import TOPIC, elect_unclean
 from tests.real.records import numbered
+from tests.real.releases import TESTED
 from tests.real.witnesses import (
     leader_epochs,
     leaders,
@@ -28,7 +29,7 @@ from tests.real.witnesses import (
 
 Restored = Callable[[Outage], KafkaCluster]
 
-VERSIONS = ("4.3.1", "3.9.1")
+VERSIONS = TESTED
 PARTITIONS = range(24)
 BEST, SHORTER = 3, 4
 ALL_OFFLINE = ("--all-offline-partitions", "--automated-recovery", "--yes", "--format", "json")

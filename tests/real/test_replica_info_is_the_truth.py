@@ -19,12 +19,13 @@ from tests.real.metadata import QUIETLY, SILENT
 from tests.real.outages import Outage, last_replica_standing, stale_tail
 from tests.real.recipes import TOPIC
 from tests.real.records import create_topic, numbered, produce, produce_many
+from tests.real.releases import TESTED
 from tests.real.waiting import wait_until
 
 Restored = Callable[[Outage], KafkaCluster]
 Rows = Mapping[int, dict[str, Any]]
 
-VERSIONS = ("4.3.1", "3.9.1")
+VERSIONS = TESTED
 SHOW = ("--all-offline-partitions", "--show-replica-info")
 
 
