@@ -1,5 +1,5 @@
 """The console scripts start here: help, the version and an unknown flag are answered from files,
-before the parser is imported.
+before the parser is imported, and so is a command line of no words.
 
 The parser takes several times as long to import as Python takes to start. `make completions` writes
 the files of `help/` from the parser, and a test compares both answers. Whatever needs more than the
@@ -16,6 +16,19 @@ COLUMNS = 80
 """The parser makes no use of a terminal's columns beyond these."""
 _LOST, _USAGE = 1, 2
 _HELP = os.path.join(os.path.dirname(os.path.dirname(__file__)), "help")  # noqa: PTH118, PTH120
+_INCIDENT = f"""\
+In an incident, in this order:
+
+  {RECOVERY} --bootstrap-server HOST:PORT --all-offline-partitions --show-replica-info
+      Look: how far each surviving replica goes, and what electing it loses. Changes nothing.
+  {RECOVERY} --bootstrap-server HOST:PORT --all-offline-partitions --automated-recovery
+      Elect the replicas that lose least, after a question.
+  {RECOVERY} aftercare --bootstrap-server HOST:PORT
+      Afterwards: transactions that hang, groups, brokers that return.
+
+Before one: {RECOVERY} doctor --bootstrap-server HOST:PORT
+With TLS or a login, add --command-config client.properties. The rest: {RECOVERY} --help
+"""
 # Variables that give flags, and those that change how Python writes texts.
 _OTHERWISE = ("KAFKA_UNCLEAN_RECOVERY", "PYTHONIOENCODING", "PYTHONUTF8")
 
@@ -81,6 +94,8 @@ def help_file(path: str) -> str:
 def _answered(name: str, args: list[str]) -> int | None:
     if args == ["--version"]:
         return _written(1, f"{name} {__version__}\n", 0)
+    if name == RECOVERY and not args:
+        return _written(2, _INCIDENT, _USAGE)
     if not any(arg.startswith("--") for arg in args):
         return None
     if name == RECOVERY and _completes_without_a_cluster(args):

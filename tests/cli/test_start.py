@@ -78,8 +78,20 @@ def test_no_command_line_is_answered_otherwise_than_by_the_parser(
     name: str, args: list[str]
 ) -> None:
     found = _answered(name, args)
-    if found is not None:
+    if found is not None and args:
         assert found == _parsed(name, args)
+
+
+def test_without_a_word_the_commands_of_an_incident_are_told() -> None:
+    told = _answered(start.RECOVERY, [])
+    assert told is not None
+    assert (told.code, told.stdout) == (2, "")
+    lines = [line.split() for line in told.stderr.splitlines() if line.startswith("  kafka")]
+    for _, *words in lines:
+        found = invoke(start.RECOVERY, *words, "--help")
+        assert (found.code, found.stderr) == (0, "")
+    assert len(lines) == 3
+    assert _answered(start.RECOVERY, [], {"KAFKA_UNCLEAN_RECOVERY_BOOTSTRAP_SERVER": "b:1"}) is None
 
 
 _flag_alone = st.sampled_from([flag for flag in start._flags()[start.RECOVERY] if flag != "--help"])
