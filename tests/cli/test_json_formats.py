@@ -121,8 +121,8 @@ def _cut(journal: Path, event: str) -> None:
 
 
 def test_every_command_with_results_has_them_as_json(said: Said) -> None:
-    # Whoever approves is asked, and gets a file; complete is for shells.
-    without = {f"{RECOVERY} {name}" for name in ("spark", "approve", "complete")}
+    # Whoever approves is asked, and gets a file; complete is for shells; explain is a page to read.
+    without = {f"{RECOVERY} {name}" for name in ("spark", "approve", "complete", "explain")}
     for words, command in commands():
         formats = [option for option in options_of(command) if "--format" in option.opts]
         assert bool(formats) == (words not in without), words
