@@ -1,7 +1,7 @@
 """Makes tests/log_dir/cluster_metadata_vectors.jsonl: every record of the metadata log, in every
 version, as Kafka's own code writes it.
 
-    python -m tests.real.cluster_metadata_vectors 3.6.2 3.9.1 4.3.1      (needs a JDK, not a JRE)
+    python -m tests.real.cluster_metadata_vectors 3.6.2 3.9.1 4.3.1 4.4.0    (needs a JDK)
 
 What is in a record comes from the definitions that Kafka's jars carry, with made-up values: in
 the first sample everything that may be null or unwritten is, in the second nothing is, and in the

@@ -1,4 +1,4 @@
-"""Decode the records of KRaft's metadata log by one table of layouts, from 3.6 to 4.3; no I/O.
+"""Decode the records of KRaft's metadata log by one table of layouts, from 3.6 to 4.4; no I/O.
 
 A metadata record has no key. Its value is
 
@@ -11,8 +11,8 @@ A control record (in a batch with the control bit) has a key of two int16, versi
 a value whose first int16 is the version of its layout.
 
 The layouts are written from the published definitions: metadata/src/main/resources/common/metadata
-and clients/src/main/resources/common/message of Apache Kafka 3.6.2, 3.9.1 and 4.3.1. Over these
-releases fields and records were added, and none was changed or taken away.
+and clients/src/main/resources/common/message of Apache Kafka 3.6.2, 3.9.1, 4.3.1 and 4.4.0. Over
+these releases fields and records were added, and none was changed or taken away.
 """
 
 from __future__ import annotations
@@ -286,6 +286,7 @@ _METADATA: Mapping[int, _Layout] = {
         Field("features", _SUPPORTED_FEATURES),
     ),
     CLEAR_ELR: _layout("ClearElrRecord", 0, Field("topic_name", STRING)),
+    29: _layout("UnregisterControllerRecord", 0, Field("controller_id", INT32)),  # (4.4)
 }
 
 LEADER_CHANGE = 2
