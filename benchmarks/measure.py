@@ -44,8 +44,8 @@ def ours(name: str, *arguments: str) -> list[str]:
 
 def jvm_script(version: str, name: str, *arguments: str) -> list[str]:
     """The command that bin/NAME.sh ends in."""
-    main = main_class(version, *MAIN_CLASSES[name])
-    return ["java", *JVM_DEFAULTS, "-cp", f"{jars(version)}/*", main, *arguments]
+    release, main = main_class(version, *MAIN_CLASSES[name])
+    return ["java", *JVM_DEFAULTS, "-cp", f"{jars(release)}/*", main, *arguments]
 
 
 def run(command: Sequence[str], stdout: Path | None = None, state_home: Path | None = None) -> Cost:

@@ -76,8 +76,8 @@ def _format(version: str, properties: Path, ports: tuple[int, ...]) -> None:
     properties.write_text(
         ONE_NODE.format(host=LOOPBACK, broker=broker, controller=controller, data=data)
     )
-    tool = main_class(version, "kafka.tools.StorageTool")
+    release, tool = main_class(version, "kafka.tools.StorageTool")
     arguments = ("format", "-t", "zgn977kFTUKlmvkmv3DyYA", "-c", str(properties))
-    done = run(java_command(version, tool, *arguments, heap_mb=128), TIMEOUT)
+    done = run(java_command(release, tool, *arguments, heap_mb=128), TIMEOUT)
     if done.returncode != 0:
         raise RuntimeError(f"formatting failed\n{done.stdout}\n{done.stderr}")

@@ -12,7 +12,8 @@ from tests.real.cache import CACHE, made_once
 
 POM = Path(__file__).with_name("kafka-jars.pom.xml")
 FETCH_TIMEOUT = 900.0
-# The release whose tools serve one that was published without them.
+# Published without its tools: those of another release serve it, with all jars of that release, as
+# they don't run on those of this one.
 TOOLS_OF = {"4.4.0": "4.3.1"}
 
 
@@ -27,17 +28,25 @@ def class_path(version: str) -> str:
     return ":".join(str(jar) for jar in sorted(jars(version).glob("*.jar")))
 
 
+def main_class(version: str, *candidates: str) -> tuple[str, str]:
+    """The release that runs a tool for this version, and the first of the candidates that it has:
+    tools move between packages."""
+    releases = [version, TOOLS_OF[version]] if version in TOOLS_OF else [version]
+    for release in releases:
+        names = _classes(release)
+        for candidate in candidates:
+            if candidate.replace(".", "/") + ".class" in names:
+                return release, candidate
+    raise LookupError(f"Kafka {' or '.join(releases)} has none of {', '.join(candidates)}")
+
+
 @cache
-def main_class(version: str, *candidates: str) -> str:
-    """The first of the candidates that this version has: tools move between packages."""
+def _classes(version: str) -> frozenset[str]:
     names: set[str] = set()
     for jar in jars(version).glob("kafka[-_]*.jar"):
         with ZipFile(jar) as archive:
             names.update(archive.namelist())
-    for candidate in candidates:
-        if candidate.replace(".", "/") + ".class" in names:
-            return candidate
-    raise LookupError(f"Kafka {version} has none of {', '.join(candidates)}")
+    return frozenset(names)
 
 
 def _fetch(version: str, directory: Path) -> None:
@@ -45,7 +54,7 @@ def _fetch(version: str, directory: Path) -> None:
     arguments = [
         f"-DoutputDirectory={directory}",
         f"-Dkafka.version={version}",
-        f"-Dkafka.tools.version={TOOLS_OF.get(version, version)}",
+        *([] if version in TOOLS_OF else ["-Ptools"]),
     ]
     done = subprocess.run(
         [*command, *arguments],

@@ -156,6 +156,10 @@ def test_the_log_replayed_from_its_beginning_is_what_kafka_put_into_snapshots(
         segments = [file for file in files if file.name.endswith(".log")]
         for snapshot in (file for file in files if file.name.endswith(".checkpoint")):
             kept = read_metadata([snapshot])
+            if kept.end_offset == 0:
+                # What 4.4 formats a controller with. The log repeats it, and begins thereafter.
+                assert kept.image == MetadataImage(features=kept.image.features)
+                continue
             replayed = read_metadata(_until(segments, kept.end_offset))
             assert (replayed.end_offset, replayed.last_epoch) == (kept.end_offset, kept.last_epoch)
             assert _comparable(replayed.image) == _comparable(kept.image), snapshot.name

@@ -56,10 +56,10 @@ HEAP_MB = 256
 
 def tool_command(version: str, name: str, *arguments: str) -> list[str]:
     """The command line of a script, named without its .sh."""
-    archive = f"-XX:SharedArchiveFile={class_archive(version)}"
-    main = main_class(version, *MAIN_CLASSES[name])
+    release, main = main_class(version, *MAIN_CLASSES[name])
+    archive = f"-XX:SharedArchiveFile={class_archive(release)}"
     options = (archive, *TOOL_LOGGING)
-    return java_command(version, main, *arguments, heap_mb=HEAP_MB, options=options)
+    return java_command(release, main, *arguments, heap_mb=HEAP_MB, options=options)
 
 
 def run_tool(
