@@ -235,7 +235,7 @@ _kafka_unclean_recovery_emulator() {
         --log-directories) COMPREPLY=(); return ;;
         --scenario) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --data-dir) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
-        --release) _kafka_unclean_recovery__reply < <(compgen -W "4.3.1 3.9.1 kip-966" -- "$cur"); return ;;
+        --release) _kafka_unclean_recovery__reply < <(compgen -W "4.4.0 4.3.1 3.9.1 kip-966" -- "$cur"); return ;;
         --dialect) _kafka_unclean_recovery__reply < <(compgen -W "kip-966 reverted kip-1275" -- "$cur"); return ;;
         --broker-session-timeout-ms) COMPREPLY=(); return ;;
         --replica-lag-time-max-ms) COMPREPLY=(); return ;;

@@ -208,7 +208,7 @@ _arguments \
     '(1)--log-directories=[Number of log directories of each broker]:value: ' \
     '(1)--scenario=[File of commands to carry out first, one on each line, as for ctl]:file:_files' \
     '(1)--data-dir=[Directory where the cluster is kept; a cluster that is already there is continued]:directory:_files -/' \
-    '(1)--release=[Kafka release whose controller is emulated]:value:(4.3.1 3.9.1 kip-966)' \
+    '(1)--release=[Kafka release whose controller is emulated]:value:(4.4.0 4.3.1 3.9.1 kip-966)' \
     '(1)--dialect=[Form of GetReplicaLogInfo that the brokers speak; by default none]:value:(kip-966 reverted kip-1275)' \
     '(1)--broker-session-timeout-ms=[Milliseconds after which a silent broker is fenced]:value: ' \
     '(1)--replica-lag-time-max-ms=[Milliseconds after which a lagging replica leaves the ISR]:value: ' \

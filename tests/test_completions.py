@@ -63,7 +63,7 @@ def test_generated_files_are_up_to_date(path: Path) -> None:
         (["aftercare", "--journal", "in"], ["info.json"]),
         (["em"], ["emulator"]),
         (["emulator", "--sc"], ["--scenario"]),
-        (["emulator", "--release", ""], ["4.3.1", "3.9.1", "kip-966"]),
+        (["emulator", "--release", ""], ["4.4.0", "4.3.1", "3.9.1", "kip-966"]),
         (["emulator", "ct"], ["ctl"]),
         (["emulator", "ctl", "ki"], ["kill"]),
         (["emulator", "ctl", "--data-dir", "d"], ["disks"]),

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from kafka_unclean_recovery.emulator.announced import announced
 from kafka_unclean_recovery.emulator.apis.api import Api, Context
 from kafka_unclean_recovery.emulator.apis.table import apis
 from kafka_unclean_recovery.emulator.broker.broker import Broker, Process
@@ -93,6 +94,7 @@ class Core:
 
     def _context(self, broker: Broker) -> Context:
         versions = {key: (api.lowest, api.highest) for key, api in self._table.items()}
+        versions |= dict.fromkeys(announced(self.emulation.state.release.name), (0, 0))
         return Context(
             broker,
             self.emulation,

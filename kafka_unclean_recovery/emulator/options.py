@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from kafka_unclean_recovery.emulator.announced import check_dialect
 from kafka_unclean_recovery.emulator.emulation import Settings
 from kafka_unclean_recovery.emulator.listener.server import MAX_IDLE_SECONDS
 from kafka_unclean_recovery.emulator.security.settings import Security
@@ -21,6 +22,8 @@ class Options:
 
     A cluster that `data_dir` already holds is continued; without a data directory a temporary one
     is used and removed. `connections_max_idle`: connections.max.idle.ms, in seconds.
+
+    Raises ValueError for a dialect whose key is another request's in this release.
     """
 
     brokers: int = 4
@@ -32,3 +35,7 @@ class Options:
     settings: Settings = _DEFAULT_SETTINGS
     security: Security = _PLAINTEXT
     connections_max_idle: float = MAX_IDLE_SECONDS
+
+    def __post_init__(self) -> None:
+        if self.dialect is not None:
+            check_dialect(self.release, self.dialect)

@@ -252,6 +252,7 @@ def test_a_signal_in_the_middle_of_a_scenario_ends_it_at_once_with_143(tmp_path:
         ("--data-dir slip.scenario", "--data-dir slip.scenario: File exists"),
         ("--brokers 0", "--brokers"),
         ("--release 9", "--release"),
+        ("--release 4.4.0 --dialect reverted", "--dialect reverted: key 93 is Streams"),
         ("--brokers 3 ctl status", "--brokers is no flag of ctl; it goes with"),
         ("--data-dir d ctl status", "--data-dir goes after the command: "),
         ("ctl status", "exactly one of --data-dir and --socket"),

@@ -341,6 +341,7 @@ def test_nothing_is_uploaded_and_negative_times_are_of_their_versions(cluster: C
 @pytest.mark.parametrize(
     ("release", "levels"),
     [
+        ("4.4.0", {"metadata.version": 33, "eligible.leader.replicas.version": 1}),
         ("4.3.1", {"metadata.version": 30, "eligible.leader.replicas.version": 1}),
         ("3.9.1", {"metadata.version": 21}),
     ],
@@ -417,16 +418,32 @@ def test_records_keep_their_producer_s_time(cluster: Cluster) -> None:
     assert _fetch(cluster, 1, -1, 0).records == batch
 
 
-@pytest.mark.not_emulated("older releases' versions")
-def test_versions_are_the_same_whatever_the_release(cluster: Cluster) -> None:
-    def versions(running: Cluster) -> dict[int, tuple[int, int]]:
-        answer = _ask(running, 1, ApiVersionsRequest, 3, {})
-        return {api.api_key: (api.min_version, api.max_version) for api in answer.api_keys}
+def _versions(running: Cluster) -> dict[int, tuple[int, int]]:
+    answer = _ask(running, 1, ApiVersionsRequest, 3, {})
+    return {api.api_key: (api.min_version, api.max_version) for api in answer.api_keys}
 
+
+@pytest.mark.not_emulated("other releases' versions")
+def test_versions_are_the_same_whatever_the_release(cluster: Cluster) -> None:
     with Cluster(Options(brokers=1, release="3.9.1")) as older:
-        assert versions(older) == versions(cluster)
+        assert _versions(older) == _versions(cluster)
         # 3.9.1 itself knows this request up to version 1.
-        assert versions(older)[DescribeClusterRequest.API_KEY][1] == 2
+        assert _versions(older)[DescribeClusterRequest.API_KEY][1] == 2
+
+
+@pytest.mark.not_emulated("what came with 4.4")
+def test_what_4_4_means_by_keys_93_and_94_is_announced_and_not_answered(cluster: Cluster) -> None:
+    with Cluster(Options(brokers=1, release="4.4.0")) as newer:
+        assert _versions(newer) == _versions(cluster) | {93: (0, 0), 94: (0, 0)}
+        with pytest.raises(ConnectionResetError):
+            _ask(newer, 1, REQUESTS[Dialect.REVERTED], 0, {"topic_partitions": []})
+
+
+def test_a_release_speaks_no_dialect_whose_key_is_another_request_s() -> None:
+    said = "dialect reverted: key 93 is StreamsGroupTopologyDescriptionUpdate in Kafka 4.4.0"
+    with pytest.raises(ValueError, match=f"^{said}$"):
+        Options(release="4.4.0", dialect=Dialect.REVERTED)
+    assert Options(release="4.4.0", dialect=Dialect.KIP_966).dialect is Dialect.KIP_966
 
 
 def test_topics_are_described_with_their_defaults(cluster: Cluster) -> None:

@@ -31,7 +31,7 @@ PARTITIONS = range(3)
 # In the last one 3 comes before 4, so that the blind election is right by chance.
 ORDERS = ((1, 2, 4, 3), (2, 4, 1, 3), (1, 3, 2, 4))
 RECOVER = ("--all-offline-partitions", "--automated-recovery", "--yes", "--format", "json")
-RELEASES = ("4.3.1", "3.9.1", "kip-966")
+RELEASES = ("4.4.0", "4.3.1", "3.9.1", "kip-966")
 
 
 @pytest.fixture

@@ -290,4 +290,4 @@ REQUESTS: Mapping[type, Sending] = {
     ev.ElectLeaders: _sent_as(_elect_leaders, ElectLeadersRequest, 2, _elected),
     ev.UpdateElrVersion: _sent_as(_update_elr_version, UpdateFeaturesRequest, 1, updated),
 }
-"""By event; the version is one that both 3.9 and 4.3 take."""
+"""By event; the version is one that 3.9, 4.3 and 4.4 take."""

@@ -21,11 +21,13 @@ from tests.fidelity.our_side import OurSide
 from tests.fidelity.real_side import RealSide, real_side
 from tests.fidelity.relative import CAUGHT_UP, NOW, OWN
 from tests.fidelity.runs import random_runs
+from tests.fidelity.states import FAILED
 from tests.real.conftest import real_kafka as real_kafka
 from tests.real.waiting import wait_until
 
 pytestmark = pytest.mark.real
-STEPS = {"4.3.1": 20_000, "3.9.1": 5_000}
+STEPS = {"4.4.0": 5_000, "4.3.1": 20_000, "3.9.1": 5_000}
+WITH_ELR = ("4.4.0", "4.3.1")
 SEED = 1
 
 
@@ -55,7 +57,7 @@ def test_random_steps_reach_the_states_that_matter(version: str) -> None:
             before = after
     of_elr = {"elr", "last_known_elr", "left by ELR"}
     assert {"no leader", "leader_recovery_state", "adding_replicas", "removing_replicas"} <= seen
-    assert seen & of_elr == (of_elr if version == "4.3.1" else set())
+    assert seen & of_elr == (of_elr if version in WITH_ELR else set())
 
 
 def test_a_broker_that_is_unfenced_leads_again() -> None:
@@ -76,9 +78,10 @@ def test_a_broker_that_is_unfenced_leads_again() -> None:
         assert (back.leader, back.leader_epoch, back.isr, back.elr) == (1, 2, (1,), ())
 
 
-def test_metadata_version_can_not_go_down() -> None:
-    """So that nothing is to be modelled of a 4.3.1 controller with an older metadata.version."""
-    with real_side("4.3.1") as real:
+@pytest.mark.parametrize("version", WITH_ELR)
+def test_metadata_version_can_not_go_down(version: str) -> None:
+    """So that nothing is to be modelled of such a controller with an older metadata.version."""
+    with real_side(version) as real:
         now = real.image.features["metadata.version"]
         for kind in (ev.SAFE_DOWNGRADE, ev.UNSAFE_DOWNGRADE):
             for level in range(1, now):
@@ -139,17 +142,51 @@ def test_a_broker_whose_session_ended_comes_back_as_on_ours(
         assert real.state().partitions["t", 0].leader == 1
 
 
-def _one_of_two_falls_behind() -> list[ev.Event]:
-    """Topic t on 1 and 2, led by 1, with 1 alone in the ISR."""
+def _arrivals(disks: int = 1) -> list[ev.Event]:
+    """Of brokers 1 and 2."""
     arrivals: list[ev.Event] = []
     for broker in (1, 2):
-        arrivals.append(ev.RegisterBroker(broker, UUID(int=broker), -1, log_dirs(broker)[:1]))
+        arrivals.append(ev.RegisterBroker(broker, UUID(int=broker), -1, log_dirs(broker)[:disks]))
         arrivals.append(ev.Heartbeat(broker, NOW, CAUGHT_UP))
+    return arrivals
+
+
+def _one_of_two_falls_behind(disks: int = 1, configs: Mapping[str, str] = {}) -> list[ev.Event]:
+    """Topic t on 1 and 2, led by 1, with 1 alone in the ISR."""
     return [
-        *arrivals,
-        ev.CreateTopic("t", UUID(int=0), {0: (1, 2)}),
+        *_arrivals(disks),
+        ev.CreateTopic("t", UUID(int=0), {0: (1, 2)}, configs),
         ev.AlterPartition(1, NOW, "t", 0, NOW, NOW, ((1, NOW),)),
     ]
+
+
+THE_END: Mapping[str, Sequence[ev.Event]] = {
+    "former ELR member of a deleted topic": [
+        *_one_of_two_falls_behind(configs={MIN_INSYNC_REPLICAS: "2"}),
+        ev.AlterTopicConfig("t", MIN_INSYNC_REPLICAS, "1"),
+        ev.DeleteTopic("t"),
+        ev.UnregisterBroker(2),
+    ],
+    "directory of a topic deleted with no ISR": [
+        *_one_of_two_falls_behind(disks=2),
+        ev.AssignReplicaToDir(1, NOW, "t", 0, log_dirs(1)[0]),
+        ev.Heartbeat(1, NOW, CAUGHT_UP, want_fence=True),
+        ev.DeleteTopic("t"),
+        ev.Heartbeat(1, NOW, CAUGHT_UP, offline_log_dirs=(log_dirs(1)[0],)),
+    ],
+}
+"""Bugs that end a controller, which random steps go around (generating.py)."""
+
+
+@pytest.mark.parametrize("events", THE_END.values(), ids=THE_END)
+@pytest.mark.parametrize("version", WITH_ELR)
+def test_what_ends_a_controller_ends_ours(version: str, events: Sequence[ev.Event]) -> None:
+    """The doctor tells of the first of them."""
+    with real_side(version) as real:
+        ours = OurSide(version, real.image, real.last_offset + 1)
+        assert first_difference(events[:-1], real, ours) is None
+        sent, answer = real.happen(events[-1])
+        assert (answer, ours.happen(sent)) == (FAILED, FAILED)
 
 
 @dataclass(frozen=True, slots=True)

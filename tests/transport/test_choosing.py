@@ -59,7 +59,7 @@ def _method(scripted: Scripted, wishes: Wishes) -> ElectionMethod:
 
 @pytest.mark.parametrize("features", [(), ("metadata.version",)])
 def test_a_key_that_is_advertised_says_nothing_by_itself(features: tuple[str, ...]) -> None:
-    # Key 93 is StreamsGroupTopologyDescriptionUpdate on Kafka's trunk.
+    # Key 93 is StreamsGroupTopologyDescriptionUpdate since Kafka 4.4.
     assert _dialect(Scripted(versions=TRUNK, features=features), Wishes()) is None
 
 

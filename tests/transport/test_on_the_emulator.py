@@ -228,6 +228,16 @@ def test_what_a_cluster_does_not_offer_is_said_and_nothing_is_done_instead(
     assert not {"reorder", "elect"} & {line["event"] for line in _events(tmp_path)}
 
 
+def test_key_93_of_kafka_4_4_is_never_taken_for_a_dialect(tmp_path: Path) -> None:
+    with last_replica_standing(None, "4.4.0") as cluster:
+        named = ("--transport", "replica-log-info", "--replica-log-info-dialect", "reverted")
+        servers = ("--bootstrap-server", cluster.bootstrap_servers)
+        done = run(RECOVERY, *servers, *ALL, "--show-replica-info", *named)
+        assert "GetReplicaLogInfo (reverted): it announces key 94" in done.stdout + done.stderr
+        code, report = _recover(cluster, "--automated-recovery")
+        assert (code, {row["outcome"] for row in report["partitions"]}) == (0, {"elected"})
+
+
 def test_a_broker_without_the_named_dialect_is_no_candidate() -> None:
     with last_replica_standing(Dialect.KIP_966) as cluster:
         named = ("--transport", "replica-log-info", "--replica-log-info-dialect", "reverted")

@@ -40,12 +40,12 @@ Scenario = Sequence[tuple[str, Command]]
 def emulate(console: Console, options: Options) -> int:
     """Run the emulator until a signal. Return 0, or 128 plus the signal's number when the signal
     came before the emulator was ready. Raises Exit."""
-    scenario = _scenario(options.scenario)
+    scenario, cluster_options = _scenario(options.scenario), _cluster_options(options)
     with ExitStack() as stack:
         signals = stack.enter_context(_signals())
         if options.data_dir is not None:
             _claim(stack, options.data_dir)
-        desk = _Desk(Cluster(_cluster_options(options)))
+        desk = _Desk(Cluster(cluster_options))
         control = stack.enter_context(ExitStack())
         path = control.enter_context(serving(desk.answer))
         if options.data_dir is not None:
@@ -96,19 +96,23 @@ def _claim(stack: ExitStack, data_dir: Path) -> None:
 
 
 def _cluster_options(options: Options) -> ClusterOptions:
+    """Raises Exit(2) for a dialect that the release can't speak."""
     settings = replace(
         Settings(),
         session_timeout=options.broker_session_timeout_ms / 1000,
         replica_lag_time_max=options.replica_lag_time_max_ms / 1000,
     )
-    return ClusterOptions(
-        brokers=options.brokers,
-        log_directories=options.log_directories,
-        release=options.release.value,
-        data_dir=options.data_dir,
-        dialect=options.dialect,
-        settings=settings,
-    )
+    try:
+        return ClusterOptions(
+            brokers=options.brokers,
+            log_directories=options.log_directories,
+            release=options.release.value,
+            data_dir=options.data_dir,
+            dialect=options.dialect,
+            settings=settings,
+        )
+    except ValueError as error:
+        raise usage(f"--{error}; name another release or dialect") from None
 
 
 def _start(stack: ExitStack, cluster: Cluster) -> Cluster:

@@ -110,7 +110,9 @@ NOT_EMULATED: Mapping[str, str] = {
     "topics by mention": "Metadata creates none",
     "huge requests": "one of more than 500,000 elements closes its connection",
     "other security": "no Kerberos, OAuth, delegation tokens or re-authentication",
-    "older releases' versions": "the versions of requests are those of 4.3 whatever the release",
+    "other releases' versions": "the versions of requests are at most 4.3's whatever the release",
+    "what came with 4.4": "StreamsGroupTopologyDescriptionUpdate and UnregisterController are"
+    " announced in 4.4.0, and close the connection",
     "moved log starts": "DeleteRecords is not answered, and every log starts at offset 0",
     "standby controllers": "one controller, paused or not, and no other that takes over from it",
 }

@@ -86,7 +86,7 @@ def _is_int(value: str) -> bool:
 
 
 def clears_elr(state: State, key: str) -> bool:
-    """Return whether a change of `key` clears every ELR that it may concern, as in 4.3.1."""
+    """Return whether a change of `key` clears every ELR that it may concern, as in 4.3."""
     release = state.release
     return key == MIN_INSYNC_REPLICAS and release.elr and release.min_isr_change_clears_elr
 

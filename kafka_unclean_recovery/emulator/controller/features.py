@@ -1,8 +1,8 @@
 """This module switches the feature eligible.leader.replicas.version while the cluster runs
 (FeatureControlManager).
 
-metadata.version is not here. 4.3.1 refuses to downgrade below the version that a cluster is
-formatted with, and 3.9.1 goes down to 3.7, in which the version decides nothing about leaders.
+metadata.version is not here. 4.3.1 and 4.4.0 refuse to downgrade below the version that a cluster
+is formatted with, and 3.9.1 goes down to 3.7, in which the version decides nothing about leaders.
 """
 
 from __future__ import annotations

@@ -133,9 +133,9 @@ def _configs(state: State, record: rec.ConfigRecord) -> dict[str, str]:
 
 
 def _clear_elr(state: State, record: rec.ClearElrRecord) -> None:
-    """Clear ELRs but leave the index from brokers to ELRs as it is, which is a bug of 4.3.1. Later
-    changes are made twice, and an unclean restart after the topic's deletion is the end of the
-    controller."""
+    """Clear ELRs but leave the index from brokers to ELRs as it is, which is a bug of 4.3.1 and of
+    4.4.0. Later changes are made twice, and an unclean restart after the topic's deletion is the
+    end of the controller."""
     topics = (
         state.topics.values()
         if record.topic is None

@@ -21,8 +21,8 @@ from kafka_unclean_recovery.log_dir.metadata.image import BROKER_RESOURCE, TOPIC
 
 METADATA_VERSION = "metadata.version"
 ELR_VERSION = "eligible.leader.replicas.version"
-# `kafka-storage format` gives 4.3.1 and 3.9.1 these levels (MetadataVersion.featureLevel).
-_LEVEL_WITH_ELR, _LEVEL_WITHOUT_ELR = 30, 21
+# `kafka-storage format` gives the releases these levels (MetadataVersion.featureLevel).
+_LEVELS = {"4.4.0": 33, "4.3.1": 30, "3.9.1": 21, "kip-966": 30}
 _FRAME_VERSION = 1
 _NO_EPOCH = 0
 
@@ -76,7 +76,7 @@ def encode(record: Record, release: Release) -> bytes:
 def metadata_level(release: Release) -> int:
     """Return the metadata.version that a cluster of this release is formatted with. Switching ELR
     later does not change it."""
-    return _LEVEL_WITH_ELR if release.highest_elr_version else _LEVEL_WITHOUT_ELR
+    return _LEVELS[release.name]
 
 
 def bootstrap(release: Release) -> list[bytes]:
