@@ -50,20 +50,20 @@ _FENCED = (
 )
 _RESIGNS = (
     (
-        "the active controller of Kafka 4.3.1 resigns, again after each restart, when"
+        "the active controller of Kafka 4.3 and 4.4 resigns, again after each restart, when"
         " min.insync.replicas of a topic with a non-empty ELR was changed, the topic deleted, and"
         " a former ELR member then starts uncleanly"
     ),
     "during the incident, neither change min.insync.replicas nor delete topics",
 )
-_WITH_ELR = {"4.0": (_FENCED,), "4.3": (_RESIGNS,)}
+_WITH_ELR = {"4.0": (_FENCED,), "4.3": (_RESIGNS,), "4.4": (_RESIGNS,)}
 
 
 def known_bugs(release: str, finalized: Mapping[str, int]) -> tuple[tuple[str, str], ...]:
     """Return (what elections of a release may do, what to do about it), for a cluster with these
     features.
 
-    KAFKA-19522 is fixed in 4.1.0. The other bug was reproduced on 4.3.1 alone; whether other
+    KAFKA-19522 is fixed in 4.1.0. The other bug was reproduced on 4.3.1 and 4.4.0; whether other
     releases with ELR have it was not tried.
     """
     return _WITH_ELR.get(release, ()) if finalized.get(ELR_VERSION, 0) > 0 else ()

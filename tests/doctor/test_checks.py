@@ -38,6 +38,7 @@ from tests.doctor.facts import (
     tried,
 )
 from tests.real import releases as tried_releases
+from tests.real.cache import ROOT
 
 NONE_LEADS: dict[str, Any] = {"topics": topics(partition(leader=-1, isr=()))}
 VOTERS: dict[int, int | None] = {100: 0, 101: 300, 102: 500}
@@ -235,8 +236,9 @@ def test_mixed_releases_are_a_notice() -> None:
 def test_bugs_of_elr_are_none_where_it_is_off() -> None:
     on, off = FINALIZED, {**FINALIZED, "eligible.leader.replicas.version": 0}
     assert "KAFKA-19522" in known_bugs("4.0", on)[0][0]
-    assert "resigns" in known_bugs("4.3", on)[0][0]
-    assert [known_bugs(r, off) for r in ("4.0", "4.3")] == [(), ()]
+    for release in ("4.3", "4.4"):
+        assert "resigns" in known_bugs(release, on)[0][0]
+    assert [known_bugs(r, off) for r in ("4.0", "4.3", "4.4")] == [(), (), ()]
     assert [known_bugs(r, on) for r in ("3.9", "4.1", "after 4.4")] == [(), (), ()]
 
 
@@ -433,4 +435,6 @@ def test_facts_know_the_offline_partitions() -> None:
 
 
 def test_the_releases_that_are_told_of_are_those_that_the_tests_run_on() -> None:
+    *others, last = tried_releases.TESTED
     assert {version.rpartition(".")[0] for version in tried_releases.TESTED} == set(TESTED)
+    assert f"tested on {', '.join(others)} and {last}." in (ROOT / "README.md").read_text()
