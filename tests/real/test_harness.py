@@ -7,9 +7,17 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
+from kafka.protocol.metadata import ApiVersionsRequest
 
+from kafka_unclean_recovery.emulator import Cluster as EmulatedCluster
+from kafka_unclean_recovery.emulator import Options
+from kafka_unclean_recovery.emulator.disks.metadata_records import ELR_VERSION, METADATA_VERSION
+from kafka_unclean_recovery.messages.get_replica_log_info import REQUESTS
+from tests.fidelity.wire import Wire
+from tests.messages.building import build
 from tests.real.cache import ROOT, made_once
 from tests.real.cluster import KafkaCluster
 from tests.real.dump_log import ReplicaTruth, Span, replica_truth, replica_truths
@@ -26,7 +34,8 @@ VERSIONS = TESTED
 Restored = Callable[[Outage], KafkaCluster]
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+# One cluster of a version after the other.
+@pytest.mark.parametrize("version", VERSIONS, scope="module")
 def test_records_written_to_a_cluster_are_read_back(
     shared_clusters: SharedClusters, version: str
 ) -> None:
@@ -35,6 +44,45 @@ def test_records_written_to_a_cluster_are_read_back(
     produce(cluster.connection(), "read-back", 1, 300)
     assert consume_all(cluster.connection(), "read-back", 1) == list(map(numbered, range(300)))
     assert consume_all(cluster.connection(), "read-back", 0) == []
+
+
+@pytest.mark.parametrize("version", VERSIONS, scope="module")
+def test_an_emulated_broker_announces_nothing_that_a_real_one_lacks(
+    shared_clusters: SharedClusters, version: str
+) -> None:
+    real = _announced(shared_clusters.plain(version).address(1))
+    with EmulatedCluster(Options(brokers=1, release=version)) as emulated:
+        ours = _announced(emulated.bootstrap_servers)
+    levels = {METADATA_VERSION, ELR_VERSION}
+    assert ours.levels == {n: level for n, level in real.levels.items() if n in levels}
+    assert ours.versions.keys() <= real.versions.keys()
+    # What clients draw conclusions from: other requests by the keys of GetReplicaLogInfo.
+    newest = {43, 93, 94, *(request.API_KEY for request in REQUESTS.values())}
+    assert [
+        {key: of.versions[key] for key in newest & of.versions.keys()} for of in (ours, real)
+    ] == [{43: (0, 2)} | ({93: (0, 0), 94: (0, 0)} if version == "4.4.0" else {})] * 2
+    if version != "3.9.1":
+        # The versions that are emulated are those of 4.3, or older.
+        for key, (low, high) in ours.versions.items():
+            assert real.versions[key][0] <= low <= high <= real.versions[key][1], key
+
+
+class Announced(NamedTuple):
+    """By a broker: the versions of each API key, and the finalized features."""
+
+    versions: dict[int, tuple[int, int]]
+    levels: dict[str, int]
+
+
+def _announced(address: str) -> Announced:
+    host, _, port = address.rpartition(":")
+    names = {"client_software_name": "test", "client_software_version": "1"}
+    with Wire(host, int(port)) as wire:
+        answer = wire.ask(build(ApiVersionsRequest, names), 4)
+    return Announced(
+        {api.api_key: (api.min_version, api.max_version) for api in answer.api_keys},
+        {feature.name: feature.max_version_level for feature in answer.finalized_features},
+    )
 
 
 def test_brokers_die_and_come_back(tmp_path: Path) -> None:
