@@ -12,6 +12,7 @@ from tests.real.cluster import KafkaCluster
 from tests.real.dump_log import ReplicaTruth, Span, replica_truth
 from tests.real.outages import Outage, stale_tail
 from tests.real.recipes import TOPIC
+from tests.real.releases import TESTED
 from tests.real.witnesses import records_of, replica_orders, wait_until_led
 
 Restored = Callable[[Outage], KafkaCluster]
@@ -21,7 +22,7 @@ LONGER, NEWER = 1, 4
 LINEAGE_OF_THE_NEWER = [Span(0, 0, 1000), Span(2, 1000, 1100)]
 
 
-@pytest.mark.parametrize("version", ["4.3.1", "3.9.1"])
+@pytest.mark.parametrize("version", TESTED)
 def test_the_newer_epoch_is_elected_over_the_longer_log(
     restored: Restored, cli: Cli, version: str
 ) -> None:
