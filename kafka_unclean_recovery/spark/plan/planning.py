@@ -110,11 +110,18 @@ def _texts(rows: DataFrame) -> Iterator[tuple[str, str]]:
 def summarize(planned: Planned) -> Summary:
     """Count partitions by topic and by why there is no leader, in one job."""
     designated = F.col("designated_leader").isNotNull()
-    rows = planned.plans.groupBy("topic", "why").agg(
+    # Spark sums numbers up by hash. For a least struct it would sort every partition, so that comes
+    # second, where few rows are left.
+    by_reason = planned.plans.groupBy("topic", "why", "reason").agg(
         F.count("*").alias("partitions"),
-        F.min_by(F.struct("partition", "reason"), "partition").alias("first"),
+        F.min("partition").alias("partition"),
         *_sums("certain", designated),
         *_sums("possible", designated),
+    )
+    totals = ("partitions", "certain", "certain_unknown", "possible", "possible_unknown")
+    rows = by_reason.groupBy("topic", "why").agg(
+        F.min_by(F.struct("partition", "reason"), "partition").alias("first"),
+        *(F.sum(name).alias(name) for name in totals),
     )
     found = sorted(rows.collect(), key=lambda row: (row.topic, row.first.partition))
     by_topic = defaultdict(list)
