@@ -12,13 +12,14 @@ CHAOS_WORKERS ?= 4
 SIMULATION_RUNS ?= 20000
 SIMULATION_SEED ?= 1
 MUTANTS ?= 300
+DIST ?= dist
 # Two workers, one from each end of the list, a file of tests at a time (tests/conftest.py). A third
 # one won nothing: clusters of three workers fill two cores. PYTEST_ARGS comes last: `-n 0` runs the
 # tests in pytest's own process, as --pdb wants it.
 PARALLEL := -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help venv jars demo demo-kafka test test-quick test-containers lint format bench model-check fidelity simulation chaos mutants completions schemas clean
+.PHONY: help venv jars demo demo-kafka test test-quick test-containers lint format bench binary model-check fidelity simulation chaos mutants completions schemas clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,6 +58,19 @@ lint: venv ## ruff and mypy --strict
 format: venv ## Rewrite the sources as ruff has them
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# It has a venv of its own: what lies in it goes into the file.
+BINARY_VENV := .cache/binary
+
+$(BINARY_VENV)/.complete: pyproject.toml .ci/dist/requirements.txt
+	$(PYTHON) -m venv --clear $(BINARY_VENV)
+	$(BINARY_VENV)/bin/python -m pip install --quiet --upgrade pip
+	$(BINARY_VENV)/bin/python -m pip install --quiet -r .ci/dist/requirements.txt
+	touch $@
+
+binary: $(BINARY_VENV)/.complete ## One file for Linux hosts without Python, in dist/
+	$(BINARY_VENV)/bin/python -m pip install --quiet '.[keystores]'
+	$(BINARY_VENV)/bin/python .ci/dist/build.py $(DIST)
 
 bench: venv jars ## Each benchmark, one JSON object a line; the table goes to docs/performance.md
 	$(BIN)/python -m benchmarks --write docs/performance.md

@@ -1,0 +1,3 @@
+module kafka-unclean-recovery/launcher
+
+go 1.22

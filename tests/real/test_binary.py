@@ -1,0 +1,246 @@
+"""The one file of `make binary`, in a root that holds nothing but it: no Python, libc or shell."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from kafka_unclean_recovery import __version__
+from tests.real import security
+from tests.real.cluster import KafkaCluster
+from tests.real.outages import Outage, last_replica_standing
+from tests.real.recipes import TOPIC
+from tests.real.sharing import SharedClusters
+from tests.real.waiting import wait_until
+from tests.real.witnesses import replica_orders, wait_until_led
+
+ROOT = Path(__file__).parents[2]
+BUILD_TIMEOUT, RUN_TIMEOUT = 500.0, 60.0
+BEST = 3
+PROGRAM, PLACE = "/kafka-unclean-recovery", "/tmp"
+NOEXEC = "mount -t tmpfs -o noexec none {root}{place}"
+# What `sh` and `chroot` are found by; the program itself needs no variable.
+BARE = {"PATH": os.environ["PATH"]}
+VARIABLE = "UNPACK_KAFKA_UNCLEAN_RECOVERY_TO"
+
+pytestmark = pytest.mark.skipif(
+    os.geteuid() != 0, reason="chroot and mount need root: run the tests as root"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A directory that is the whole world of the program."""
+
+    path: Path
+
+    def command(self, *words: str, mounts: Sequence[str] = ()) -> list[str]:
+        """Mounts end with the process: they are made in a namespace of its own."""
+        made = [f"mount -t proc none {self.path}/proc", *mounts]
+        line = shlex.join(["chroot", str(self.path), *words])
+        return ["unshare", "--mount", "sh", "-ec", "\n".join([*made, f"exec {line}"])]
+
+    def run(
+        self, *words: str, mounts: Sequence[str] = (), variables: Mapping[str, str] = {}
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self.command(*words, mounts=mounts),
+            capture_output=True,
+            text=True,
+            timeout=RUN_TIMEOUT,
+            check=False,
+            env={**BARE, **variables},
+        )
+
+    def unpacked(self) -> list[Path]:
+        return list((self.path / "tmp").glob("*/*/kafka-unclean-recovery"))
+
+    def noexec(self, *places: str) -> list[str]:
+        for place in places:
+            (self.path / place.lstrip("/")).mkdir(parents=True, exist_ok=True)
+        return [NOEXEC.format(root=self.path, place=place) for place in places]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory with what `make binary` makes."""
+    directory = tmp_path_factory.mktemp("dist")
+    done = subprocess.run(
+        ["make", "binary", f"DIST={directory}", f"PYTHON={sys.executable}"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=BUILD_TIMEOUT,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return directory
+
+
+@pytest.fixture
+def root(built: Path, tmp_path: Path) -> Root:
+    path = tmp_path / "root"
+    for name in ("proc", "tmp", "etc"):
+        (path / name).mkdir(parents=True)
+    (path / "etc" / "hosts").write_text("127.0.0.1 localhost brokers.example\n")
+    os.link(_binary(built), path / PROGRAM.lstrip("/"))
+    (path / "kafka-elect-leaders").symlink_to(PROGRAM.lstrip("/"))
+    return Root(path)
+
+
+def _binary(built: Path) -> Path:
+    (found,) = built.glob(f"kafka-unclean-recovery-{__version__}-linux-{os.uname().machine}")
+    return found
+
+
+def test_beside_the_file_lie_its_checksum_and_the_list_of_what_is_inside(built: Path) -> None:
+    binary = _binary(built)
+    digest, name = binary.with_name(f"{binary.name}.sha256").read_text().split()
+    assert (digest, name) == (hashlib.sha256(binary.read_bytes()).hexdigest(), binary.name)
+    inside = json.loads(binary.with_name(f"{binary.name}.cdx.json").read_text())
+    names = {component["name"] for component in inside["components"]}
+    assert {"kafka-unclean-recovery", "kafka-python", "msgspec", "cryptography"} <= names
+
+
+def test_it_is_both_commands_by_its_name_and_by_a_word(root: Root) -> None:
+    assert root.run(PROGRAM, "--version").stdout == f"kafka-unclean-recovery {__version__}\n"
+    election = f"kafka-elect-leaders {__version__}\n"
+    assert root.run("/kafka-elect-leaders", "--version").stdout == election
+    assert root.run(PROGRAM, "elect-leaders", "--version").stdout == election
+    (program,) = root.unpacked()
+    assert list((program.parent / "_internal" / "licences").iterdir())
+
+
+def test_it_unpacks_once(root: Root) -> None:
+    root.run(PROGRAM, "--version")
+    (program,) = root.unpacked()
+    before = program.stat()
+    root.run(PROGRAM, "--version")
+    assert program.stat().st_ctime_ns == before.st_ctime_ns
+    assert root.unpacked() == [program]
+
+
+def test_two_first_runs_at_once_both_succeed(root: Root) -> None:
+    runs = [
+        subprocess.Popen(root.command(PROGRAM, "--version"), stdout=subprocess.PIPE, env=BARE)
+        for _ in range(4)
+    ]
+    assert {run.communicate(timeout=RUN_TIMEOUT)[0] for run in runs} == {
+        f"kafka-unclean-recovery {__version__}\n".encode()
+    }
+    assert len(root.unpacked()) == 1
+    assert not list((root.path / "tmp").glob("*/.unpacking-*"))
+
+
+def test_a_directory_mounted_noexec_is_passed_over(root: Root) -> None:
+    (root.path / "var" / "tmp").mkdir(parents=True)
+    done = root.run(PROGRAM, "--version", mounts=root.noexec("/tmp"))
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_where_nothing_can_be_run_it_names_the_variable_to_set(root: Root) -> None:
+    mounts = root.noexec("/tmp", "/var/tmp", "/dev/shm")
+    done = root.run(PROGRAM, "--version", mounts=mounts)
+    assert done.returncode == 1
+    assert "/tmp/kafka-unclean-recovery-0: it is mounted noexec" in done.stderr
+    assert f"set {VARIABLE} to a directory" in done.stderr
+    done = root.run(PROGRAM, "--version", mounts=mounts, variables={VARIABLE: "/opt"})
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "why"),
+    [
+        (lambda place: place.chmod(0o777), "others can write to"),
+        (lambda place: os.chown(place, 12345, 0), "belongs to another user"),
+    ],
+    ids=["writable", "foreign"],
+)
+def test_a_directory_that_others_can_write_to_is_refused(
+    root: Root, spoil: Callable[[Path], None], why: str
+) -> None:
+    place = root.path / "opt"
+    place.mkdir()
+    spoil(place)
+    done = root.run(PROGRAM, "--version", variables={VARIABLE: "/opt"})
+    assert done.returncode == 1
+    assert why in done.stderr
+    assert not list(place.iterdir())
+
+
+def test_without_proc_it_says_what_is_missing(root: Root) -> None:
+    done = root.run(PROGRAM, "--version", mounts=[f"umount {root.path}/proc"])
+    assert (done.returncode, done.stderr) == (
+        1,
+        "kafka-unclean-recovery: /proc is not mounted here: mount it first\n",
+    )
+
+
+def test_it_recovers_a_real_outage(root: Root, restored: Callable[[Outage], KafkaCluster]) -> None:
+    cluster = restored(last_replica_standing())
+    _, _, port = cluster.address(BEST).rpartition(":")
+    server = ("--bootstrap-server", f"brokers.example:{port}")
+    flags = ("--all-offline-partitions", "--automated-recovery", "--yes", "--format", "json")
+    done = root.run(PROGRAM, *server, *flags)
+    assert (done.returncode, done.stderr) == (0, "")
+    outcomes = {row["outcome"] for row in json.loads(done.stdout)["partitions"]}
+    assert outcomes == {"elected"}
+    wait_until_led(cluster, TOPIC, BEST, replica_orders(cluster, TOPIC))
+
+
+def test_it_speaks_tls_with_a_login(root: Root, shared_clusters: SharedClusters) -> None:
+    cluster = shared_clusters.plain(secured=True)
+    settings = security.client_properties(cluster.directory, security.SUPER_USER, "SCRAM-SHA-512")
+    authority = Path(settings["ssl.truststore.location"])
+    (root.path / authority.name).write_bytes(authority.read_bytes())
+    settings |= {"ssl.truststore.location": f"/{authority.name}"}
+    text = "".join(f"{key}={value}\n" for key, value in settings.items())
+    (root.path / "client.properties").write_text(text)
+    done = root.run(
+        PROGRAM,
+        *("--bootstrap-server", cluster.address(cluster.live_brokers[0])),
+        *("--command-config", "/client.properties"),
+        *("--all-offline-partitions", "--show-replica-info"),
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_it_scans_the_disk_of_a_killed_broker_with_several_processes(
+    root: Root, restored: Callable[[Outage], KafkaCluster]
+) -> None:
+    cluster = restored(last_replica_standing())
+    cluster.kill(BEST)
+    disk = root.path / "disk"
+    disk.mkdir()
+    (root.path / "dev" / "shm").mkdir(parents=True)
+    mounts = [
+        f"mount --bind {shlex.quote(str(cluster.log_dir(BEST)))} {disk}",
+        f"mount -t tmpfs none {root.path}/dev/shm",
+    ]
+    words = ("scan-log-dirs", "/disk", "--mode", "deep", "--workers", "2", "--format", "json")
+    done = root.run(PROGRAM, *words, mounts=mounts)
+    assert (done.returncode, done.stderr) == (0, "")
+    found = json.loads(done.stdout)["partitions"]
+    assert {row["partition"] for row in found if row["topic"] == TOPIC} == set(range(24))
+
+
+def test_it_ends_by_a_signal_as_the_command_does(root: Root) -> None:
+    words = ("emulator", "--brokers", "1")
+    with subprocess.Popen(
+        root.command(PROGRAM, *words), stdout=subprocess.PIPE, stdin=subprocess.PIPE, env=BARE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline()
+        process.send_signal(signal.SIGTERM)
+        wait_until(lambda: process.poll() is not None, RUN_TIMEOUT, lambda: "it runs on")
+    assert process.returncode == 0
