@@ -19,7 +19,7 @@ DIST ?= dist
 PARALLEL := -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help venv jars demo demo-kafka test test-quick test-containers lint format bench binary model-check fidelity simulation chaos mutants completions schemas clean
+.PHONY: help venv jars demo demo-kafka test test-quick test-containers lint format bench binary docs model-check fidelity simulation chaos mutants completions schemas clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ lint: venv ## ruff and mypy --strict
 format: venv ## Rewrite the sources as ruff has them
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+docs: venv ## The site of the documents, in dist/docs; a broken link fails
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going docs $(DIST)/docs
 
 # It has a venv of its own: what lies in it goes into the file.
 BINARY_VENV := .cache/binary

@@ -1,0 +1,66 @@
+"""The site that `make docs` builds: no broken link, every page readable on a telephone, and nothing
+loaded from elsewhere."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.browser import CHROMIUM, WHY_NOT, Browser, browser
+
+DOCS = Path(__file__).parents[1] / "docs"
+BUILD_TIMEOUT = 300.0
+TELEPHONE, DESK = 390, 1280
+TOO_WIDE = "document.scrollingElement.scrollWidth - document.scrollingElement.clientWidth"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built as `make docs` builds it: a warning, such as of a broken link, is an error."""
+    directory = tmp_path_factory.mktemp("site")
+    command = ["--quiet", "--fail-on-warning", "--keep-going", str(DOCS), str(directory)]
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", *command],
+        capture_output=True,
+        text=True,
+        timeout=BUILD_TIMEOUT,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return directory
+
+
+@pytest.fixture(scope="module")
+def screen() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip(WHY_NOT)
+    with browser() as opened:
+        yield opened
+
+
+def test_each_document_is_a_page(site: Path) -> None:
+    documents = {path.relative_to(DOCS).with_suffix("") for path in DOCS.rglob("*.md")}
+    assert documents <= {path.relative_to(site).with_suffix("") for path in site.rglob("*.html")}
+
+
+@pytest.mark.parametrize(("width", "pages"), [(TELEPHONE, "**/*.html"), (DESK, "*.html")])
+def test_no_page_is_wider_than_the_screen_or_loads_anything_from_elsewhere(
+    site: Path, screen: Browser, width: int, pages: str
+) -> None:
+    screen.show(width, "light")
+    wrong = []
+    for page in sorted(site.glob(pages)):
+        opened = screen.open(page)
+        name = page.relative_to(site)
+        beyond = screen.evaluate(TOO_WIDE)
+        wrong += [f"{name} is {beyond} pixels too wide"] if beyond > 0 else []
+        wrong += [f"{name}: {url}" for url in opened.requests if not _own(url, site)]
+    assert wrong == []
+
+
+def _own(url: str, site: Path) -> bool:
+    return url.startswith((site.absolute().as_uri(), "data:"))
