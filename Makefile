@@ -19,7 +19,7 @@ DIST ?= dist
 PARALLEL := -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help venv jars demo demo-kafka test test-quick test-containers lint format bench binary docs model-check fidelity simulation chaos mutants completions schemas clean
+.PHONY: help venv jars demo demo-kafka test test-quick test-containers lint format bench binary wheelhouse dist docs release-check model-check fidelity simulation chaos mutants completions schemas clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -74,6 +74,19 @@ $(BINARY_VENV)/.complete: pyproject.toml .ci/dist/requirements.txt
 binary: $(BINARY_VENV)/.complete ## One file for Linux hosts without Python, in dist/
 	$(BINARY_VENV)/bin/python -m pip install --quiet '.[keystores]'
 	$(BINARY_VENV)/bin/python .ci/dist/build.py $(DIST)
+
+# Some wheels are of one Python and one kind of machine.
+FOR = $(shell $(BINARY_VENV)/bin/python -c 'import platform, sys; print("cp{0}{1}-".format(*sys.version_info) + platform.machine())')
+
+wheelhouse: $(BINARY_VENV)/.complete ## The wheels for hosts without a network, in dist/
+	rm -rf $(DIST)/wheelhouse
+	$(BINARY_VENV)/bin/python -m pip wheel --quiet --wheel-dir $(DIST)/wheelhouse '.[keystores]'
+	tar --create --gzip --directory $(DIST) --file $(DIST)/kafka-unclean-recovery-wheelhouse-$(FOR).tar.gz wheelhouse
+
+dist: binary wheelhouse docs ## All that a release has, in dist/
+
+release-check: lint test dist ## What keeps this tree from being a release
+	$(BIN)/python .ci/dist/check_release.py $(DIST)
 
 bench: venv jars ## Each benchmark, one JSON object a line; the table goes to docs/performance.md
 	$(BIN)/python -m benchmarks --write docs/performance.md
