@@ -12,7 +12,7 @@ from kafka_unclean_recovery.log_dir.watching import Progress
 from kafka_unclean_recovery.signals import StopRequest, taken
 
 # Where no line can be rewritten, progress is printed as a new line this often.
-_SAID_EVERY_SECONDS = 60.0
+_SAID_EVERY_SECONDS = 10.0
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
@@ -60,7 +60,7 @@ class Signals:
 
 
 class Pulse:
-    """A line of progress: rewritten in place on a terminal, elsewhere printed once a minute."""
+    """A line of progress: rewritten in place on a terminal, elsewhere printed every 10 s."""
 
     def __init__(self, console: Console) -> None:
         self._console = console

@@ -75,16 +75,16 @@ def test_the_rate_counts_from_the_first_bytes_on() -> None:
     assert terminal.line == "4.0 of 10.0 MiB, 1 of 2 replicas, 2.0 MiB/s, 3 s left"
 
 
-def test_off_a_terminal_how_far_it_is_is_said_once_a_minute(
+def test_off_a_terminal_how_far_it_is_is_said_every_ten_seconds(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    seconds: Iterator[float] = iter([100.0, 159.0, 161.0, 200.0, 222.0])
+    seconds: Iterator[float] = iter([100.0, 109.0, 111.0, 118.0, 122.0])
     watch = ScanWatch(Console("test"), clock=lambda: next(seconds))
     for done in range(5):
         watch.progress(Progress(done * MIB, 8 * MIB, done, 8))
     assert capfd.readouterr().err.splitlines() == [
-        "test: 2.0 of 8.0 MiB, 2 of 8 replicas, 33.6 KiB/s, 3 min left",
-        "test: 4.0 of 8.0 MiB, 4 of 8 replicas, 33.6 KiB/s, 2 min left",
+        "test: 2.0 of 8.0 MiB, 2 of 8 replicas, 186.2 KiB/s, 33 s left",
+        "test: 4.0 of 8.0 MiB, 4 of 8 replicas, 186.2 KiB/s, 22 s left",
     ]
 
 
