@@ -13,6 +13,7 @@ from pathlib import Path
 from completions.commands import APPS, FROM_CLUSTER, Argument, Command, Flag, Takes, command
 from completions.help import help_files
 from completions.man import MAN, man_page
+from completions.reference import reference_pages
 from completions.runbook import runbook_pages
 from kafka_unclean_recovery.cli.commands import complete, unclean_recovery
 
@@ -267,7 +268,7 @@ def generated() -> dict[Path, str]:
         HERE / f"{top.name}.{shell}": write(top) for top in tops for shell, write in SHELLS.items()
     }
     pages = {MAN / f"{top.name}.1": man_page(top) for top in tops}
-    return scripts | pages | help_files() | runbook_pages()
+    return scripts | pages | help_files() | runbook_pages() | reference_pages()
 
 
 if __name__ == "__main__":
