@@ -178,6 +178,37 @@ def test_a_directory_that_others_can_write_to_is_refused(
     assert not list(place.iterdir())
 
 
+def test_a_link_in_place_of_the_directory_is_refused(root: Root) -> None:
+    (root.path / "elsewhere").mkdir()
+    (root.path / "opt").symlink_to("elsewhere")
+    done = root.run(PROGRAM, "--version", variables={VARIABLE: "/opt"})
+    assert done.returncode == 1
+    assert "/opt: it is a link" in done.stderr
+
+
+def test_what_a_killed_first_run_left_is_removed_later(root: Root) -> None:
+    place = root.path / "opt"
+    old, new = place / ".unpacking-1", place / ".unpacking-2"
+    for left in (old, new):
+        left.mkdir(parents=True)
+    os.utime(old, (0, 0))
+    place.chmod(0o700)
+    done = root.run(PROGRAM, "--version", variables={VARIABLE: "/opt"})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (old.exists(), new.exists()) == (False, True)
+
+
+def test_what_the_loader_of_the_host_is_told_is_not_for_its_own(
+    built: Path, tmp_path: Path
+) -> None:
+    told = {"LD_PRELOAD": "/nothing.so", "LD_LIBRARY_PATH": "/lib", VARIABLE: str(tmp_path)}
+    command = [str(_binary(built)), "--version"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=told, timeout=RUN_TIMEOUT, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_without_proc_it_says_what_is_missing(root: Root) -> None:
     done = root.run(PROGRAM, "--version", mounts=[f"umount {root.path}/proc"])
     assert (done.returncode, done.stderr) == (

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 )
 
 const (
@@ -24,6 +25,8 @@ const (
 	// noExec is ST_NOEXEC of statfs(2).
 	noExec   = 0x8
 	exitLost = 1
+	// unpacking begins the names of directories that are not whole yet.
+	unpacking = ".unpacking-"
 )
 
 //go:embed program.tar.gz
@@ -108,8 +111,11 @@ func trusted(place string) error {
 	if system.Flags&noExec != 0 {
 		return errors.New("it is mounted noexec")
 	}
+	if info, err := os.Lstat(place); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		return errors.New("it is a link")
+	}
 	for _, directory := range []string{place, filepath.Dir(place)} {
-		info, err := os.Lstat(directory)
+		info, err := os.Stat(directory)
 		if err != nil {
 			return cause(err)
 		}
@@ -118,7 +124,7 @@ func trusted(place string) error {
 			return fmt.Errorf("%s belongs to another user", directory)
 		}
 		sticky := info.Mode()&os.ModeSticky != 0 && directory != place
-		if info.Mode()&os.ModeSymlink != 0 || (info.Mode().Perm()&0o022 != 0 && !sticky) {
+		if info.Mode().Perm()&0o022 != 0 && !sticky {
 			return fmt.Errorf("others can write to %s", directory)
 		}
 	}
@@ -128,7 +134,8 @@ func trusted(place string) error {
 // unpack makes the directory appear whole or not at all: two first runs at once, or one that dies,
 // leave nothing half done under its name.
 func unpack(place, directory string) error {
-	made, err := os.MkdirTemp(place, ".unpacking-")
+	forget(place)
+	made, err := os.MkdirTemp(place, unpacking)
 	if err != nil {
 		return err
 	}
@@ -144,6 +151,16 @@ func unpack(place, directory string) error {
 		return nil // Another first run was faster.
 	}
 	return err
+}
+
+// forget removes what first runs that were killed have left, once no such run can be at work.
+func forget(place string) {
+	left, _ := filepath.Glob(filepath.Join(place, unpacking+"*"))
+	for _, directory := range left {
+		if info, err := os.Lstat(directory); err == nil && time.Since(info.ModTime()) > time.Hour {
+			os.RemoveAll(directory)
+		}
+	}
 }
 
 func extract(to string) error {
@@ -202,6 +219,10 @@ func run(directory string) error {
 	libraries := filepath.Join(directory, "_internal")
 	loader := filepath.Join(libraries, loaderName)
 	words := []string{loader, "--library-path", libraries, filepath.Join(directory, name)}
+	// What the host's loader is told is not for this one.
+	for _, name := range []string{"LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH"} {
+		os.Unsetenv(name)
+	}
 	err := syscall.Exec(loader, append(words, os.Args[1:]...), os.Environ())
 	return fmt.Errorf("%s can't be run (%w): set %s to a directory from which programs can be run",
 		loader, err, variable)
