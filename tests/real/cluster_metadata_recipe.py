@@ -9,10 +9,12 @@ import json
 import shutil
 import time
 import zlib
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from threading import Event
 from typing import Any, TypeVar
 
 from confluent_kafka import Producer
@@ -44,6 +46,7 @@ PROPERTIES: Mapping[str, str] = {
     "metadata.log.segment.ms": "4000",
     "metadata.max.retention.ms": "500",
 }
+LOOK_SECONDS = 0.2
 # A node deletes what is old once a minute.
 DELETION_TIMEOUT = 150.0
 
@@ -92,8 +95,8 @@ def _make(version: str, target: Path) -> None:
         ) as cluster,
     ):
         cluster.start()
-        _ordinary_days(cluster)
-        _copy_logs(cluster)
+        with _everything_kept(cluster):
+            _ordinary_days(cluster)
         _until_the_beginning_is_deleted(cluster)
         _brokers_die(cluster)
         states = _settled(cluster)
@@ -164,15 +167,41 @@ def _snapshots(cluster: KafkaCluster) -> list[int]:
     ]
 
 
-def _copy_logs(cluster: KafkaCluster) -> None:
-    for node in cluster.node_ids:
-        target = cluster.directory / BEFORE / str(node)
-        target.mkdir(parents=True)
-        for path in sorted(_metadata_directory(cluster, node).iterdir()):
-            # A file that is being written gets another name when it is done.
-            if path.suffix in (".log", ".checkpoint"):
-                with suppress(FileNotFoundError):
-                    shutil.copy(path, target)
+@contextmanager
+def _everything_kept(cluster: KafkaCluster) -> Iterator[None]:
+    """Copy the logs as they are at the end, with what was deleted meanwhile: a node deletes once a
+    minute what a snapshot holds, and on a busy machine the days last longer than that."""
+    links = cluster.directory / "kept"
+    over = Event()
+    with ThreadPoolExecutor(1) as pool:
+        keeping = pool.submit(_link_until, over, cluster, links)
+        try:
+            yield
+        finally:
+            over.set()
+        keeping.result()
+    shutil.copytree(links, cluster.directory / BEFORE)
+    shutil.rmtree(links)
+
+
+def _link_until(over: Event, cluster: KafkaCluster, links: Path) -> None:
+    """Link every file that appears: it keeps its content where the node deletes it. A segment lasts
+    four seconds and more."""
+    while True:
+        last = over.wait(LOOK_SECONDS)
+        for node in cluster.node_ids:
+            _link_new(_metadata_directory(cluster, node), links / str(node))
+        if last:
+            return
+
+
+def _link_new(log: Path, target: Path) -> None:
+    target.mkdir(parents=True, exist_ok=True)
+    for path in log.iterdir() if log.exists() else ():
+        # A file that is being written gets another name when it is done.
+        if path.suffix in (".log", ".checkpoint") and not (target / path.name).exists():
+            with suppress(FileNotFoundError):
+                (target / path.name).hardlink_to(path)
 
 
 def _until_the_beginning_is_deleted(cluster: KafkaCluster) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.serialization import BestAvailableEncryption
@@ -44,7 +45,8 @@ def stores(
     identity = Path(pem["ssl.keystore.location"]).read_bytes()
     own, *above = load_pem_x509_certificates(identity)
     sealed = BestAvailableEncryption(PASSWORD.encode())
-    made = serialize_key_and_certificates(b"me", load_key(identity, None), own, above, sealed)
+    key: Any = load_key(identity, None)
+    made = serialize_key_and_certificates(b"me", key, own, above, sealed)
     (where / "made.p12").write_bytes(made)
     trusted = ("-importcert", "-alias", "ca", "-file", pem["ssl.truststore.location"])
     _keytool(where, *trusted, "-keystore", "trust", "-storetype", kind, "-storepass", PASSWORD)
