@@ -125,11 +125,25 @@ _kafka_unclean_recovery_salvage_replay() {
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return; fi
     _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --topics --path-to-json-file --target --include-open --checkpoint --execute --format --log-format --help" -- "$cur")
 }
+_kafka_unclean_recovery_salvage_offsets() {
+    local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
+    if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
+    case "$prev" in
+        --bootstrap-server) COMPREPLY=(); return ;;
+        --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --group) COMPREPLY=(); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+    esac
+    if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return; fi
+    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --group --backwards --plan --execute --yes --format --log-format --help" -- "$cur")
+}
 _kafka_unclean_recovery_salvage() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
     if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
     if ((COMP_CWORD > 2)); then case "${COMP_WORDS[2]}" in
         replay) _kafka_unclean_recovery_salvage_replay "$@"; return ;;
+        offsets) _kafka_unclean_recovery_salvage_offsets "$@"; return ;;
     esac; fi
     case "$prev" in
         --log-dirs) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
@@ -142,7 +156,7 @@ _kafka_unclean_recovery_salvage() {
         --path-to-json-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
-    local commands=""; ((COMP_CWORD > 2)) || commands="replay"
+    local commands=""; ((COMP_CWORD > 2)) || commands="replay offsets"
     _kafka_unclean_recovery__reply < <(compgen -W "$commands --log-dirs --replica-info-file --plan --output --manual-recovery-file --raw-only --format --topics --path-to-json-file --log-format --help" -- "$cur")
 }
 _kafka_unclean_recovery_spark_scan() {

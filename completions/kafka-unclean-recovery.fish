@@ -98,18 +98,18 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -l ou
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and test (count (commandline -opc)) -eq 2' -a 'replay'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l log-dirs -d 'Log directory of a dead broker, which is read now' -x -a '(__fish_complete_directories)'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l replica-info-file -d 'File that scan-log-dirs --output wrote, on this machine or another' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l plan -d 'Plan that --plan-output-file wrote; it names the designated leaders and the ends of their logs' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l output -d 'Write all results to this new directory, which must not exist' -x -a '(__fish_complete_directories)'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l manual-recovery-file -d 'File of designated leaders, as kafka-elect-leaders takes it, for partitions where another leader than the plan\'s was elected' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l raw-only -d 'Write only segment files, and no Parquet files, which need pyarrow'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l format -d 'Format of the result on stdout' -x -a 'table json'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l topics -d 'Only topics whose whole name matches this regular expression of Python\'s re; by default all topics' -x
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l path-to-json-file -d 'Only the partitions in this JSON file: {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay' -l help -d 'Show this message and exit'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and test (count (commandline -opc)) -eq 2' -a 'replay offsets'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay offsets' -l log-dirs -d 'Log directory of a dead broker, which is read now' -x -a '(__fish_complete_directories)'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay offsets' -l replica-info-file -d 'File that scan-log-dirs --output wrote, on this machine or another' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay offsets' -l plan -d 'Plan that --plan-output-file wrote; it names the designated leaders and the ends of their logs' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay offsets' -l output -d 'Write all results to this new directory, which must not exist' -x -a '(__fish_complete_directories)'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay offsets' -l manual-recovery-file -d 'File of designated leaders, as kafka-elect-leaders takes it, for partitions where another leader than the plan\'s was elected' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay offsets' -l raw-only -d 'Write only segment files, and no Parquet files, which need pyarrow'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay offsets' -l format -d 'Format of the result on stdout' -x -a 'table json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay offsets' -l topics -d 'Only topics whose whole name matches this regular expression of Python\'s re; by default all topics' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay offsets' -l path-to-json-file -d 'Only the partitions in this JSON file: {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay offsets' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay offsets' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l bootstrap-server -d 'Brokers to contact first, to find the others' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l command-config -d 'Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l topics -d 'Only topics whose whole name matches this regular expression of Python\'s re; by default all topics' -x -a '(__kafka_unclean_recovery_ask topics)'
@@ -122,6 +122,17 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and 
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -a '(__fish_complete_directories)'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l bootstrap-server -d 'Brokers to contact first, to find the others' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l command-config -d 'Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l group -d 'Look only at this group; may be repeated' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l backwards -d 'Also bring commits back that lie below what the group has committed now: it reads again from there'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l plan -d 'Change nothing, and show the commits; this is the default'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l execute -d 'Bring the commits back; on a terminal the command asks first'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l yes -d 'Do not ask on a terminal'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l format -d 'Format of the result on stdout' -x -a 'table json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l help -d 'Show this message and exit'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -a '(__fish_complete_directories)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and test (count (commandline -opc)) -eq 2' -a 'scan plan salvage'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and not __fish_seen_subcommand_from scan plan salvage' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -l output -d 'Directory for the tables and for the progress of the scan' -x -a '(__fish_complete_directories)'

@@ -116,9 +116,24 @@ _arguments \
     '--help[Show this message and exit]' \
     '*:directory:_files -/'
 return ;;
+offsets)
+shift words; ((CURRENT--))
+_arguments \
+    '--bootstrap-server=[Brokers to contact first, to find the others]:value: ' \
+    '--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
+    '*--group=[Look only at this group; may be repeated]:value: ' \
+    '--backwards[Also bring commits back that lie below what the group has committed now  it reads again from there]' \
+    '--plan[Change nothing, and show the commits; this is the default]' \
+    '--execute[Bring the commits back; on a terminal the command asks first]' \
+    '--yes[Do not ask on a terminal]' \
+    '--format=[Format of the result on stdout]:value:(table json)' \
+    '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '--help[Show this message and exit]' \
+    '*:directory:_files -/'
+return ;;
 esac; fi
 _arguments \
-    '1:command:(replay)' \
+    '1:command:(replay offsets)' \
     '(1)*--log-dirs=[Log directory of a dead broker, which is read now]:directory:_files -/' \
     '(1)*--replica-info-file=[File that scan-log-dirs --output wrote, on this machine or another]:file:_files' \
     '(1)--plan=[Plan that --plan-output-file wrote; it names the designated leaders and the ends of their logs]:file:_files' \

@@ -26,6 +26,7 @@ from kafka_unclean_recovery.formats.post_mortem import PostMortemJson
 from kafka_unclean_recovery.formats.printed import (
     ElectionsJson,
     ResumeJson,
+    SalvageOffsetsJson,
     SalvageReplayJson,
     SparkSalvageJson,
 )
@@ -59,6 +60,10 @@ DOCUMENTS: Mapping[str, tuple[type, str]] = {
     "report": (ReportJson, "Report of kafka-unclean-recovery, format 1"),
     "resume": (ResumeJson, "kafka-unclean-recovery --resume --format json, format 1"),
     "salvage": (SalvageJson, "manifest.json of kafka-unclean-recovery salvage, format 1"),
+    "salvage-offsets": (
+        SalvageOffsetsJson,
+        "kafka-unclean-recovery salvage offsets --format json, format 1",
+    ),
     "salvage-replay": (
         SalvageReplayJson,
         "kafka-unclean-recovery salvage replay --format json, format 1",

@@ -77,6 +77,9 @@ from kafka_unclean_recovery.report.loss_by_topic import RecordCount, TopicLoss, 
 from kafka_unclean_recovery.salvage.designated import Designated
 from kafka_unclean_recovery.salvage.layout import Place
 from kafka_unclean_recovery.salvage.manifest import Manifest, manifest_json
+from kafka_unclean_recovery.salvage.offsets.commits import SavedCommit
+from kafka_unclean_recovery.salvage.offsets.resets import Decision, Reset
+from kafka_unclean_recovery.salvage.offsets.table import render_offsets_json
 from kafka_unclean_recovery.salvage.ranges import NO_EPOCH, Lost
 from kafka_unclean_recovery.salvage.raw_segments import RawSegment
 from kafka_unclean_recovery.salvage.replay.report import render_json as replay_json
@@ -254,6 +257,10 @@ REPLAYED = (
         produced=9,
     ),
 )
+LOST_COMMITS = (
+    Reset(SavedCommit("readers", WHERE, 500, 3, "me", 1000, 7, "id"), 100, Decision.BRING_BACK),
+    Reset(SavedCommit("writers", WHERE, None, None, "", None, 8), None, Decision.DELETED),
+)
 HEAD = ScanHead("cluster-1", AT, ScanMode.RECOVER, (1, 2), 3, 812, ("/data2: left out",))
 
 
@@ -276,6 +283,7 @@ WRITTEN: dict[str, Callable[[], str]] = {
     "loss-by-topic": lambda: render_loss_json(LOSSES, "cluster-1", ("left out",)),
     "elections": lambda: elections_json("unclean", ANSWERS),
     "resume": lambda: resumed_json("cluster-1", Path("dir/journal"), PUT_BACK),
+    "salvage-offsets": lambda: render_offsets_json(LOST_COMMITS, 1),
     "salvage-replay": lambda: replay_json(REPLAYED, executed=True),
     "spark-scan": lambda: head_json(HEAD),
     "spark-salvage": _spark_salvage,

@@ -39,6 +39,7 @@ ALLOWED = {
     "salvage": {"files", "formats", "log_dir", "planning", "report"},
     "salvage/live": {"cluster", "deadline", "files", "log_dir", "salvage"},
     "salvage/replay": {"cluster", "deadline", "files", "formats", "report", "salvage"},
+    "salvage/offsets": {"cluster", "files", "formats", "report", "salvage/replay"},
     "spark": {"files", "formats", "log_dir", "planning", "report", "salvage", "stores"},
     "emulator": {"deadline", "files", "log_dir", "messages", "report"},
 }
@@ -64,7 +65,7 @@ THIRD_PARTIES = {
     "crc32c": {"emulator", "log_dir"},
     "pyspark": {"spark"},
     "pyarrow": {"spark", "salvage", "salvage/replay", "stores"},
-    "confluent_kafka": {"salvage/replay"},
+    "confluent_kafka": {"salvage/offsets", "salvage/replay"},
 }
 
 

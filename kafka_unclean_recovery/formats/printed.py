@@ -8,6 +8,17 @@ from msgspec import Meta
 
 from kafka_unclean_recovery.formats.values import Entry, Int32, Int64, ToldNumber
 
+DECISIONS = (
+    "bring_back",
+    "gone_on",
+    "deleted",
+    "no_partition",
+    "another_topic",
+    "beyond_log_end",
+    "below_log_start",
+    "in_use",
+)
+"""Of salvage.offsets.resets.Decision, which formats don't import."""
 ElectionType = Annotated[str, Meta(extra_json_schema={"enum": ["preferred", "unclean"]})]
 
 
@@ -97,6 +108,42 @@ class SalvageReplayJson(Entry, frozen=True, kw_only=True):
     executed: bool
     refusals: tuple[str, ...]
     partitions: tuple[ReplayedJson, ...]
+
+
+class LostCommitJson(Entry, frozen=True, kw_only=True):
+    """A commit of a group that was saved.
+
+    group: Its id.
+    offset: The next one that the group was to read; null where the record deletes the commit.
+    committed_at: Milliseconds since 1970.
+    saved_at: Offset of its record in __consumer_offsets.
+    committed: What the group has committed now; null for nothing.
+    decision: What becomes of it.
+    """
+
+    group: str
+    topic: str
+    partition: Int32
+    offset: Int64 | None
+    leader_epoch: Int32 | None
+    metadata: str
+    committed_at: Int64 | None
+    saved_at: Int64
+    committed: Int64 | None
+    decision: Annotated[str, Meta(extra_json_schema={"enum": list(DECISIONS)})]
+
+
+class SalvageOffsetsJson(Entry, frozen=True, kw_only=True):
+    """Commits of groups that an election lost.
+
+    brought_back: How many of those to be brought back were; 0 without --execute.
+    commits: By group, the newest first.
+    """
+
+    format_version: Literal[1] = 1
+    kind: Literal["salvage-offsets"] = "salvage-offsets"
+    brought_back: Int64
+    commits: tuple[LostCommitJson, ...]
 
 
 class SparkSalvageJson(Entry, frozen=True, kw_only=True):

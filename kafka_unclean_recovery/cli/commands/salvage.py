@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery.cli.command import command
-from kafka_unclean_recovery.cli.commands import salvage_replay
+from kafka_unclean_recovery.cli.commands import salvage_offsets, salvage_replay
 from kafka_unclean_recovery.cli.flags import (
     BY_HAND,
     PLAN,
@@ -65,4 +65,7 @@ app.callback(
 )(command(Options, "salvage:save", required=("plan", "output")))
 app.command(salvage_replay.NAME, short_help="Produce saved records to a topic.")(
     salvage_replay.salvage_replay
+)
+app.command(salvage_offsets.NAME, short_help="Bring back commits of groups.")(
+    salvage_offsets.salvage_offsets
 )

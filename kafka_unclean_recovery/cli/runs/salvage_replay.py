@@ -63,7 +63,7 @@ def _run(console: Console, options: Options) -> int:
         saved = _without_kafkas_own(console, saved)
     known = _checkpoint(options, saved)
     with _stoppable(console) as going_on:
-        client = _client(console, options)
+        client = connected_client(console, options.bootstrap_server, options.command_config)
         works = _works(client, options, saved)
         for work in works:
             console.progress(f"looking at {work.saved.topic_partition}")
@@ -108,12 +108,12 @@ def _checkpoint_file(options: Options) -> Path:
     return saved.with_name(f"{saved.name}.replay-checkpoint")
 
 
-def _client(console: Console, options: Options) -> Client:
+def connected_client(console: Console, servers: str, command_config: Path | None) -> Client:
     """Return the client, after a test connection of our own, whose errors say more than those of
     librdkafka. Raises ConfigError, NoBrokerReachable."""
-    addresses = parse_bootstrap(options.bootstrap_server)
-    path = None if options.command_config is None else str(options.command_config)
-    settings, config = load_settings(options.bootstrap_server, path)
+    addresses = parse_bootstrap(servers)
+    path = None if command_config is None else str(command_config)
+    settings, config = load_settings(servers, path)
     if config.not_honoured:
         console.say(f"{path}: no effect here: {', '.join(config.not_honoured)}")
     asyncio.run(_try_connection(addresses, config))

@@ -13,6 +13,7 @@ from typing import Any
 import confluent_kafka
 import confluent_kafka.admin
 
+from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.salvage.replay.client_settings import Settings
 from kafka_unclean_recovery.salvage.replay.origin import Headers, Origin, parse_origin
 from kafka_unclean_recovery.salvage.replay.records import SavedRecord
@@ -58,13 +59,8 @@ class Client:
 
     def describe(self, topics: Iterable[str]) -> dict[str, Target]:
         """Return those of the topics that exist, by name. Raises NotReached, ProducingFailed."""
-        admin = self._made(_confluent.admin.AdminClient, {})
-        try:
-            # A request by name would ask for a missing topic to be created.
-            there = admin.list_topics(timeout=TIMEOUT).topics
-        except _confluent.KafkaException as error:
-            why = self._error or _why(error)
-            raise NotReached(f"no broker could be reached: {why}") from None
+        admin = self.admin()
+        there = self._topics(admin)
         names = sorted(set(topics) & there.keys())
         if not names:
             return {}
@@ -76,6 +72,24 @@ class Client:
             name: _target(name, _answer(described[name], name), _answer(configs[resource], name))
             for name, resource in zip(names, resources, strict=True)
         }
+
+    def admin(self) -> Any:
+        """Return an AdminClient of confluent-kafka. Raises ProducingFailed."""
+        return self._made(_confluent.admin.AdminClient, {})
+
+    def partitions(self, topics: Iterable[str]) -> set[TopicPartition]:
+        """Return the partitions of those topics that exist. Raises NotReached, ProducingFailed."""
+        there = self._topics(self.admin())
+        names = set(topics) & there.keys()
+        return {TopicPartition(name, number) for name in names for number in there[name].partitions}
+
+    def _topics(self, admin: Any) -> Any:
+        try:
+            # A request by name would ask for a missing topic to be created.
+            return admin.list_topics(timeout=TIMEOUT).topics
+        except _confluent.KafkaException as error:
+            why = self._error or _why(error)
+            raise NotReached(f"no broker could be reached: {why}") from None
 
     def read_back(
         self, topic: str, partition: int, start: int | None, going_on: Callable[[], None]

@@ -1,0 +1,146 @@
+"""kafka-unclean-recovery salvage offsets shows lost commits of groups, and brings them back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from kafka_unclean_recovery.cli.commands.salvage_offsets import Options
+from kafka_unclean_recovery.cli.complaints import count_and_first
+from kafka_unclean_recovery.cli.console import Console, ask, is_terminal
+from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, UNREACHABLE, Exit, usage
+from kafka_unclean_recovery.cli.runs.salvage_replay import connected_client
+from kafka_unclean_recovery.cli.scan_watch import Signals
+from kafka_unclean_recovery.cluster.requests.groups import OFFSETS_TOPIC
+from kafka_unclean_recovery.cluster.wire.errors import (
+    ConfigError,
+    ConnectionFailed,
+    NoBrokerReachable,
+)
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.model import TopicPartition
+from kafka_unclean_recovery.salvage.offsets.commits import SavedCommit, newest_commits
+from kafka_unclean_recovery.salvage.offsets.groups import bring_back, read_now
+from kafka_unclean_recovery.salvage.offsets.resets import Decision, Reset, resets
+from kafka_unclean_recovery.salvage.offsets.table import render_offsets, render_offsets_json
+from kafka_unclean_recovery.salvage.replay.parquet import read_records
+from kafka_unclean_recovery.salvage.replay.producing import NotReached, ProducingFailed
+from kafka_unclean_recovery.salvage.replay.records import merged
+from kafka_unclean_recovery.salvage.replay.saved import Saved, read_saved
+from kafka_unclean_recovery.shutdown import Interrupted, Stop
+from kafka_unclean_recovery.wording import count_text, one_line
+
+_AGAIN = "run it again: what was brought back is then gone on"
+
+
+def bring_back_offsets(console: Console, options: Options) -> int:
+    """Run the command and return its exit code. Raises Exit."""
+    try:
+        return _run(console, options)
+    except (InputError, ConfigError) as error:
+        raise usage(str(error)) from None
+    except (NoBrokerReachable, ConnectionFailed, NotReached) as error:
+        raise Exit(UNREACHABLE, str(error)) from None
+    except ProducingFailed as error:
+        raise Exit(NOT_ALL, f"{error}; {_AGAIN}") from None
+
+
+def _run(console: Console, options: Options) -> int:
+    """Show the commits, and bring them back with --execute and consent. Raises Exit, and the
+    exceptions that `bring_back_offsets` handles."""
+    if options.plan and options.execute:
+        raise usage("--plan changes nothing and --execute does: give one of them")
+    saved = read_saved(options.saved, _of_groups)
+    commits = [c for c in _commits(saved) if options.group is None or c.group in options.group]
+    with _stoppable(console) as going_on:
+        client = connected_client(console, options.bootstrap_server, options.command_config)
+        now = read_now(client, commits, going_on)
+        found = resets(commits, now, backwards=options.backwards)
+    wanted = [reset.saved for reset in found if reset.decision is Decision.BRING_BACK]
+    done = None
+    if options.execute and wanted and _consents(console, options, wanted):
+        with _stoppable(console) as going_on:
+            done = bring_back(client, wanted, going_on)
+    render = render_offsets_json if options.format.is_json else render_offsets
+    console.artefact(render(found, done))
+    complaints = list(_complaints(saved, found, options))
+    for complaint in complaints:
+        console.say(complaint)
+    if done is None:
+        console.say("nothing was changed" + ("" if options.execute else "; --execute does it"))
+    declined = options.execute and bool(wanted) and done is None
+    return NOT_ALL if complaints or declined else OK
+
+
+def _of_groups(partition: TopicPartition) -> bool:
+    return partition.topic == OFFSETS_TOPIC
+
+
+def _commits(saved: Saved) -> Iterator[SavedCommit]:
+    for partition in saved.partitions:
+        source = str(partition.topic_partition)
+        files = [read_records(file) for file in partition.files]
+        yield from newest_commits(merged(files, source), source)
+
+
+def _consents(console: Console, options: Options, wanted: Sequence[SavedCommit]) -> bool:
+    """Ask on a terminal. Without one, or with --yes, the author of the command line has consented,
+    as for an election. Raises Exit(128 plus a signal's number)."""
+    if options.yes or not is_terminal():
+        return True
+    found = Counter(commit.group for commit in wanted)
+    for group, number in sorted(found.items()):
+        console.say(f"group {one_line(group)}: {count_text(number, 'commit')} to be brought back")
+    answer = asyncio.run(_asked(console, f"bring back {len(wanted)} commits? [y/N] "))
+    return answer.lower() in ("y", "yes")
+
+
+async def _asked(console: Console, question: str) -> str:
+    stop = Stop(console.say, console.last_words)
+    stop.install()
+    try:
+        return await ask(console, question, stop)
+    except Interrupted:
+        raise Exit(stop.exit_code or NOT_ALL, "interrupted: nothing was changed") from None
+    finally:
+        stop.let_go()
+
+
+def _complaints(saved: Saved, found: Sequence[Reset], options: Options) -> Iterator[str]:
+    yield from count_and_first(
+        "doubt about what was saved", "doubts about what was saved", saved.problems
+    )
+    if not saved.partitions:
+        yield f"nothing of {OFFSETS_TOPIC} was saved; salvage it from a dead broker's disk"
+    missing = sorted(set(options.group or ()) - {reset.saved.group for reset in found})
+    yield from count_and_first("group has no commit there", "groups have no commit there", missing)
+    odd = (
+        Decision.ANOTHER_TOPIC,
+        Decision.BEYOND_LOG_END,
+        Decision.BELOW_LOG_START,
+        Decision.IN_USE,
+    )
+    left = [reset.saved for reset in found if reset.decision in odd]
+    yield from count_and_first(
+        "commit can't be brought back",
+        "commits can't be brought back",
+        [f"{commit.group}, {commit.topic_partition}" for commit in left],
+    )
+
+
+@contextmanager
+def _stoppable(console: Console) -> Iterator[Callable[[], None]]:
+    """Give a function that raises Exit(128 plus the signal's number) after a signal; a second
+    signal ends the process."""
+    first = "stopping: the group in hand is finished (a second signal stops at once)"
+    signals = Signals(console, first, f"stopped at once; {_AGAIN}")
+
+    def going_on() -> None:
+        signals.tell()
+        if signals.exit_code is not None:
+            raise Exit(signals.exit_code, f"interrupted: {_AGAIN}")
+
+    with signals.taken():
+        yield going_on

@@ -1,0 +1,1 @@
+"""Commits of consumer groups that an election lost are found in a salvage, and brought back."""
