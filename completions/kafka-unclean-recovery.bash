@@ -136,7 +136,7 @@ _kafka_unclean_recovery_salvage_offsets() {
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return; fi
-    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --group --backwards --plan --execute --yes --format --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --group --backwards --without-epoch --plan --execute --yes --format --log-format --help" -- "$cur")
 }
 _kafka_unclean_recovery_salvage() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"

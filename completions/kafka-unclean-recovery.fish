@@ -126,6 +126,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and 
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l command-config -d 'Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l group -d 'Look only at this group; may be repeated' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l backwards -d 'Also bring commits back that lie below what the group has committed now: it reads again from there'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l without-epoch -d 'Also bring commits back whose records tell no leader epoch, as those of old clients: if an election replaced records, the group passes over the new ones'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l plan -d 'Change nothing, and show the commits; this is the default'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l execute -d 'Bring the commits back; on a terminal the command asks first'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l yes -d 'Do not ask on a terminal'

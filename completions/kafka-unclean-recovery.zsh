@@ -123,6 +123,7 @@ _arguments \
     '--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
     '*--group=[Look only at this group; may be repeated]:value: ' \
     '--backwards[Also bring commits back that lie below what the group has committed now  it reads again from there]' \
+    '--without-epoch[Also bring commits back whose records tell no leader epoch, as those of old clients  if an election replaced records, the group passes over the new ones]' \
     '--plan[Change nothing, and show the commits; this is the default]' \
     '--execute[Bring the commits back; on a terminal the command asks first]' \
     '--yes[Do not ask on a terminal]' \

@@ -39,7 +39,7 @@ ALLOWED = {
     "salvage": {"files", "formats", "log_dir", "planning", "report"},
     "salvage/live": {"cluster", "deadline", "files", "log_dir", "salvage"},
     "salvage/replay": {"cluster", "deadline", "files", "formats", "report", "salvage"},
-    "salvage/offsets": {"cluster", "files", "formats", "report", "salvage/replay"},
+    "salvage/offsets": {"cluster", "deadline", "files", "formats", "report", "salvage/replay"},
     "spark": {"files", "formats", "log_dir", "planning", "report", "salvage", "stores"},
     "emulator": {"deadline", "files", "log_dir", "messages", "report"},
 }

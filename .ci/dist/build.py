@@ -2,8 +2,7 @@
 
 PyInstaller gathers Python, the package and its dependencies; the C library and the loader of this
 machine are put beside them, and a statically linked launcher holds all of it. Beside the file: its
-checksum, and a list of what is inside (CycloneDX). Two builds from one commit on one machine are
-the same, byte for byte.
+checksum, and a list of what is inside (CycloneDX).
 
     python .ci/dist/build.py DIRECTORY
 """

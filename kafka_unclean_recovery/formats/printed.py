@@ -16,6 +16,8 @@ DECISIONS = (
     "another_topic",
     "beyond_log_end",
     "below_log_start",
+    "other_records",
+    "not_sure",
     "in_use",
 )
 """Of salvage.offsets.resets.Decision, which formats don't import."""

@@ -18,6 +18,10 @@ from tests.real.records import create_topic, produce, wait_until_replicated
 from tests.real.waiting import wait_until
 
 TOPIC, OFFSETS, GROUP = "orders", "__consumer_offsets", "readers"
+# The election loses records of this one, and others take their places.
+REPLACED, PASSING = "payments", "payers"
+# Its client tells no leader epoch.
+OLD = "old-readers"
 SURVIVOR, DEAD = 1, 2
 RECORDS, KNOWN, LOST = 500, 100, 400
 TIMEOUT = 60.0
@@ -33,10 +37,10 @@ class Recovered:
         saved = str(self.home / "saved")
         return Cli(self.home).offline("salvage", "offsets", saved, *servers, *flags)
 
-    def decisions(self, *flags: str) -> dict[str, tuple[int | None, str]]:
+    def decisions(self, *flags: str, code: int = 0) -> dict[str, tuple[int | None, str]]:
         """What is committed now, and what becomes of the saved commit, by group."""
         done = self.offsets("--format", "json", *flags)
-        assert done.code == 0, done
+        assert done.code == code, done
         return {c["group"]: (c["committed"], c["decision"]) for c in done.json["commits"]}
 
 
@@ -47,23 +51,29 @@ def recovered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recovered]:
     with KafkaCluster.create(home / "cluster", brokers=2) as cluster:
         cluster.start()
         create_topic(cluster.connection(), TOPIC, [(SURVIVOR, DEAD)])
+        create_topic(cluster.connection(), REPLACED, [(SURVIVOR, DEAD)])
         produce(cluster.connection(), TOPIC, 0, RECORDS)
+        produce(cluster.connection(), REPLACED, 0, KNOWN)
         wait_until_replicated(cluster.connection(), TOPIC, {0: RECORDS})
-        _commit(cluster, KNOWN)
-        for topic in (TOPIC, OFFSETS):
+        wait_until_replicated(cluster.connection(), REPLACED, {0: KNOWN})
+        _commit_all(cluster, KNOWN, epoch_of_replaced=0)
+        for topic in (TOPIC, REPLACED, OFFSETS):
             cluster.wait_until_partitions(topic, lambda seen: len(seen.isr) == 2)
         cluster.kill(SURVIVOR)
         cluster.wait_until_fenced({SURVIVOR})
-        _commit(cluster, LOST)
+        produce(cluster.connection(), REPLACED, 0, LOST - KNOWN)
+        # The dead broker led since the epoch of the first leader.
+        _commit_all(cluster, LOST, epoch_of_replaced=1)
         cluster.kill(DEAD)
         cluster.wait_until_fenced({DEAD})
         cluster.start_node(SURVIVOR)
-        for topic in (TOPIC, OFFSETS):
+        for topic in (TOPIC, REPLACED, OFFSETS):
             cluster.wait_until_partitions(topic, lambda seen: seen.offline)
         plan = str(home / "plan.json")
         elect = ("--all-offline-partitions", "--automated-recovery", "--yes")
         done = Cli(home).recover(cluster, *elect, "--plan-output-file", plan)
         assert done.code == 0, done
+        produce(cluster.connection(), REPLACED, 0, RECORDS)
         disk = str(cluster.log_dir(DEAD))
         flags = ("--log-dirs", disk, "--plan", plan, "--output", str(home / "saved"))
         done = Cli(home).offline("salvage", *flags)
@@ -73,8 +83,13 @@ def recovered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recovered]:
 
 
 def test_what_is_lost_is_shown_and_nothing_is_changed(recovered: Recovered) -> None:
-    assert recovered.decisions() == {GROUP: (KNOWN, "bring_back")}
-    assert recovered.decisions("--plan") == {GROUP: (KNOWN, "bring_back")}
+    wanted = {
+        GROUP: (KNOWN, "bring_back"),
+        OLD: (KNOWN, "not_sure"),
+        PASSING: (KNOWN, "other_records"),
+    }
+    assert recovered.decisions(code=1) == wanted
+    assert recovered.decisions("--plan", code=1) == wanted
     done = recovered.offsets()
     assert "to be brought back" in done.stdout
     assert "nothing was changed; --execute does it" in done.stderr
@@ -85,6 +100,24 @@ def test_to_change_something_and_nothing_is_refused(recovered: Recovered) -> Non
     done = recovered.offsets("--plan", "--execute")
     assert (done.code, done.stdout) == (2, "")
     assert "give one of them" in done.stderr
+
+
+def test_no_group_passes_over_records_that_took_the_place_of_those_it_read(
+    recovered: Recovered,
+) -> None:
+    asked = ("--execute", "--yes", "--backwards", "--without-epoch", "--group", PASSING)
+    assert recovered.decisions(*asked, code=1) == {PASSING: (KNOWN, "other_records")}
+    assert _committed(recovered.cluster, PASSING, REPLACED) == KNOWN
+
+
+def test_a_commit_without_a_leader_epoch_is_brought_back_where_that_is_asked(
+    recovered: Recovered,
+) -> None:
+    assert recovered.decisions("--execute", "--yes", "--group", OLD, code=1)[OLD][1] == "not_sure"
+    assert _committed(recovered.cluster, OLD) == KNOWN
+    asked = ("--execute", "--yes", "--without-epoch", "--group", OLD)
+    assert recovered.decisions(*asked) == {OLD: (KNOWN, "bring_back")}
+    assert _committed(recovered.cluster, OLD) == LOST
 
 
 def test_a_group_that_was_not_saved_is_named(recovered: Recovered) -> None:
@@ -108,7 +141,7 @@ def test_nothing_is_brought_back_while_the_group_has_members(recovered: Recovere
         wait_until(
             lambda: consumer.poll(0.1) is not None, TIMEOUT, lambda: "the member has read nothing"
         )
-        done = recovered.offsets("--execute", "--yes", "--format", "json")
+        done = recovered.offsets("--execute", "--yes", "--format", "json", "--group", GROUP)
         assert done.code == 1
         assert [c["decision"] for c in done.json["commits"]] == ["in_use"]
     finally:
@@ -117,7 +150,7 @@ def test_nothing_is_brought_back_while_the_group_has_members(recovered: Recovere
 
 
 def test_consumers_go_on_where_they_were(recovered: Recovered) -> None:
-    done = recovered.offsets("--execute", "--yes", "--format", "json")
+    done = recovered.offsets("--execute", "--yes", "--format", "json", "--group", GROUP)
     assert (done.code, done.json["brought_back"], done.stderr) == (0, 1, "")
     assert _committed(recovered.cluster) == LOST
     consumer = Consumer(
@@ -145,30 +178,36 @@ def test_consumers_go_on_where_they_were(recovered: Recovered) -> None:
 
 
 def test_running_it_again_finds_that_the_group_has_gone_on(recovered: Recovered) -> None:
-    found = recovered.decisions("--execute", "--yes")
+    found = recovered.decisions("--execute", "--yes", "--group", GROUP)
     assert found[GROUP][1] == "gone_on"
 
 
-def _consumer(cluster: KafkaCluster) -> Consumer:
-    settings: dict[str, Any] = {**cluster.connection(), **QUIETLY, "group.id": GROUP}
+def _consumer(cluster: KafkaCluster, group: str) -> Consumer:
+    settings: dict[str, Any] = {**cluster.connection(), **QUIETLY, "group.id": group}
     return Consumer(settings, logger=SILENT)
 
 
-def _commit(cluster: KafkaCluster, offset: int) -> None:
-    consumer = _consumer(cluster)
+def _commit_all(cluster: KafkaCluster, offset: int, *, epoch_of_replaced: int) -> None:
+    """The groups commit this; all records of the first topic are of its first leader epoch."""
+    _commit(cluster, GROUP, TopicPartition(TOPIC, 0, offset, "by the test", 0))
+    _commit(cluster, OLD, TopicPartition(TOPIC, 0, offset, "by the test"))
+    replaced = TopicPartition(REPLACED, 0, offset, "by the test", epoch_of_replaced)
+    _commit(cluster, PASSING, replaced)
+
+
+def _commit(cluster: KafkaCluster, group: str, place: TopicPartition) -> None:
+    consumer = _consumer(cluster, group)
     try:
-        (done,) = consumer.commit(
-            offsets=[TopicPartition(TOPIC, 0, offset, "by the test")], asynchronous=False
-        )
+        (done,) = consumer.commit(offsets=[place], asynchronous=False)
         assert done.error is None
     finally:
         consumer.close()
 
 
-def _committed(cluster: KafkaCluster) -> int:
-    consumer = _consumer(cluster)
+def _committed(cluster: KafkaCluster, group: str = GROUP, topic: str = TOPIC) -> int:
+    consumer = _consumer(cluster, group)
     try:
-        (found,) = consumer.committed([TopicPartition(TOPIC, 0)], timeout=TIMEOUT)
+        (found,) = consumer.committed([TopicPartition(topic, 0)], timeout=TIMEOUT)
         return int(found.offset)
     finally:
         consumer.close()

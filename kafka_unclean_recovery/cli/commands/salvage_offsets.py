@@ -21,8 +21,9 @@ class Options:
     them back.
 
     Without --execute nothing is changed. Groups go forwards only: a commit is brought
-    back where the group would read again what it has read. Of a group that has members nothing is
-    brought back.
+    back where the group would read again what it has read, and where the log still has
+    the records that it read, as their leader epoch tells. Of a group that has members
+    nothing is brought back.
     """
 
     saved: Annotated[Path, typer.Argument(metavar="SAVED", help="Directory that salvage wrote.")]
@@ -38,6 +39,14 @@ class Options:
             "--backwards",
             help="Also bring commits back that lie below what the group has committed now: it reads"
             " again from there.",
+        ),
+    ] = False
+    without_epoch: Annotated[
+        bool,
+        typer.Option(
+            "--without-epoch",
+            help="Also bring commits back whose records tell no leader epoch, as those of old"
+            " clients: if an election replaced records, the group passes over the new ones.",
         ),
     ] = False
     plan: Annotated[

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from kafka_unclean_recovery.cli.commands.salvage_offsets import Options
@@ -13,7 +13,9 @@ from kafka_unclean_recovery.cli.console import Console, ask, is_terminal
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, UNREACHABLE, Exit, usage
 from kafka_unclean_recovery.cli.runs.salvage_replay import connected_client
 from kafka_unclean_recovery.cli.scan_watch import Signals
+from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.cluster.requests.groups import OFFSETS_TOPIC
+from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.cluster.wire.errors import (
     ConfigError,
     ConnectionFailed,
@@ -23,10 +25,12 @@ from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.salvage.offsets.commits import SavedCommit, newest_commits
 from kafka_unclean_recovery.salvage.offsets.groups import bring_back, read_now
-from kafka_unclean_recovery.salvage.offsets.resets import Decision, Reset, resets
+from kafka_unclean_recovery.salvage.offsets.lineage import epoch_ends
+from kafka_unclean_recovery.salvage.offsets.resets import Asked, Decision, Reset, resets
 from kafka_unclean_recovery.salvage.offsets.table import render_offsets, render_offsets_json
+from kafka_unclean_recovery.salvage.replay.client_settings import load_settings
 from kafka_unclean_recovery.salvage.replay.parquet import read_records
-from kafka_unclean_recovery.salvage.replay.producing import NotReached, ProducingFailed
+from kafka_unclean_recovery.salvage.replay.producing import TIMEOUT, NotReached, ProducingFailed
 from kafka_unclean_recovery.salvage.replay.records import merged
 from kafka_unclean_recovery.salvage.replay.saved import Saved, read_saved
 from kafka_unclean_recovery.shutdown import Interrupted, Stop
@@ -41,7 +45,7 @@ def bring_back_offsets(console: Console, options: Options) -> int:
         return _run(console, options)
     except (InputError, ConfigError) as error:
         raise usage(str(error)) from None
-    except (NoBrokerReachable, ConnectionFailed, NotReached) as error:
+    except (NoBrokerReachable, ConnectionFailed, NotReached, RequestFailed) as error:
         raise Exit(UNREACHABLE, str(error)) from None
     except ProducingFailed as error:
         raise Exit(NOT_ALL, f"{error}; {_AGAIN}") from None
@@ -56,8 +60,8 @@ def _run(console: Console, options: Options) -> int:
     commits = [c for c in _commits(saved) if options.group is None or c.group in options.group]
     with _stoppable(console) as going_on:
         client = connected_client(console, options.bootstrap_server, options.command_config)
-        now = read_now(client, commits, going_on)
-        found = resets(commits, now, backwards=options.backwards)
+        now = read_now(client, commits, _epoch_ends(options, commits), going_on)
+        found = resets(commits, now, Asked(options.backwards, options.without_epoch))
     wanted = [reset.saved for reset in found if reset.decision is Decision.BRING_BACK]
     done = None
     if options.execute and wanted and _consents(console, options, wanted):
@@ -72,6 +76,15 @@ def _run(console: Console, options: Options) -> int:
         console.say("nothing was changed" + ("" if options.execute else "; --execute does it"))
     declined = options.execute and bool(wanted) and done is None
     return NOT_ALL if complaints or declined else OK
+
+
+def _epoch_ends(
+    options: Options, commits: Sequence[SavedCommit]
+) -> Mapping[tuple[TopicPartition, int], int]:
+    path = None if options.command_config is None else str(options.command_config)
+    _, config = load_settings(options.bootstrap_server, path)
+    bootstrap = parse_bootstrap(options.bootstrap_server)
+    return asyncio.run(epoch_ends(bootstrap, config, commits, TIMEOUT))
 
 
 def _of_groups(partition: TopicPartition) -> bool:
@@ -120,6 +133,8 @@ def _complaints(saved: Saved, found: Sequence[Reset], options: Options) -> Itera
         Decision.ANOTHER_TOPIC,
         Decision.BEYOND_LOG_END,
         Decision.BELOW_LOG_START,
+        Decision.OTHER_RECORDS,
+        Decision.NOT_SURE,
         Decision.IN_USE,
     )
     left = [reset.saved for reset in found if reset.decision in odd]

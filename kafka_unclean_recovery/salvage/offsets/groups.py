@@ -3,7 +3,7 @@ members."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import TimeoutError as FutureTimeout
 from itertools import groupby
 from operator import attrgetter
@@ -30,7 +30,12 @@ class GroupFailed(ProducingFailed):
     """The cluster refused a request on one group; the message names both."""
 
 
-def read_now(client: Client, commits: Sequence[SavedCommit], going_on: Callable[[], None]) -> Now:
+def read_now(
+    client: Client,
+    commits: Sequence[SavedCommit],
+    epoch_ends: Mapping[tuple[TopicPartition, int], int],
+    going_on: Callable[[], None],
+) -> Now:
     """Return the cluster as it is, as far as these commits are concerned. Raises NotReached,
     ProducingFailed, and what `going_on` raises."""
     admin = client.admin()
@@ -49,6 +54,7 @@ def read_now(client: Client, commits: Sequence[SavedCommit], going_on: Callable[
         frozenset(_active(admin, names)),
         {tp: (starts[tp], ends[tp]) for tp in wanted},
         _topic_ids(admin, sorted({tp.topic for tp in wanted})),
+        epoch_ends,
     )
 
 

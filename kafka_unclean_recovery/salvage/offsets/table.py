@@ -32,6 +32,8 @@ _WORDS = {
     Decision.ANOTHER_TOPIC: "! the topic was deleted and made again since",
     Decision.BEYOND_LOG_END: "! beyond the end of the log: a consumer would begin anew",
     Decision.BELOW_LOG_START: "! below the start of the log: a consumer would begin anew",
+    Decision.OTHER_RECORDS: "! the log has other records there: the group would pass over them",
+    Decision.NOT_SURE: "! not sure that the log has what the group read",
     Decision.IN_USE: "! the group has members: stop them first",
 }
 

@@ -9,7 +9,7 @@ import pytest
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.salvage.offsets.commits import SavedCommit, newest_commits
-from kafka_unclean_recovery.salvage.offsets.resets import Decision, Now, resets
+from kafka_unclean_recovery.salvage.offsets.resets import Asked, Decision, Now, resets
 from kafka_unclean_recovery.salvage.replay.records import SavedRecord
 from kafka_unclean_recovery.salvage.transactions import Ending
 
@@ -98,13 +98,14 @@ def test_a_record_of_another_topic_is_refused_with_its_place(
         newest_commits([record(8, of_key, of_value)], SOURCE)
 
 
-def saved(offset: int | None, topic_id: str | None = None) -> SavedCommit:
-    return SavedCommit("readers", ORDERS, offset, None, "", AT, 1, topic_id)
+def saved(offset: int | None, topic_id: str | None = None, epoch: int | None = 5) -> SavedCommit:
+    return SavedCommit("readers", ORDERS, offset, epoch, "", AT, 1, topic_id)
 
 
 def now(committed: int | None = None, *active: str, ends: tuple[int, int] = (0, 1000)) -> Now:
     found = {} if committed is None else {("readers", ORDERS): committed}
-    return Now(found, frozenset(active), {ORDERS: ends}, {"orders": TOPIC_ID})
+    told = {(ORDERS, 5): 900, (ORDERS, 4): 450}
+    return Now(found, frozenset(active), {ORDERS: ends}, {"orders": TOPIC_ID}, told)
 
 
 @pytest.mark.parametrize(
@@ -122,21 +123,42 @@ def now(committed: int | None = None, *active: str, ends: tuple[int, int] = (0, 
         (saved(500, TOPIC_ID), now(100), Decision.BRING_BACK, Decision.BRING_BACK),
         (saved(500), now(100, "readers"), Decision.IN_USE, Decision.IN_USE),
         (saved(500), now(100, "others"), Decision.BRING_BACK, Decision.BRING_BACK),
-        (saved(500), Now({}, frozenset(), {}, {}), Decision.NO_PARTITION, Decision.NO_PARTITION),
+        (saved(500, epoch=4), now(100), Decision.OTHER_RECORDS, Decision.OTHER_RECORDS),
+        (saved(450, epoch=4), now(100), Decision.BRING_BACK, Decision.BRING_BACK),
+        (saved(500, epoch=4), now(100, "readers"), Decision.OTHER_RECORDS, Decision.OTHER_RECORDS),
+        (saved(500, epoch=6), now(100), Decision.NOT_SURE, Decision.NOT_SURE),
+        (saved(500, epoch=None), now(100), Decision.NOT_SURE, Decision.NOT_SURE),
+        (
+            saved(500),
+            Now({}, frozenset(), {}, {}, {}),
+            Decision.NO_PARTITION,
+            Decision.NO_PARTITION,
+        ),
     ],
 )
 def test_a_group_goes_forwards_unless_asked_and_never_where_nothing_is(
     commit: SavedCommit, at: Now, forwards: Decision, backwards: Decision
 ) -> None:
-    for asked, expected in ((False, forwards), (True, backwards)):
-        (reset,) = resets([commit], at, backwards=asked)
+    for asked, expected in ((Asked(), forwards), (Asked(backwards=True), backwards)):
+        (reset,) = resets([commit], at, asked)
         assert reset.decision is expected
         assert reset.committed == at.committed.get(("readers", ORDERS))
+
+
+@pytest.mark.parametrize(
+    ("epoch", "decision"),
+    [(None, Decision.BRING_BACK), (4, Decision.OTHER_RECORDS), (6, Decision.NOT_SURE)],
+)
+def test_only_a_commit_that_tells_no_epoch_can_be_brought_back_without_one(
+    epoch: int | None, decision: Decision
+) -> None:
+    (reset,) = resets([saved(500, epoch=epoch)], now(100), Asked(without_epoch=True))
+    assert reset.decision is decision
 
 
 def test_the_newest_commit_of_a_group_comes_first() -> None:
     older = SavedCommit("readers", TopicPartition("a", 0), 1, None, "", AT - 1, 1)
     newer = SavedCommit("readers", TopicPartition("b", 0), 1, None, "", AT, 2)
     first = SavedCommit("another", TopicPartition("b", 0), 1, None, "", AT - 2, 3)
-    found = resets([older, newer, first], Now({}, frozenset(), {}, {}), backwards=False)
+    found = resets([older, newer, first], Now({}, frozenset(), {}, {}, {}), Asked())
     assert [reset.saved for reset in found] == [first, newer, older]
