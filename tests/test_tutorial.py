@@ -1,0 +1,97 @@
+"""The tutorial's commands, run in its order, print what stands there."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.command_lines import ROOT
+from tests.real.waiting import wait_until
+
+SERVER, SOCKET, LEFT_OUT = "127.0.0.1:9092", "SOCKET", "[...]"
+SECONDS = 60.0
+
+
+def test_its_commands_print_what_it_shows(tmp_path: Path) -> None:
+    first, *others = _commands((ROOT / "docs" / "tutorial.md").read_text())
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    with _emulator(first[0], tmp_path) as places:
+        for line, shown in others:
+            printed = _printed(_with(line, places), tmp_path)
+            _compare(line, [_with(text, places) for text in shown], printed)
+
+
+def _commands(page: str) -> list[tuple[str, list[str]]]:
+    """Each command line of the page, and the lines that are shown behind it."""
+    found: list[tuple[str, list[str]]] = []
+    for line in re.findall(r"^    (.*)$", page, re.MULTILINE):
+        if line.startswith("$ "):
+            found.append((line[2:], []))
+        else:
+            found[-1][1].append(line)
+    # Fewer: they are no longer seen.
+    assert len(found) == 9
+    return found
+
+
+def _compare(line: str, shown: list[str], printed: str) -> None:
+    """Each line that is shown comes, in this order; between two without [...] is nothing."""
+    pattern = "".join(r"(?:.*\n)*?" if s == LEFT_OUT else re.escape(s) + r"\n" for s in shown)
+    assert re.fullmatch(pattern, printed), f"{line}\n{printed}"
+
+
+def _with(text: str, places: dict[str, str]) -> str:
+    for placeholder, place in places.items():
+        text = text.replace(placeholder, place)
+    return text
+
+
+def _argv(line: str) -> list[str]:
+    program, *words = shlex.split(line)
+    assert program == "kafka-unclean-recovery"
+    return [str(Path(sys.executable).with_name(program)), *words]
+
+
+def _environment(home: Path) -> dict[str, str]:
+    return {**os.environ, "HOME": str(home), "XDG_STATE_HOME": str(home / "state")}
+
+
+def _printed(line: str, home: Path) -> str:
+    """What both streams say; the tutorial's reader sees them on one terminal."""
+    done = subprocess.run(
+        _argv(line),
+        cwd=home,
+        env=_environment(home),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    return done.stdout
+
+
+@contextmanager
+def _emulator(line: str, home: Path) -> Iterator[dict[str, str]]:
+    """Give what stands for the placeholders, while the emulator runs."""
+    told = home / "told"
+    with (
+        told.open("w") as file,
+        subprocess.Popen(_argv(line), cwd=home, env=_environment(home), stdout=file) as process,
+    ):
+        try:
+            wait_until(lambda: told.read_text().count("\n") >= 2, SECONDS, told.read_text)
+            server, socket = told.read_text().splitlines()[:2]
+            address = server.removeprefix("bootstrap.servers=").partition(",")[0]
+            yield {SERVER: address, SOCKET: socket.removeprefix("control.socket=")}
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(SECONDS)
