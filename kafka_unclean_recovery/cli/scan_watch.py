@@ -8,11 +8,10 @@ import time
 from collections.abc import Callable, Iterator
 
 from kafka_unclean_recovery.cli.console import Console
+from kafka_unclean_recovery.cli.pulse import Pulse
 from kafka_unclean_recovery.log_dir.watching import Progress
 from kafka_unclean_recovery.signals import StopRequest, taken
 
-# Where no line can be rewritten, progress is printed as a new line this often.
-_SAID_EVERY_SECONDS = 10.0
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
@@ -57,23 +56,6 @@ class Signals:
         if self._request.receive(number):
             self._console.last_words(self._second)
             os._exit(128 + number)
-
-
-class Pulse:
-    """A line of progress: rewritten in place on a terminal, elsewhere printed every 10 s."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._said: float | None = None
-
-    def __call__(self, text: str, now: float) -> None:
-        """Show the text. now: in seconds."""
-        self._console.progress(text)
-        if self._said is None:
-            self._said = now
-        if not self._console.rewrites and now - self._said >= _SAID_EVERY_SECONDS:
-            self._console.say(text)
-            self._said = now
 
 
 class ProgressLine:

@@ -18,6 +18,7 @@ from kafka_unclean_recovery.cli import standard_streams
 from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.exits import NOT_ALL, UNREACHABLE, USAGE, Exit, usage
 from kafka_unclean_recovery.cli.metrics_file import timed
+from kafka_unclean_recovery.cli.pulse import Pulse, clocked
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.quorum import Controller, Patience, Unsure
@@ -97,9 +98,8 @@ class Session:
 
     def observer(self) -> Observer:
         source = ChosenSource(self.nodes, self.wishes)
-        return Observer(
-            self.nodes, self.reader, source, self.stop, self.console.progress, self.console.say
-        )
+        progress = clocked(Pulse(self.console))
+        return Observer(self.nodes, self.reader, source, self.stop, progress, self.console.say)
 
     def new_run(self, publish: Publish) -> Run:
         """Return the means of the phases (recovery/recover.py)."""
@@ -116,7 +116,7 @@ class Session:
             journal,
             self.stop,
             self.console.say,
-            self.console.progress,
+            clocked(Pulse(self.console)),
             retries,
         )
         return WaveElector(elector_for(method, means), means, pace)

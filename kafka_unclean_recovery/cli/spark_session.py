@@ -12,7 +12,8 @@ from typing import Any
 
 from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.exits import NOT_ALL, Exit, usage
-from kafka_unclean_recovery.cli.scan_watch import ProgressLine, Pulse, Signals
+from kafka_unclean_recovery.cli.pulse import Pulse
+from kafka_unclean_recovery.cli.scan_watch import ProgressLine, Signals
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.watching import Progress
 
