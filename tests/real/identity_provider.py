@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-AUDIENCE = "kafka"
+AUDIENCE, ISSUER = "kafka", "https://issuer.example"
 _KEY_ID = "test"
 _KEY, _KEYS = "issuer.pem", "jwks.json"
 
@@ -55,7 +55,8 @@ class IdentityProvider:
     def token(self, subject: str, audience: str = AUDIENCE, **claims: object) -> str:
         """A JWT, RS256."""
         now = time.time()
-        known = {"sub": subject, "aud": audience, "iat": now, "exp": now + self.lifetime}
+        issued = {"iss": ISSUER, "iat": now, "exp": now + self.lifetime}
+        known = {"sub": subject, "aud": audience, **issued}
         header = {"alg": "RS256", "typ": "JWT", "kid": _KEY_ID}
         signed = f"{_json(header)}.{_json({**known, **claims})}"
         key = load_pem_private_key((self.directory / _KEY).read_bytes(), None)

@@ -84,6 +84,8 @@ def _bearers(directory: Path) -> dict[str, str]:
             "sasl.server.callback.handler.class": f"{OAUTH}.OAuthBearerValidatorCallbackHandler",
             "sasl.oauthbearer.jwks.endpoint.url": keys.as_uri(),
             "sasl.oauthbearer.expected.audience": identity_provider.AUDIENCE,
+            # A broker of 4.4.0 does not start without it.
+            "sasl.oauthbearer.expected.issuer": identity_provider.ISSUER,
             "connections.max.reauth.ms": "3600000",
         }.items()
     }
