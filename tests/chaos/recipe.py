@@ -19,6 +19,7 @@ from tests.real.cluster import KafkaCluster
 from tests.real.outages import Outage
 from tests.real.recipes import TOPIC
 from tests.real.records import create_topic, produce_many, wait_until_replicated
+from tests.real.releases import ONE
 
 OLDER = TOPIC
 NEWER = "payments"
@@ -41,7 +42,7 @@ Assignments = Mapping[str, Sequence[Sequence[int]]]
 def chaos() -> Outage:
     return Outage(
         "chaos",
-        "4.3.1",
+        ONE,
         SURVIVORS,
         _recipe,
         parameters=(("edition", 1),),

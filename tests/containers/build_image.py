@@ -19,8 +19,9 @@ from docker.errors import DockerException, ImageNotFound
 from tests.containers.engine import engine
 from tests.real.cache import CACHE, made_once, scratch_directory
 from tests.real.jars import jars
+from tests.real.releases import ONE
 
-VERSION = "4.3.1"
+VERSION = ONE
 PUBLISHED = f"apache/kafka:{VERSION}"
 BUILT = "kafka-unclean-recovery-tests/kafka"
 # The Java and the Python that this Debian comes with, 17 and 3.11 or newer: our tool's own image

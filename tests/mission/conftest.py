@@ -20,6 +20,7 @@ from tests.real.cli import Cli, Mechanism
 from tests.real.cluster import KafkaCluster
 from tests.real.faults import Trouble, trouble
 from tests.real.outages import Outage, last_replica_standing
+from tests.real.releases import ONE, TESTED
 from tests.real.watching import Commands
 
 # As with Kafka: who is killed is taken for alive until a test says otherwise.
@@ -74,7 +75,7 @@ def _repeats_another(item: pytest.Item) -> bool:
     means, version = params.get("means"), params.get("version")
     # The new RPCs belong to no release.
     by_the_rpcs = isinstance(means, Means) and means.release is not None
-    if by_the_rpcs and version in ("4.4.0", "3.9.1"):
+    if by_the_rpcs and version in TESTED and version != ONE:
         return True
     with_two = by_the_rpcs or version == "3.9.1"
     return "min_isr" in params and bool(params["min_isr"] != (2 if with_two else 1))
@@ -133,7 +134,7 @@ def troubled(means: Means, troubles: dict[Means, Trouble]) -> Trouble:
 @pytest.fixture
 def new_cluster(means: Means) -> Iterator[KafkaCluster]:
     """Four brokers that run, with nothing on them."""
-    options = replace(means.options("4.3.1"), settings=SHORT_SESSION)
+    options = replace(means.options(ONE), settings=SHORT_SESSION)
     with EmulatedCluster.as_real(options) as cluster:
         yield cluster
 

@@ -10,6 +10,7 @@ import pytest
 from tests.mission.cluster import EmulatedCluster
 from tests.mission.conftest import Means
 from tests.real.cluster import KafkaCluster
+from tests.real.releases import ONE
 from tests.real.test_faults_log_directory import (  # noqa: F401
     test_replicas_in_a_failed_log_directory_are_not_candidates,
     two_are_back,
@@ -18,7 +19,7 @@ from tests.real.test_faults_log_directory import (  # noqa: F401
 
 @pytest.fixture
 def two_directories(means: Means) -> Iterator[KafkaCluster]:
-    options = replace(means.options("4.3.1"), brokers=3, log_directories=2)
+    options = replace(means.options(ONE), brokers=3, log_directories=2)
     with EmulatedCluster.as_real(options) as cluster:
         two_are_back(cluster)
         yield cluster

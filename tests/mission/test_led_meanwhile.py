@@ -10,6 +10,7 @@ import pytest
 from kafka_unclean_recovery.emulator import Cluster, Settings
 from kafka_unclean_recovery.emulator.listener.intercepts import Seen
 from tests.mission.conftest import PROBES, Means
+from tests.real.releases import ONE
 from tests.real.waiting import wait_until
 from tests.real.watching import TIMEOUT, Commands
 
@@ -27,7 +28,7 @@ def means(request: pytest.FixtureRequest) -> Means:
 @pytest.fixture
 def cluster(means: Means) -> Iterator[Cluster]:
     """Of LED broker 3 has 20 records and 1, the last leader, 30. Broker 2, dead, led HELD."""
-    options = replace(means.options("4.3.1"), settings=Settings(session_timeout=60.0))
+    options = replace(means.options(ONE), settings=Settings(session_timeout=60.0))
     with Cluster(options) as running:
         for topic, replicas in ((LED, (1, 3, 4)), (HELD, (2, 3, 4))):
             running.create_topic(topic, assignment=[replicas], configs={"min.insync.replicas": "1"})

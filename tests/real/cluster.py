@@ -19,6 +19,7 @@ from tests.real.metadata import ClusterView, PartitionView, broker_view
 from tests.real.ports import PortLease, answers
 from tests.real.processes import NodeProcesses, Nodes, output
 from tests.real.properties import ClusterPorts, ClusterSpec
+from tests.real.releases import ONE
 from tests.real.storage import format_nodes
 from tests.real.tools import run_tool
 from tests.real.waiting import wait_until
@@ -53,7 +54,7 @@ class KafkaCluster:
     def create(
         cls,
         directory: Path,
-        version: str = "4.3.1",
+        version: str = ONE,
         brokers: int = 4,
         controllers: int = 1,
         properties: Mapping[str, str] = {},

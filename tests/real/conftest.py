@@ -14,6 +14,7 @@ from tests.real.cli import Cli
 from tests.real.cluster import KafkaCluster
 from tests.real.faults import Trouble, trouble
 from tests.real.outages import Outage, restore
+from tests.real.releases import AND_THE_OLDEST
 from tests.real.sharing import SharedClusters
 from tests.real.watching import Commands
 
@@ -61,7 +62,7 @@ def restored(tmp_path: Path) -> Iterator[Callable[[Outage], KafkaCluster]]:
         yield start
 
 
-@pytest.fixture(params=["4.3.1", "3.9.1"])
+@pytest.fixture(params=AND_THE_OLDEST)
 def troubled(shared_clusters: SharedClusters, request: pytest.FixtureRequest) -> Trouble:
     """The outage that tests of trouble share: take partitions of it, leave brokers 3 and 4 up."""
     outage = trouble(request.param)

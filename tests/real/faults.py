@@ -25,6 +25,7 @@ from tests.real.metadata import PartitionView
 from tests.real.outages import Outage
 from tests.real.recipes import TOPIC
 from tests.real.records import create_topic, produce_many, wait_until_replicated
+from tests.real.releases import ONE
 from tests.real.tap import Gate, tapped
 from tests.real.waiting import wait_until
 
@@ -54,7 +55,7 @@ def _recipe(cluster: KafkaCluster) -> None:
     recipes.last_replica_standing(cluster, partitions=72, first=ON_4, more=ON_3 - ON_4)
 
 
-def trouble(version: str = "4.3.1") -> Outage:
+def trouble(version: str = ONE) -> Outage:
     """`last_replica_standing` with 72 partitions of few records, and topics to lose and to move."""
     parameters = (("edition", _EDITION),)
     return Outage("trouble", version, (3, 4), _recipe, parameters)
@@ -73,7 +74,7 @@ def secured() -> Outage:
 def _few(name: str, controllers: int = 1, secured: bool = False) -> Outage:
     return Outage(
         name,
-        "4.3.1",
+        ONE,
         (3, 4),
         lambda cluster: recipes.last_replica_standing(
             cluster, partitions=24, first=ON_4, more=ON_3 - ON_4

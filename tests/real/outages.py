@@ -16,6 +16,7 @@ from tests.real.archive import pack, suffix, unpack
 from tests.real.cache import CACHE, made_once, quick_scratch
 from tests.real.cluster import KafkaCluster
 from tests.real.recipes import TOPIC
+from tests.real.releases import ONE
 
 OFFLINE_TIMEOUT = 60.0
 # What an archive depends on besides its parameters; a change here makes it anew.
@@ -46,7 +47,7 @@ class Outage:
         return hashed.hexdigest()[:12]
 
 
-def last_replica_standing(version: str = "4.3.1", min_isr: int = 1) -> Outage:
+def last_replica_standing(version: str = ONE, min_isr: int = 1) -> Outage:
     """Topic `orders`, a partition for each order of the replicas 1, 2, 3, 4.
 
     Brokers 3 (1500 records each) and 4 (1000) are back; 1 and 2 hold 2500 and 2000 and are dead.
@@ -54,7 +55,7 @@ def last_replica_standing(version: str = "4.3.1", min_isr: int = 1) -> Outage:
     return _standing("last-replica-standing", version, min_isr=min_isr)
 
 
-def stale_tail(version: str = "4.3.1") -> Outage:
+def stale_tail(version: str = ONE) -> Outage:
     """Topic `orders`, one partition on 1, 2, 4; brokers 1 and 4 are back.
 
     Broker 1 has 1200 records of epoch 0, broker 4 has 1100 up to epoch 2, which must win.
@@ -62,7 +63,7 @@ def stale_tail(version: str = "4.3.1") -> Outage:
     return Outage("stale-tail", version, (1, 4), recipes.stale_tail)
 
 
-def many_partitions(version: str = "4.3.1", count: int = 500) -> Outage:
+def many_partitions(version: str = ONE, count: int = 500) -> Outage:
     """`last_replica_standing` with `count` partitions of few records: broker 3 has 15, 4 has 10."""
     # Two indexes a replica would be 20 MiB of address space each.
     small_indexes = {"log.index.size.max.bytes": "4096"}

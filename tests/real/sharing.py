@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.real.cluster import KafkaCluster
 from tests.real.outages import Outage, restore
+from tests.real.releases import ONE
 
 
 @dataclass(slots=True)
@@ -21,9 +22,7 @@ class SharedClusters:
     capacity: int = 2
     _running: dict[object, KafkaCluster] = field(default_factory=dict)
 
-    def plain(
-        self, version: str = "4.3.1", brokers: int = 4, *, secured: bool = False
-    ) -> KafkaCluster:
+    def plain(self, version: str = ONE, brokers: int = 4, *, secured: bool = False) -> KafkaCluster:
         """A healthy cluster."""
 
         def start() -> KafkaCluster:

@@ -9,9 +9,10 @@ from kafka_unclean_recovery.emulator.emulation import Emulation
 from tests.emulator.steps import KEY, TOPIC, create, elect_unclean, lose, opened, partition
 from tests.log_dir.cluster_metadata_encoder import batch
 from tests.real.dumped_metadata import dumped, ours
+from tests.real.releases import ONE
 from tests.real.tools import run_tool
 
-VERSION = "4.3.1"
+VERSION = ONE
 METADATA = f"__cluster_metadata-0/{0:020}.log"
 KINDS = {
     "BROKER_REGISTRATION_CHANGE_RECORD",

@@ -13,6 +13,7 @@ from tests.real.metadata import QUIETLY
 from tests.real.outages import Outage, last_replica_standing
 from tests.real.recipes import TOPIC
 from tests.real.records import consume_all, create_topic
+from tests.real.releases import AND_THE_OLDEST
 from tests.real.tap import ELECT_LEADERS, Gate
 from tests.real.waiting import wait_until
 from tests.real.watching import PROMPT, Commands, Watched, outcomes
@@ -71,7 +72,7 @@ def test_a_designated_broker_that_dies_in_the_last_moment_is_never_reported_as_e
     troubled.wait_for_orders(before)
 
 
-@pytest.mark.parametrize("version", ["4.3.1", "3.9.1"])
+@pytest.mark.parametrize("version", AND_THE_OLDEST)
 def test_a_partition_whose_last_leader_returned_meanwhile_is_already_online(
     restored: Callable[[Outage], KafkaCluster], commands: Commands, version: str
 ) -> None:

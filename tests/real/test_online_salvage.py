@@ -38,12 +38,13 @@ from tests.real.live_tail_recipe import (
 from tests.real.metadata import QUIETLY, SILENT
 from tests.real.outages import Outage, stale_tail
 from tests.real.recipes import TOPIC
+from tests.real.releases import ONE
 from tests.real.salvage_recipe import CODECS, Acknowledged
 from tests.real.tools import run_tool
 from tests.real.watching import PROMPT, Commands, journal_lines, outcomes
 from tests.real.witnesses import records_of
 
-VERSION = "4.3.1"
+VERSION = ONE
 TIMEOUT = 60.0
 PARTITIONS = [(CODED, n) for n in range(len(CODECS))] + [(PAID, n) for n in range(3)]
 ELECT = ("--all-offline-partitions", "--automated-recovery", "--yes", "--format", "json")

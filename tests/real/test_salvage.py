@@ -15,6 +15,7 @@ import pytest
 import kafka_unclean_recovery
 from tests.real.archive import unpack
 from tests.real.outages import saved, stale_tail
+from tests.real.releases import AND_THE_OLDEST, ONE
 from tests.real.salvage_recipe import (
     CODECS,
     CODED,
@@ -29,7 +30,7 @@ from tests.real.salvage_recipe import (
 from tests.real.salvages import DEAD, TIMEOUT, Row, Salvage, acknowledged, salvaged
 from tests.real.tools import run_tool
 
-VERSION = "4.3.1"
+VERSION = ONE
 SCHEMA = Path(kafka_unclean_recovery.__file__).parent / "schemas" / "salvage-1.schema.json"
 
 
@@ -143,7 +144,7 @@ def test_segments_are_the_brokers_bytes(salvage: Salvage) -> None:
         assert len(ours) == sum(segment["size"] for segment in row["segments"]) > 0
 
 
-@pytest.mark.parametrize("version", ["4.3.1", "3.9.1"])
+@pytest.mark.parametrize("version", AND_THE_OLDEST)
 def test_a_tail_that_an_earlier_election_gave_up_is_salvaged_where_the_logs_part(
     version: str, tmp_path: Path
 ) -> None:

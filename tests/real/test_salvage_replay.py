@@ -19,6 +19,7 @@ from tests.real.cli import Cli, Finished
 from tests.real.cluster import KafkaCluster
 from tests.real.odd_records import odd_records, odd_salvage, refused
 from tests.real.records import create_topic
+from tests.real.releases import AND_THE_OLDEST
 from tests.real.salvage_recipe import (
     BROKERS,
     CODECS,
@@ -42,7 +43,7 @@ from tests.real.salvages import (
 )
 from tests.real.waiting import wait_until
 
-VERSIONS = ("4.3.1", "3.9.1")
+VERSIONS = AND_THE_OLDEST
 OURS = "kafka-unclean-recovery."
 COUNTS = {CODED: len(CODECS), TRANSACTIONS: TRANSACTION_PARTITIONS}
 # What the dead held beyond the survivor, by how its transaction ended.

@@ -41,8 +41,9 @@ from tests.real.disks_recipe import (
     disks_at_rest,
 )
 from tests.real.properties import node_directory
+from tests.real.releases import ONE
 
-VERSIONS = ("4.3.1", "3.9.1", "3.6.2")
+VERSIONS = (ONE, "3.9.1", "3.6.2")
 MODES = ("fast", "recover", "deep")
 CONTROLLER = 101
 # Deleted while its broker was down: no broker answers for it any more.
@@ -212,7 +213,7 @@ def _fingerprint(directory: Path) -> dict[str, tuple[int, int, int]]:
 
 def test_a_directory_that_a_running_broker_holds_is_read_and_said_to_move(tmp_path: Path) -> None:
     directory = tmp_path / "cluster"
-    disks_at_rest("4.3.1", directory)
+    disks_at_rest(ONE, directory)
     with KafkaCluster(directory) as cluster:
         cluster.start((CONTROLLER, STOPPED))
         log_dirs = cluster.log_dirs(STOPPED)

@@ -11,12 +11,13 @@ from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.spark.scan.job import Home
 from kafka_unclean_recovery.spark.scan.run import scan
 from tests.real.disks_recipe import disks_at_rest
+from tests.real.releases import AND_THE_OLDEST
 from tests.spark.scans import asked, in_one_process, info_in
 
 pytestmark = pytest.mark.real
 
 # Two disks a broker, all codecs, transactions, a compacted topic, segments large and many.
-VERSIONS = ("4.3.1", "3.9.1")
+VERSIONS = AND_THE_OLDEST
 SHARE = 4096
 
 

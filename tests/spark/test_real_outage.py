@@ -12,11 +12,12 @@ from typer.testing import CliRunner
 
 from kafka_unclean_recovery.cli.commands.whole_program import app
 from tests.real.properties import node_directory
+from tests.real.releases import AND_THE_OLDEST
 from tests.real.salvage_recipe import BROKERS, SURVIVOR, salvage_outage
 
 pytestmark = [pytest.mark.real, pytest.mark.usefixtures("spark")]
 
-VERSIONS = ("4.3.1", "3.9.1")
+VERSIONS = AND_THE_OLDEST
 DEAD = tuple(broker for broker in BROKERS if broker != SURVIVOR)
 EXCLUDED = ("--exclude-brokers", ",".join(map(str, DEAD)))
 
