@@ -17,6 +17,7 @@ from kafka_unclean_recovery.emulator.controller import records as rec
 from kafka_unclean_recovery.emulator.controller.records import Record
 from kafka_unclean_recovery.emulator.controller.releases import Release
 from kafka_unclean_recovery.log_dir.metadata import records as keys
+from kafka_unclean_recovery.log_dir.metadata.encoding import unsigned_varint
 from kafka_unclean_recovery.log_dir.metadata.image import BROKER_RESOURCE, TOPIC_RESOURCE
 
 METADATA_VERSION = "metadata.version"
@@ -27,15 +28,6 @@ _FRAME_VERSION = 1
 _NO_EPOCH = 0
 
 _INT8, _INT16, _INT32, _INT64 = (struct.Struct(f">{code}").pack for code in "bhiq")
-
-
-def unsigned_varint(value: int) -> bytes:
-    encoded = bytearray()
-    while value >= 0x80:
-        encoded.append(value & 0x7F | 0x80)
-        value >>= 7
-    encoded.append(value)
-    return bytes(encoded)
 
 
 def _string(text: str | None) -> bytes:
