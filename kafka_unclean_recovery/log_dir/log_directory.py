@@ -23,7 +23,7 @@ from kafka_unclean_recovery.model import TopicPartition
 # The file holds the partitions that the log cleaner has cleaned, each with its first offset not
 # cleaned.
 CLEANED = "cleaner-offset-checkpoint"
-_LOCK = ".lock"
+LOCK = ".lock"
 
 Offsets = Mapping[TopicPartition, int]
 
@@ -100,7 +100,7 @@ def _links(inside: Sequence[Entry]) -> Iterator[str]:
 
 def _held(folder: Folder) -> Iterator[str]:
     """Yield a problem if a running broker locks the file .lock; a broker that died does not."""
-    process = folder.lock_holder(_LOCK)
+    process = folder.lock_holder(LOCK)
     if process is not None:
         yield (
             f"a running process ({process}) holds it: what is read may move meanwhile; ask the"

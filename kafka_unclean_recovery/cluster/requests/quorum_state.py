@@ -48,6 +48,7 @@ class Quorum:
     voters: tuple[Fetcher, ...]
     observers: tuple[Fetcher, ...]
     tells_times: bool
+    leader_epoch: int = _NOT_TOLD
 
     @property
     def now_ms(self) -> int | None:
@@ -133,6 +134,7 @@ def _quorum(partition: Mapping[str, Any]) -> Quorum:
         voters,
         _fetchers(partition["observers"]),
         leader is not None and leader.fetched_ms is not None,
+        partition["leader_epoch"],
     )
 
 

@@ -15,7 +15,7 @@ and no offset is ever missing. A record in a batch is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 from kafka_unclean_recovery.log_dir.metadata.codec import Reader
@@ -72,6 +72,15 @@ class Batch:
     @property
     def end_offset(self) -> int:
         return self.base_offset + self.count
+
+    @property
+    def size(self) -> int:
+        """Return the bytes of the whole batch."""
+        return V2.size + len(self._records)
+
+    def same_as(self, other: Batch) -> bool:
+        """Return True when both are the same batch of the log, wherever in its file each lies."""
+        return replace(self, position=0) == replace(other, position=0)
 
     def records(self) -> list[KeyValue]:
         """Return the key and value of each record. Raises BadFormat."""

@@ -136,6 +136,10 @@ class MetadataImage:
     configs: dict[tuple[int, str], dict[str, str]] = field(default_factory=dict, repr=False)
     features: dict[str, int] = field(default_factory=dict)
     voters: tuple[int, ...] = ()
+    voter_set: tuple[Mapping[str, Any], ...] = ()
+    """The voters as VotersRecord has them (KIP-853), empty for a static quorum."""
+    controllers: dict[int, tuple[Endpoint, ...]] = field(default_factory=dict)
+    """The controllers that registered (3.7 and later), with their listeners."""
     quorum_leader: int | None = None
     kraft_version: int = 0
     unknown: Counter[UnknownRecord] = field(default_factory=Counter)
@@ -168,6 +172,8 @@ class MetadataImage:
             self.quorum_leader = record.fields["leader_id"]
         if record.type in (records.LEADER_CHANGE, records.KRAFT_VOTERS):
             self.voters = tuple(sorted(voter["voter_id"] for voter in record.fields["voters"]))
+        if record.type == records.KRAFT_VOTERS:
+            self.voter_set = record.fields["voters"]
         if record.type == records.KRAFT_VERSION:
             self.kraft_version = record.fields["k_raft_version"]
 
@@ -226,6 +232,17 @@ def _register_broker(image: MetadataImage, fields: Fields) -> Refusal:
 def _unregister_broker(image: MetadataImage, fields: Fields) -> Refusal:
     known = image.brokers.pop(fields["broker_id"], None)
     return _NEVER_REGISTERED if known is None else None
+
+
+def _register_controller(image: MetadataImage, fields: Fields) -> Refusal:
+    listeners = tuple(Endpoint(**endpoint) for endpoint in fields["end_points"])
+    image.controllers[fields["controller_id"]] = listeners
+    return None
+
+
+def _unregister_controller(image: MetadataImage, fields: Fields) -> Refusal:
+    image.controllers.pop(fields["controller_id"], None)
+    return None
 
 
 def _change_broker(image: MetadataImage, broker: int, epoch: int, **changes: Any) -> Refusal:
@@ -343,6 +360,8 @@ _APPLY: Mapping[int, Callable[[MetadataImage, Fields], Refusal]] = {
     records.FEATURE_LEVEL: _set_feature,
     records.BROKER_REGISTRATION_CHANGE: _change_registration,
     records.CLEAR_ELR: _clear_elr,
+    records.REGISTER_CONTROLLER: _register_controller,
+    records.UNREGISTER_CONTROLLER: _unregister_controller,
 }
 
 

@@ -135,6 +135,12 @@ BEGIN_TRANSACTION = 23
 END_TRANSACTION = 24
 ABORT_TRANSACTION = 25
 CLEAR_ELR = 28
+REGISTER_CONTROLLER = 27
+UNREGISTER_CONTROLLER = 29
+DELEGATION_TOKEN, REMOVE_DELEGATION_TOKEN = 10, 26
+SCRAM_CREDENTIAL, REMOVE_SCRAM_CREDENTIAL = 11, 22
+CLIENT_QUOTA, PRODUCER_IDS = 14, 15
+ACCESS_CONTROL_ENTRY, REMOVE_ACCESS_CONTROL_ENTRY = 18, 19
 
 # The keys 6, 13 and 16 have named no record since before 3.6.
 _METADATA: Mapping[int, _Layout] = {
@@ -200,7 +206,7 @@ _METADATA: Mapping[int, _Layout] = {
     FENCE_BROKER: _layout("FenceBrokerRecord", 0, Field("id", INT32), Field("epoch", INT64)),
     UNFENCE_BROKER: _layout("UnfenceBrokerRecord", 0, Field("id", INT32), Field("epoch", INT64)),
     REMOVE_TOPIC: _layout("RemoveTopicRecord", 0, Field("topic_id", UUID)),
-    10: _layout(
+    DELEGATION_TOKEN: _layout(
         "DelegationTokenRecord",
         0,
         Field("owner", STRING),
@@ -211,7 +217,7 @@ _METADATA: Mapping[int, _Layout] = {
         Field("expiration_timestamp", INT64),
         Field("token_id", STRING),
     ),
-    11: _layout(
+    SCRAM_CREDENTIAL: _layout(
         "UserScramCredentialRecord",
         0,
         Field("name", STRING),
@@ -224,7 +230,7 @@ _METADATA: Mapping[int, _Layout] = {
     FEATURE_LEVEL: _layout(
         "FeatureLevelRecord", 0, Field("name", STRING), Field("feature_level", INT16)
     ),
-    14: _layout(
+    CLIENT_QUOTA: _layout(
         "ClientQuotaRecord",
         0,
         Field(
@@ -235,7 +241,7 @@ _METADATA: Mapping[int, _Layout] = {
         Field("value", FLOAT64),
         Field("remove", BOOL),
     ),
-    15: _layout(
+    PRODUCER_IDS: _layout(
         "ProducerIdsRecord",
         0,
         Field("broker_id", INT32),
@@ -252,7 +258,7 @@ _METADATA: Mapping[int, _Layout] = {
         Field("log_dirs", _DIRECTORIES, since=2, tag=2, default=()),
         _changed("cordoned_log_dirs", 3, UUID, since=3),
     ),
-    18: _layout(
+    ACCESS_CONTROL_ENTRY: _layout(
         "AccessControlEntryRecord",
         0,
         Field("id", UUID),
@@ -264,10 +270,10 @@ _METADATA: Mapping[int, _Layout] = {
         Field("operation", INT8),
         Field("permission_type", INT8),
     ),
-    19: _layout("RemoveAccessControlEntryRecord", 0, Field("id", UUID)),
+    REMOVE_ACCESS_CONTROL_ENTRY: _layout("RemoveAccessControlEntryRecord", 0, Field("id", UUID)),
     NO_OP: _layout("NoOpRecord", 0),
     21: _layout("ZkMigrationStateRecord", 0, Field("zk_migration_state", INT8)),
-    22: _layout(
+    REMOVE_SCRAM_CREDENTIAL: _layout(
         "RemoveUserScramCredentialRecord", 0, Field("name", STRING), Field("mechanism", INT8)
     ),
     BEGIN_TRANSACTION: _layout("BeginTransactionRecord", 0, Field("name", nullable_string, tag=0)),
@@ -275,8 +281,8 @@ _METADATA: Mapping[int, _Layout] = {
     ABORT_TRANSACTION: _layout(
         "AbortTransactionRecord", 0, Field("reason", nullable_string, tag=0)
     ),
-    26: _layout("RemoveDelegationTokenRecord", 0, Field("token_id", STRING)),
-    27: _layout(
+    REMOVE_DELEGATION_TOKEN: _layout("RemoveDelegationTokenRecord", 0, Field("token_id", STRING)),
+    REGISTER_CONTROLLER: _layout(
         "RegisterControllerRecord",
         0,
         Field("controller_id", INT32),
@@ -286,7 +292,9 @@ _METADATA: Mapping[int, _Layout] = {
         Field("features", _SUPPORTED_FEATURES),
     ),
     CLEAR_ELR: _layout("ClearElrRecord", 0, Field("topic_name", STRING)),
-    29: _layout("UnregisterControllerRecord", 0, Field("controller_id", INT32)),  # (4.4)
+    UNREGISTER_CONTROLLER: _layout(
+        "UnregisterControllerRecord", 0, Field("controller_id", INT32)
+    ),  # (4.4)
 }
 
 LEADER_CHANGE = 2
