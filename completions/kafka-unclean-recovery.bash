@@ -226,6 +226,75 @@ _kafka_unclean_recovery_spark() {
     local commands=""; ((COMP_CWORD > 2)) || commands="scan plan salvage"
     _kafka_unclean_recovery__reply < <(compgen -W "$commands --help" -- "$cur")
 }
+_kafka_unclean_recovery_quorum_inspect() {
+    local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
+    if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
+    case "$prev" in
+        --bootstrap-server) COMPREPLY=(); return ;;
+        --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+    esac
+    if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return; fi
+    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --format --log-format --help" -- "$cur")
+}
+_kafka_unclean_recovery_quorum_plan() {
+    local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
+    if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
+    case "$prev" in
+        --new-controller) COMPREPLY=(); return ;;
+        --plan-output-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --lost-controllers) COMPREPLY=(); return ;;
+        --without-copies-of) COMPREPLY=(); return ;;
+        --controller-quorum-voters) COMPREPLY=(); return ;;
+        --controller-listener-name) COMPREPLY=(); return ;;
+        --bootstrap-server) COMPREPLY=(); return ;;
+        --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+    esac
+    if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return; fi
+    _kafka_unclean_recovery__reply < <(compgen -W "--new-controller --plan-output-file --lost-controllers --without-copies-of --controller-quorum-voters --controller-listener-name --bootstrap-server --command-config --format --log-format --help" -- "$cur")
+}
+_kafka_unclean_recovery_quorum_seed() {
+    local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
+    if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
+    case "$prev" in
+        --plan) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --output-dir) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
+        --journal) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+    esac
+    _kafka_unclean_recovery__reply < <(compgen -W "--plan --output-dir --yes --journal --log-format --help" -- "$cur")
+}
+_kafka_unclean_recovery_quorum_verify() {
+    local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
+    if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
+    case "$prev" in
+        --plan) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --bootstrap-controller) COMPREPLY=(); return ;;
+        --bootstrap-server) COMPREPLY=(); return ;;
+        --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --timeout-ms) COMPREPLY=(); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+    esac
+    _kafka_unclean_recovery__reply < <(compgen -W "--plan --bootstrap-controller --bootstrap-server --command-config --timeout-ms --format --log-format --help" -- "$cur")
+}
+_kafka_unclean_recovery_quorum() {
+    local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
+    if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
+    if ((COMP_CWORD > 2)); then case "${COMP_WORDS[2]}" in
+        inspect) _kafka_unclean_recovery_quorum_inspect "$@"; return ;;
+        plan) _kafka_unclean_recovery_quorum_plan "$@"; return ;;
+        seed) _kafka_unclean_recovery_quorum_seed "$@"; return ;;
+        verify) _kafka_unclean_recovery_quorum_verify "$@"; return ;;
+    esac; fi
+    case "$prev" in
+    esac
+    local commands=""; ((COMP_CWORD > 2)) || commands="inspect plan seed verify"
+    _kafka_unclean_recovery__reply < <(compgen -W "$commands --help" -- "$cur")
+}
 _kafka_unclean_recovery_emulator_ctl() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
     if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
@@ -272,6 +341,7 @@ _kafka_unclean_recovery() {
         report) _kafka_unclean_recovery_report "$@"; return ;;
         salvage) _kafka_unclean_recovery_salvage "$@"; return ;;
         spark) _kafka_unclean_recovery_spark "$@"; return ;;
+        quorum) _kafka_unclean_recovery_quorum "$@"; return ;;
         emulator) _kafka_unclean_recovery_emulator "$@"; return ;;
     esac; fi
     case "$prev" in
@@ -301,7 +371,7 @@ _kafka_unclean_recovery() {
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
-    local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan doctor explain approve aftercare report salvage spark emulator"
+    local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan doctor explain approve aftercare report salvage spark quorum emulator"
     _kafka_unclean_recovery__reply < <(compgen -W "$commands --bootstrap-server --command-config --all-offline-partitions --path-to-json-file --show-replica-info --manual-recovery-output-file --automated-recovery --recovery-duration-ms --recovery-election-attempts --wait-for-brokers --format --yes --accept-loss --canary --wave-size --plan --require-approval --journal --ignore-journal --salvage-dir --allow-loss --resume --plan-output-file --replica-info-file --log-dirs --transport --election-method --replica-log-info-dialect --metrics-file --log-format --version --help" -- "$cur")
 }
 complete -o filenames -F _kafka_unclean_recovery kafka-unclean-recovery

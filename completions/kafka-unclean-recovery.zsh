@@ -204,6 +204,62 @@ _arguments \
     '1:command:(scan plan salvage)' \
     '(1)--help[Show this message and exit]'
 return ;;
+quorum)
+shift words; ((CURRENT--))
+if ((CURRENT > 2)); then case "$words[2]" in
+inspect)
+shift words; ((CURRENT--))
+_arguments \
+    '--bootstrap-server=[Brokers that still run; by default none is asked]:value: ' \
+    '--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
+    '--format=[Format of the result on stdout]:value:(table json)' \
+    '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '--help[Show this message and exit]' \
+    '*:directory:_files -/'
+return ;;
+plan)
+shift words; ((CURRENT--))
+_arguments \
+    '--new-controller=[Controller to be made]:value: ' \
+    '--plan-output-file=[Write the plan to this new file]:file:_files' \
+    '--lost-controllers=[Voters that are gone for good]:value: ' \
+    '--without-copies-of=[Brokers and controllers whose copies can'\''t be read]:value: ' \
+    '--controller-quorum-voters=[The line controller.quorum.voters of the lost cluster; needed where its log does not tell the voters or their addresses]:value: ' \
+    '--controller-listener-name=[The name in controller.listener.names]:value: ' \
+    '--bootstrap-server=[Brokers that still run; by default none is asked]:value: ' \
+    '--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
+    '--format=[Format of the result on stdout]:value:(table json)' \
+    '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '--help[Show this message and exit]' \
+    '*:directory:_files -/'
+return ;;
+seed)
+shift words; ((CURRENT--))
+_arguments \
+    '--plan=[Plan that quorum plan wrote]:file:_files' \
+    '--output-dir=[Write it to this new directory  log.dirs of the new controller]:directory:_files -/' \
+    '--yes[Do not ask on a terminal]' \
+    '--journal=[File in which each step is written before it is taken; by default a new file under kafka-unclean-recovery in $XDG_STATE_HOME or $HOME/.local/state]:file:_files' \
+    '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '--help[Show this message and exit]'
+return ;;
+verify)
+shift words; ((CURRENT--))
+_arguments \
+    '--plan=[Plan that quorum plan wrote]:file:_files' \
+    '--bootstrap-controller=[The new controller]:value: ' \
+    '--bootstrap-server=[Brokers that still run; by default none is asked]:value: ' \
+    '--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
+    '--timeout-ms=[How long to wait until all holds]:value: ' \
+    '--format=[Format of the result on stdout]:value:(table json)' \
+    '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '--help[Show this message and exit]'
+return ;;
+esac; fi
+_arguments \
+    '1:command:(inspect plan seed verify)' \
+    '(1)--help[Show this message and exit]'
+return ;;
 emulator)
 shift words; ((CURRENT--))
 if ((CURRENT > 2)); then case "$words[2]" in
@@ -234,7 +290,7 @@ _arguments \
 return ;;
 esac; fi
 _arguments \
-    '1:command:(scan-log-dirs plan doctor explain approve aftercare report salvage spark emulator)' \
+    '1:command:(scan-log-dirs plan doctor explain approve aftercare report salvage spark quorum emulator)' \
     '(1)--bootstrap-server=[Brokers to contact first, to find the others; required unless a command is given]:value: ' \
     '(1)--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
     '(1)--all-offline-partitions[All partitions without a leader; give this or --path-to-json-file]' \

@@ -30,6 +30,11 @@ from kafka_unclean_recovery.formats.printed import (
     SalvageReplayJson,
     SparkSalvageJson,
 )
+from kafka_unclean_recovery.formats.quorum import (
+    QuorumInspectJson,
+    QuorumPlanJson,
+    QuorumVerifyJson,
+)
 from kafka_unclean_recovery.formats.replica_info import ReplicaInfoJson
 from kafka_unclean_recovery.formats.report import ReportJson
 from kafka_unclean_recovery.formats.salvage import SalvageJson
@@ -56,6 +61,15 @@ DOCUMENTS: Mapping[str, tuple[type, str]] = {
     ),
     "plan": (PlanJson, "Plan of kafka-unclean-recovery, format 1"),
     "post-mortem": (PostMortemJson, "Post-mortem of kafka-unclean-recovery, format 1"),
+    "quorum-inspect": (
+        QuorumInspectJson,
+        "kafka-unclean-recovery quorum inspect --format json, format 1",
+    ),
+    "quorum-plan": (QuorumPlanJson, "Plan of kafka-unclean-recovery quorum plan, format 1"),
+    "quorum-verify": (
+        QuorumVerifyJson,
+        "kafka-unclean-recovery quorum verify --format json, format 1",
+    ),
     "replica-info": (ReplicaInfoJson, "Replica info of kafka-unclean-recovery, format 1"),
     "report": (ReportJson, "Report of kafka-unclean-recovery, format 1"),
     "resume": (ResumeJson, "kafka-unclean-recovery --resume --format json, format 1"),

@@ -35,6 +35,7 @@ ALLOWED = {
     "post_mortem": {"files", "formats", "planning", "report"},
     "doctor": {"cluster", "deadline", "files", "formats", "planning", "report", "transport"},
     "log_dir": {"files", "planning", "signals"},
+    "quorum": {"cluster", "deadline", "files", "formats", "log_dir", "report"},
     "stores": {"log_dir"},
     "salvage": {"files", "formats", "log_dir", "planning", "report"},
     "salvage/live": {"cluster", "deadline", "files", "log_dir", "salvage"},

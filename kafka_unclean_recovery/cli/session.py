@@ -128,7 +128,7 @@ def connection_flags(bootstrap_server: str, config: Path | None) -> list[str]:
     return ["--bootstrap-server", bootstrap_server, *given]
 
 
-def _client_config(path: Path | None) -> ClientConfig:
+def client_config(path: Path | None) -> ClientConfig:
     """Return the configuration of a client file; plaintext without one. Raises ConfigError."""
     if path is None:
         return ClientConfig()
@@ -144,7 +144,7 @@ def check_connection(bootstrap_server: str, command_config: Path | None) -> None
     piped = command_config is not None and command_config.is_fifo()
     try:
         parse_bootstrap(bootstrap_server)
-        _client_config(None if piped else command_config)
+        client_config(None if piped else command_config)
     except ConfigError as error:
         raise usage(str(error)) from None
 
@@ -160,7 +160,7 @@ def run(
     code."""
     try:
         bootstrap = parse_bootstrap(bootstrap_server)
-        config = _client_config(command_config)
+        config = client_config(command_config)
     except ConfigError as error:
         console.say(str(error))
         return USAGE

@@ -10,6 +10,7 @@ from kafka_unclean_recovery.cli.commands import (
     doctor,
     emulator,
     explain,
+    quorum,
     report,
     salvage,
     scan_log_dirs,
@@ -38,6 +39,7 @@ app.command(aftercare.NAME, short_help="Show what an unclean election left behin
 app.command(report.NAME, short_help="Write the post-mortem of a run from its journal.")(
     report.report
 )
+app.add_typer(quorum.app, name=quorum.NAME)
 app.add_typer(emulator.app, name=emulator.NAME)
 app.command(complete.NAME, hidden=True)(complete.complete)
 

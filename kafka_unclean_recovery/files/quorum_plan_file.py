@@ -1,0 +1,21 @@
+"""The plan of a new metadata quorum, read back. Pure."""
+
+from __future__ import annotations
+
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.files.codec import decode, load_kind
+from kafka_unclean_recovery.files.json_text import Place
+from kafka_unclean_recovery.files.plan_file import plan_digest
+from kafka_unclean_recovery.formats.quorum import QuorumPlanJson
+
+KIND = "quorum-plan"
+
+
+def read_quorum_plan(text: str, source: str) -> QuorumPlanJson:
+    """Of a file of `quorum plan --plan-output-file`. Raises InputError, which names `source`."""
+    give = "give a file that `quorum plan --plan-output-file` wrote"
+    document = load_kind(text, source, KIND, give, "use the version of this tool that wrote it")
+    plan = decode(document, QuorumPlanJson, Place(source))
+    if plan.digest != plan_digest(document):
+        raise InputError(f"{source}: digest: it was changed after it was written; plan again")
+    return plan

@@ -1,0 +1,178 @@
+"""Read one node's copy of the metadata log: how far it goes, where its end is, and what the node
+knows of the quorum."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kafka_unclean_recovery.log_dir.errors import BadFormat
+from kafka_unclean_recovery.log_dir.log_directory import LOCK
+from kafka_unclean_recovery.log_dir.metadata.batches import MetadataFile
+from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import (
+    ClusterMetadata,
+    SnapshotId,
+    read_metadata,
+)
+from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
+from kafka_unclean_recovery.log_dir.metadata.newest import doubts
+from kafka_unclean_recovery.log_dir.small_files.properties_files import (
+    META_PROPERTIES,
+    MetaProperties,
+    parse_meta_properties,
+)
+from kafka_unclean_recovery.log_dir.small_files.quorum_state import (
+    QUORUM_STATE,
+    QuorumState,
+    parse_quorum_state,
+)
+from kafka_unclean_recovery.log_dir.tree import Unreadable
+from kafka_unclean_recovery.quorum.log_end import LogEnd, log_end, segments_of
+from kafka_unclean_recovery.quorum.places import Place, metadata_files, opened
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """A listener of a controller, under its name in the configuration."""
+
+    name: str
+    host: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class Voter:
+    """A voter of the quorum. `directory_id` (8-4-4-4-12 hex digits) is None for a voter of a static
+    quorum, and so are the listeners empty unless the controller registered."""
+
+    id: int
+    directory_id: str | None
+    listeners: tuple[Listener, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A copy of the metadata log, without what it says about topics.
+
+    `end_offset` is exclusive, `log_start_offset` inclusive: the first offset that a segment has;
+    `last_timestamp_ms` is ms since the Unix epoch. `held_by` is the process that locks the log
+    directory. `problems` are sentences on what may be missing.
+    """
+
+    place: Place
+    owner: MetaProperties | None
+    snapshot: SnapshotId | None
+    log_start_offset: int
+    last_epoch: int
+    end_offset: int
+    last_timestamp_ms: int | None
+    end: LogEnd
+    kraft_version: int
+    voters: tuple[Voter, ...]
+    quorum_state: QuorumState | None
+    held_by: int | None
+    problems: tuple[str, ...]
+
+    @property
+    def authority(self) -> tuple[int, int]:
+        """Return the rank of the copy: of two, the greater (last epoch, end offset) can lead."""
+        return self.last_epoch, self.end_offset
+
+    @property
+    def node(self) -> int | None:
+        return None if self.owner is None else self.owner.node_id
+
+    @property
+    def name(self) -> str:
+        return f"node {self.node} ({self.place})" if self.owner else str(self.place)
+
+    @property
+    def newest_epoch(self) -> int:
+        """Return the greatest epoch that the node has seen, in its log or in its quorum-state."""
+        seen = -1 if self.quorum_state is None else self.quorum_state.leader_epoch
+        return max(self.last_epoch, seen)
+
+
+def read_copy(place: Place) -> tuple[Copy, MetadataImage]:
+    """Read one copy, and the state of the cluster that it has. Raises BadFormat, Unreadable."""
+    problems: list[str] = []
+    with metadata_files(place) as files:
+        metadata = read_metadata(files)
+        end = log_end(files, metadata)
+        bases = [base for base, _ in segments_of(files)]
+    owner, held_by = (None, None) if place.alone else _owner(place)
+    copy = Copy(
+        place=place,
+        owner=owner,
+        snapshot=metadata.snapshot,
+        log_start_offset=min(bases, default=metadata.end_offset),
+        last_epoch=-1 if metadata.last_epoch is None else metadata.last_epoch,
+        end_offset=metadata.end_offset,
+        last_timestamp_ms=metadata.last_timestamp_ms,
+        end=end,
+        kraft_version=metadata.image.kraft_version,
+        voters=voters_of(metadata.image),
+        quorum_state=_quorum_state(place, problems),
+        held_by=held_by,
+        problems=(*problems, *_doubts(metadata, end)),
+    )
+    return copy, metadata.image
+
+
+def voters_of(image: MetadataImage) -> tuple[Voter, ...]:
+    """Return the voters that the log tells: by the last VotersRecord, else by the last LeaderChange
+    with the listeners of controllers that registered."""
+    if image.voter_set:
+        return tuple(
+            Voter(
+                found["voter_id"],
+                str(found["voter_directory_id"]),
+                tuple(Listener(e["name"], e["host"], e["port"]) for e in found["endpoints"]),
+            )
+            for found in sorted(image.voter_set, key=lambda each: int(each["voter_id"]))
+        )
+    return tuple(
+        Voter(
+            id_,
+            None,
+            tuple(Listener(e.name, e.host, e.port) for e in image.controllers.get(id_, ())),
+        )
+        for id_ in image.voters
+    )
+
+
+def same_directory(voter: Voter, owner: MetaProperties) -> bool:
+    """Return False when the voter is known to be another directory than this one."""
+    if voter.directory_id is None or owner.directory_id is None:
+        return True
+    return uuid.UUID(voter.directory_id) == uuid.UUID(owner.directory_id)
+
+
+def _doubts(metadata: ClusterMetadata, end: LogEnd) -> Sequence[str]:
+    """Return what the metadata may leave out; that a log ends at a torn batch is no doubt."""
+    torn = metadata.stopped is not None and end.damage is None
+    return [d for d in doubts(metadata) if not (torn and d.endswith(metadata.stopped or ""))]
+
+
+def _owner(place: Place) -> tuple[MetaProperties, int | None]:
+    with place.within.open() as folder:
+        data = folder.read_whole(META_PROPERTIES)
+        if data is None:
+            raise Unreadable(f"{META_PROPERTIES}: there is none")
+        return parse_meta_properties(data), folder.lock_holder(LOCK)
+
+
+def _quorum_state(place: Place, problems: list[str]) -> QuorumState | None:
+    try:
+        with opened(place) as folder:
+            data = folder.read_whole(QUORUM_STATE)
+            return None if data is None else parse_quorum_state(data)
+    except BadFormat as error:
+        problems.append(f"{error}; the epochs that this node saw are not known")
+        return None
+
+
+def segment_files(files: Sequence[MetadataFile]) -> list[MetadataFile]:
+    """Return the segments by their base offsets."""
+    return [file for _, file in segments_of(files)]

@@ -1,0 +1,140 @@
+"""What was seen of the copies, as JSON and as a table. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kafka_unclean_recovery.formats.quorum import CopyJson, QuorumInspectJson, QuorumVerifyJson
+from kafka_unclean_recovery.model import Finding
+from kafka_unclean_recovery.quorum.copies import Copy
+from kafka_unclean_recovery.quorum.data_signs import Signs
+from kafka_unclean_recovery.quorum.parting import Relation
+from kafka_unclean_recovery.quorum.refusals import role, stuck_voters, time_text
+from kafka_unclean_recovery.quorum.seed_plan import voter_json
+from kafka_unclean_recovery.quorum.survey import Compared, Survey
+from kafka_unclean_recovery.report.table import page, table
+from kafka_unclean_recovery.wording import one_line
+
+_COLUMNS = (
+    ("", "node", "right"),
+    ("", "role", "left"),
+    ("last", "epoch", "right"),
+    ("end", "offset", "right"),
+    ("log", "start", "right"),
+    ("last record", "written", "left"),
+    ("kraft", "version", "right"),
+    ("", "voters", "left"),
+    ("beside", "the best", "left"),
+    ("", "directory", "left"),
+)
+
+
+def copies_json(survey: Survey) -> list[CopyJson]:
+    """Return all copies, the best first."""
+    best = [] if survey.best is None else [_copy_json(survey.best, None, survey)]
+    return best + [_copy_json(other.copy, other, survey) for other in survey.others]
+
+
+def _copy_json(copy: Copy, other: Compared | None, survey: Survey) -> CopyJson:
+    compared = other is not None and other.parting.relation is not Relation.NOT_COMPARED
+    return CopyJson(
+        directory=str(copy.place),
+        node=copy.node,
+        role=role(copy, survey.image),
+        last_epoch=copy.last_epoch,
+        end_offset=copy.end_offset,
+        log_start_offset=copy.log_start_offset,
+        snapshot=_snapshot_name(copy),
+        last_timestamp_ms=copy.last_timestamp_ms,
+        newest_epoch=copy.newest_epoch,
+        kraft_version=copy.kraft_version,
+        voters=tuple(map(voter_json, copy.voters)),
+        torn_bytes=copy.end.torn,
+        damage=copy.end.damage,
+        held_by=copy.held_by,
+        relation="best" if other is None else other.parting.relation.value,
+        alike_to=other.parting.offset if other and compared else None,
+        lacks=other.lacks if other else (),
+        beyond=other.beyond if other else (),
+        problems=copy.problems,
+    )
+
+
+def _snapshot_name(copy: Copy) -> str | None:
+    found = copy.snapshot
+    return None if found is None else f"{found.offset:020}-{found.epoch:010}.checkpoint"
+
+
+def inspect_json(survey: Survey, signs: Signs) -> QuorumInspectJson:
+    image = survey.image
+    owners = [copy.owner for copy in survey.copies if copy.owner is not None]
+    return QuorumInspectJson(
+        format_version=1,
+        kind="quorum-inspect",
+        cluster_ids=tuple(sorted({owner.cluster_id or "" for owner in owners})),
+        copies=tuple(copies_json(survey)),
+        epoch=max((copy.newest_epoch for copy in survey.copies), default=-1),
+        topics=len(image.topics),
+        partitions=sum(map(len, image.partitions.values())),
+        brokers=tuple(sorted(image.brokers)),
+        ahead=signs.ahead,
+        strays=signs.strays,
+        stuck=stuck_voters(survey.copies),
+        problems=(*survey.problems, *signs.problems),
+    )
+
+
+def render_inspect(seen: QuorumInspectJson) -> str:
+    """Return the copies as a table, and below it what each of them lacks."""
+    lines = [
+        *(f"stuck: {one_line(each)}" for each in seen.stuck),
+        *(f"behind its data: {one_line(each)}" for each in seen.ahead),
+        *(f"stray: {one_line(each)}" for each in seen.strays),
+        *(f"problem: {one_line(each)}" for each in seen.problems),
+    ]
+    return page(table(_COLUMNS, list(map(_row, seen.copies))), _details(seen.copies), *lines) + (
+        f"\n{len(seen.copies)} copies; the best has {seen.topics} topics, {seen.partitions}"
+        f" partitions, brokers {list(seen.brokers)}; greatest epoch seen {seen.epoch}\n"
+    )
+
+
+def _row(copy: CopyJson) -> tuple[str, ...]:
+    return (
+        "unknown" if copy.node is None else str(copy.node),
+        copy.role,
+        str(copy.last_epoch),
+        str(copy.end_offset),
+        str(copy.log_start_offset),
+        time_text(copy.last_timestamp_ms),
+        str(copy.kraft_version),
+        ", ".join(str(voter.id) for voter in copy.voters) or "unknown",
+        copy.relation.replace("_", " "),
+        copy.directory,
+    )
+
+
+def _details(copies: Sequence[CopyJson]) -> str:
+    lines: list[str] = []
+    for copy in copies:
+        name = f"node {copy.node}" if copy.node is not None else copy.directory
+        lines += [f"{name} lacks: {one_line(each)}" for each in copy.lacks]
+        lines += [f"{name} alone has: {one_line(each)}" for each in copy.beyond]
+        lines += [f"{name}: {one_line(each)}" for each in copy.problems]
+        if copy.damage is not None:
+            lines.append(f"{name} is damaged: {one_line(copy.damage)}")
+        if copy.torn_bytes:
+            lines.append(f"{name} ends in an unfinished write of {copy.torn_bytes} bytes")
+        if copy.held_by is not None:
+            lines.append(f"{name} runs (process {copy.held_by})")
+    return "\n".join(lines)
+
+
+def render_findings(found: Sequence[Finding]) -> str:
+    return "\n".join(f"{f.severity.value} {f.code}: {one_line(f.message)}" for f in found)
+
+
+def render_verify(seen: QuorumVerifyJson) -> str:
+    """Return a line for each thing that was looked at, and the verdict."""
+    words = {True: "holds", False: "does not hold", None: "unknown"}
+    lines = [f"{words[p.holds]:>13}  {p.what}: {one_line(p.found)}" for p in seen.proofs]
+    return "\n".join([*lines, "", "proven" if seen.proven else "not proven"]) + "\n"

@@ -1,0 +1,86 @@
+"""Judge whether the quorum that runs is the one that was planned. Pure.
+
+What is not known proves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kafka_unclean_recovery.cluster.requests.quorum_state import Quorum
+from kafka_unclean_recovery.formats.quorum import ProofJson, QuorumPlanJson, QuorumVerifyJson
+from kafka_unclean_recovery.quorum.data_signs import shortened
+from kafka_unclean_recovery.quorum.live import Live
+
+_ASK = "not known: give --bootstrap-server"
+
+
+def verdict(plan: QuorumPlanJson, quorum: Quorum | str, live: Live | None) -> QuorumVerifyJson:
+    """Return each thing that was looked at. `quorum` is a sentence where no leader was found;
+    `live` is None where no broker was named."""
+    proofs = (*_quorum(plan, quorum), *_cluster(plan, quorum, live))
+    return QuorumVerifyJson(
+        format_version=1,
+        kind="quorum-verify",
+        cluster_id=plan.cluster_id,
+        proven=all(proof.holds for proof in proofs),
+        proofs=proofs,
+    )
+
+
+def _quorum(plan: QuorumPlanJson, quorum: Quorum | str) -> Iterator[ProofJson]:
+    if isinstance(quorum, str):
+        yield ProofJson("a controller leads", False, quorum)
+        return
+    new = plan.new_controller.id
+    voters = sorted(voter.id for voter in quorum.voters)
+    yield ProofJson(
+        "a controller leads, and a majority follows", quorum.up, f"leader {quorum.leader}"
+    )
+    epoch = quorum.leader_epoch
+    yield ProofJson(
+        f"its epoch is {plan.epoch} or above", epoch >= plan.epoch, f"leader epoch {epoch}"
+    )
+    end = plan.seed.end_offset
+    yield ProofJson(
+        f"the high watermark is beyond the end of the copy, {end}",
+        quorum.high_watermark > end,
+        f"high watermark {quorum.high_watermark}",
+    )
+    yield ProofJson(f"{new} is a voter", new in voters, f"voters {voters}")
+    yield ProofJson(
+        "no voter that was lost is a voter again, unless it was made anew",
+        not (set(voters) & set(plan.lost)) - {new},
+        f"voters {voters}",
+    )
+
+
+def _cluster(plan: QuorumPlanJson, quorum: Quorum | str, live: Live | None) -> Iterator[ProofJson]:
+    observers = "every broker follows, up to the high watermark"
+    leaderless = "every partition with a live replica has a leader"
+    if live is None or live.problem is not None:
+        why = _ASK if live is None else str(live.problem)
+        yield ProofJson(observers, None, why)
+        yield ProofJson(leaderless, None, why)
+        return
+    if plan.cluster_id:
+        same = live.cluster_id == plan.cluster_id
+        yield ProofJson("the brokers are of this cluster", same, str(live.cluster_id))
+    if not isinstance(quorum, str):
+        behind = [b for b in sorted(live.brokers) if not _caught_up(quorum, b)]
+        found = f"brokers {sorted(live.brokers)}" + (f", behind: {behind}" if behind else "")
+        yield ProofJson(observers, bool(live.brokers) and not behind, found)
+    without = live.leaderless
+    found = "; ".join(shortened(without)) if without else f"{len(live.topics)} topics"
+    if without:
+        found += ": kafka-unclean-recovery --all-offline-partitions shows what can lead"
+    yield ProofJson(leaderless, not without, found)
+
+
+def _caught_up(quorum: Quorum, broker: int) -> bool:
+    follower = next((each for each in quorum.observers if each.id == broker), None)
+    # A combined node is a voter and a broker in one.
+    follower = follower or next((each for each in quorum.voters if each.id == broker), None)
+    end = None if follower is None else follower.log_end_offset
+    # The last record may be a NoOp of this instant.
+    return end is not None and end >= quorum.high_watermark - 1

@@ -1,0 +1,73 @@
+"""Say what is to be done, in which order, to bring a new quorum up from a plan. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kafka_unclean_recovery.quorum.copies import Voter
+from kafka_unclean_recovery.quorum.refusals import Wishes
+from kafka_unclean_recovery.quorum.survey import Survey
+
+
+def steps(survey: Survey, wishes: Wishes, cluster_id: str) -> Iterator[str]:
+    """Yield a sentence for each step."""
+    best = survey.best
+    assert best is not None
+    (listener,) = wishes.new.listeners
+    dynamic = best.kraft_version > 0
+    address = f"{listener.host}:{listener.port}"
+    yield (
+        "stop nothing that runs: brokers go on without a quorum, and follow the new controller by"
+        " themselves"
+    )
+    yield "copy every __cluster_metadata-0 aside before anything is started"
+    yield (
+        "keep the lost controllers from starting: move their meta.properties away, or take over"
+        " their addresses"
+    )
+    yield (
+        f"on the host of {address}: kafka-unclean-recovery quorum seed --plan PLAN --output-dir"
+        " NEWDIR, with the copy where the plan has it"
+    )
+    yield from _configuration(wishes.new, dynamic)
+    yield (
+        f"start it, and: kafka-unclean-recovery quorum verify --plan PLAN --bootstrap-controller"
+        f" {address}"
+    )
+    yield "start the brokers that are stopped, once that is proven"
+    yield "elect leaders where none leads: kafka-unclean-recovery --all-offline-partitions"
+    yield from _growing(wishes.new, dynamic, cluster_id)
+
+
+def _configuration(new: Voter, dynamic: bool) -> Iterator[str]:
+    (listener,) = new.listeners
+    address = f"{listener.host}:{listener.port}"
+    quorum = (
+        f"controller.quorum.bootstrap.servers={address}"
+        if dynamic
+        else f"controller.quorum.voters={new.id}@{address}"
+    )
+    yield (
+        "give it the configuration of a lost controller with these lines:"
+        f" node.id={new.id} process.roles=controller"
+        f" controller.listener.names={listener.name} listeners={listener.name}://{address}"
+        f" log.dirs=NEWDIR {quorum}; the address must be one that the brokers have in"
+        " controller.quorum.voters or controller.quorum.bootstrap.servers"
+    )
+
+
+def _growing(new: Voter, dynamic: bool, cluster_id: str) -> Iterator[str]:
+    (listener,) = new.listeners
+    address = f"{listener.host}:{listener.port}"
+    if dynamic:
+        yield (
+            "grow back to the old size one at a time: kafka-storage.sh format --no-initial-"
+            f"controllers -t {cluster_id or 'CLUSTER_ID'}, start it, and kafka-metadata-quorum.sh"
+            f" --bootstrap-controller {address} --command-config ITS_CONFIGURATION add-controller"
+        )
+        return
+    yield (
+        "grow back to the old size one at a time, never by two empty ones at once: format it,"
+        " restart all voters with the longer controller.quorum.voters, and wait until it has caught"
+        " up before the next"
+    )
