@@ -230,13 +230,14 @@ _kafka_unclean_recovery_quorum_inspect() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
     if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
     case "$prev" in
+        --replica-info-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --bootstrap-server) COMPREPLY=(); return ;;
         --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return; fi
-    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --format --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--replica-info-file --bootstrap-server --command-config --format --log-format --help" -- "$cur")
 }
 _kafka_unclean_recovery_quorum_plan() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -248,13 +249,14 @@ _kafka_unclean_recovery_quorum_plan() {
         --without-copies-of) COMPREPLY=(); return ;;
         --controller-quorum-voters) COMPREPLY=(); return ;;
         --controller-listener-name) COMPREPLY=(); return ;;
+        --replica-info-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --bootstrap-server) COMPREPLY=(); return ;;
         --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return; fi
-    _kafka_unclean_recovery__reply < <(compgen -W "--new-controller --plan-output-file --lost-controllers --without-copies-of --controller-quorum-voters --controller-listener-name --bootstrap-server --command-config --format --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--new-controller --plan-output-file --lost-controllers --without-copies-of --controller-quorum-voters --controller-listener-name --replica-info-file --bootstrap-server --command-config --format --log-format --help" -- "$cur")
 }
 _kafka_unclean_recovery_quorum_seed() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -262,10 +264,11 @@ _kafka_unclean_recovery_quorum_seed() {
     case "$prev" in
         --plan) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --output-dir) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
+        --require-approval) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --journal) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
-    _kafka_unclean_recovery__reply < <(compgen -W "--plan --output-dir --yes --journal --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--plan --output-dir --require-approval --yes --journal --log-format --help" -- "$cur")
 }
 _kafka_unclean_recovery_quorum_verify() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"

@@ -175,6 +175,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and test (count (commandline -opc)) -eq 2' -a 'inspect plan seed verify'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and not __fish_seen_subcommand_from inspect plan seed verify' -l help -d 'Show this message and exit'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from inspect' -l replica-info-file -d 'Result of scan-log-dirs of brokers whose disks are not among DIR: what it tells of replicas is held against the best copy' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from inspect' -l bootstrap-server -d 'Brokers that still run; by default none is asked' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from inspect' -l command-config -d 'Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from inspect' -l format -d 'Format of the result on stdout' -x -a 'table json'
@@ -187,6 +188,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and _
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -l without-copies-of -d 'Brokers and controllers whose copies can\'t be read' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -l controller-quorum-voters -d 'The line controller.quorum.voters of the lost cluster; needed where its log does not tell the voters or their addresses' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -l controller-listener-name -d 'The name in controller.listener.names' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -l replica-info-file -d 'Result of scan-log-dirs of brokers whose disks are not among DIR: what it tells of replicas is held against the best copy' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -l bootstrap-server -d 'Brokers that still run; by default none is asked' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -l command-config -d 'Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -l format -d 'Format of the result on stdout' -x -a 'table json'
@@ -195,6 +197,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and _
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -a '(__fish_complete_directories)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from seed' -l plan -d 'Plan that quorum plan wrote' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from seed' -l output-dir -d 'Write it to this new directory: log.dirs of the new controller' -x -a '(__fish_complete_directories)'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from seed' -l require-approval -d 'Write nothing without this approval of the plan, which another user gave with approve' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from seed' -l yes -d 'Do not ask on a terminal'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from seed' -l journal -d 'File in which each step is written before it is taken; by default a new file under kafka-unclean-recovery in $XDG_STATE_HOME or $HOME/.local/state' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from seed' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'

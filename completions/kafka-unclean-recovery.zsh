@@ -210,6 +210,7 @@ if ((CURRENT > 2)); then case "$words[2]" in
 inspect)
 shift words; ((CURRENT--))
 _arguments \
+    '*--replica-info-file=[Result of scan-log-dirs of brokers whose disks are not among DIR  what it tells of replicas is held against the best copy]:file:_files' \
     '--bootstrap-server=[Brokers that still run; by default none is asked]:value: ' \
     '--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
     '--format=[Format of the result on stdout]:value:(table json)' \
@@ -226,6 +227,7 @@ _arguments \
     '--without-copies-of=[Brokers and controllers whose copies can'\''t be read]:value: ' \
     '--controller-quorum-voters=[The line controller.quorum.voters of the lost cluster; needed where its log does not tell the voters or their addresses]:value: ' \
     '--controller-listener-name=[The name in controller.listener.names]:value: ' \
+    '*--replica-info-file=[Result of scan-log-dirs of brokers whose disks are not among DIR  what it tells of replicas is held against the best copy]:file:_files' \
     '--bootstrap-server=[Brokers that still run; by default none is asked]:value: ' \
     '--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
     '--format=[Format of the result on stdout]:value:(table json)' \
@@ -238,6 +240,7 @@ shift words; ((CURRENT--))
 _arguments \
     '--plan=[Plan that quorum plan wrote]:file:_files' \
     '--output-dir=[Write it to this new directory  log.dirs of the new controller]:directory:_files -/' \
+    '--require-approval=[Write nothing without this approval of the plan, which another user gave with approve]:file:_files' \
     '--yes[Do not ask on a terminal]' \
     '--journal=[File in which each step is written before it is taken; by default a new file under kafka-unclean-recovery in $XDG_STATE_HOME or $HOME/.local/state]:file:_files' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \

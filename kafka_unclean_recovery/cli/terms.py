@@ -54,13 +54,19 @@ def _plan(path: Path) -> PlanFile:
 def _approval(path: Path, plan: PlanFile | None) -> Approval:
     """Read the approval and check that another user approved this plan. Raises Exit(2),
     InputError."""
+    if plan is None:
+        raise usage(f"{APPROVAL} {path}: give {PLAN} with the plan that was approved, too")
+    return approval_of(path, plan.digest, plan.cluster_id)
+
+
+def approval_of(path: Path, plan_digest: str, cluster_id: str) -> Approval:
+    """Read the approval of the plan with this digest and check that another user gave it. Raises
+    Exit(2), InputError."""
     from kafka_unclean_recovery.files.approval_file import parse_approval
 
     given = f"{APPROVAL} {path}"
-    if plan is None:
-        raise usage(f"{given}: give {PLAN} with the plan that was approved, too")
     approval = parse_approval(read_input(path, APPROVAL), given)
-    if (approval.plan_digest, approval.cluster_id) != (plan.digest, plan.cluster_id):
+    if (approval.plan_digest, approval.cluster_id) != (plan_digest, cluster_id):
         raise usage(f"{given}: approves another plan ({approval.plan_digest}) than {PLAN}")
     if approval.approved_by == (me := user_name()):
         raise usage(f"{given}: {me} approved it and runs it; have another user do one of the two")

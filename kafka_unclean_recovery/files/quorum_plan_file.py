@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.codec import decode, load_kind
-from kafka_unclean_recovery.files.json_text import Place
+from kafka_unclean_recovery.files.json_text import Place, load_object
 from kafka_unclean_recovery.files.plan_file import plan_digest
 from kafka_unclean_recovery.formats.quorum import QuorumPlanJson
 
 KIND = "quorum-plan"
+
+
+def is_quorum_plan(text: str, source: str) -> bool:
+    """Whether it says so. Raises InputError for what is no JSON object."""
+    return load_object(text, source).get("kind") == KIND
 
 
 def read_quorum_plan(text: str, source: str) -> QuorumPlanJson:

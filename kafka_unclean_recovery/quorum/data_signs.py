@@ -30,6 +30,7 @@ from kafka_unclean_recovery.log_dir.small_files.properties_files import (
     parse_partition_metadata,
 )
 from kafka_unclean_recovery.log_dir.tree import Folder, Location, Unreadable
+from kafka_unclean_recovery.model import ReplicaInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,32 @@ def signs_of(directories: Iterable[Location], image: MetadataImage) -> Signs:
     return Signs(tuple(found.ahead), tuple(found.strays), tuple(found.problems), found.replicas)
 
 
+def signs_of_scan(info: ReplicaInfo, image: MetadataImage) -> Signs:
+    """Hold the replicas that `scan-log-dirs` found against the copy; directories that are to be
+    deleted are not told by a scan."""
+    found = _Signs(image, [], [], list(info.problems))
+    for part in info.partitions:
+        for log in part.replica_logs:
+            if log.scanned is None or log.scanned.topic_id is None:
+                continue
+            found.replicas += 1
+            topic_id = uuid.UUID(log.scanned.topic_id)
+            known = image.partitions.get(topic_id, {}).get(part.topic_partition.partition)
+            where = f"{log.scanned.directory} of broker {log.broker}"
+            newest = log.epochs[-1].epoch if log.epochs else log.last_written_leader_epoch
+            _judge_live(where, log.broker, topic_id, known, newest, found)
+    return Signs(tuple(found.ahead), tuple(found.strays), tuple(found.problems), found.replicas)
+
+
+def joined(signs: Sequence[Signs]) -> Signs:
+    return Signs(
+        tuple(each for one in signs for each in one.ahead),
+        tuple(each for one in signs for each in one.strays),
+        tuple(each for one in signs for each in one.problems),
+        sum(one.replicas for one in signs),
+    )
+
+
 def _look(location: Location, folder: Folder, found: _Signs) -> None:
     data = folder.read_whole(META_PROPERTIES)
     if data is None:
@@ -96,7 +123,7 @@ def _judge(
         if known is not None and broker in known.replicas:
             found.ahead.append(f"{where} is to be deleted, and the copy has it as a replica")
     elif directory.kind is DirectoryKind.LIVE:
-        _judge_live(where, broker, topic_id, known, replica, found)
+        _judge_live(where, broker, topic_id, known, _newest_epoch(replica), found)
 
 
 def _judge_live(
@@ -104,7 +131,7 @@ def _judge_live(
     broker: int,
     topic_id: uuid.UUID,
     known: PartitionRegistration | None,
-    replica: Folder,
+    newest_epoch: int | None,
     found: _Signs,
 ) -> None:
     if known is None:
@@ -112,16 +139,16 @@ def _judge_live(
         return
     if broker not in known.replicas:
         found.strays.append(f"{where}: the copy has this partition on {list(known.replicas)}")
-    epochs = _epochs(replica)
-    if epochs and epochs[-1][0] > known.leader_epoch:
+    if newest_epoch is not None and newest_epoch > known.leader_epoch:
         found.ahead.append(
-            f"{where} has seen leader epoch {epochs[-1][0]}, and the copy {known.leader_epoch}"
+            f"{where} has seen leader epoch {newest_epoch}, and the copy {known.leader_epoch}"
         )
 
 
-def _epochs(replica: Folder) -> Sequence[tuple[int, int]]:
+def _newest_epoch(replica: Folder) -> int | None:
     data = replica.read_whole(LEADER_EPOCHS)
-    return () if data is None else parse_leader_epochs(data)
+    epochs = () if data is None else parse_leader_epochs(data)
+    return epochs[-1][0] if epochs else None
 
 
 def shortened(sentences: Sequence[str], most: int = 5) -> Iterator[str]:

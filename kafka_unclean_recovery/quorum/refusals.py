@@ -70,9 +70,10 @@ def refusals(survey: Survey, signs: Signs, wishes: Wishes) -> tuple[Finding, ...
     best = survey.best
     if best is None:
         why = "no copy of the metadata log could be read to its end"
-        return (Finding("metadata_copy_damaged", Severity.LOSS, why),)
+        return (*_unread(survey), Finding("metadata_copy_damaged", Severity.LOSS, why))
     return (
         *_majority(survey, wishes),
+        *_unread(survey),
         *_copies(survey, best),
         *_unseen(survey, wishes),
         *_behind_data(signs),
@@ -98,6 +99,17 @@ def _majority(survey: Survey, wishes: Wishes) -> Iterator[Finding]:
             Severity.LOSS,
             f"controller {voter} is named as lost, and something answers at {address}: stop it, or"
             " let it lead",
+        )
+
+
+def _unread(survey: Survey) -> Iterator[Finding]:
+    if survey.unread:
+        yield Finding(
+            "metadata_copy_not_read",
+            Severity.UNKNOWN,
+            "copies that were given could not be read, and each may go further: "
+            + "; ".join(shortened(survey.unread))
+            + ". Leave them out, and name their nodes with --without-copies-of",
         )
 
 
@@ -236,6 +248,13 @@ def _open(image: MetadataImage) -> Iterator[Finding]:
 
 
 def _strays(signs: Signs) -> Iterator[Finding]:
+    if signs.problems:
+        yield Finding(
+            "data_not_all_read",
+            Severity.UNKNOWN,
+            "what these tell of the metadata log is not known: "
+            + "; ".join(shortened(signs.problems)),
+        )
     if signs.strays:
         yield Finding(
             "replicas_put_aside",

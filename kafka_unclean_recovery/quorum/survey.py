@@ -12,7 +12,7 @@ from kafka_unclean_recovery.log_dir.tree import Location, Unreadable
 from kafka_unclean_recovery.quorum.copies import Copy, read_copy
 from kafka_unclean_recovery.quorum.gap import described
 from kafka_unclean_recovery.quorum.parting import Parting, Relation, log_batches, parting
-from kafka_unclean_recovery.quorum.places import Place, find, metadata_files
+from kafka_unclean_recovery.quorum.places import find, metadata_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +30,15 @@ class Compared:
 class Survey:
     """All copies that could be read. `best` is the sound copy with the greatest (last epoch, end
     offset), `image` the state of the cluster that it has; both None where no copy is sound.
-    `others` come best first. `problems` are sentences on what could not be read."""
+    `others` come best first. `problems` are sentences on what could not be read, `unread` those of
+    them on copies, any of which may go further than the best."""
 
     best: Copy | None
     image: MetadataImage
     others: tuple[Compared, ...]
     log_directories: tuple[Location, ...]
     problems: tuple[str, ...]
+    unread: tuple[str, ...] = ()
 
     @property
     def copies(self) -> tuple[Copy, ...]:
@@ -47,7 +49,7 @@ def survey(roots: Sequence[Location], say: Callable[[str], None]) -> Survey:
     """Read every copy at or below the roots. `say` hears which is being read; only one image more
     than the best is in memory at a time."""
     found = find(roots)
-    problems = list(found.problems)
+    unread: list[str] = []
     copies: list[Copy] = []
     best: Copy | None = None
     image = MetadataImage()
@@ -56,14 +58,16 @@ def survey(roots: Sequence[Location], say: Callable[[str], None]) -> Survey:
         try:
             copy, held = read_copy(place)
         except (BadFormat, Unreadable) as error:
-            problems.append(f"{place}: {error}")
+            unread.append(f"{place}: {error}")
             continue
         copies.append(copy)
-        if copy.end.damage is None and (best is None or _rank(copy) > _rank(best)):
+        sound = copy.end.damage is None and copy.last_epoch >= 0
+        if sound and (best is None or _rank(copy) > _rank(best)):
             best, image = copy, held
     rest = sorted((copy for copy in copies if copy is not best), key=_rank, reverse=True)
     others = tuple(_compared(best, copy, image, say) for copy in rest)
-    return Survey(best, image, others, found.log_directories, tuple(problems))
+    problems = (*found.problems, *unread)
+    return Survey(best, image, others, found.log_directories, problems, tuple(unread))
 
 
 def _rank(copy: Copy) -> tuple[int, int, bool]:
@@ -85,7 +89,3 @@ def _compared(
         lacks = described(log_batches(mine, best.end_offset, start), image)
         beyond = described(log_batches(its, copy.end_offset, start), image)
     return Compared(copy, found, lacks, beyond if compared else ())
-
-
-def places(compared: Sequence[Compared]) -> list[Place]:
-    return [each.copy.place for each in compared]

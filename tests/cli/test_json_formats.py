@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,8 @@ from kafka_unclean_recovery.files.approval_file import Approval, approval_json
 from tests.cli.in_process import ELECTION, RECOVERY, commands, invoke
 from tests.cli.run import RECOVERY as MODULE
 from tests.cli.run import command_line
+from tests.quorum.disks import static_log, write_node
+from tests.quorum.planning import ALL_LOST
 from tests.schemas import SCHEMAS, schema_of, validated
 
 SCENARIO = Path("examples/scenarios/the_longest_log_has_a_stale_tail.scenario").absolute()
@@ -103,7 +105,20 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> Said:
         run(RECOVERY, "salvage", "replay", "saved", *where, "--execute")
         nobody = ("--election-type", "preferred", "--topic", "nobody", "--partition", "0")
         run(ELECTION, *where, *nobody, code=1)
+    _metadata_quorum(place, run, found)
     return found
+
+
+def _metadata_quorum(place: Path, run: Callable[..., Any], found: Said) -> None:
+    """The controllers of these disks are gone, and no new one is started."""
+    for node in (1, 2):
+        write_node(place / "disks", node, static_log())
+    run(RECOVERY, "quorum", "inspect", "disks")
+    new = ("--new-controller", "101@127.0.0.1:1", "--plan-output-file", "quorum.json")
+    run(RECOVERY, "quorum", "plan", "disks", *new, *ALL_LOST)
+    found["files"].append(validated((place / "quorum.json").read_text()))
+    nobody = ("--bootstrap-controller", "127.0.0.1:1", "--timeout-ms", "1")
+    run(RECOVERY, "quorum", "verify", "--plan", "quorum.json", *nobody, code=1)
 
 
 def _approved(plan: dict[str, Any]) -> str:
@@ -123,8 +138,10 @@ def _cut(journal: Path, event: str) -> None:
 
 
 def test_every_command_with_results_has_them_as_json(said: Said) -> None:
-    # Whoever approves is asked, and gets a file; complete is for shells; explain is a page to read.
-    without = {f"{RECOVERY} {name}" for name in ("spark", "approve", "complete", "explain")}
+    # Whoever approves is asked, and gets a file; complete is for shells; explain is a page to read;
+    # a seed is a directory.
+    names = ("spark", "approve", "complete", "explain", "quorum", "quorum seed")
+    without = {f"{RECOVERY} {name}" for name in names}
     for words, command in commands():
         formats = [option for option in options_of(command) if "--format" in option.opts]
         assert bool(formats) == (words not in without), words

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.in_process import RECOVERY, invoke
 from tests.log_dir.cluster_metadata_encoder import (
     NO_OP,
     TOPIC_ID,
@@ -17,6 +18,8 @@ from tests.log_dir.cluster_metadata_encoder import (
 )
 from tests.quorum.disks import (
     CONTROLLERS,
+    METADATA,
+    SEGMENT,
     Batches,
     dynamic_log,
     static_log,
@@ -98,6 +101,26 @@ def test_damage_where_a_copy_may_go_further(disks: Path) -> None:
     assert refused(disks, *ALL_LOST) == {"metadata_copy_damaged"}
 
 
+def test_a_copy_that_can_not_be_read_at_all(disks: Path) -> None:
+    both(disks)
+    write_node(disks, 3, LOG, data=b"\xff" * 100)
+    assert refused(disks, *ALL_LOST) == {"metadata_copy_not_read"}
+
+
+def test_no_copy_that_can_be_read(disks: Path) -> None:
+    both(disks)
+    for node in (1, 2):
+        (disks / f"node-{node}" / METADATA / SEGMENT).write_bytes(b"")
+    assert "metadata_copy_damaged" in refused(disks, *ALL_LOST)
+
+
+def test_brokers_that_are_to_be_asked_and_do_not_answer(disks: Path) -> None:
+    both(disks)
+    done = plan(disks, *ALL_LOST, "--bootstrap-server", "127.0.0.1:1")
+    assert (done.code, "leave it out if none runs" in done.stderr) == (3, True)
+    assert not (disks.parent / "plan.json").exists()
+
+
 def test_a_broker_whose_copy_was_not_given(disks: Path) -> None:
     write_node(disks, 1, LOG)
     assert refused(disks, *ALL_LOST) == {"metadata_copy_not_seen"}
@@ -160,6 +183,23 @@ class TestDataOfBrokersThatKnowMore:
         both(disks)
         write_replica(disks / "node-1", f"orders-0.{0:032x}-delete", TOPIC_ID)
         assert refused(disks, *ALL_LOST) == {"metadata_behind_data"}
+
+    def test_a_scan_tells_the_same(self, disks: Path) -> None:
+        both(disks)
+        elsewhere = write_node(disks.parent / "elsewhere", 2, LOG)
+        replica = write_replica(elsewhere, "late-0", uuid.UUID(int=77))
+        (replica / f"{0:020}.log").write_bytes(b"")
+        scan = disks.parent / "scan.json"
+        assert invoke(RECOVERY, "scan-log-dirs", str(elsewhere), "--output", str(scan)).code < 2
+        found = refused(disks, *ALL_LOST, "--replica-info-file", str(scan))
+        assert found == {"metadata_behind_data"}
+
+    def test_a_damaged_replica_keeps_nobody_from_a_plan(self, disks: Path) -> None:
+        both(disks)
+        replica = write_replica(disks / "node-1", "orders-0", TOPIC_ID)
+        (replica / "partition.metadata").write_text("torn")
+        done = plan(disks, *ALL_LOST)
+        assert (done.code, "data_not_all_read" in codes(done)) == (0, True)
 
     def test_replicas_as_the_best_copy_has_them_are_no_reason(self, disks: Path) -> None:
         both(disks, LOG.and_then(2, leader_change(102, CONTROLLERS)))

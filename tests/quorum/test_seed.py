@@ -6,12 +6,16 @@ import hashlib
 import json
 import os
 import random
+import resource
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from kafka_unclean_recovery.cli.terms import user_name
+from kafka_unclean_recovery.files.approval_file import Approval, approval_json
 from kafka_unclean_recovery.files.quorum_plan_file import read_quorum_plan
 from kafka_unclean_recovery.formats.quorum import QuorumPlanJson
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
@@ -24,6 +28,7 @@ from tests.quorum.disks import CLUSTER, METADATA, SEGMENT, dynamic_log, static_l
 from tests.quorum.planning import ALL_LOST, plan, quorum
 
 KILLS = 100
+AT = "2026-01-01T00:00:00+00:00"
 
 
 def planned(tmp_path: Path, *, dynamic: bool, torn: bytes = b"") -> QuorumPlanJson:
@@ -184,6 +189,43 @@ def test_without_a_terminal_somebody_has_to_say_yes(tmp_path: Path) -> None:
     done = quorum("seed", "--plan", tmp_path / "plan.json", "--output-dir", tmp_path / "new")
     assert (done.code, "--yes" in done.stderr) == (2, True)
     assert not (tmp_path / "new").exists()
+
+
+def test_on_a_full_disk_nothing_is_left(tmp_path: Path) -> None:
+    found = planned(tmp_path, dynamic=True)
+    child = os.fork()
+    if child == 0:
+        # A file that may not grow fails as a disk without room does.
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+        with suppress(SeedRefused):
+            write_seed(found, tmp_path / "new", never)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["disks", "plan.json"]
+
+
+def test_a_journal_that_can_not_be_written_keeps_all_from_being_done(tmp_path: Path) -> None:
+    planned(tmp_path, dynamic=True)
+    where = ("--plan", tmp_path / "plan.json", "--output-dir", tmp_path / "new", "--yes")
+    done = quorum("seed", *where, "--journal", tmp_path)
+    assert (done.code, "choose another" in done.stderr) == (2, True)
+    assert not (tmp_path / "new").exists()
+
+
+def test_an_approval_is_another_users_and_of_this_plan(tmp_path: Path) -> None:
+    plan = planned(tmp_path, dynamic=True)
+    approval = tmp_path / "approval"
+    where = ("--plan", tmp_path / "plan.json", "--output-dir", tmp_path / "new", "--yes")
+    asked = (*where, "--require-approval", approval, "--journal", tmp_path / "journal")
+    for digest, who, why in (
+        ("sha256:" + "0" * 64, "somebody else", "approves another plan"),
+        (plan.digest, user_name(), "have another user do one of the two"),
+    ):
+        approval.write_text(approval_json(Approval(digest, CLUSTER, who, AT)))
+        done = quorum("seed", *asked)
+        assert (done.code, why in done.stderr) == (2, True)
+    approval.write_text(approval_json(Approval(plan.digest, CLUSTER, "somebody else", AT)))
+    assert quorum("seed", *asked).code == 0
 
 
 @pytest.mark.parametrize("change", ['"epoch": 1009|"epoch": 5', '"node": 1|"node": 3'])

@@ -37,6 +37,23 @@ RunningBrokers = Annotated[
         help="Brokers that still run; by default none is asked.",
     ),
 ]
+Scans = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--replica-info-file",
+        metavar="FILE",
+        help="Result of scan-log-dirs of brokers whose disks are not among DIR: what it tells of"
+        " replicas is held against the best copy. Can be repeated.",
+    ),
+]
+RequireApproval = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write nothing without this approval of the plan, which another user gave with"
+        " approve.",
+    ),
+]
 PLAN_FILE = typer.Option(metavar="FILE", help="Plan that quorum plan wrote.")
 
 
@@ -50,6 +67,7 @@ class InspectOptions:
     """
 
     directories: Directories
+    replica_info_file: Scans = None
     bootstrap_server: RunningBrokers = None
     command_config: CommandConfig = None
     format: OutputFormat = Format.TABLE
@@ -99,6 +117,7 @@ class PlanOptions:
     controller_listener_name: Annotated[
         str, typer.Option(metavar="NAME", help="The name in controller.listener.names.")
     ] = "CONTROLLER"
+    replica_info_file: Scans = None
     bootstrap_server: RunningBrokers = None
     command_config: CommandConfig = None
     format: OutputFormat = Format.TABLE
@@ -120,6 +139,7 @@ class SeedOptions:
             help="Write it to this new directory: log.dirs of the new controller.",
         ),
     ]
+    require_approval: RequireApproval = None
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask on a terminal.")] = False
     journal: JournalFile = None
     log_format: LogFormatFlag = LogFormat.TEXT
@@ -154,8 +174,8 @@ app.command("plan", short_help="Plan a new quorum from the best copy.")(
     command(PlanOptions, "quorum:plan", "kafka-unclean-recovery quorum plan")
 )
 app.command("seed", short_help="Write the log directory of the new controller.")(
-    command(SeedOptions, "quorum:seed", "kafka-unclean-recovery quorum seed")
+    command(SeedOptions, "quorum_seed:seed", "kafka-unclean-recovery quorum seed")
 )
 app.command("verify", short_help="Prove that the new quorum works.")(
-    command(VerifyOptions, "quorum:verify", "kafka-unclean-recovery quorum verify")
+    command(VerifyOptions, "quorum_verify:verify", "kafka-unclean-recovery quorum verify")
 )

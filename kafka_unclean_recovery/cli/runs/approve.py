@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from kafka_unclean_recovery.cli.commands.approve import Options
-from kafka_unclean_recovery.cli.consenting import number_typed
 from kafka_unclean_recovery.cli.console import (
     Console,
+    ask,
     check_output,
     is_terminal,
     read_input,
@@ -19,50 +20,80 @@ from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.terms import user_name
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.approval_file import Approval, approval_json
-from kafka_unclean_recovery.files.plan_reading import PlanFile, read_plan
+from kafka_unclean_recovery.files.plan_reading import read_plan
+from kafka_unclean_recovery.files.quorum_plan_file import is_quorum_plan, read_quorum_plan
+from kafka_unclean_recovery.formats.quorum import QuorumPlanJson
 from kafka_unclean_recovery.recovery.consent import render_consent
 from kafka_unclean_recovery.shutdown import Interrupted, Stop
 
 
+@dataclass(frozen=True, slots=True)
+class _Approvable:
+    """A plan of either kind. text: what is shown of it. asked: the question, and what is to be
+    typed; what: the same in words."""
+
+    digest: str
+    cluster_id: str
+    created_at: str
+    text: str
+    asked: tuple[str, str]
+    what: str
+
+
 def approve(console: Console, options: Options) -> int:
     """Run the command and return its exit code. Raises Exit."""
-    planned = _read(options.plan, options.output)
+    check_output(options.output, "--output")
+    planned = _read(options.plan)
+    if not is_terminal():
+        raise usage("only a person can approve a plan: run approve on a terminal")
     return asyncio.run(_approve(console, planned, options.output))
 
 
-def _read(plan: Path, output: Path) -> PlanFile:
+def _read(path: Path) -> _Approvable:
     """Read the plan and check that it can be approved. Raises Exit(2)."""
-    check_output(output, "--output")
+    text = read_input(path, "PLAN")
     try:
-        planned = read_plan(read_input(plan, "PLAN"), str(plan))
+        if is_quorum_plan(text, str(path)):
+            return _of_quorum(read_quorum_plan(text, str(path)))
+        planned = read_plan(text, str(path))
     except InputError as error:
         raise usage(str(error)) from None
-    if not any(p.designated_leader is not None for p in planned.partitions.values()):
-        raise usage(f"{plan}: designates no leader, so there is nothing to approve")
-    if not is_terminal():
-        raise usage("only a person can approve a plan: run approve on a terminal")
-    return planned
+    plans = list(planned.partitions.values())
+    to_elect = sum(1 for plan in plans if plan.designated_leader is not None)
+    if not to_elect:
+        raise usage(f"{path}: designates no leader, so there is nothing to approve")
+    question = "to approve electing these leaders, type the number of partitions: "
+    shown = render_consent(plans)
+    asked = (question, str(to_elect))
+    what = "the number of partitions"
+    return _Approvable(planned.digest, planned.cluster_id, planned.created_at, shown, asked, what)
 
 
-async def _approve(console: Console, plan: PlanFile, output: Path) -> int:
+def _of_quorum(plan: QuorumPlanJson) -> _Approvable:
+    epoch = f"node {plan.new_controller.id} leads from epoch {plan.epoch} on\n"
+    found = epoch + "".join(f"{f.severity.value} {f.code}: {f.message}\n" for f in plan.findings)
+    asked = ("to approve this new metadata quorum, type its epoch: ", str(plan.epoch))
+    return _Approvable(plan.digest, plan.cluster_id, plan.created_at, found, asked, "its epoch")
+
+
+async def _approve(console: Console, plan: _Approvable, output: Path) -> int:
     """Show the plan, ask, and write the approval. Raises Exit(1) without an approval, Exit(2), and
     Exit(128 plus the signal's number)."""
-    plans = list(plan.partitions.values())
     console.show(f"plan of {plan.created_at} for cluster {plan.cluster_id}\n{plan.digest}\n")
-    console.show(render_consent(plans))
-    to_elect = sum(1 for p in plans if p.designated_leader is not None)
+    console.show(plan.text)
     # An interrupted approval leaves nothing to finish, so nothing is said about it.
     stop = Stop(lambda _: None)
     # Python's own handler may miss a Ctrl-C that comes right before the event loop waits.
     stop.install()
+    question, wanted = plan.asked
     try:
-        answer = await number_typed(console, stop, "to approve electing", to_elect)
+        typed = await ask(console, question, stop)
     except Interrupted:
         raise Exit(
             stop.exit_code or NOT_ALL, "the command was interrupted, and the plan is not approved"
         ) from None
-    if not answer.given:
-        raise Exit(NOT_ALL, f"the plan is not approved: {answer.how}")
+    if typed != wanted:
+        raise Exit(NOT_ALL, f"the plan is not approved: {plan.what} was not typed")
     now = datetime.now(UTC).isoformat(timespec="seconds")
     approval = Approval(plan.digest, plan.cluster_id, user_name(), now)
     write_new(output, approval_json(approval), "--output")

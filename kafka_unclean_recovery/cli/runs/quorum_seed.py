@@ -1,0 +1,128 @@
+"""kafka-unclean-recovery quorum seed writes the log directory of the new controller."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from pathlib import Path
+
+from kafka_unclean_recovery import __version__
+from kafka_unclean_recovery.cli.commands.quorum import (
+    SeedOptions,
+)
+from kafka_unclean_recovery.cli.console import (
+    Console,
+    ask,
+    check_new_directory,
+    is_terminal,
+    read_input,
+)
+from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
+from kafka_unclean_recovery.cli.scan_watch import Signals
+from kafka_unclean_recovery.cli.session import own_state_directory
+from kafka_unclean_recovery.cli.terms import approval_of
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.files.journal import Journal
+from kafka_unclean_recovery.files.journal_lines import JournalError
+from kafka_unclean_recovery.files.quorum_plan_file import read_quorum_plan
+from kafka_unclean_recovery.files.state_directory import new_path
+from kafka_unclean_recovery.formats.quorum import QuorumPlanJson
+from kafka_unclean_recovery.quorum.seed import SeedRefused, check_plan, write_seed
+
+
+def seed(console: Console, options: SeedOptions) -> int:
+    """Run the command and return its exit code. Raises Exit."""
+    check_new_directory(options.output_dir, "--output-dir")
+    planned = read_plan(options.plan)
+    _check_approval(planned, options.require_approval)
+    signals = Signals(
+        console, "stopping: what was written is removed", "stopped at once; a .partial may be left"
+    )
+    asyncio.run(_consent(console, planned, options.yes))
+    directory = options.output_dir.absolute()
+    with _journal(options, planned) as journal, signals.taken():
+        code = _seed(console, planned, directory, signals)
+        journal.note("seeded", directory=str(directory), exit_code=code)
+        journal.end(code)
+    return code
+
+
+def _seed(console: Console, planned: QuorumPlanJson, directory: Path, signals: Signals) -> int:
+    def interrupt() -> None:
+        if signals.stopped:
+            raise Exit(signals.exit_code or NOT_ALL, "interrupted: nothing is left")
+
+    try:
+        write_seed(planned, directory, interrupt)
+    except SeedRefused as error:
+        console.say(f"{error}; nothing was written")
+        return NOT_ALL
+    except Exit as ended:
+        console.say(str(ended))
+        return ended.code
+    console.say(f"written and read back: {directory}")
+    for number, step in enumerate(planned.steps, 1):
+        console.say(f"step {number}: {step}")
+    return OK
+
+
+def _journal(options: SeedOptions, planned: QuorumPlanJson) -> Journal:
+    path = options.journal or new_path(own_state_directory(planned.cluster_id or "unknown"))
+    try:
+        journal = Journal.open(path)
+        journal.write(
+            "begin",
+            version=__version__,
+            cluster_id=planned.cluster_id,
+            command="kafka-unclean-recovery quorum seed",
+        )
+        journal.write(
+            "seed",
+            directory=str(options.output_dir.absolute()),
+            plan_digest=planned.digest,
+            source=planned.seed.directory,
+            epoch=planned.epoch,
+        )
+    except JournalError as error:
+        raise usage(str(error)) from None
+    return journal
+
+
+def _check_approval(planned: QuorumPlanJson, approval: Path | None) -> None:
+    """Raise Exit(2) where another user's approval is asked for and is not there."""
+    try:
+        if approval is not None:
+            approval_of(approval, planned.digest, planned.cluster_id)
+    except InputError as error:
+        raise usage(str(error)) from None
+
+
+async def _consent(console: Console, planned: QuorumPlanJson, yes: bool) -> None:
+    """Have the epoch typed on a terminal. Raises Exit."""
+    if yes:
+        return
+    if not is_terminal():
+        raise usage("give --yes where no terminal is: the plan may lose metadata")
+    from kafka_unclean_recovery.shutdown import Interrupted, Stop
+
+    for finding in planned.findings:
+        console.show(f"{finding.severity.value} {finding.code}: {finding.message}\n")
+    stop = Stop(lambda _: None)
+    stop.install()
+    typed = ""
+    with suppress(Interrupted):
+        typed = await ask(
+            console, f"to write the new quorum, type its epoch ({planned.epoch}): ", stop
+        )
+    stop.let_go()
+    if typed != str(planned.epoch):
+        raise Exit(stop.exit_code or NOT_ALL, "the epoch was not typed, and nothing was written")
+
+
+def read_plan(path: Path) -> QuorumPlanJson:
+    try:
+        planned = read_quorum_plan(read_input(path, "--plan"), f"--plan {path}")
+        check_plan(planned, f"--plan {path}")
+    except InputError as error:
+        raise usage(str(error)) from None
+    return planned
