@@ -31,6 +31,7 @@ ALL = (
     "spark_plan",
     "emulator",
     "report_page",
+    "quorum_inspect",
 )
 BEGIN, END = "<!-- made by make bench -->\n", "<!-- end -->\n"
 

@@ -56,6 +56,11 @@ class Reader:
         return self._data[start : self.position]
 
     def unsigned_varint(self) -> int:
+        # Nearly all have one byte, and a metadata log has tens of millions of them.
+        position = self.position
+        if position < len(self._data) and (byte := self._data[position]) < 0x80:
+            self.position = position + 1
+            return byte
         value = self._base_128(_VARINT_BYTES)
         if value >> 32:
             raise self.bad("a varint of more than 32 bits")
