@@ -131,6 +131,7 @@ class SeedJson(Entry, frozen=True):
     directory: Of its metadata log, on the machine where the plan was made.
     last_epoch: Leader epoch of its last record.
     end_offset: End of its log, exclusive.
+    topics: How many topics it has; `verify` looks for as many.
     files: All that is copied, by name.
     last_segment: To which of them the control batch is appended; null where nothing is.
     """
@@ -141,8 +142,23 @@ class SeedJson(Entry, frozen=True):
     end_offset: Int64
     last_timestamp_ms: int | None
     kraft_version: int
+    topics: Int64
     files: tuple[SeedFileJson, ...]
     last_segment: FileName | None
+
+
+class ProspectJson(Entry, frozen=True):
+    """What a node will do when it meets the new controller.
+
+    node: Its id; null where a metadata directory was given alone.
+    running: Whether a process holds its log directory; null where that is not known.
+    will: What it does.
+    """
+
+    node: Int32 | None
+    role: str
+    running: bool | None
+    will: str
 
 
 class QuorumPlanJson(Entry, frozen=True):
@@ -158,6 +174,7 @@ class QuorumPlanJson(Entry, frozen=True):
     lost: Of these, the ids that were named as gone for good.
     findings: What to weigh, gravest first.
     steps: What is to be done, in this order.
+    prospects: What each node will do when it meets the new controller.
     copies: All that was seen, the best first.
     digest: SHA-256 of all else as JSON with sorted keys, no blanks and ASCII only.
     """
@@ -174,6 +191,7 @@ class QuorumPlanJson(Entry, frozen=True):
     lost: tuple[Int32, ...]
     findings: tuple[FindingJson, ...]
     steps: tuple[str, ...]
+    prospects: tuple[ProspectJson, ...]
     copies: tuple[CopyJson, ...]
     digest: Digest
 

@@ -79,7 +79,7 @@ def inspect_json(survey: Survey, signs: Signs) -> QuorumInspectJson:
         brokers=tuple(sorted(image.brokers)),
         ahead=signs.ahead,
         strays=signs.strays,
-        stuck=stuck_voters(survey.copies),
+        stuck=stuck_voters(survey),
         problems=(*survey.problems, *signs.problems),
     )
 

@@ -70,6 +70,13 @@ def _cluster(plan: QuorumPlanJson, quorum: Quorum | str, live: Live | None) -> I
         behind = [b for b in sorted(live.brokers) if not _caught_up(quorum, b)]
         found = f"brokers {sorted(live.brokers)}" + (f", behind: {behind}" if behind else "")
         yield ProofJson(observers, bool(live.brokers) and not behind, found)
+    # Topics that this user may not describe are left out of an answer without an error.
+    described, had = len(live.topics), plan.seed.topics
+    yield ProofJson(
+        "brokers describe as many topics as the copy has",
+        described >= had,
+        f"{described} of {had}" + (": some are gone, or hidden from this user" * (described < had)),
+    )
     without = live.leaderless
     found = "; ".join(shortened(without)) if without else f"{len(live.topics)} topics"
     if without:

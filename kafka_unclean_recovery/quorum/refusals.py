@@ -26,6 +26,7 @@ METADATA_VERSION = "metadata.version"
 # The levels of metadata.version of 3.9, 4.3 and 4.4, on which the recovery was tried.
 TRIED_LEVELS = (21, 30, 31, 32, 33)
 _KRAFT_VERSIONS = (0, 1)
+_BY_KAFKAS_TOOL = "(kafka-metadata-quorum.sh remove-controller, add-controller)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,19 +282,39 @@ def _left(wishes: Wishes) -> Iterator[Finding]:
         )
 
 
-def stuck_voters(copies: Iterable[Copy]) -> tuple[str, ...]:
-    """Return sentences on voters whose log directory is another than the quorum knows."""
-    return tuple(
-        f"{copy.name} is voter {voter.id} in its log with directory id {voter.directory_id}, and"
-        f" its meta.properties says {copy.owner.directory_id}: it does not count as that voter;"
-        " where a majority lives, remove the voter and add it again (kafka-metadata-quorum"
-        " remove-controller, add-controller)"
-        for copy in copies
-        for voter in copy.voters
-        if copy.owner is not None
-        and voter.id == copy.node
-        and not same_directory(voter, copy.owner)
-    )
+def stuck_voters(survey: Survey) -> tuple[str, ...]:
+    """Return sentences on voters that are not as the quorum knows them: in another log directory,
+    or at another address."""
+    return (*_other_directories(survey), *_other_addresses(survey))
+
+
+def _other_directories(survey: Survey) -> Iterator[str]:
+    for copy in survey.copies:
+        for voter in copy.voters if copy.owner is not None else ():
+            if voter.id == copy.node and copy.owner and not same_directory(voter, copy.owner):
+                yield (
+                    f"{copy.name} is voter {voter.id} in its log with directory id"
+                    f" {voter.directory_id}, and its meta.properties says"
+                    f" {copy.owner.directory_id}: it does not count as that voter; where a majority"
+                    f" lives, remove the voter and add it again {_BY_KAFKAS_TOOL}"
+                )
+
+
+def _other_addresses(survey: Survey) -> Iterator[str]:
+    for voter in survey.best.voters if survey.best else ():
+        registered = survey.image.controllers.get(voter.id, ())
+        now = {(listener.host, listener.port) for listener in registered}
+        known = {(listener.host, listener.port) for listener in voter.listeners}
+        if voter.directory_id is not None and now and known and not now & known:
+            yield (
+                f"voter {voter.id} is known at {_addresses(known)}, and registered at"
+                f" {_addresses(now)}: the others don't find it while nobody leads; let it be"
+                f" reached at the old address, or update the voter {_BY_KAFKAS_TOOL}"
+            )
+
+
+def _addresses(found: Iterable[tuple[str, int]]) -> str:
+    return ", ".join(f"{host}:{port}" for host, port in sorted(found))
 
 
 def time_text(milliseconds: int | None) -> str:

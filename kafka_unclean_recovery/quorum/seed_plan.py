@@ -30,6 +30,7 @@ from kafka_unclean_recovery.model import Finding
 from kafka_unclean_recovery.quorum.control_batch import forced_batch
 from kafka_unclean_recovery.quorum.copies import Copy, Voter
 from kafka_unclean_recovery.quorum.places import metadata_files
+from kafka_unclean_recovery.quorum.prospects import prospects
 from kafka_unclean_recovery.quorum.refusals import Wishes, new_epoch, voters_before
 from kafka_unclean_recovery.quorum.steps import steps
 from kafka_unclean_recovery.quorum.survey import Survey
@@ -64,7 +65,7 @@ def quorum_plan(
         kind="quorum-plan",
         cluster_id=cluster_id(survey),
         created_at=made.at,
-        seed=_seed(best),
+        seed=_seed(best, len(survey.image.topics)),
         new_controller=voter_json(wishes.new),
         epoch=epoch,
         control_batch=batch,
@@ -72,6 +73,7 @@ def quorum_plan(
         lost=tuple(sorted(wishes.lost)),
         findings=tuple(FindingJson(f.code, f.severity, f.message) for f in found),
         steps=tuple(steps(survey, wishes, cluster_id(survey))),
+        prospects=tuple(prospects(survey, wishes)),
         copies=tuple(copies),
         digest="",
     )
@@ -98,7 +100,7 @@ def voter_json(voter: Voter) -> VoterJson:
     return VoterJson(voter.id, voter.directory_id, listeners)
 
 
-def _seed(best: Copy) -> SeedJson:
+def _seed(best: Copy, topics: int) -> SeedJson:
     with metadata_files(best.place) as files:
         kept = tuple(_kept(files, best))
     return SeedJson(
@@ -108,6 +110,7 @@ def _seed(best: Copy) -> SeedJson:
         end_offset=best.end_offset,
         last_timestamp_ms=best.last_timestamp_ms,
         kraft_version=best.kraft_version,
+        topics=topics,
         files=kept,
         last_segment=best.end.segment,
     )

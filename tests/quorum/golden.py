@@ -24,6 +24,7 @@ from kafka_unclean_recovery.quorum.log_end import LogEnd
 from kafka_unclean_recovery.quorum.parting import Parting, Relation
 from kafka_unclean_recovery.quorum.places import Place
 from kafka_unclean_recovery.quorum.proof import verdict
+from kafka_unclean_recovery.quorum.prospects import prospects
 from kafka_unclean_recovery.quorum.refusals import Wishes
 from kafka_unclean_recovery.quorum.seed_plan import plan_text, voter_json, with_digest
 from kafka_unclean_recovery.quorum.survey import Compared, Survey
@@ -60,7 +61,7 @@ WISHES = Wishes(
     frozenset({101}),
 )
 SEED = SeedJson(
-    *("/data/1/__cluster_metadata-0", 1, 3, 120, 1_700_000_000_000, 1),
+    *("/data/1/__cluster_metadata-0", 1, 3, 120, 1_700_000_000_000, 1, 1),
     (SeedFileJson(f"{90:020}.log", 2048, "0" * 64),),
     f"{90:020}.log",
 )
@@ -70,6 +71,7 @@ QUORUM_PLAN = with_digest(
         *(forced_batch(WISHES.new, 120, 1004, 1_700_000_000_000).hex(), (), (101,)),
         (FindingJson("metadata_gap_not_known", Severity.UNKNOWN, "it is not known"),),
         ("stop nothing that runs",),
+        tuple(prospects(SURVEY, WISHES)),
         tuple(copies_json(SURVEY)),
         "",
     )

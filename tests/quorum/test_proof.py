@@ -52,9 +52,17 @@ def test_a_quorum_that_is_not_as_planned_is_not_proven(quorum: Quorum | str) -> 
         Live(None, frozenset(), (), "no broker answers"),
         replace(LIVE, brokers=frozenset()),
         replace(LIVE, cluster_id="another"),
+        replace(LIVE, topics=()),
         replace(LIVE, topics=(replace(LIVE.topics[0], partitions=(replace(LED, leader=-1),)),)),
     ],
-    ids=["not asked", "silent", "no broker lives", "another cluster", "a partition without leader"],
+    ids=[
+        "not asked",
+        "silent",
+        "no broker lives",
+        "another cluster",
+        "hidden topics",
+        "a partition without leader",
+    ],
 )
 def test_brokers_that_are_not_known_to_follow_prove_nothing(live: Live | None) -> None:
     assert not verdict(PLAN, QUORUM, live).proven

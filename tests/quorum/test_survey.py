@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
-from kafka_unclean_recovery.quorum.copies import Copy
+from kafka_unclean_recovery.quorum.copies import Copy, Voter
 from kafka_unclean_recovery.quorum.parting import Relation
+from kafka_unclean_recovery.quorum.prospects import prospects
+from kafka_unclean_recovery.quorum.refusals import Wishes, stuck_voters
+from kafka_unclean_recovery.quorum.seed import kafka_uuid
 from kafka_unclean_recovery.quorum.survey import Compared, Survey, survey
 from tests.log_dir.cluster_metadata_encoder import NO_OP, config, leader_change, topic
 from tests.quorum.disks import METADATA, SEGMENT, directory_id, dynamic_log, static_log, write_node
@@ -125,3 +128,26 @@ def test_a_link_is_not_followed_out_of_the_directory(tmp_path: Path) -> None:
     found = looked(tmp_path / "given")
     assert found.copies == ()
     assert found.problems
+
+
+def test_a_voter_in_another_directory_than_the_quorum_knows_is_stuck(tmp_path: Path) -> None:
+    log = dynamic_log()
+    write_node(tmp_path, 101, log)
+    assert stuck_voters(looked(tmp_path)) == ()
+    home = write_node(tmp_path, 102, log)
+    meta = home / "meta.properties"
+    ours, another = (kafka_uuid(str(directory_id(node))) for node in (102, 999))
+    meta.write_text(meta.read_text().replace(ours, another))
+    (said,) = stuck_voters(looked(tmp_path))
+    assert str(directory_id(102)) in said
+
+
+def test_what_each_node_will_do_is_said(tmp_path: Path) -> None:
+    write_node(tmp_path, 101, LOG)
+    write_node(tmp_path, 1, LOG.and_then(1, NO_OP, NO_OP).and_then(1, topic("given-up")))
+    write_node(tmp_path, 2, LOG.and_then(2, leader_change(102, (101, 102, 103))))
+    wishes = Wishes(Voter(101, None), without=frozenset({7}))
+    told = {each.node: each.will for each in prospects(looked(tmp_path), wishes)}
+    assert told[2] == told[101] == "follows, and keeps all that it has"
+    assert told[1] == f"truncates 3 records from offset {LOG.end} on when it starts"
+    assert "not known" in told[7]

@@ -89,6 +89,8 @@ def plan(console: Console, options: PlanOptions) -> int:
     made = _plan(found, signs, wishes)
     write_new(options.plan_output_file, plan_text(made), "--plan-output-file")
     console.show(render_findings(by_gravity(findings(found, signs, wishes))) + "\n")
+    for each in made.prospects:
+        console.say(f"node {'unknown' if each.node is None else each.node} {each.will}")
     for number, step in enumerate(made.steps, 1):
         console.say(f"step {number}: {step}")
     return OK

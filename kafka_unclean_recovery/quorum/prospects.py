@@ -1,0 +1,52 @@
+"""Say what each node would do when it meets a controller that begins from the best copy. Pure.
+
+A running node dies at once where the leader has it truncate below its high watermark, and its disk
+stays as it is; a stopped one truncates when it starts (KafkaRaftClient, ReplicatedLog).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kafka_unclean_recovery.formats.quorum import ProspectJson
+from kafka_unclean_recovery.quorum.copies import Copy
+from kafka_unclean_recovery.quorum.parting import Relation
+from kafka_unclean_recovery.quorum.refusals import Wishes, role
+from kafka_unclean_recovery.quorum.survey import Compared, Survey
+
+
+def prospects(survey: Survey, wishes: Wishes) -> Iterator[ProspectJson]:
+    """Yield the nodes whose copies were read, the best first, then those that were left out."""
+    if survey.best is not None:
+        yield _prospect(survey.best, survey, "follows, and keeps all that it has")
+    for other in survey.others:
+        yield _prospect(other.copy, survey, _meets(other))
+    for node in sorted(wishes.without):
+        yield ProspectJson(
+            node,
+            "unknown",
+            None,
+            "not known: dies at once if it runs and goes further than the best copy; if it is"
+            " stopped, it truncates what it has more when it starts, and puts replicas aside whose"
+            " topics the best copy lacks",
+        )
+
+
+def _prospect(copy: Copy, survey: Survey, will: str) -> ProspectJson:
+    running = None if copy.place.alone else copy.held_by is not None
+    return ProspectJson(copy.node, role(copy, survey.image), running, will)
+
+
+def _meets(other: Compared) -> str:
+    found, copy = other.parting, other.copy
+    if found.relation is Relation.GIVEN_UP:
+        records = copy.end_offset - found.offset
+        if copy.held_by is None:
+            return f"truncates {records} records from offset {found.offset} on when it starts"
+        return (
+            f"truncates {records} records from offset {found.offset} on; if its high watermark lies"
+            " behind that, it dies at once, and truncates when it is started again"
+        )
+    if found.relation is Relation.NOT_COMPARED:
+        return "fetches the best copy's checkpoint, and follows"
+    return "follows, and keeps all that it has"
