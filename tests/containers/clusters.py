@@ -16,7 +16,7 @@ from tests.real import security
 from tests.real.cluster import KafkaCluster
 from tests.real.metadata import QUIETLY
 from tests.real.outages import Outage
-from tests.real.properties import ClusterSpec, new_cluster_id
+from tests.real.properties import ClusterSpec, new_uuid
 from tests.real.recipes import TOPIC
 from tests.real.waiting import wait_until
 
@@ -33,7 +33,7 @@ def running(
     """A new cluster, of which nothing is left afterwards but the directory."""
     spec = ClusterSpec(
         VERSION,
-        new_cluster_id(),
+        new_uuid(),
         controllers=CONTROLLERS,
         secured=secured,
         properties=PATIENCE,

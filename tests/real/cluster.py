@@ -62,17 +62,21 @@ class KafkaCluster:
         secured: bool = False,
         log_dirs_per_broker: int = 1,
         heap_mb: int = 384,
+        dynamic_quorum: bool = False,
+        combined: bool = False,
     ) -> KafkaCluster:
         """Format a new cluster; nothing runs until `start`, and `with` ends what ran."""
         spec = ClusterSpec(
             version=version,
-            cluster_id=props.new_cluster_id(),
+            cluster_id=props.new_uuid(),
             brokers=brokers,
             controllers=controllers,
             log_dirs_per_broker=log_dirs_per_broker,
             secured=secured,
             heap_mb=heap_mb,
             properties=dict(properties),
+            dynamic_quorum=dynamic_quorum,
+            combined=combined,
         )
         directory.mkdir(parents=True, exist_ok=True)
         spec.save(directory)
@@ -80,7 +84,7 @@ class KafkaCluster:
             security.write_certificates(directory)
         cluster = cls(directory)
         try:
-            format_nodes(spec, directory)
+            format_nodes(spec, cluster.ports, directory)
         except BaseException:
             cluster.close()
             raise
@@ -94,7 +98,7 @@ class KafkaCluster:
 
     @property
     def node_ids(self) -> tuple[int, ...]:
-        return (*self.spec.controller_ids, *self.spec.broker_ids)
+        return self.spec.node_ids
 
     @property
     def live_brokers(self) -> tuple[int, ...]:
@@ -108,6 +112,10 @@ class KafkaCluster:
 
     def address(self, node: int) -> str:
         return f"{self.spec.host}:{self.ports.listener[node]}"
+
+    def controller_address(self, node: int) -> str:
+        """Where its peers and the brokers find it."""
+        return f"{self.spec.host}:{self.ports.controller[node]}"
 
     def mtls_address(self, node: int) -> str:
         return f"{self.spec.host}:{self.ports.mtls[node]}"

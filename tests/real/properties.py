@@ -47,6 +47,10 @@ class ClusterSpec:
     secured: bool = False
     heap_mb: int = 384
     properties: Mapping[str, str] = field(default_factory=dict)
+    # The voters are in the metadata log (kraft.version 1), and not in server.properties.
+    dynamic_quorum: bool = False
+    # Each node is a broker and a controller; `controllers` counts for nothing then.
+    combined: bool = False
 
     @property
     def broker_ids(self) -> tuple[int, ...]:
@@ -54,7 +58,14 @@ class ClusterSpec:
 
     @property
     def controller_ids(self) -> tuple[int, ...]:
+        if self.combined:
+            return self.broker_ids
         return tuple(range(FIRST_CONTROLLER, FIRST_CONTROLLER + self.controllers))
+
+    @property
+    def node_ids(self) -> tuple[int, ...]:
+        """Controllers first, and each node once."""
+        return tuple(dict.fromkeys((*self.controller_ids, *self.broker_ids)))
 
     @property
     def host(self) -> str:
@@ -63,7 +74,7 @@ class ClusterSpec:
 
     @property
     def ports_needed(self) -> int:
-        return self.controllers + self.brokers * (2 if self.secured else 1)
+        return len(self.node_ids) + self.brokers * (self.secured + self.combined)
 
     def save(self, directory: Path) -> None:
         (directory / "cluster.json").write_text(json.dumps(asdict(self), indent=2))
@@ -75,20 +86,27 @@ class ClusterSpec:
 
 @dataclass(frozen=True, slots=True)
 class ClusterPorts:
-    """Port by node id; `mtls` is empty unless the cluster is secured."""
+    """Port by node id; `mtls` is empty unless the cluster is secured.
+
+    `listener` is where clients of brokers and peers of controllers come to a node; a combined node
+    has another port for its peers, in `controller`.
+    """
 
     listener: Mapping[int, int]
     mtls: Mapping[int, int]
+    controller: Mapping[int, int]
 
     @classmethod
     def assign(cls, spec: ClusterSpec, ports: tuple[int, ...]) -> ClusterPorts:
-        nodes = (*spec.controller_ids, *spec.broker_ids)
+        nodes = spec.node_ids
         listener = dict(zip(nodes, ports, strict=False))
-        mtls = dict(zip(spec.broker_ids, ports[len(nodes) :], strict=False))
-        return cls(listener, mtls)
+        second = dict(zip(spec.broker_ids, ports[len(nodes) :], strict=False))
+        if spec.combined:
+            return cls(listener, {}, second)
+        return cls(listener, second, {node: listener[node] for node in spec.controller_ids})
 
 
-def new_cluster_id() -> str:
+def new_uuid() -> str:
     """A Kafka uuid; argument parsers mistake one that begins with a dash for an option."""
     while True:
         text = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
@@ -98,6 +116,19 @@ def new_cluster_id() -> str:
 
 def node_directory(directory: Path, node: int) -> Path:
     return directory / f"node-{node}"
+
+
+def server_properties(directory: Path, node: int) -> Path:
+    return node_directory(directory, node) / "server.properties"
+
+
+def read_settings(path: Path) -> dict[str, str]:
+    """As `write_settings` wrote them."""
+    return dict(line.split("=", 1) for line in path.read_text().splitlines())
+
+
+def write_settings(path: Path, settings: Mapping[str, str]) -> None:
+    path.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
 
 
 def log_dirs(spec: ClusterSpec, directory: Path, node: int) -> tuple[Path, ...]:
@@ -113,24 +144,22 @@ def write_server_properties(
         "node.id": str(node),
         "log.dirs": ",".join(map(str, log_dirs(spec, directory, node))),
     }
-    role = _broker if node in spec.broker_ids else _controller
-    settings |= role(spec, ports, node)
+    settings |= _role(spec, ports, node)
     if spec.secured:
         settings |= security.server_properties(directory, broker=node in spec.broker_ids)
     settings |= spec.properties
-    path = node_directory(directory, node) / "server.properties"
+    path = server_properties(directory, node)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
+    write_settings(path, settings)
     return path
 
 
 def _common(spec: ClusterSpec, ports: ClusterPorts) -> dict[str, str]:
-    voters = (f"{node}@{spec.host}:{ports.listener[node]}" for node in spec.controller_ids)
     internal_replicas = str(min(3, spec.brokers))
     protocols = ("CONTROLLER:PLAINTEXT", "PLAINTEXT:PLAINTEXT")
     return dict(DEFAULTS) | {
         "controller.listener.names": "CONTROLLER",
-        "controller.quorum.voters": ",".join(voters),
+        **_quorum(spec, ports),
         "listener.security.protocol.map": ",".join(
             security.LISTENER_PROTOCOLS if spec.secured else protocols
         ),
@@ -140,10 +169,27 @@ def _common(spec: ClusterSpec, ports: ClusterPorts) -> dict[str, str]:
     }
 
 
+def _quorum(spec: ClusterSpec, ports: ClusterPorts) -> dict[str, str]:
+    """Where the controllers are."""
+    addresses = {id_: f"{spec.host}:{ports.controller[id_]}" for id_ in spec.controller_ids}
+    if spec.dynamic_quorum:
+        return {"controller.quorum.bootstrap.servers": ",".join(addresses.values())}
+    voters = (f"{id_}@{address}" for id_, address in addresses.items())
+    return {"controller.quorum.voters": ",".join(voters)}
+
+
+def _role(spec: ClusterSpec, ports: ClusterPorts, node: int) -> dict[str, str]:
+    if not spec.combined:
+        return (_broker if node in spec.broker_ids else _controller)(spec, ports, node)
+    as_broker = _broker(spec, ports, node)
+    both = {k: f"{as_broker[k]},{v}" for k, v in _controller(spec, ports, node).items()}
+    return as_broker | both
+
+
 def _controller(spec: ClusterSpec, ports: ClusterPorts, node: int) -> dict[str, str]:
     return {
         "process.roles": "controller",
-        "listeners": f"CONTROLLER://{spec.host}:{ports.listener[node]}",
+        "listeners": f"CONTROLLER://{spec.host}:{ports.controller[node]}",
     }
 
 
