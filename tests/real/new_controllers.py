@@ -140,11 +140,11 @@ def bring_back(cluster: KafkaCluster, controllers: Iterable[int], kept: Path) ->
     """They start where and as they were, on their old disks."""
     back = tuple(controllers)
     for node in back:
-        shutil.rmtree(cluster.log_dir(node), ignore_errors=True)
         _copy(kept / str(node), cluster.log_dir(node))
     cluster.start(back)
 
 
 def _copy(log_dir: Path, target: Path) -> None:
     """Without the indexes, 10 MiB of holes each, which a node makes again."""
+    shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(log_dir, target, ignore=shutil.ignore_patterns("*.index", "*.timeindex"))

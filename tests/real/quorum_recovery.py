@@ -1,0 +1,90 @@
+"""A lost quorum recovered by our command, the way an operator goes about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.real.cli import Cli, Finished
+from tests.real.new_controllers import SERVERS, VOTERS, NewControllers
+from tests.real.processes import output
+
+# The one that takes over in a dynamic quorum. A static one takes the id of a lost one.
+NEW = 201
+
+
+@dataclass(frozen=True, slots=True)
+class QuorumRecovery:
+    """The steps; `node` is the new controller, at the address of the lost controller `at`."""
+
+    cli: Cli
+    new: NewControllers
+    node: int = NEW
+    at: int = 101
+    lost: tuple[int, ...] = (101, 102, 103)
+
+    @property
+    def address(self) -> str:
+        return self.new.cluster.controller_address(self.at)
+
+    @property
+    def plan_file(self) -> Path:
+        return self.cli.home / "quorum-plan.json"
+
+    def inspect(self, *arguments: str) -> Finished:
+        return self.cli.offline("quorum", "inspect", *arguments)
+
+    def plan(self, directories: Sequence[Path], *more: str) -> Finished:
+        """A static quorum tells its voters nowhere but in the configuration."""
+        lost = ",".join(map(str, self.lost))
+        new = ("--new-controller", f"{self.node}@{self.address}")
+        which = (*new, "--lost-controllers", lost, "--without-copies-of", lost)
+        file = ("--plan-output-file", str(self.plan_file))
+        return self.cli.offline(
+            "quorum", "plan", *map(str, directories), *file, *which, *self._voters, *more
+        )
+
+    def seed(self, directory: Path | None = None) -> Finished:
+        target = directory or self.new.log_dir(self.node)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        arguments = ("--plan", str(self.plan_file), "--output-dir", str(target), "--yes")
+        return self.cli.offline("quorum", "seed", *arguments)
+
+    def start(self) -> None:
+        """The new controller, on what `seed` made."""
+        static = {VOTERS: f"{self.node}@{self.address}"}
+        self.new.configure(
+            self.node, self.address, {SERVERS: self.address} if self.dynamic else static
+        )
+        self.new.start(self.node)
+
+    def verify(self, *more: str) -> Finished:
+        arguments = ("--plan", str(self.plan_file), "--bootstrap-controller", self.address)
+        servers = self.new.cluster.bootstrap_servers
+        asked = ("--bootstrap-server", servers, "--format", "json")
+        return self.cli.offline("quorum", "verify", *arguments, *asked, *more)
+
+    def recover(self, directories: Sequence[Path], *more: str) -> None:
+        """Plan, seed and start."""
+        for done in (self.plan(directories, *more), self.seed()):
+            assert done.code == 0, done
+        self.start()
+
+    @property
+    def dynamic(self) -> bool:
+        """The voters are in the log, which the node ids of this harness tell."""
+        return self.node == NEW
+
+    @property
+    def _voters(self) -> tuple[str, ...]:
+        cluster = self.new.cluster
+        voters = (f"{id_}@{cluster.controller_address(id_)}" for id_ in cluster.spec.controller_ids)
+        return () if self.dynamic else ("--controller-quorum-voters", ",".join(voters))
+
+    def outputs(self) -> dict[int, str]:
+        """What each node printed, the new controller among them."""
+        cluster = self.new.cluster
+        paths = {node: output(cluster.directory, node) for node in cluster.node_ids}
+        paths[self.node] = self.new.output(self.node)
+        return {n: path.read_text(errors="replace") for n, path in paths.items() if path.exists()}

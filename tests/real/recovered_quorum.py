@@ -1,0 +1,112 @@
+"""A cluster that lost every controller while its brokers ran on, recovered by our command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.real.cli import Cli, Finished
+from tests.real.cluster import KafkaCluster
+from tests.real.cluster_state import ClusterState, records, state_of_cluster
+from tests.real.new_controllers import NewControllers, bring_back, lose
+from tests.real.quorum_recipe import ORDERS, RECORDS, three_controllers_and_two_brokers
+from tests.real.quorum_recovery import NEW, QuorumRecovery
+from tests.real.quorum_view import QuorumView, quorum_view
+from tests.real.records import create_topic, produce
+from tests.real.steady_producer import Produced, producing
+from tests.real.waiting import wait_until
+
+# Two of the lost three: a majority of the old quorum. The new one has the address of 101.
+OLD_MAJORITY = (102, 103)
+TIMEOUT = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class RecoveredQuorum:
+    """What was before the loss, what the command said, and the cluster as it runs now.
+
+    produced: To partition 0 of ORDERS all the while. planned_too_early: While controllers answered.
+    kept: Disks of OLD_MAJORITY, after these had elected a leader among themselves, unseen.
+    """
+
+    recovery: QuorumRecovery
+    before: ClusterState
+    records_before: dict[tuple[str, int], list[bytes]]
+    produced: Produced
+    planned_too_early: Finished
+    verified: Finished
+    led: QuorumView
+    states: tuple[ClusterState, ...]
+    kept: Path
+
+    @property
+    def new(self) -> NewControllers:
+        return self.recovery.new
+
+    @property
+    def cluster(self) -> KafkaCluster:
+        return self.new.cluster
+
+    def state(self, *made_since: str) -> ClusterState:
+        """As broker 2 has it now, without topics of the tests."""
+        state = state_of_cluster(self.cluster, 2)
+        for topic in made_since:
+            state = state.without(topic)
+        return state
+
+    def make_topic(self, topic: str) -> None:
+        """The controller can write, and the brokers take what it wrote."""
+        create_topic(self.cluster.connection(), topic, [(1, 2)])
+        self.cluster.wait_until_partitions(topic, lambda p: len(p.isr) == 2)
+        produce(self.cluster.connection(), topic, 0, 10)
+
+
+@contextmanager
+def recovered_quorum(
+    directory: Path, version: str, *, dynamic_quorum: bool
+) -> Iterator[RecoveredQuorum]:
+    made = three_controllers_and_two_brokers(
+        directory / "cluster", version, dynamic_quorum=dynamic_quorum
+    )
+    with made as cluster, NewControllers(cluster) as new:
+        node = NEW if dynamic_quorum else cluster.spec.controller_ids[0]
+        yield _recovered(QuorumRecovery(Cli(directory), new, node), directory / "kept")
+
+
+def _recovered(recovery: QuorumRecovery, kept: Path) -> RecoveredQuorum:
+    cluster = recovery.new.cluster
+    brokers = cluster.spec.broker_ids
+    before = state_of_cluster(cluster, 1)
+    everything = records(cluster, before)
+    disks = [cluster.log_dir(broker) for broker in brokers]
+    early = recovery.plan(disks)
+    lose(cluster, cluster.spec.controller_ids, kept)
+    elect_unseen(cluster, kept)
+    with producing(cluster.connection(), ORDERS, RECORDS) as produced:
+        recovery.recover(disks)
+        led = recovery.new.wait_until_followed(recovery.node, brokers)
+        verified = recovery.verify()
+        states = tuple(state_of_cluster(cluster, broker) for broker in brokers)
+    return RecoveredQuorum(
+        recovery, before, everything, produced, early, verified, led, states, kept
+    )
+
+
+def elect_unseen(cluster: KafkaCluster, kept: Path) -> None:
+    """Two of the lost controllers lead a quorum of their own for a while, on what was kept of
+    them, and the brokers hear nothing of it; their disks are kept anew."""
+    for broker in cluster.live_brokers:
+        cluster.pause(broker)
+    bring_back(cluster, OLD_MAJORITY, kept)
+    addresses = [cluster.controller_address(node) for node in OLD_MAJORITY]
+
+    def led() -> bool:
+        views = filter(None, map(quorum_view, addresses))
+        return any(view.high_watermark >= 0 for view in views)
+
+    wait_until(led, TIMEOUT, lambda: f"a leader among {OLD_MAJORITY}")
+    lose(cluster, OLD_MAJORITY, kept)
+    for broker in cluster.spec.broker_ids:
+        cluster.resume(broker)
