@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.real.cli import Cli, Finished
 from tests.real.new_controllers import SERVERS, VOTERS, NewControllers
@@ -31,6 +33,11 @@ class QuorumRecovery:
     @property
     def plan_file(self) -> Path:
         return self.cli.home / "quorum-plan.json"
+
+    @property
+    def planned(self) -> Any:
+        """The plan."""
+        return json.loads(self.plan_file.read_text())
 
     def inspect(self, *arguments: str) -> Finished:
         return self.cli.offline("quorum", "inspect", *arguments)
