@@ -206,6 +206,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and _
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l bootstrap-controller -d 'The new controller' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l bootstrap-server -d 'Brokers that still run; by default none is asked' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l command-config -d 'Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l controller-command-config -d 'Java client properties file for the controllers; by default that of --command-config' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l timeout-ms -d 'How long to wait until all holds' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l format -d 'Format of the result on stdout' -x -a 'table json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'

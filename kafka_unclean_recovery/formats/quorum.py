@@ -117,11 +117,13 @@ class SeedFileJson(Entry, frozen=True):
 
     name: Of a segment or a checkpoint.
     size: Bytes to be copied from its beginning.
-    sha256: Of these bytes.
+    found_size: Bytes that it had: if it has others later, somebody leads and writes.
+    sha256: Of the bytes to be copied.
     """
 
     name: FileName
     size: Int64
+    found_size: Int64
     sha256: Sha256
 
 

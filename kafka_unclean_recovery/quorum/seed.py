@@ -32,7 +32,7 @@ from kafka_unclean_recovery.log_dir.small_files.quorum_state import (
     QUORUM_STATE,
     quorum_state_json,
 )
-from kafka_unclean_recovery.log_dir.tree import OpenFile, Unreadable
+from kafka_unclean_recovery.log_dir.tree import Folder, OpenFile, Unreadable
 from kafka_unclean_recovery.quorum.copies import Copy, read_copy
 from kafka_unclean_recovery.quorum.places import Place
 
@@ -73,12 +73,25 @@ def _write(plan: QuorumPlanJson, partial: Path, interrupt: Interrupt) -> None:
     partial.mkdir(mode=0o700)
     metadata.mkdir(mode=0o700)
     with LocalLocation(Path(plan.seed.directory)).open() as source:
+        _stands_still(plan, source)
         for wanted in plan.seed.files:
             with source.opened(wanted.name) as file:
                 _copy(plan, wanted, file, metadata / wanted.name, interrupt)
     _write_file(metadata / PARTITION_METADATA, _METADATA_TOPIC.encode())
     _write_file(metadata / QUORUM_STATE, quorum_state_of(plan))
     sync_directory(metadata)
+
+
+def _stands_still(plan: QuorumPlanJson, source: Folder) -> None:
+    """Without a leader the log of a running node stands still. Raises SeedRefused where it grew."""
+    sizes = {file.name: file.found_size for file in plan.seed.files}
+    for entry in source.entries():
+        grew = entry.name in sizes and entry.size != sizes[entry.name]
+        if grew or (entry.name.endswith(".log") and entry.name not in sizes):
+            raise SeedRefused(
+                f"{plan.seed.directory}/{entry.name}: it was written since the plan was made, so"
+                " somebody leads: see who, and make a new plan"
+            )
 
 
 def quorum_state_of(plan: QuorumPlanJson) -> bytes:

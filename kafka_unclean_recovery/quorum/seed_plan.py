@@ -124,7 +124,7 @@ def _kept(files: Sequence[MetadataFile], best: Copy) -> Iterator[SeedFileJson]:
         if parsed is None or parsed.state is not FileState.LIVE or not _belongs(parsed, best):
             continue
         size = best.end.position if file.name == best.end.segment else file.size
-        yield SeedFileJson(file.name, size, sha256_of(file, size))
+        yield SeedFileJson(file.name, size, file.size, sha256_of(file, size))
 
 
 def _belongs(parsed: PartitionFile, best: Copy) -> bool:

@@ -62,7 +62,7 @@ WISHES = Wishes(
 )
 SEED = SeedJson(
     *("/data/1/__cluster_metadata-0", 1, 3, 120, 1_700_000_000_000, 1, 1),
-    (SeedFileJson(f"{90:020}.log", 2048, "0" * 64),),
+    (SeedFileJson(f"{90:020}.log", 2048, 2055, "0" * 64),),
     f"{90:020}.log",
 )
 QUORUM_PLAN = with_digest(

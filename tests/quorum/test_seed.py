@@ -121,12 +121,16 @@ def test_a_source_that_changed_is_refused_and_nothing_is_left(tmp_path: Path) ->
     assert sorted(path.name for path in tmp_path.iterdir()) == ["disks", "plan.json"]
 
 
-def test_records_that_came_after_the_plan_are_left_out(tmp_path: Path) -> None:
+@pytest.mark.parametrize("rolled", [True, False])
+def test_a_log_that_was_written_since_the_plan_has_a_leader(tmp_path: Path, rolled: bool) -> None:
     found = planned(tmp_path, dynamic=False)
-    segment = tmp_path / "disks" / "node-1" / METADATA / SEGMENT
-    segment.write_bytes(segment.read_bytes() + static_log().and_then(1, NO_OP).encoded()[-1])
-    write_seed(found, tmp_path / "new", never)
-    assert seeded(tmp_path / "new").end_offset == static_log().end
+    log = static_log().and_then(1, NO_OP)
+    metadata = tmp_path / "disks" / "node-1" / METADATA
+    with (metadata / (f"{static_log().end:020}.log" if rolled else SEGMENT)).open("ab") as file:
+        file.write(log.encoded()[-1])
+    with pytest.raises(SeedRefused, match="somebody leads"):
+        write_seed(found, tmp_path / "new", never)
+    assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize("dynamic", [True, False], ids=["dynamic", "static"])

@@ -159,6 +159,14 @@ class VerifyOptions:
     ]
     bootstrap_server: RunningBrokers = None
     command_config: CommandConfig = None
+    controller_command_config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Java client properties file for the controllers; by default that of"
+            " --command-config.",
+        ),
+    ] = None
     timeout_ms: Annotated[
         int,
         typer.Option(min=1, metavar="MS", help="How long to wait until all holds."),

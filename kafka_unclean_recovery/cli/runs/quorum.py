@@ -30,7 +30,7 @@ from kafka_unclean_recovery.cluster.wire.dial import address_text
 from kafka_unclean_recovery.cluster.wire.errors import ConfigError
 from kafka_unclean_recovery.cluster.wire.knocking import Knocked, knock
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.files.codec import json_text
+from kafka_unclean_recovery.files.codec import json_line
 from kafka_unclean_recovery.formats.quorum import QuorumPlanJson
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.tree import Unreadable
@@ -67,7 +67,7 @@ def inspect(console: Console, options: InspectOptions) -> int:
         raise usage("no copy of __cluster_metadata-0 could be read in these directories")
     signs = _signs(found, options)
     seen = inspect_json(found, signs)
-    console.artefact(json_text(seen) + "\n" if options.format.is_json else render_inspect(seen))
+    console.artefact(json_line(seen) if options.format.is_json else render_inspect(seen))
     damaged = any(copy.damage or copy.relation == "diverges" for copy in seen.copies)
     return NOT_ALL if seen.problems or seen.ahead or seen.stuck or damaged else OK
 
@@ -98,7 +98,7 @@ def plan(console: Console, options: PlanOptions) -> int:
 
 def _shown(found: Survey, signs: Signs, options: PlanOptions) -> str:
     seen = inspect_json(found, signs)
-    return json_text(seen) + "\n" if options.format.is_json else render_inspect(seen)
+    return json_line(seen) if options.format.is_json else render_inspect(seen)
 
 
 def _plan(found: Survey, signs: Signs, wishes: Wishes) -> QuorumPlanJson:
