@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -17,7 +17,7 @@ from tests.real.properties import (
     server_properties,
     write_settings,
 )
-from tests.real.quorum_view import QuorumView, wait_for_quorum, wait_until_followed
+from tests.real.quorum_view import QuorumView, quorum_view, wait_for_quorum, wait_until_followed
 from tests.real.storage import format_command
 from tests.real.waiting import wait_until
 
@@ -123,6 +123,33 @@ class NewControllers:
         at = ("--bootstrap-controller", self.address(leader), "--command-config", str(path))
         self.cluster.script("kafka-metadata-quorum", *at, "add-controller")
         self.wait_for_voters(leader, {*before.voters, node})
+
+    def vote(self, voters: Sequence[int]) -> None:
+        """Have a static quorum of these, of which the last may be new: all are started again with
+        the same list, each at the address of the lost one whose id it has."""
+        at = {node: self.cluster.controller_address(node) for node in voters}
+        listed = {VOTERS: ",".join(f"{node}@{address}" for node, address in at.items())}
+        for node, address in at.items():
+            if self.alive(node):
+                self.kill(node)
+            self.configure(node, address, listed)
+            if not self.log_dir(node).exists():
+                self.format(node)
+        for node in voters:
+            self.start(node)
+        self.wait_until_followed(self.leader_of(voters), voters)
+
+    def leader_of(self, nodes: Sequence[int]) -> int:
+        """The one of these that leads, once one does."""
+        found: list[int] = []
+
+        def led() -> bool:
+            views = {node: quorum_view(self.address(node)) for node in nodes}
+            found[:] = [node for node, view in views.items() if view and view.high_watermark >= 0]
+            return bool(found)
+
+        wait_until(led, TIMEOUT, lambda: f"a leader among {nodes}")
+        return found[0]
 
 
 def lose(cluster: KafkaCluster, controllers: Iterable[int], keep: Path | None = None) -> None:

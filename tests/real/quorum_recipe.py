@@ -24,7 +24,7 @@ from tests.real.records import create_topic, produce
 from tests.real.releases import ONE
 from tests.real.waiting import wait_until
 
-ORDERS, NAMES, DOOMED = "orders", "names", "doomed"
+ORDERS, NAMES, DOOMED, LAST = "orders", "names", "doomed", "last"
 RECORDS = 100
 TIMEOUT = 30.0
 # Whoever is not logged in may do everything, and ACLs are kept all the same.
@@ -76,6 +76,9 @@ def fill(cluster: KafkaCluster, assignment: list[tuple[int, ...]]) -> None:
     _wait_until_deleted(cluster, DOOMED)
     allow(cluster, "User:alice", ORDERS)
     _add_user(client, "alice")
+    # Brokers take what is new in its order: one that has the last thing has all.
+    create_topic(connection, LAST, assignment[:1])
+    cluster.wait_until_partitions(LAST, lambda p: not p.offline)
 
 
 def allow(cluster: KafkaCluster, principal: str, topic: str) -> None:

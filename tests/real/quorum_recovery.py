@@ -12,6 +12,8 @@ from tests.real.cli import Cli, Finished
 from tests.real.new_controllers import SERVERS, VOTERS, NewControllers
 from tests.real.processes import output
 
+# The exit code of a plan that is refused.
+REFUSED = 1
 # The one that takes over in a dynamic quorum. A static one takes the id of a lost one.
 NEW = 201
 
@@ -46,7 +48,7 @@ class QuorumRecovery:
         """A static quorum tells its voters nowhere but in the configuration."""
         lost = ",".join(map(str, self.lost))
         new = ("--new-controller", f"{self.node}@{self.address}")
-        which = (*new, "--lost-controllers", lost, "--without-copies-of", lost)
+        which = (*new, "--lost-controllers", lost)
         file = ("--plan-output-file", str(self.plan_file))
         return self.cli.offline(
             "quorum", "plan", *map(str, directories), *file, *which, *self._voters, *more

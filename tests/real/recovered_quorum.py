@@ -62,6 +62,17 @@ class RecoveredQuorum:
         self.cluster.wait_until_partitions(topic, lambda p: len(p.isr) == 2)
         produce(self.cluster.connection(), topic, 0, 10)
 
+    @contextmanager
+    def old_majority_back(self) -> Iterator[QuorumView]:
+        """The quorum once the old ones follow; they are dead again afterwards."""
+        bring_back(self.cluster, OLD_MAJORITY, self.kept)
+        try:
+            followers = (*OLD_MAJORITY, *self.cluster.spec.broker_ids)
+            yield self.new.wait_until_followed(self.recovery.node, followers)
+        finally:
+            for node in OLD_MAJORITY:
+                self.cluster.kill(node)
+
 
 @contextmanager
 def recovered_quorum(

@@ -10,19 +10,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.real.new_controllers import bring_back
-from tests.real.quorum_recipe import ORDERS
-from tests.real.quorum_view import quorum_view, wait_until_followed
-from tests.real.records import consume_all
-from tests.real.recovered_quorum import OLD_MAJORITY, RecoveredQuorum, recovered_quorum
-from tests.real.releases import ONE
-from tests.real.waiting import wait_until
-
-# 3.9.1 has no tool that adds the first voter's successors as safely.
-VERSIONS = tuple(dict.fromkeys((ONE, "4.4.0")))
+from tests.real.cluster_state import records
+from tests.real.quorum_recipe import LAST, NAMES, ORDERS
+from tests.real.quorum_recovery import REFUSED
+from tests.real.recovered_quorum import RecoveredQuorum, recovered_quorum
+from tests.real.releases import TESTED
 
 
-@pytest.fixture(scope="module", params=VERSIONS)
+@pytest.fixture(scope="module", params=TESTED)
 def recovered(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RecoveredQuorum]:
@@ -32,7 +27,7 @@ def recovered(
 
 
 def test_no_quorum_is_planned_while_its_controllers_answer(recovered: RecoveredQuorum) -> None:
-    assert recovered.planned_too_early.code == 3
+    assert recovered.planned_too_early.code == REFUSED
     for controller in recovered.cluster.spec.controller_ids:
         address = recovered.cluster.controller_address(controller)
         assert address in recovered.planned_too_early.stderr
@@ -41,16 +36,16 @@ def test_no_quorum_is_planned_while_its_controllers_answer(recovered: RecoveredQ
 def test_the_brokers_take_and_give_records_all_the_while(recovered: RecoveredQuorum) -> None:
     assert recovered.produced.failed == []
     assert len(recovered.produced.acknowledged) > 20
-    for (topic, partition), before in recovered.records_before.items():
-        more = recovered.produced.acknowledged if (topic, partition) == (ORDERS, 0) else []
-        now = consume_all(recovered.cluster.connection(), topic, partition)
-        assert now == before + more, f"{topic}-{partition}"
+    now = records(recovered.cluster, recovered.before)
+    more = {(ORDERS, 0): recovered.produced.acknowledged}
+    assert now == {k: v + more.get(k, []) for k, v in recovered.records_before.items()}
 
 
 def test_topics_leaders_configs_acls_and_users_are_as_before(recovered: RecoveredQuorum) -> None:
     assert recovered.states == (recovered.before, recovered.before)
     # Nothing would be equal to nothing.
-    assert all(recovered.before.configs.values())
+    assert set(recovered.before.ids) == {ORDERS, NAMES, LAST}
+    assert recovered.before.configs[ORDERS]
     assert recovered.before.acls
     assert recovered.before.users
 
@@ -74,15 +69,11 @@ def test_no_broker_truncated_or_moved_anything_aside(recovered: RecoveredQuorum)
 
 def test_lost_controllers_that_come_back_follow(recovered: RecoveredQuorum) -> None:
     """Even two of three, which led a quorum of their own in the meantime."""
-    led = recovered.led
-    followers = (*OLD_MAJORITY, *recovered.cluster.spec.broker_ids)
-    bring_back(recovered.cluster, OLD_MAJORITY, recovered.kept)
-    now = recovered.new.wait_until_followed(recovered.recovery.node, followers)
-    assert (now.leader, now.epoch, set(now.voters)) == (led.leader, led.epoch, set(led.voters))
-    recovered.make_topic("with-the-old-ones")
-    assert recovered.state("with-the-old-ones") == recovered.before
-    for node in OLD_MAJORITY:
-        recovered.cluster.kill(node)
+    with recovered.old_majority_back() as now:
+        led = recovered.led
+        assert (now.leader, now.epoch, set(now.voters)) == (led.leader, led.epoch, set(led.voters))
+        recovered.make_topic("with-the-old-ones")
+        assert recovered.state("with-the-old-ones") == recovered.before
 
 
 def test_it_grows_to_three_voters_and_outlives_the_first(recovered: RecoveredQuorum) -> None:
@@ -92,9 +83,7 @@ def test_it_grows_to_three_voters_and_outlives_the_first(recovered: RecoveredQuo
         # Brokers look for the quorum where the lost ones were.
         recovered.new.add_voter(node, recovered.cluster.controller_address(lost), first)
     recovered.new.kill(first)
-    addresses = [recovered.new.address(node) for node in successors]
-    wait_until(lambda: any(map(quorum_view, addresses)), 60.0, lambda: "one of the two leads")
-    leader = next(address for address in addresses if quorum_view(address))
-    wait_until_followed(leader, recovered.cluster.spec.broker_ids)
+    leader = recovered.new.leader_of(tuple(successors))
+    recovered.new.wait_until_followed(leader, recovered.cluster.spec.broker_ids)
     recovered.make_topic("without-the-first")
     assert recovered.state("with-the-old-ones", "without-the-first") == recovered.before
