@@ -19,7 +19,7 @@ DIST ?= dist
 PARALLEL := -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help venv jars demo demo-kafka test test-quick test-containers lint format bench binary wheelhouse dist docs release-check model-check fidelity simulation chaos mutants completions schemas clean
+.PHONY: help venv jars demo demo-kafka test test-quick test-containers lint format bench binary wheelhouse dist docs rebuild release-check model-check fidelity simulation chaos mutants completions schemas clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -85,7 +85,10 @@ wheelhouse: $(BINARY_VENV)/.complete ## The wheels for hosts without a network, 
 
 dist: binary wheelhouse docs ## All that a release has, in dist/
 
-release-check: lint test dist ## What keeps this tree from being a release
+rebuild: ## The one file built once more, elsewhere: what differs from that in dist/
+	$(PYTHON) .ci/dist/rebuild.py $(DIST)
+
+release-check: lint test dist rebuild ## What keeps this tree from being a release
 	$(BIN)/python .ci/dist/check_release.py $(DIST)
 
 bench: venv jars ## Each benchmark, one JSON object a line; the table goes to docs/performance.md

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shutil
 import sys
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from kafka_unclean_recovery import __version__
+from tests.dist_scripts import dist_script
 
 ROOT = Path(__file__).parents[1]
 CHANGELOG = f"## [Unreleased]\n\n## [{__version__}] - 2026-12-01\n"
@@ -18,12 +18,7 @@ CHANGELOG = f"## [Unreleased]\n\n## [{__version__}] - 2026-12-01\n"
 
 @pytest.fixture(scope="module")
 def check() -> ModuleType:
-    spec = spec_from_file_location("check_release", ROOT / ".ci" / "dist" / "check_release.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return dist_script("check_release")
 
 
 @pytest.fixture

@@ -2,7 +2,8 @@
 
 PyInstaller gathers Python, the package and its dependencies; the C library and the loader of this
 machine are put beside them, and a statically linked launcher holds all of it. Beside the file: its
-checksum, and a list of what is inside (CycloneDX).
+checksum, and a list of what is inside (CycloneDX). The same source, Python and packages give the
+same bytes wherever and whenever it is built; rebuild.py beside this tries it.
 
     python .ci/dist/build.py DIRECTORY
 """
@@ -11,8 +12,10 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -20,6 +23,7 @@ import tarfile
 import tempfile
 from importlib.metadata import distribution, distributions
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -48,6 +52,7 @@ C_LIBRARY = (
     "libnss_dns.so.2",
     "libnss_files.so.2",
 )
+LICENCE = re.compile("licen|copying", re.IGNORECASE)
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
@@ -59,6 +64,7 @@ def main(directory: Path) -> None:
         program = _program(Path(scratch))
         _add_c_library(program / "_internal")
         _add_licences(program / "_internal" / "licences")
+        _remove_places(program / "_internal")
         (program / OTHER_NAME).symlink_to(NAME)
         _launcher(Path(scratch), program, binary)
     digest = hashlib.sha256(binary.read_bytes()).hexdigest()
@@ -95,7 +101,8 @@ def _add_licences(directory: Path) -> None:
     """Copy the licences of Python's distributions, and of libraries as Debian tells them."""
     for found in distributions():
         for file in found.files or ():
-            if "licen" in file.name.lower() or "copying" in file.name.lower():
+            # A module that is about licences is none, and its bytecode names the place of its source.
+            if file.suffix not in (".py", ".pyc") and LICENCE.search(file.name):
                 target = directory / found.name / file.name
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(str(found.locate_file(file)), target)
@@ -103,6 +110,13 @@ def _add_licences(directory: Path) -> None:
         copyright_file = Path("/usr/share/doc") / name / "copyright"
         if copyright_file.exists():
             (directory / f"{name}.txt").write_bytes(copyright_file.read_bytes())
+
+
+def _remove_places(directory: Path) -> None:
+    """Remove what pip noted of its installation: the checksums of scripts whose first lines name
+    the directory of this build."""
+    for record in directory.glob("*.dist-info/RECORD"):
+        record.unlink()
 
 
 def _launcher(scratch: Path, program: Path, binary: Path) -> None:
@@ -149,6 +163,17 @@ def _bill_of_materials(target: Path) -> None:
         [sys.executable, "-m", "cyclonedx_py", "environment", "--output-reproducible"]
         + ["--of", "JSON", "-o", str(target), sys.executable]
     )
+    target.write_text(json.dumps(_without_places(json.loads(target.read_text())), indent=2) + "\n")
+
+
+def _without_places(bill: dict[str, Any]) -> dict[str, Any]:
+    """Leave out where on this machine a package was installed from."""
+    for component in bill["components"]:
+        references = component.get("externalReferences", [])
+        kept = [each for each in references if not each["url"].startswith("file:")]
+        if kept != references:
+            component["externalReferences"] = kept
+    return bill
 
 
 def _run(command: list[str], cwd: Path = ROOT, **variables: str) -> None:

@@ -17,6 +17,7 @@ import pytest
 
 from kafka_unclean_recovery import __version__
 from tests.real import security
+from tests.real.cache import quick_scratch
 from tests.real.cluster import KafkaCluster
 from tests.real.outages import Outage, last_replica_standing
 from tests.real.recipes import TOPIC
@@ -110,6 +111,23 @@ def test_beside_the_file_lie_its_checksum_and_the_list_of_what_is_inside(built: 
     inside = json.loads(binary.with_name(f"{binary.name}.cdx.json").read_text())
     names = {component["name"] for component in inside["components"]}
     assert {"kafka-unclean-recovery", "kafka-python", "msgspec", "cryptography"} <= names
+
+
+def test_built_once_more_elsewhere_it_has_the_same_bytes(built: Path, tmp_path: Path) -> None:
+    """In memory, where directories are read in another order than on a disk."""
+    with quick_scratch(tmp_path) as scratch:
+        done = subprocess.run(
+            [sys.executable, str(ROOT / ".ci" / "dist" / "rebuild.py"), str(built)],
+            capture_output=True,
+            text=True,
+            timeout=BUILD_TIMEOUT,
+            check=False,
+            env={**os.environ, "TMPDIR": str(scratch)},
+        )
+    assert (done.returncode, done.stdout) == (
+        0,
+        "kafka-unclean-recovery: a second build has the same bytes\n",
+    ), done.stderr
 
 
 def test_it_is_both_commands_by_its_name_and_by_a_word(root: Root) -> None:
