@@ -27,6 +27,7 @@ from tests.real.recipes import TOPIC
 from tests.real.records import create_topic, produce_many, wait_until_replicated
 from tests.real.releases import ONE
 from tests.real.tap import Gate, tapped
+from tests.real.tls import TlsEnds
 from tests.real.waiting import wait_until
 
 T = TypeVar("T")
@@ -91,10 +92,13 @@ class Trouble:
 
     cluster: KafkaCluster
 
-    def tapped(self, first: int, *gates: Gate) -> AbstractContextManager[str]:
+    def tapped(
+        self, first: int, *gates: Gate, tls: TlsEnds | None = None
+    ) -> AbstractContextManager[str]:
         """See tests.real.tap: a tap at each live broker, and the address of that at `first`."""
         others = [broker for broker in self.cluster.live_brokers if broker != first]
-        return tapped([self.cluster.address(broker) for broker in (first, *others)], *gates)
+        brokers = [self.cluster.address(broker) for broker in (first, *others)]
+        return tapped(brokers, *gates, tls=tls)
 
     def heal(self) -> None:
         """Whatever an earlier test left: the controllers and 3 and 4 live."""

@@ -1,5 +1,6 @@
 """A tap between a client and one node: it stops requests or answers of a kind, so that a test
-can act exactly then, or everything, or slows it down. Plaintext only.
+can act exactly then, or everything, or slows it down. It reads plaintext;
+tests.real.tls takes TLS off before it and puts it on behind it.
 
 A client goes on to addresses that it was told of, and past a tap: `tapped` has one at each broker.
 """
@@ -13,6 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Self
+
+from tests.real.tls import TlsEnds
 
 LOOPBACK = "127.0.0.1"
 TIMEOUT = 30.0
@@ -219,22 +222,25 @@ class Tap:
 
 
 @contextmanager
-def tapped(brokers: Sequence[str], *gates: Gate) -> Iterator[str]:
+def tapped(brokers: Sequence[str], *gates: Gate, tls: TlsEnds | None = None) -> Iterator[str]:
     """The address of a tap at the first of these brokers. A client that begins there goes through
     a tap whichever of them it asks, and has the first pass on to the controller what comes before
     all gates have held something."""
-    first, *others = brokers
-    taps = [Tap(first, *gates), *(Tap(broker, _Mute(gates), *gates) for broker in others)]
     with ExitStack() as stack:
+        reached = brokers
+        if tls is not None:
+            reached = [stack.enter_context(tls.plain(broker)) for broker in brokers]
+        first, *others = reached
+        taps = [Tap(first, *gates), *(Tap(broker, _Mute(gates), *gates) for broker in others)]
         for tap in taps:
             stack.enter_context(tap)
-        renamed = {
-            _as_told(broker): _as_told(tap.address)
-            for broker, tap in zip(brokers, taps, strict=True)
-        }
+        told = [tap.address for tap in taps]
+        if tls is not None:
+            told = [stack.enter_context(tls.secured(address)) for address in told]
+        renamed = dict(zip(map(_as_told, brokers), map(_as_told, told), strict=True))
         for tap in taps:
             tap.renamed = renamed
-        yield taps[0].address
+        yield told[0]
 
 
 def _as_told(address: str) -> bytes:

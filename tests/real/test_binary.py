@@ -9,67 +9,36 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from kafka_unclean_recovery import __version__
 from tests.real import security
+from tests.real.bare_root import BARE, PROGRAM, RUN_TIMEOUT, Root
 from tests.real.cache import quick_scratch
 from tests.real.cluster import KafkaCluster
+from tests.real.faults import Trouble, secured
 from tests.real.outages import Outage, last_replica_standing
 from tests.real.recipes import TOPIC
 from tests.real.sharing import SharedClusters
+from tests.real.tap import ELECT_LEADERS, Gate
+from tests.real.tls import TlsEnds
 from tests.real.waiting import wait_until
+from tests.real.watching import Watched, journal_lines, open_orders, outcomes, steps_noted
 from tests.real.witnesses import replica_orders, wait_until_led
 
 ROOT = Path(__file__).parents[2]
-BUILD_TIMEOUT, RUN_TIMEOUT = 500.0, 60.0
+BUILD_TIMEOUT = 500.0
 BEST = 3
-PROGRAM, PLACE = "/kafka-unclean-recovery", "/tmp"
-NOEXEC = "mount -t tmpfs -o noexec none {root}{place}"
-# What `sh` and `chroot` are found by; the program itself needs no variable.
-BARE = {"PATH": os.environ["PATH"]}
+# As long as the name that brokers tell, which it takes the place of.
+HOST = "kafka.lan"
 VARIABLE = "UNPACK_KAFKA_UNCLEAN_RECOVERY_TO"
 
 pytestmark = pytest.mark.skipif(
     os.geteuid() != 0, reason="chroot and mount need root: run the tests as root"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Root:
-    """A directory that is the whole world of the program."""
-
-    path: Path
-
-    def command(self, *words: str, mounts: Sequence[str] = ()) -> list[str]:
-        """Mounts end with the process: they are made in a namespace of its own."""
-        made = [f"mount -t proc none {self.path}/proc", *mounts]
-        line = shlex.join(["chroot", str(self.path), *words])
-        return ["unshare", "--mount", "sh", "-ec", "\n".join([*made, f"exec {line}"])]
-
-    def run(
-        self, *words: str, mounts: Sequence[str] = (), variables: Mapping[str, str] = {}
-    ) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            self.command(*words, mounts=mounts),
-            capture_output=True,
-            text=True,
-            timeout=RUN_TIMEOUT,
-            check=False,
-            env={**BARE, **variables},
-        )
-
-    def unpacked(self) -> list[Path]:
-        return list((self.path / "tmp").glob("*/*/kafka-unclean-recovery"))
-
-    def noexec(self, *places: str) -> list[str]:
-        for place in places:
-            (self.path / place.lstrip("/")).mkdir(parents=True, exist_ok=True)
-        return [NOEXEC.format(root=self.path, place=place) for place in places]
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +62,7 @@ def root(built: Path, tmp_path: Path) -> Root:
     path = tmp_path / "root"
     for name in ("proc", "tmp", "etc"):
         (path / name).mkdir(parents=True)
-    (path / "etc" / "hosts").write_text("127.0.0.1 localhost brokers.example\n")
+    (path / "etc" / "hosts").write_text(f"127.0.0.1 localhost brokers.example {HOST}\n")
     os.link(_binary(built), path / PROGRAM.lstrip("/"))
     (path / "kafka-elect-leaders").symlink_to(PROGRAM.lstrip("/"))
     return Root(path)
@@ -249,19 +218,89 @@ def test_it_recovers_a_real_outage(root: Root, restored: Callable[[Outage], Kafk
 
 def test_it_speaks_tls_with_a_login(root: Root, shared_clusters: SharedClusters) -> None:
     cluster = shared_clusters.plain(secured=True)
-    settings = security.client_properties(cluster.directory, security.SUPER_USER, "SCRAM-SHA-512")
-    authority = Path(settings["ssl.truststore.location"])
-    (root.path / authority.name).write_bytes(authority.read_bytes())
-    settings |= {"ssl.truststore.location": f"/{authority.name}"}
-    text = "".join(f"{key}={value}\n" for key, value in settings.items())
-    (root.path / "client.properties").write_text(text)
     done = root.run(
         PROGRAM,
         *("--bootstrap-server", cluster.address(cluster.live_brokers[0])),
-        *("--command-config", "/client.properties"),
+        *("--command-config", _login(root, cluster)),
         *("--all-offline-partitions", "--show-replica-info"),
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def _login(root: Root, cluster: KafkaCluster, authority: Path | None = None) -> str:
+    """Write a client's properties into the root; return where the program finds them."""
+    settings = security.client_properties(cluster.directory, security.SUPER_USER, "SCRAM-SHA-512")
+    trusted = authority or Path(settings["ssl.truststore.location"])
+    (root.path / "ca.pem").write_bytes(trusted.read_bytes())
+    settings |= {"ssl.truststore.location": "/ca.pem"}
+    text = "".join(f"{key}={value}\n" for key, value in settings.items())
+    (root.path / "client.properties").write_text(text)
+    return "/client.properties"
+
+
+def test_a_signal_during_an_election_over_tls_lets_it_finish_and_the_next_run_goes_on(
+    root: Root, shared_clusters: SharedClusters, tmp_path: Path
+) -> None:
+    """All it has are /proc, /dev/null, /tmp, the resolver's files, and its own."""
+    troubled = Trouble(shared_clusters.outage(secured()))
+    troubled.heal()
+    first, *others = partitions = troubled.take(3)
+    before = troubled.orders(partitions)
+    tls = TlsEnds.made(tmp_path, HOST, troubled.cluster.directory / "ca.pem")
+    flags = [
+        *("--command-config", _login(root, troubled.cluster, tls.authority)),
+        *("--path-to-json-file", _wanted(root, partitions)),
+        *("--automated-recovery", "--yes", "--canary", "1", "--format", "json"),
+    ]
+    gate = Gate(ELECT_LEADERS, answer=True)
+    with troubled.tapped(BEST, gate, tls=tls) as address:
+        words = (PROGRAM, "--bootstrap-server", address, *flags)
+        run = _watched(root, tmp_path, *words)
+        try:
+            gate.wait()
+            (journal,) = root.journals()
+            assert open_orders(journal) == {first}
+            run.signal(signal.SIGTERM)
+            run.wait_for("stopping: the step in hand is finished first")
+            assert run.process.poll() is None
+            gate.open()
+            stopped = run.finish()
+        finally:
+            run.close()
+        assert stopped.code == 143, stopped.stderr
+        steps = ["wave", "reorder", "elect", "restored", "outcome"]
+        assert steps_noted(journal_lines(journal)) == ["begin", "consent", *steps, "end"]
+        assert open_orders(journal) == set()
+        not_begun = ("failed", "interrupted before its election began")
+        assert outcomes(stopped, TOPIC) == {
+            first: ("elected", None),
+            **dict.fromkeys(others, not_begun),
+        }
+        troubled.wait_for_leader([first], BEST)
+        troubled.wait_for_orders(before)
+        assert troubled.leaders(others) == {-1}
+
+        done = root.run(*words)
+    assert done.returncode == 0, done.stderr
+    rows = {row["partition"]: row["outcome"] for row in json.loads(done.stdout)["partitions"]}
+    assert rows == {first: "already_online", **dict.fromkeys(others, "elected")}
+    troubled.wait_for_leader(partitions, BEST)
+    troubled.wait_for_orders(before)
+
+
+def _wanted(root: Root, partitions: list[int]) -> str:
+    wanted = {"partitions": [{"topic": TOPIC, "partitions": partitions}]}
+    (root.path / "wanted.json").write_text(json.dumps(wanted))
+    return "/wanted.json"
+
+
+def _watched(root: Root, home: Path, *words: str) -> Watched:
+    null = root.path / "dev" / "null"
+    null.parent.mkdir()
+    null.touch()
+    mounts = [f"mount --bind /dev/null {shlex.quote(str(null))}"]
+    bare = ["env", "--ignore-environment", *(f"{key}={value}" for key, value in BARE.items())]
+    return Watched([*bare, *root.command(*words, mounts=mounts)], home, "tool", False, True)
 
 
 def test_it_scans_the_disk_of_a_killed_broker_with_several_processes(
