@@ -8,6 +8,7 @@ from tests.containers import tool_image
 from tests.containers.build_image import KafkaImage
 from tests.containers.listeners import INTERNAL_PORT, host_name
 from tests.containers.nodes import OwnNetwork
+from tests.containers.running import run
 from tests.real.cluster import KafkaCluster
 from tests.real.faults import Trouble
 from tests.real.recipes import TOPIC
@@ -44,15 +45,19 @@ def test_our_own_image_recovers_partitions_from_inside_the_network(
     before = guarded.orders(partitions)
     config = cluster.client_properties(SUPER_USER)
     wanted = commands.partitions_file({TOPIC: partitions})
-    done = tool_image.run(
-        docker_host,
-        tool,
+    words = [
         *("--bootstrap-server", f"{host_name(3)}:{INTERNAL_PORT}"),
         *("--command-config", str(config), "--path-to-json-file", str(wanted)),
         *("--automated-recovery", "--yes", "--format", "json"),
-        network=network,
-        nodes=cluster.node_ids,
-        files=[config, cluster.directory / "ca.pem", wanted],
+    ]
+    files = (config, cluster.directory / "ca.pem", wanted)
+    done = run(
+        docker_host,
+        tool,
+        words,
+        network=network.name,
+        extra_hosts=network.addresses(cluster.node_ids),
+        volumes=[f"{path}:{path}:ro" for path in files],
     )
     assert (done.code, done.stderr) == (0, "")
     assert outcomes(done, TOPIC) == dict.fromkeys(partitions, ("elected", None))

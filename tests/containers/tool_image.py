@@ -1,4 +1,4 @@
-"""Our own image, built by examples/container/Dockerfile, and what it says when it is run."""
+"""Our own image, built by examples/container/Dockerfile."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from pathlib import Path
 import docker
 
 from tests.containers.build_image import TIMEOUT, KafkaImage
-from tests.containers.nodes import OwnNetwork
 from tests.real.cache import ROOT
-from tests.real.cli import Finished
 
 DOCKERFILE = "examples/container/Dockerfile"
 COPIED = re.compile(r"^COPY (?!--)(.*) \S+$", re.MULTILINE)
@@ -47,33 +45,6 @@ def build(host: str, kafka: KafkaImage) -> str:
     finally:
         client.close()
     return NAME
-
-
-def run(
-    host: str,
-    name: str,
-    *arguments: str,
-    network: OwnNetwork,
-    nodes: Iterable[int],
-    files: list[Path],
-) -> Finished:
-    """With the files where they are here, on the network of the nodes."""
-    client = docker.DockerClient(host, timeout=TIMEOUT)
-    container = client.containers.create(
-        name,
-        list(arguments),
-        network=network.name,
-        extra_hosts=network.addresses(nodes),
-        volumes=[f"{path}:{path}:ro" for path in files],
-    )
-    try:
-        container.start()
-        code = container.wait()["StatusCode"]
-        stdout, stderr = container.logs(stderr=False), container.logs(stdout=False)
-        return Finished(code, stdout.decode(), stderr.decode())
-    finally:
-        container.remove(force=True, v=True)
-        client.close()
 
 
 def user(host: str, name: str) -> str:
