@@ -23,7 +23,8 @@ from tests.examples.schemas import complaints
 KUBERNETES = ROOT / "examples" / "kubernetes"
 STRIMZI = KUBERNETES / "strimzi.yaml"
 BACKSLASH = "\\"
-FILES = sorted(KUBERNETES.glob("*.yaml"))
+DEBUG = KUBERNETES / "debug.yaml"
+FILES = sorted(path for path in KUBERNETES.glob("*.yaml") if path != DEBUG)
 
 
 def _documents(path: Path) -> list[Any]:
@@ -77,6 +78,19 @@ def test_each_job_is_understood_by_our_parser(path: Path) -> None:
     (config,) = _values(container["args"], "--command-config")
     mounted = {Path(mount["mountPath"]) for mount in container["volumeMounts"]}
     assert Path(config).parent in mounted
+
+
+def test_the_debugging_container_is_valid_and_may_do_no_more_than_a_job() -> None:
+    """kubectl puts it into a container of the pod."""
+    (partial,) = _documents(DEBUG)
+    job = _job(KUBERNETES / "job.yaml")
+    (container,) = job["spec"]["template"]["spec"]["containers"]
+    own = partial["securityContext"]
+    assert container["securityContext"].items() <= own.items()
+    container["securityContext"] = own
+    assert complaints(job) == []
+    own["unheardOf"] = True
+    assert any("unheardOf" in complaint for complaint in complaints(job))
 
 
 def _values(args: list[str], flag: str) -> list[str]:
