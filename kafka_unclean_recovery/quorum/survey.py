@@ -65,9 +65,15 @@ def survey(roots: Sequence[Location], say: Callable[[str], None]) -> Survey:
         if sound and (best is None or _rank(copy) > _rank(best)):
             best, image = copy, held
     rest = sorted((copy for copy in copies if copy is not best), key=_rank, reverse=True)
-    others = tuple(_compared(best, copy, image, say) for copy in rest)
+    others: list[Compared] = []
+    for copy in rest:
+        try:
+            others.append(_compared(best, copy, image, say))
+        except Unreadable as error:
+            # It was there a moment ago.
+            unread.append(f"{copy.place}: {error}")
     problems = (*found.problems, *unread)
-    return Survey(best, image, others, found.log_directories, problems, tuple(unread))
+    return Survey(best, image, tuple(others), found.log_directories, problems, tuple(unread))
 
 
 def _rank(copy: Copy) -> tuple[int, int, bool]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -151,3 +152,17 @@ def test_what_each_node_will_do_is_said(tmp_path: Path) -> None:
     assert told[2] == told[101] == "follows, and keeps all that it has"
     assert told[1] == f"truncates 3 records from offset {LOG.end} on when it starts"
     assert "not known" in told[7]
+
+
+def test_a_copy_that_goes_away_meanwhile_is_a_problem(tmp_path: Path) -> None:
+    write_node(tmp_path, 1, LOG.and_then(1, NO_OP))
+    home = write_node(tmp_path, 2, LOG)
+
+    def gone(doing: str) -> None:
+        if doing.startswith("comparing"):
+            shutil.rmtree(home)
+
+    found = survey([LocalLocation(tmp_path)], gone)
+    assert (best(found).node, found.others) == (1, ())
+    (said,) = found.unread
+    assert str(home) in said
