@@ -155,7 +155,7 @@ class NewControllers:
 def lose(cluster: KafkaCluster, controllers: Iterable[int], keep: Path | None = None) -> None:
     """SIGKILL, and their disks are gone; `keep` gets a copy of each, by node id."""
     lost = tuple(controllers)
-    for node in lost:
+    for node in filter(cluster.alive, lost):
         cluster.kill(node)
     for node in lost:
         if keep is not None:

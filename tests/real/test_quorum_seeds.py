@@ -20,7 +20,7 @@ import pytest
 from tests.real.cli import Cli
 from tests.real.cluster import KafkaCluster
 from tests.real.new_controllers import SERVERS, NewControllers
-from tests.real.quorum_recipe import NAMES, ORDERS, three_controllers_and_two_brokers
+from tests.real.quorum_recipe import LAST, NAMES, ORDERS, three_controllers_and_two_brokers
 from tests.real.quorum_recovery import NEW, QuorumRecovery
 from tests.real.quorum_view import wait_for_quorum
 
@@ -48,7 +48,8 @@ def copies(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Copies]:
         cluster.kill_all()
         whole = home / "whole"
         # Without the data, which would tell of records that a damaged copy lacks.
-        leave = shutil.ignore_patterns("*.index", "*.timeindex", f"{ORDERS}-*", f"{NAMES}-*")
+        topics = (f"{topic}-*" for topic in (ORDERS, NAMES, LAST))
+        leave = shutil.ignore_patterns("*.index", "*.timeindex", *topics)
         shutil.copytree(cluster.log_dir(1), whole, ignore=leave)
         yield Copies(cluster, QuorumRecovery(Cli(home), new), whole)
 

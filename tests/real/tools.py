@@ -30,6 +30,7 @@ MAIN_CLASSES: Mapping[str, tuple[str, ...]] = {
         "org.apache.kafka.tools.DumpLogSegments",
         "kafka.tools.DumpLogSegments",
     ),
+    "kafka-features": ("org.apache.kafka.tools.FeatureCommand", "kafka.admin.FeatureCommand"),
     "kafka-get-offsets": ("org.apache.kafka.tools.GetOffsetShell", "kafka.tools.GetOffsetShell"),
     "kafka-leader-election": (
         "org.apache.kafka.tools.LeaderElectionCommand",
