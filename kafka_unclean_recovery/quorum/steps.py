@@ -31,8 +31,8 @@ def steps(survey: Survey, wishes: Wishes, cluster_id: str) -> Iterator[str]:
     )
     yield from _configuration(wishes.new, dynamic)
     yield (
-        f"start it, and: kafka-unclean-recovery quorum verify --plan PLAN --bootstrap-controller"
-        f" {address}"
+        "start it, and: kafka-unclean-recovery quorum verify --plan PLAN --bootstrap-server BROKERS"
+        f" --bootstrap-controller {address}"
     )
     yield "start the brokers that are stopped, once that is proven"
     yield "elect leaders where none leads: kafka-unclean-recovery --all-offline-partitions"
