@@ -20,6 +20,7 @@ def _told(voters: list[Any], observers: list[Any], high_watermark: int = 50) -> 
     return _quorum(
         {
             "leader_id": LEADER,
+            "leader_epoch": 5,
             "high_watermark": high_watermark,
             "current_voters": voters,
             "observers": observers,
