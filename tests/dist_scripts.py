@@ -1,12 +1,30 @@
-"""The scripts of .ci/dist as modules; they belong to no package."""
+"""What a release is made by: targets of the Makefile, and the scripts of .ci/dist as modules, which
+belong to no package."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
-DIST_SCRIPTS = Path(__file__).parents[1] / ".ci" / "dist"
+ROOT = Path(__file__).parents[1]
+DIST_SCRIPTS = ROOT / ".ci" / "dist"
+BUILD_TIMEOUT = 500.0
+
+
+def make(target: str, directory: Path) -> None:
+    """What `make` makes of this target, in the directory."""
+    done = subprocess.run(
+        ["make", target, f"DIST={directory}", f"PYTHON={sys.executable}"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=BUILD_TIMEOUT,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def dist_script(name: str) -> ModuleType:

@@ -51,6 +51,21 @@ async def _asked(console: Console, stop: Stop, electable: Sequence[PartitionPlan
     return Consent(given=False, how="nobody said yes")
 
 
+async def typed(console: Console, question: str) -> tuple[str, int | None]:
+    """Return what is typed to a command that does nothing else, and the exit code of a signal that
+    came instead, else None."""
+    # Nothing is begun yet, so nothing is said of a signal.
+    stop = Stop(lambda _: None)
+    # Python's own handler may miss a Ctrl-C that comes right before the event loop waits.
+    stop.install()
+    try:
+        return await ask(console, question, stop), None
+    except Interrupted:
+        return "", stop.exit_code
+    finally:
+        stop.let_go()
+
+
 async def number_typed(console: Console, stop: Stop, to_do: str, partitions: int) -> Consent:
     """Ask for the number of partitions to be typed. Raises Interrupted."""
     question = f"{to_do} these leaders, type the number of partitions: "

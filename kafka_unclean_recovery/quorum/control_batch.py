@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 import uuid
 
-from kafka_unclean_recovery.log_dir.metadata.encoding import encode_batch, unsigned_varint
+from kafka_unclean_recovery.log_dir.metadata.encoding import encode_batch, string, unsigned_varint
 from kafka_unclean_recovery.log_dir.metadata.records import KRAFT_VOTERS, LEADER_CHANGE
 from kafka_unclean_recovery.log_dir.segments.batches import CONTROL
 from kafka_unclean_recovery.quorum.copies import Voter
@@ -47,7 +47,7 @@ def _voters(voter: Voter) -> bytes:
     if voter.directory_id is None:
         raise ValueError("a voter of a dynamic quorum has a directory id")
     listeners = b"".join(
-        _string(each.name) + _string(each.host) + _UINT16(each.port) + _NO_TAGS
+        string(each.name) + string(each.host) + _UINT16(each.port) + _NO_TAGS
         for each in voter.listeners
     )
     described = (
@@ -61,8 +61,3 @@ def _voters(voter: Voter) -> bytes:
         + _NO_TAGS
     )
     return _INT16(_VOTERS_VERSION) + _ONE + described + _NO_TAGS
-
-
-def _string(text: str) -> bytes:
-    data = text.encode()
-    return unsigned_varint(len(data) + 1) + data

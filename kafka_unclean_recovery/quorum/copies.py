@@ -4,12 +4,10 @@ knows of the quorum."""
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 from kafka_unclean_recovery.log_dir.log_directory import LOCK
-from kafka_unclean_recovery.log_dir.metadata.batches import MetadataFile
 from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import (
     ClusterMetadata,
     SnapshotId,
@@ -149,10 +147,9 @@ def same_directory(voter: Voter, owner: MetaProperties) -> bool:
     return uuid.UUID(voter.directory_id) == uuid.UUID(owner.directory_id)
 
 
-def _doubts(metadata: ClusterMetadata, end: LogEnd) -> Sequence[str]:
+def _doubts(metadata: ClusterMetadata, end: LogEnd) -> tuple[str, ...]:
     """Return what the metadata may leave out; that a log ends at a torn batch is no doubt."""
-    torn = metadata.stopped is not None and end.damage is None
-    return [d for d in doubts(metadata) if not (torn and d.endswith(metadata.stopped or ""))]
+    return tuple(doubts(replace(metadata, stopped=end.damage)))
 
 
 def _owner(place: Place) -> tuple[MetaProperties, int | None]:
@@ -171,8 +168,3 @@ def _quorum_state(place: Place, problems: list[str]) -> QuorumState | None:
     except BadFormat as error:
         problems.append(f"{error}; the epochs that this node saw are not known")
         return None
-
-
-def segment_files(files: Sequence[MetadataFile]) -> list[MetadataFile]:
-    """Return the segments by their base offsets."""
-    return [file for _, file in segments_of(files)]

@@ -15,7 +15,7 @@ from kafka_unclean_recovery.log_dir.directory_names import FileKind, FileState, 
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 from kafka_unclean_recovery.log_dir.metadata.batches import MetadataFile, read_batches
 from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import ClusterMetadata
-from kafka_unclean_recovery.log_dir.segments.batches import V2, check_crc, parse_header
+from kafka_unclean_recovery.log_dir.segments.batches import check_crc, parse_header
 
 _MAGIC, _MAGIC_AT = 2, 16
 # More than the largest batch that KRaft writes, so more than one torn write leaves.
@@ -77,19 +77,19 @@ def _goes_on(file: MetadataFile, position: int) -> bool:
     """Return True when a whole batch lies anywhere behind `position`. Base offset and epoch lie
     outside its CRC, so it counts whatever they say."""
     rest = file.read_at(position, file.size - position)
+    view = memoryview(rest)
     at = rest.find(b"\x02", _MAGIC_AT)
     while at >= 0:
-        if _is_whole(rest[at - _MAGIC_AT :]):
+        # Of a view, for a copy of the rest at each such byte would take hours.
+        if _is_whole(view[at - _MAGIC_AT :]):
             return True
         at = rest.find(b"\x02", at + 1)
     return False
 
 
-def _is_whole(data: bytes) -> bool:
-    if len(data) < V2.size:
-        return False
+def _is_whole(data: memoryview) -> bool:
     try:
-        header = parse_header(data[: V2.size])
+        header = parse_header(data)
     except BadFormat:
         return False
     fits = header.magic == _MAGIC and header.length <= len(data)

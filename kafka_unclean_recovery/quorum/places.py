@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
+from kafka_unclean_recovery.log_dir.metadata import newest
 from kafka_unclean_recovery.log_dir.metadata.batches import MetadataFile
-from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import is_metadata_file
 from kafka_unclean_recovery.log_dir.metadata.newest import CLUSTER_METADATA
 from kafka_unclean_recovery.log_dir.small_files.quorum_state import QUORUM_STATE
 from kafka_unclean_recovery.log_dir.tree import (
@@ -95,10 +95,5 @@ def opened(place: Place) -> Iterator[Folder]:
 @contextmanager
 def metadata_files(place: Place) -> Iterator[list[MetadataFile]]:
     """Open the segments and snapshots of a copy, by name. Raises Unreadable."""
-    with opened(place) as folder, ExitStack() as stack:
-        found = []
-        for entry in folder.entries():
-            if entry.is_file and is_metadata_file(entry.name):
-                file = stack.enter_context(folder.opened(entry.name))
-                found.append(MetadataFile(entry.name, file.size, file.read_at))
+    with opened(place) as folder, newest.metadata_files(folder) as found:
         yield found

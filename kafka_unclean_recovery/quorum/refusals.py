@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
+from kafka_unclean_recovery.log_dir.small_files.text_lines import INT32_MAX
 from kafka_unclean_recovery.model import Finding, Severity
 from kafka_unclean_recovery.quorum.copies import Copy, Voter, same_directory
 from kafka_unclean_recovery.quorum.data_signs import Signs, shortened
 from kafka_unclean_recovery.quorum.parting import Relation
 from kafka_unclean_recovery.quorum.survey import Survey
 
-INT32_MAX = 2**31 - 1
 EPOCH_MARGIN = 1000
 """How far the new epoch lies above all that were seen: for elections among the lost controllers
 that no copy tells of."""

@@ -8,7 +8,6 @@ one no node starts.
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import os
 import shutil
@@ -27,6 +26,7 @@ from kafka_unclean_recovery.log_dir.metadata.newest import CLUSTER_METADATA
 from kafka_unclean_recovery.log_dir.small_files.properties_files import (
     META_PROPERTIES,
     PARTITION_METADATA,
+    kafka_uuid,
 )
 from kafka_unclean_recovery.log_dir.small_files.quorum_state import (
     QUORUM_STATE,
@@ -131,14 +131,9 @@ def _meta_properties(plan: QuorumPlanJson) -> bytes:
         "version": "1",
         "cluster.id": plan.cluster_id,
         "node.id": str(new.id),
-        "directory.id": kafka_uuid(new.directory_id or ""),
+        "directory.id": kafka_uuid(uuid.UUID(new.directory_id)),
     }
     return "".join(f"{key}={value}\n" for key, value in lines.items()).encode()
-
-
-def kafka_uuid(text: str) -> str:
-    """Return a UUID of hex digits as Kafka writes it: 22 characters of base64url."""
-    return base64.urlsafe_b64encode(uuid.UUID(text).bytes).decode().rstrip("=")
 
 
 def _write_file(path: Path, data: bytes) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -15,10 +14,10 @@ from kafka_unclean_recovery import __version__
 from tests.containers.build_image import TIMEOUT, KafkaImage
 from tests.containers.emulated import OUTAGE, RECOVERED, RECOVERY, VOLUMES
 from tests.containers.running import run
+from tests.dist_scripts import make
 from tests.real.cache import ROOT
 from tests.real.cli import Finished
 
-BUILD_TIMEOUT = 500.0
 # With the same Python as the wheels; where there is no registry, Kafka's own base is a Debian.
 PUBLISHED = "python:{}.{}-slim".format(*sys.version_info)
 # It has no interface but the loopback, no route, and none of our packages.
@@ -53,15 +52,7 @@ def debian(docker_host: str, image: KafkaImage) -> str:
 def brought(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with the archive of `make wheelhouse` and its checksum."""
     directory = tmp_path_factory.mktemp("dist")
-    done = subprocess.run(
-        ["make", "wheelhouse", f"DIST={directory}", f"PYTHON={sys.executable}"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=BUILD_TIMEOUT,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    make("wheelhouse", directory)
     (archive,) = directory.glob("*.tar.gz")
     digest = hashlib.sha256(archive.read_bytes()).hexdigest()
     (directory / "wheelhouse.sha256").write_text(f"{digest}  {archive.name}\n")

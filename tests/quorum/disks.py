@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kafka_unclean_recovery.log_dir.small_files.properties_files import kafka_uuid
 from tests.log_dir.cluster_metadata_encoder import (
     Written,
     array,
@@ -99,14 +100,12 @@ def write_node(
     data: bytes | None = None,
 ) -> Path:
     """A log directory, whose path is returned. data: of its segment, if not what `log` says."""
-    from kafka_unclean_recovery.quorum.seed import kafka_uuid
-
     home = parent / f"node-{node}"
     metadata = home / METADATA
     metadata.mkdir(parents=True)
     (home / "meta.properties").write_text(
         f"version=1\ncluster.id={cluster}\nnode.id={node}\n"
-        f"directory.id={kafka_uuid(str(directory_id(node)))}\n"
+        f"directory.id={kafka_uuid(directory_id(node))}\n"
     )
     (metadata / SEGMENT).write_bytes(b"".join(log.encoded()) if data is None else data)
     if quorum_epoch is not None:
@@ -121,13 +120,9 @@ def write_replica(
     home: Path, name: str, topic_id: uuid.UUID, epochs: Sequence[tuple[int, int]] = ()
 ) -> Path:
     """A replica's directory with nothing but what tells of the metadata log."""
-    from kafka_unclean_recovery.quorum.seed import kafka_uuid
-
     replica = home / name
     replica.mkdir()
-    (replica / "partition.metadata").write_text(
-        f"version: 0\ntopic_id: {kafka_uuid(str(topic_id))}"
-    )
+    (replica / "partition.metadata").write_text(f"version: 0\ntopic_id: {kafka_uuid(topic_id)}")
     lines = "".join(f"{epoch} {start}\n" for epoch, start in epochs)
     (replica / "leader-epoch-checkpoint").write_text(f"0\n{len(epochs)}\n{lines}")
     return replica

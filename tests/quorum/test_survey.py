@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
+from kafka_unclean_recovery.log_dir.small_files.properties_files import kafka_uuid
 from kafka_unclean_recovery.quorum.copies import Copy, Voter
 from kafka_unclean_recovery.quorum.parting import Relation
 from kafka_unclean_recovery.quorum.prospects import prospects
 from kafka_unclean_recovery.quorum.refusals import Wishes, stuck_voters
-from kafka_unclean_recovery.quorum.seed import kafka_uuid
 from kafka_unclean_recovery.quorum.survey import Compared, Survey, survey
 from tests.log_dir.cluster_metadata_encoder import NO_OP, config, leader_change, topic
 from tests.quorum.disks import METADATA, SEGMENT, directory_id, dynamic_log, static_log, write_node
@@ -137,7 +137,7 @@ def test_a_voter_in_another_directory_than_the_quorum_knows_is_stuck(tmp_path: P
     assert stuck_voters(looked(tmp_path)) == ()
     home = write_node(tmp_path, 102, log)
     meta = home / "meta.properties"
-    ours, another = (kafka_uuid(str(directory_id(node))) for node in (102, 999))
+    ours, another = (kafka_uuid(directory_id(node)) for node in (102, 999))
     meta.write_text(meta.read_text().replace(ours, another))
     (said,) = stuck_voters(looked(tmp_path))
     assert str(directory_id(102)) in said

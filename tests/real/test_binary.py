@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from kafka_unclean_recovery import __version__
+from tests.dist_scripts import BUILD_TIMEOUT, make
 from tests.real import security
 from tests.real.bare_root import BARE, PROGRAM, RUN_TIMEOUT, Root
 from tests.real.cache import quick_scratch
@@ -30,7 +31,6 @@ from tests.real.watching import Watched, journal_lines, open_orders, outcomes, s
 from tests.real.witnesses import replica_orders, wait_until_led
 
 ROOT = Path(__file__).parents[2]
-BUILD_TIMEOUT = 500.0
 BEST = 3
 # As long as the name that brokers tell, which it takes the place of.
 HOST = "kafka.lan"
@@ -45,15 +45,7 @@ pytestmark = pytest.mark.skipif(
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The directory with what `make binary` makes."""
     directory = tmp_path_factory.mktemp("dist")
-    done = subprocess.run(
-        ["make", "binary", f"DIST={directory}", f"PYTHON={sys.executable}"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=BUILD_TIMEOUT,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    make("binary", directory)
     return directory
 
 

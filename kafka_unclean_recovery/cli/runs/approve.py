@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from kafka_unclean_recovery.cli.commands.approve import Options
+from kafka_unclean_recovery.cli.consenting import typed
 from kafka_unclean_recovery.cli.console import (
     Console,
-    ask,
     check_output,
     is_terminal,
     read_input,
@@ -24,7 +24,6 @@ from kafka_unclean_recovery.files.plan_reading import read_plan
 from kafka_unclean_recovery.files.quorum_plan_file import is_quorum_plan, read_quorum_plan
 from kafka_unclean_recovery.formats.quorum import QuorumPlanJson
 from kafka_unclean_recovery.recovery.consent import render_consent
-from kafka_unclean_recovery.shutdown import Interrupted, Stop
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,18 +80,11 @@ async def _approve(console: Console, plan: _Approvable, output: Path) -> int:
     Exit(128 plus the signal's number)."""
     console.show(f"plan of {plan.created_at} for cluster {plan.cluster_id}\n{plan.digest}\n")
     console.show(plan.text)
-    # An interrupted approval leaves nothing to finish, so nothing is said about it.
-    stop = Stop(lambda _: None)
-    # Python's own handler may miss a Ctrl-C that comes right before the event loop waits.
-    stop.install()
     question, wanted = plan.asked
-    try:
-        typed = await ask(console, question, stop)
-    except Interrupted:
-        raise Exit(
-            stop.exit_code or NOT_ALL, "the command was interrupted, and the plan is not approved"
-        ) from None
-    if typed != wanted:
+    answer, interrupted = await typed(console, question)
+    if interrupted is not None:
+        raise Exit(interrupted, "the command was interrupted, and the plan is not approved")
+    if answer != wanted:
         raise Exit(NOT_ALL, f"the plan is not approved: {plan.what} was not typed")
     now = datetime.now(UTC).isoformat(timespec="seconds")
     approval = Approval(plan.digest, plan.cluster_id, user_name(), now)

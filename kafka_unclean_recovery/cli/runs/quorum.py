@@ -33,7 +33,9 @@ from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.files.codec import json_line
 from kafka_unclean_recovery.formats.quorum import QuorumPlanJson
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
+from kafka_unclean_recovery.log_dir.small_files.properties_files import kafka_uuid
 from kafka_unclean_recovery.log_dir.tree import Unreadable
+from kafka_unclean_recovery.model import Finding
 from kafka_unclean_recovery.planning.findings import by_gravity
 from kafka_unclean_recovery.quorum.copies import Listener, Voter
 from kafka_unclean_recovery.quorum.data_signs import Signs, joined, signs_of, signs_of_scan
@@ -50,7 +52,6 @@ from kafka_unclean_recovery.quorum.refusals import (
     refusals,
     voters_before,
 )
-from kafka_unclean_recovery.quorum.seed import kafka_uuid
 from kafka_unclean_recovery.quorum.seed_plan import Made, plan_text, quorum_plan
 from kafka_unclean_recovery.quorum.survey import Survey, survey
 
@@ -86,9 +87,10 @@ def plan(console: Console, options: PlanOptions) -> int:
     if refused:
         console.show(render_findings(by_gravity(refused)) + "\n")
         raise Exit(NOT_ALL, "no plan was written: see the findings above")
-    made = _plan(found, signs, wishes)
+    weighed = by_gravity(findings(found, signs, wishes))
+    made = _plan(found, wishes, weighed)
     write_new(options.plan_output_file, plan_text(made), "--plan-output-file")
-    console.show(render_findings(by_gravity(findings(found, signs, wishes))) + "\n")
+    console.show(render_findings(weighed) + "\n")
     for each in made.prospects:
         console.say(f"node {'unknown' if each.node is None else each.node} {each.will}")
     for number, step in enumerate(made.steps, 1):
@@ -101,8 +103,7 @@ def _shown(found: Survey, signs: Signs, options: PlanOptions) -> str:
     return json_line(seen) if options.format.is_json else render_inspect(seen)
 
 
-def _plan(found: Survey, signs: Signs, wishes: Wishes) -> QuorumPlanJson:
-    weighed = by_gravity(findings(found, signs, wishes))
+def _plan(found: Survey, wishes: Wishes, weighed: Sequence[Finding]) -> QuorumPlanJson:
     now = datetime.now(UTC)
     made = Made(now.isoformat(timespec="seconds"), time.time_ns() // 1_000_000)
     try:
@@ -174,7 +175,7 @@ def _new_directory_id() -> str:
     """Return a UUID that Kafka could have made: it gives out none that begins with a dash."""
     while True:
         found = uuid.uuid4()
-        if found.int >= _RESERVED_IDS and not kafka_uuid(str(found)).startswith("-"):
+        if found.int >= _RESERVED_IDS and not kafka_uuid(found).startswith("-"):
             return str(found)
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 from pathlib import Path
 
 from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.cli.commands.quorum import (
     SeedOptions,
 )
+from kafka_unclean_recovery.cli.consenting import typed
 from kafka_unclean_recovery.cli.console import (
     Console,
-    ask,
     check_new_directory,
     is_terminal,
     read_input,
@@ -103,20 +102,12 @@ async def _consent(console: Console, planned: QuorumPlanJson, yes: bool) -> None
         return
     if not is_terminal():
         raise usage("give --yes where no terminal is: the plan may lose metadata")
-    from kafka_unclean_recovery.shutdown import Interrupted, Stop
-
     for finding in planned.findings:
         console.show(f"{finding.severity.value} {finding.code}: {finding.message}\n")
-    stop = Stop(lambda _: None)
-    stop.install()
-    typed = ""
-    with suppress(Interrupted):
-        typed = await ask(
-            console, f"to write the new quorum, type its epoch ({planned.epoch}): ", stop
-        )
-    stop.let_go()
-    if typed != str(planned.epoch):
-        raise Exit(stop.exit_code or NOT_ALL, "the epoch was not typed, and nothing was written")
+    question = f"to write the new quorum, type its epoch ({planned.epoch}): "
+    answer, interrupted = await typed(console, question)
+    if answer != str(planned.epoch):
+        raise Exit(interrupted or NOT_ALL, "the epoch was not typed, and nothing was written")
 
 
 def read_plan(path: Path) -> QuorumPlanJson:

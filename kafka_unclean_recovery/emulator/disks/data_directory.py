@@ -18,7 +18,7 @@ from kafka_unclean_recovery.emulator.controller.releases import RELEASES
 from kafka_unclean_recovery.emulator.controller.replay import replay
 from kafka_unclean_recovery.emulator.controller.state import State
 from kafka_unclean_recovery.emulator.disks.log_directories import log_directories
-from kafka_unclean_recovery.emulator.disks.log_files import format_directory, uuid_text
+from kafka_unclean_recovery.emulator.disks.log_files import format_directory
 from kafka_unclean_recovery.emulator.disks.metadata_log import MetadataLog
 from kafka_unclean_recovery.emulator.disks.metadata_replicas import (
     CONTROLLER_ID,
@@ -26,6 +26,7 @@ from kafka_unclean_recovery.emulator.disks.metadata_replicas import (
     first_offset,
 )
 from kafka_unclean_recovery.emulator.emulation import Emulation, Settings
+from kafka_unclean_recovery.log_dir.small_files.properties_files import kafka_uuid
 
 
 def open_cluster(
@@ -39,7 +40,7 @@ def open_cluster(
     log = MetadataLog(directory / "controller" / "metadata.jsonl")
     header = log.header()
     if header is None:
-        header = {"cluster_id": uuid_text(uuid4()), "release": release}
+        header = {"cluster_id": kafka_uuid(uuid4()), "release": release}
         log.create(header["cluster_id"], release)
     elif header["release"] != release:
         raise ValueError(f"{directory} holds a cluster of {header['release']}, not of {release}")

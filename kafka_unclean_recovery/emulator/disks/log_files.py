@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import os
 import shutil
 from collections.abc import Iterable, Mapping
@@ -28,6 +27,7 @@ from kafka_unclean_recovery.log_dir.small_files.properties_files import (
     META_PROPERTIES,
     PARTITION_METADATA,
     MetaProperties,
+    kafka_uuid,
     parse_meta_properties,
     parse_partition_metadata,
 )
@@ -40,11 +40,6 @@ INDEX, TIME_INDEX = f"{_FIRST}.index", f"{_FIRST}.timeindex"
 
 Offsets = Mapping[tuple[str, int], int]
 """The offsets are keyed by topic and partition."""
-
-
-def uuid_text(value: UUID) -> str:
-    """Return a UUID as Kafka writes it: 22 characters of base64url."""
-    return base64.urlsafe_b64encode(value.bytes).decode().rstrip("=")
 
 
 def _replace(path: Path, content: str) -> None:
@@ -75,7 +70,7 @@ def format_directory(directory: Path, node_id: int, cluster_id: str) -> MetaProp
     if not path.exists():
         directory.mkdir(parents=True, exist_ok=True)
         # The first hundred ids have meanings of their own (DirectoryId).
-        directory_id = uuid_text(uuid4())
+        directory_id = kafka_uuid(uuid4())
         lines = [
             f"node.id={node_id}",
             f"directory.id={directory_id}",
@@ -158,7 +153,7 @@ def create_replica(directory: Path, topic_id: UUID) -> None:
     for name in (SEGMENT, INDEX, TIME_INDEX):
         _write(f"{directory}/{name}", "", "xb")
     _write(f"{directory}/{LEADER_EPOCHS}", _checkpoint(()), "xb")
-    metadata = f"version: 0\ntopic_id: {uuid_text(topic_id)}"
+    metadata = f"version: 0\ntopic_id: {kafka_uuid(topic_id)}"
     _write(f"{directory}/{PARTITION_METADATA}", metadata, "xb")
 
 

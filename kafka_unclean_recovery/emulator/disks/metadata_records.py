@@ -17,7 +17,7 @@ from kafka_unclean_recovery.emulator.controller import records as rec
 from kafka_unclean_recovery.emulator.controller.records import Record
 from kafka_unclean_recovery.emulator.controller.releases import Release
 from kafka_unclean_recovery.log_dir.metadata import records as keys
-from kafka_unclean_recovery.log_dir.metadata.encoding import unsigned_varint
+from kafka_unclean_recovery.log_dir.metadata.encoding import string, unsigned_varint
 from kafka_unclean_recovery.log_dir.metadata.image import BROKER_RESOURCE, TOPIC_RESOURCE
 
 METADATA_VERSION = "metadata.version"
@@ -28,13 +28,6 @@ _FRAME_VERSION = 1
 _NO_EPOCH = 0
 
 _INT8, _INT16, _INT32, _INT64 = (struct.Struct(f">{code}").pack for code in "bhiq")
-
-
-def _string(text: str | None) -> bytes:
-    if text is None:
-        return b"\0"
-    data = text.encode()
-    return unsigned_varint(len(data) + 1) + data
 
 
 def _ids(ids: rec.Ids) -> bytes:
@@ -80,7 +73,7 @@ def bootstrap(release: Release) -> list[bytes]:
 
 
 def _level(name: str, level: int) -> bytes:
-    return _record(keys.FEATURE_LEVEL, 0, _string(name), _INT16(level))
+    return _record(keys.FEATURE_LEVEL, 0, string(name), _INT16(level))
 
 
 def leader_change(controller: int) -> tuple[bytes, bytes]:
@@ -100,7 +93,7 @@ def _register_broker(record: rec.RegisterBrokerRecord, _: Release) -> bytes:
         _INT64(record.broker_epoch),
         _EMPTY_ARRAY,
         _EMPTY_ARRAY,
-        _string(None),
+        string(None),
         _INT8(record.fenced),
         _INT8(record.in_controlled_shutdown),
         tags={0: _uuids(record.log_dirs)},
@@ -129,7 +122,7 @@ def _change_registration(record: rec.BrokerRegistrationChangeRecord, _: Release)
 
 
 def _topic(record: rec.TopicRecord, _: Release) -> bytes:
-    return _record(keys.TOPIC, 0, _string(record.name), record.topic_id.bytes)
+    return _record(keys.TOPIC, 0, string(record.name), record.topic_id.bytes)
 
 
 def _remove_topic(record: rec.RemoveTopicRecord, _: Release) -> bytes:
@@ -187,12 +180,12 @@ def _change_partition(record: rec.PartitionChangeRecord, release: Release) -> by
 def _config(record: rec.ConfigRecord, _: Release) -> bytes:
     kind = BROKER_RESOURCE if record.topic is None else TOPIC_RESOURCE
     name = record.topic or ("" if record.broker is None else str(record.broker))
-    fields = (_INT8(kind), _string(name), _string(record.key), _string(record.value))
+    fields = (_INT8(kind), string(name), string(record.key), string(record.value))
     return _record(keys.CONFIG, 0, *fields)
 
 
 def _clear_elr(record: rec.ClearElrRecord, _: Release) -> bytes:
-    return _record(keys.CLEAR_ELR, 0, _string(record.topic or ""))
+    return _record(keys.CLEAR_ELR, 0, string(record.topic or ""))
 
 
 def _feature_level(record: rec.FeatureLevelRecord, _: Release) -> bytes:

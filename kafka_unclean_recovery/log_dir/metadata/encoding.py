@@ -30,6 +30,14 @@ def unsigned_varint(value: int) -> bytes:
     return bytes(encoded)
 
 
+def string(text: str | None) -> bytes:
+    """Return a string of the flexible encoding (codec.py)."""
+    if text is None:
+        return b"\0"
+    data = text.encode()
+    return unsigned_varint(len(data) + 1) + data
+
+
 def encode_batch(
     records: Sequence[tuple[bytes | None, bytes]],
     attributes: int,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from kafka_unclean_recovery.log_dir.directory_names import CLUSTER_METADATA_TOPIC
@@ -15,7 +15,7 @@ from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import (
     read_metadata,
 )
 from kafka_unclean_recovery.log_dir.metadata.image import TOPIC_RESOURCE, MetadataImage
-from kafka_unclean_recovery.log_dir.tree import Location, OpenFile, Unreadable
+from kafka_unclean_recovery.log_dir.tree import Folder, Location, OpenFile, Unreadable
 from kafka_unclean_recovery.model import INTERNAL_TOPICS
 
 CLUSTER_METADATA = f"{CLUSTER_METADATA_TOPIC}-0"
@@ -58,14 +58,20 @@ def read_node(location: Location) -> ClusterMetadata:
     with (
         location.open() as parent,
         parent.folder(CLUSTER_METADATA) as folder,
-        ExitStack() as files,
+        metadata_files(folder) as found,
     ):
-        found = [
+        return read_metadata(found)
+
+
+@contextmanager
+def metadata_files(folder: Folder) -> Iterator[list[MetadataFile]]:
+    """Open the segments and snapshots in a metadata directory, by name. Raises Unreadable."""
+    with ExitStack() as files:
+        yield [
             _file(entry.name, files.enter_context(folder.opened(entry.name)))
             for entry in folder.entries()
             if is_metadata_file(entry.name)
         ]
-        return read_metadata(found)
 
 
 def _file(name: str, file: OpenFile) -> MetadataFile:

@@ -96,6 +96,11 @@ def _field(lines: list[str], index: int, name: str) -> str:
     return match[2]
 
 
+def kafka_uuid(value: uuid.UUID) -> str:
+    """Return a UUID as Kafka writes it: 22 characters of base64url."""
+    return base64.urlsafe_b64encode(value.bytes).decode().rstrip("=")
+
+
 def parse_uuid(what: str, text: str) -> str:
     """Return a UUID in the form of `model.PartitionState.topic_id`: 8-4-4-4-12 hex digits. Kafka
     writes it as 22 characters of base64url (org.apache.kafka.common.Uuid). Raises BadFormat, also
