@@ -19,7 +19,7 @@ DIST ?= dist
 PARALLEL := -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help venv jars demo demo-kafka test test-quick test-containers lint format bench binary wheelhouse dist docs rebuild release-check model-check fidelity simulation chaos mutants completions schemas clean
+.PHONY: help venv jars demo demo-kafka test test-quick test-containers lint format bench binary wheelhouse image dist docs rebuild release-check model-check fidelity simulation chaos mutants completions schemas clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -83,7 +83,17 @@ wheelhouse: $(BINARY_VENV)/.complete ## The wheels for hosts without a network, 
 	$(BINARY_VENV)/bin/python -m pip wheel --quiet --wheel-dir $(DIST)/wheelhouse '.[keystores]'
 	tar --create --gzip --directory $(DIST) --file $(DIST)/kafka-unclean-recovery-wheelhouse-$(FOR).tar.gz wheelhouse
 
-dist: binary wheelhouse docs ## All that a release has, in dist/
+VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' kafka_unclean_recovery/__init__.py)
+IMAGE = kafka-unclean-recovery:$(VERSION)
+
+# Of what is committed. IMAGE_FLAGS="--build-arg BASE=..." is for who can't pull the default base.
+image: ## The container image, of HEAD, in dist/; needs a container engine
+	@docker version >/dev/null 2>&1 || { echo "make image: no container engine answers: start Docker, or set DOCKER_HOST; 'make binary wheelhouse docs' makes the rest of a release" >&2; exit 1; }
+	git archive HEAD | docker build --quiet --file examples/container/Dockerfile --tag $(IMAGE) $(IMAGE_FLAGS) -
+	mkdir -p $(DIST)
+	docker save --output $(DIST)/kafka-unclean-recovery-$(VERSION)-image.tar $(IMAGE)
+
+dist: binary wheelhouse docs image ## All that a release has, in dist/
 
 rebuild: ## The one file built once more, elsewhere: what differs from that in dist/
 	$(PYTHON) .ci/dist/rebuild.py $(DIST)

@@ -3,6 +3,7 @@ belong to no package."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
@@ -14,17 +15,22 @@ DIST_SCRIPTS = ROOT / ".ci" / "dist"
 BUILD_TIMEOUT = 500.0
 
 
-def make(target: str, directory: Path) -> None:
+def make(target: str, directory: Path, *more: str) -> None:
     """What `make` makes of this target, in the directory."""
-    done = subprocess.run(
-        ["make", target, f"DIST={directory}", f"PYTHON={sys.executable}"],
+    done = run_make(target, f"DIST={directory}", *more)
+    assert done.returncode == 0, done.stderr
+
+
+def run_make(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["make", f"PYTHON={sys.executable}", *arguments],
         cwd=ROOT,
+        env={**os.environ, **environment},
         capture_output=True,
         text=True,
         timeout=BUILD_TIMEOUT,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
 
 
 def dist_script(name: str) -> ModuleType:

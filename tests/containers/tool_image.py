@@ -31,7 +31,7 @@ def build(host: str, kafka: KafkaImage) -> str:
     arguments = {"EXTRAS": ""}
     try:
         if not kafka.pulled:
-            arguments["BASE"] = _trusting(client, kafka.name)
+            arguments["BASE"] = trusting(client, kafka.name)
         client.images.build(
             fileobj=_tar(ROOT, (*sources, DOCKERFILE)),
             custom_context=True,
@@ -57,7 +57,7 @@ def user(host: str, name: str) -> str:
         client.close()
 
 
-def _trusting(client: docker.DockerClient, image: str) -> str:
+def trusting(client: docker.DockerClient, image: str) -> str:
     """The same, but pip trusts in it whom it trusts on this machine."""
     container = client.containers.create(image, "true")  # Never started.
     try:
