@@ -52,6 +52,25 @@ _arguments \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--help[Show this message and exit]'
 return ;;
+ok-to-stop)
+shift words; ((CURRENT--))
+_arguments \
+    '--bootstrap-server=[Brokers to contact first, to find the others; required without --what-if]:value: ' \
+    '--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
+    '--brokers=[Brokers that would be stopped together]:value: ' \
+    '--rack=[All brokers of this broker.rack]:value: ' \
+    '--controllers=[Controllers that would be stopped too; a node that is both counts in --brokers]:value: ' \
+    '--margin=[How many more failures each partition must stand before writes are blocked]:value: ' \
+    '--max=[Also show how far the brokers can be joined by others of their rack, one at a time, up to N in all; with --rack, it begins with none]:value: ' \
+    '--wait-ms=[Look again until the answer is yes, for at most this time, in milliseconds]:value: ' \
+    '--after[After the start  show which of the brokers'\'' replicas are not back in the ISR]' \
+    '--save=[Write what was seen of the cluster to this new file, for --what-if]:file:_files' \
+    '--what-if=[Answer from a file that --save wrote, and contact no cluster]:file:_files' \
+    '--format=[Format of the result on stdout]:value:(table json)' \
+    '--metrics-file=[Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced]:file:_files' \
+    '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '--help[Show this message and exit]'
+return ;;
 explain)
 shift words; ((CURRENT--))
 _arguments \
@@ -294,7 +313,7 @@ _arguments \
 return ;;
 esac; fi
 _arguments \
-    '1:command:(scan-log-dirs plan doctor explain approve aftercare report salvage spark quorum emulator)' \
+    '1:command:(scan-log-dirs plan doctor ok-to-stop explain approve aftercare report salvage spark quorum emulator)' \
     '(1)--bootstrap-server=[Brokers to contact first, to find the others; required unless a command is given]:value: ' \
     '(1)--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
     '(1)--all-offline-partitions[All partitions without a leader; give this or --path-to-json-file]' \

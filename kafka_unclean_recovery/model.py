@@ -37,6 +37,7 @@ class Broker:
     host: str
     port: int
     fenced: bool = False
+    rack: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

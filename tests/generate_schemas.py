@@ -21,6 +21,11 @@ from kafka_unclean_recovery.formats.doctor import DoctorJson
 from kafka_unclean_recovery.formats.emulator import EmulatorCtlJson, EmulatorJson
 from kafka_unclean_recovery.formats.loss_by_topic import LossByTopicJson
 from kafka_unclean_recovery.formats.manual_recovery import ManualRecoveryJson
+from kafka_unclean_recovery.formats.ok_to_stop import (
+    BackAfterStopJson,
+    ObservationJson,
+    OkToStopJson,
+)
 from kafka_unclean_recovery.formats.plan import PlanJson
 from kafka_unclean_recovery.formats.post_mortem import PostMortemJson
 from kafka_unclean_recovery.formats.printed import (
@@ -44,6 +49,15 @@ SCHEMAS = Path(kafka_unclean_recovery.__file__).parent / "schemas"
 DOCUMENTS: Mapping[str, tuple[type, str]] = {
     "aftercare": (AftercareJson, "kafka-unclean-recovery aftercare --format json, format 1"),
     "approval": (ApprovalJson, "Approval of a plan of kafka-unclean-recovery, format 1"),
+    "cluster-observation": (
+        ObservationJson,
+        "What kafka-unclean-recovery ok-to-stop --save wrote, format 1",
+    ),
+    "ok-to-stop": (OkToStopJson, "What kafka-unclean-recovery ok-to-stop found, format 1"),
+    "ok-to-stop-after": (
+        BackAfterStopJson,
+        "What kafka-unclean-recovery ok-to-stop --after found, format 1",
+    ),
     "doctor": (DoctorJson, "What kafka-unclean-recovery doctor found, format 1"),
     "elections": (
         ElectionsJson,

@@ -10,6 +10,7 @@ from kafka_unclean_recovery.cli.commands import (
     doctor,
     emulator,
     explain,
+    ok_to_stop,
     quorum,
     report,
     salvage,
@@ -28,6 +29,9 @@ app.command(plan_from_disks.NAME, short_help="Choose leaders from log directorie
 )
 app.command(doctor.NAME, short_help="Check that a recovery would work; nothing is changed.")(
     doctor.doctor
+)
+app.command(ok_to_stop.NAME, short_help="Tell whether brokers may be stopped.")(
+    ok_to_stop.ok_to_stop
 )
 app.command(explain.NAME, short_help="Explain a finding or a check of doctor.")(explain.explain)
 app.command(approve.NAME, short_help="Approve a plan as a second person.")(approve.approve)

@@ -127,7 +127,8 @@ async def describe_cluster(
     if answer["error_code"] != NONE:
         raise RequestFailed("DescribeCluster", answer["error_code"], answer["error_message"])
     brokers = [
-        Broker(b["broker_id"], b["host"], b["port"], b["is_fenced"]) for b in answer["brokers"]
+        Broker(b["broker_id"], b["host"], b["port"], b["is_fenced"], b["rack"])
+        for b in answer["brokers"]
     ]
     cluster = Cluster(
         answer["cluster_id"],

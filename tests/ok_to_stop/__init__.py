@@ -1,0 +1,1 @@
+"""ok-to-stop: may these brokers be stopped?"""

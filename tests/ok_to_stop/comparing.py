@@ -1,0 +1,89 @@
+"""A question, the stop, and each class that was predicted held against what is so afterwards."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from random import Random
+
+from kafka_unclean_recovery.formats.ok_to_stop import OkToStopJson, ScenarioJson
+from kafka_unclean_recovery.log_dir.metadata.image import PartitionRegistration
+from kafka_unclean_recovery.model import NO_LEADER, TopicPartition
+from kafka_unclean_recovery.ok_to_stop.answer import Question, answer
+from tests.ok_to_stop.controllers import Asked, Controller, kill, partitions, states, stop
+
+Partitions = dict[TopicPartition, PartitionRegistration]
+
+
+@dataclass(slots=True)
+class Compared:
+    """wrong: what was predicted otherwise. classes: how often each came."""
+
+    wrong: list[str] = field(default_factory=list)
+    verdicts: Counter[str] = field(default_factory=Counter)
+    classes: Counter[str] = field(default_factory=Counter)
+
+
+def compare(controller: Controller, release: str, seed: int, number: int) -> Compared:
+    found, chance = Compared(), Random(seed)
+    short = release.rpartition(".")[0]
+    for asked in states(controller, short, seed, number):
+        told = answer(asked.observation, Question(frozenset(asked.brokers)))
+        found.verdicts[told.verdict] += 1
+        way, scenario = chance.choice(((stop, told.stop), (kill, told.kill)))
+        before = partitions(controller)
+        way(controller, asked.brokers)
+        after = partitions(controller)
+        found.classes.update(scenario.counts)
+        found.wrong += _differences(asked, told, scenario, before, after)
+    return found
+
+
+def _differences(
+    asked: Asked, told: OkToStopJson, scenario: ScenarioJson, before: Partitions, after: Partitions
+) -> Iterator[str]:
+    unknown = {TopicPartition(row.topic, row.partition) for row in told.not_known}
+    predicted = {TopicPartition(row.topic, row.partition): row for row in scenario.partitions}
+    for key, now in after.items():
+        if key in unknown or not set(asked.brokers) & set(now.replicas):
+            continue
+        row = predicted.get(key)
+        said = set() if row is None else set(row.classes) - {"leaves_elr"}
+        seen = set(_seen(asked, key, before[key], now))
+        others = asked.shutting_down | (set(asked.brokers) if len(asked.brokers) > 1 else set())
+        if "unclean_election" in said and others & set(now.replicas):
+            # Whether one of those leads uncleanly, for a while or for good, hangs on the order.
+            continue
+        where = f"{asked.brokers}, {key}: {before[key]} -> {now}"
+        if said != seen:
+            yield f"said {sorted(said)}, seen {sorted(seen)}: {where}"
+        elif row is not None and row.after.leader != now.leader:
+            yield f"said leader {row.after.leader}: {where}"
+
+
+def _seen(
+    asked: Asked, key: TopicPartition, before: PartitionRegistration, now: PartitionRegistration
+) -> Iterator[str]:
+    """Yield what came of it, told by Kafka's words alone: nothing of the prediction is used."""
+    topic = next(t for t in asked.observation.topics if t.name == key.topic)
+    assert topic.min_isr is not None
+    least = min(topic.min_isr, len(now.replicas))
+    offline = before.leader != NO_LEADER and now.leader == NO_LEADER
+    if len(now.replicas) == 1:
+        if offline:
+            yield "single_replica"
+        return
+    unclean = now.leader not in (NO_LEADER, before.leader, *before.isr, *before.elr)
+    if unclean:
+        yield "unclean_election"
+    if offline:
+        yield "goes_offline"
+    clean = {*before.isr, *before.elr} if unclean else {*now.isr, *now.elr}
+    if (offline or (unclean and before.leader != NO_LEADER)) and clean <= set(asked.brokers):
+        yield "last_clean_copy"
+    shrunk = now.leader != NO_LEADER and len(now.isr) < len(before.isr)
+    if shrunk and len(now.isr) < least <= len(before.isr):
+        yield "writes_blocked"
+    if shrunk and len(now.isr) == least:
+        yield "at_the_floor"
