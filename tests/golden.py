@@ -90,6 +90,7 @@ from kafka_unclean_recovery.salvage.replica import Salvaged
 from kafka_unclean_recovery.salvage.transactions import Ending as Ended
 from kafka_unclean_recovery.salvage.transactions import Transaction
 from kafka_unclean_recovery.spark.summaries import ScanHead, head_json
+from tests.ok_to_stop.golden import OK_TO_STOP_WRITTEN
 from tests.quorum.golden import QUORUM_WRITTEN
 
 FORMATS = Path(__file__).parent / "testdata" / "formats"
@@ -283,6 +284,7 @@ WRITTEN: dict[str, Callable[[], str]] = {
     "doctor": lambda: doctor_json(DIAGNOSIS),
     "loss-by-topic": lambda: render_loss_json(LOSSES, "cluster-1", ("left out",)),
     **QUORUM_WRITTEN,
+    **OK_TO_STOP_WRITTEN,
     "elections": lambda: elections_json("unclean", ANSWERS),
     "resume": lambda: resumed_json("cluster-1", Path("dir/journal"), PUT_BACK),
     "salvage-offsets": lambda: render_offsets_json(LOST_COMMITS, 1),

@@ -138,6 +138,8 @@ def _not_known(
 ) -> str | None:
     if topic.problem is not None:
         return topic.problem
+    if all(each.partition != 0 for each in topic.partitions):
+        return "partition 0 of its topic is not told, whose replicas the controller counts by"
     mute = sorted(set(silent) & {*partition.isr, *partition.elr, partition.leader})
     if mute:
         return f"broker {mute[0]} is in its ISR or ELR and does not answer: it may be down"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, islice
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from kafka_unclean_recovery.formats.ok_to_stop import (
     BackAfterStopJson,
@@ -31,9 +31,11 @@ def _answer(found: OkToStopJson) -> Iterator[str]:
     yield f"stop {whom}: {_said(found.stop)}"
     yield f"kill {whom}: {_said(found.kill)}"
     yield ""
-    yield from _rows(found.stop.partitions, "a stop")
-    left = [row for row in found.kill.partitions if row not in found.stop.partitions]
-    yield from _rows(left, "a kill")
+    for each in Class:
+        for how, scenario in (("a stop", found.stop), ("a kill", found.kill)):
+            # A kill does what a stop does, and more to the ELR.
+            if how == "a stop" or each is Class.LEAVES_ELR:
+                yield from _rows(scenario.partitions, each, how)
     yield from _listed(
         f"{count_text(len(found.already), 'partition')} bad already, whatever you do",
         [f"{row.topic}-{row.partition}: {row.because}" for row in found.already],
@@ -54,13 +56,18 @@ def _said(scenario: ScenarioJson) -> str:
     return f"{scenario.verdict}{': ' if counts else ''}{counts}{lost}"
 
 
-def _rows(rows: Sequence[PredictedJson], how: str) -> Iterator[str]:
-    for name, alike in groupby(rows, key=lambda row: row.classes[0]):
-        texts = [
-            f"{row.topic}-{row.partition}{' (internal)' if row.internal else ''}: {row.because}"
-            for row in sorted(alike, key=lambda row: not row.internal)
-        ]
-        yield from _listed(f"{name}, by {how}", texts)
+def _rows(rows: Iterable[PredictedJson], of: Class, how: str) -> Iterator[str]:
+    """Yield the partitions of this class, of which it is the gravest, or LEAVES_ELR."""
+    alike = [
+        row
+        for row in rows
+        if row.classes[0] == of or (of is Class.LEAVES_ELR and of in row.classes)
+    ]
+    texts = [
+        f"{row.topic}-{row.partition}{' (internal)' if row.internal else ''}: {row.because}"
+        for row in sorted(alike, key=lambda row: not row.internal)
+    ]
+    yield from _listed(f"{of}, by {how}", texts)
 
 
 def _listed(title: str, texts: Iterable[str]) -> Iterator[str]:

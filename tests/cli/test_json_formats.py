@@ -105,8 +105,16 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> Said:
         run(RECOVERY, "salvage", "replay", "saved", *where, "--execute")
         nobody = ("--election-type", "preferred", "--topic", "nobody", "--partition", "0")
         run(ELECTION, *where, *nobody, code=1)
+        _stops(place, where, run, found)
     _metadata_quorum(place, run, found)
     return found
+
+
+def _stops(place: Path, where: tuple[str, ...], run: Callable[..., Any], found: Said) -> None:
+    run(RECOVERY, "ok-to-stop", *where, "--brokers", "1", "--save", "seen.json", code=1)
+    run(RECOVERY, "ok-to-stop", *where, "--brokers", "1", "--after", code=1)
+    run(RECOVERY, "ok-to-stop", "--what-if", "seen.json", "--brokers", "1", code=1)
+    found["files"].append(validated((place / "seen.json").read_text()))
 
 
 def _metadata_quorum(place: Path, run: Callable[..., Any], found: Said) -> None:

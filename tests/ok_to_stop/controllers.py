@@ -35,7 +35,7 @@ from kafka_unclean_recovery.log_dir.metadata.image import (
     MetadataImage,
     PartitionRegistration,
 )
-from kafka_unclean_recovery.model import TopicPartition
+from kafka_unclean_recovery.model import NO_LEADER, TopicPartition
 from tests.fidelity.choosing import places
 from tests.fidelity.generating import Generator
 from tests.fidelity.relative import CAUGHT_UP, NOW, absolute
@@ -191,8 +191,10 @@ def states(controller: Controller, release: str, seed: int, number: int) -> Iter
         for _ in range(STEPS_BETWEEN):
             controller.happen(generator.next(controller.image))
         image = controller.image
-        active = [b for b, found in sorted(image.brokers.items()) if not found.fenced]
-        brokers = chance.sample(active, min(len(active), chance.choices((1, 2, 3), (5, 3, 1))[0]))
+        unfenced = [b for b, found in sorted(image.brokers.items()) if not found.fenced]
+        brokers = chance.sample(
+            unfenced, min(len(unfenced), chance.choices((1, 2, 3), (5, 3, 1))[0])
+        )
         yield Asked(
             observed(image, release),
             tuple(brokers),
@@ -214,4 +216,12 @@ def kill(controller: Controller, brokers: Iterable[int]) -> None:
 
 
 def partitions(controller: Controller) -> dict[TopicPartition, PartitionRegistration]:
-    return {TopicPartition(p.topic, p.partition): p.now for p in places(controller.image)}
+    """What is so; a leader that is not there any more is none."""
+    image = controller.image
+    unfenced = {id_ for id_, broker in image.brokers.items() if not broker.fenced}
+    return {
+        TopicPartition(p.topic, p.partition): p.now
+        if p.now.leader in unfenced
+        else replace(p.now, leader=NO_LEADER)
+        for p in places(image)
+    }

@@ -1,0 +1,34 @@
+"""Documents of `ok-to-stop`, whose bytes may not change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kafka_unclean_recovery.files.codec import json_line
+from kafka_unclean_recovery.ok_to_stop.answer import Question, answer
+from kafka_unclean_recovery.ok_to_stop.back import back
+from tests.ok_to_stop.observations import cluster, partition, topic
+
+OBSERVED = cluster(
+    topic("__consumer_offsets", partition((1, 2, 3)), min_isr=2, source="all_brokers"),
+    topic(
+        "orders",
+        partition((1, 2), (1,), (2,), offline=(2,)),
+        partition((3, 1), number=1, adding=(1,)),
+        unclean=True,
+    ),
+    topic("hidden", min_isr=None, problem="TOPIC_AUTHORIZATION_FAILED; grant Topic:DESCRIBE"),
+    fenced=(2,),
+    racks={1: "a"},
+    silent={4: "timed out"},
+    own_min_isr={1: 1},
+    voters={101: True, 102: None},
+    problems=("reassignments are not known",),
+)
+_QUESTION = Question(frozenset({1}), frozenset({101}), 1)
+
+OK_TO_STOP_WRITTEN: dict[str, Callable[[], str]] = {
+    "cluster-observation": lambda: json_line(OBSERVED),
+    "ok-to-stop": lambda: json_line(answer(OBSERVED, _QUESTION, {1, 3})),
+    "ok-to-stop-after": lambda: json_line(back(OBSERVED, frozenset({2}))),
+}

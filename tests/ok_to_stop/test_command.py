@@ -1,0 +1,126 @@
+"""`ok-to-stop` on an emulated cluster: answers, exit codes, files, and that nothing is changed."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Timer
+from typing import Any
+
+import pytest
+
+from kafka_unclean_recovery.emulator import Cluster, Options
+from kafka_unclean_recovery.emulator.listener.intercepts import Delay, NoAnswer
+from tests.cli.in_process import RECOVERY, Done, invoke
+from tests.cli.run import RECOVERY as MODULE
+from tests.cli.run import command_line
+from tests.cli.test_bad_input import CHANGING
+
+NAME = "ok-to-stop"
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    with Cluster(Options(brokers=4)) as cluster:
+        cluster.create_topic("orders", assignment=[(1, 2, 3)], configs={"min.insync.replicas": "2"})
+        yield cluster
+
+
+def _ask(cluster: Cluster, *flags: str, env: dict[str, str] | None = None) -> Done:
+    return invoke(RECOVERY, NAME, "--bootstrap-server", cluster.bootstrap_servers, *flags, env=env)
+
+
+def test_it_answers_and_changes_nothing(cluster: Cluster) -> None:
+    rules = [cluster.intercept(api, Delay(0.0), times=10**6) for api in CHANGING]
+    yes, no = _ask(cluster, "--brokers", "1"), _ask(cluster, "--brokers", "1,2")
+    assert (yes.code, no.code) == (0, 1)
+    assert "at_the_floor, by a stop:\n- orders-0: ISR 1,2,3 becomes 2,3" in yes.stdout
+    assert no.stdout.endswith("\nno\n")
+    assert sum(len(rule.requests) for rule in rules) == 0
+
+
+def test_what_was_saved_is_answered_alike_without_the_cluster(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    seen = str(tmp_path / "seen.json")
+    live = _ask(cluster, "--brokers", "1", "--save", seen)
+    # A server in the environment is not asked.
+    env = {"KAFKA_UNCLEAN_RECOVERY_BOOTSTRAP_SERVER": "127.0.0.1:1"}
+    saved = invoke(RECOVERY, NAME, "--what-if", seen, "--brokers", "1", env=env)
+    assert (saved.code, saved.stdout) == (0, live.stdout)
+    other = invoke(RECOVERY, NAME, "--what-if", seen, "--brokers", "2,3")
+    assert other.code == 1
+
+
+def test_it_waits_until_the_answer_is_yes(cluster: Cluster) -> None:
+    cluster.kill(2)
+    cluster.wait_until(lambda e: e.state.brokers[2].fenced)
+    assert _ask(cluster, "--brokers", "1").code == 1
+    back = Timer(1.0, cluster.start, [2])
+    back.start()
+    done = _ask(cluster, "--brokers", "1", "--wait-ms", "60000")
+    back.join()
+    assert done.code == 0, done
+
+
+def test_it_waits_no_longer_than_it_may(cluster: Cluster) -> None:
+    done = _ask(cluster, "--brokers", "1,2", "--wait-ms", "100")
+    assert done.code == 1
+
+
+def test_ctrl_c_ends_a_wait(cluster: Cluster) -> None:
+    flags = ("--bootstrap-server", cluster.bootstrap_servers, "--brokers", "1,2")
+    process = subprocess.Popen(
+        command_line(MODULE, NAME, *flags, "--wait-ms", "600000", "--log-format", "json"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    asked = cluster.intercept("DescribeTopicPartitions", Delay(0.0), times=10**6)
+    cluster.wait_until(lambda _: len(asked.requests) > 1, 60.0)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+
+
+def test_after_the_start_it_says_what_is_not_back(cluster: Cluster) -> None:
+    cluster.kill(2)
+    cluster.wait_until(lambda e: e.state.brokers[2].fenced)
+    down = _ask(cluster, "--brokers", "2", "--after")
+    assert down.code == 1
+    assert "- orders-0 on 2: broker down" in down.stdout
+    cluster.start(2)
+    done = _ask(cluster, "--brokers", "2", "--after", "--wait-ms", "60000")
+    assert done.code == 0, done
+
+
+def test_the_metrics_are_written_though_the_answer_is_no(cluster: Cluster, tmp_path: Path) -> None:
+    file = tmp_path / "metrics.prom"
+    assert _ask(cluster, "--brokers", "1,2", "--metrics-file", str(file)).code == 1
+    text = file.read_text()
+    assert (
+        'stop_partitions{command="kafka-unclean-recovery ok-to-stop",class="writes_blocked"} 1'
+        in text
+    )
+    assert 'verdict{command="kafka-unclean-recovery ok-to-stop",verdict="no"} 1' in text
+
+
+def test_a_broker_that_hangs_makes_it_unknown(cluster: Cluster) -> None:
+    cluster.intercept("DescribeLogDirs", NoAnswer(carried_out=False), broker=3, times=10**6)
+    done = _ask(cluster, "--brokers", "1", "--format", "json")
+    told: Any = json.loads(done.stdout)
+    assert (done.code, told["verdict"]) == (4, "unknown")
+    assert [row["why"] for row in told["not_known"]] == [
+        "broker 3 is in its ISR or ELR and does not answer: it may be down"
+    ]
+
+
+@pytest.mark.parametrize("flag", ["--max", "--margin"])
+def test_more_is_asked_by_flags(cluster: Cluster, flag: str) -> None:
+    done = _ask(cluster, "--brokers", "4", flag, "3", "--format", "json")
+    told: Any = json.loads(done.stdout)
+    assert told["largest"] == ([1, 4] if flag == "--max" else None)
+    assert told["margin"] == (3 if flag == "--margin" else 0)
