@@ -52,7 +52,8 @@ def _last_copy(outcome: Predicted) -> str:
 
 
 def _offline(outcome: Predicted) -> str:
-    return f"nobody else of {_members(outcome)} lives; unclean.leader.election.enable is false"
+    unclean = "" if outcome.topic.unclean else "; unclean.leader.election.enable is false"
+    return f"nobody else of {_members(outcome)} lives{unclean}"
 
 
 def _one_replica(outcome: Predicted) -> str:

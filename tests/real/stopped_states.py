@@ -69,7 +69,7 @@ class States:
 
     def _any_min_isr(self, factor: int) -> int:
         """Mostly one that a stop of one broker leaves: else no answer were ever a yes."""
-        if self._chance.random() < 0.1:
+        if self._chance.random() < 0.02:
             return self._chance.randint(factor, 4)
         return self._chance.randint(1, max(1, factor - 1))
 
@@ -77,7 +77,8 @@ class States:
         """One state, one question, and what came of it; then all brokers are back."""
         before = self._disturb()
         live = self._cluster.live_brokers
-        asked = tuple(self._chance.sample(live, self._chance.randint(1, len(live) - 1)))
+        most = 1 if self._chance.random() < 0.6 else len(live) - 1
+        asked = tuple(self._chance.sample(live, self._chance.randint(1, most)))
         done = self._ask(asked)
         told = done.json
         assert done.code == {"yes": 0, "no": 1, "unknown": 4}[told["verdict"]], done
@@ -100,7 +101,8 @@ class States:
     def _disturb(self) -> str:
         """Something that may be so before anybody asks."""
         chance, cluster = self._chance, self._cluster
-        what = chance.choice(("nothing", "killed", "stopped", "min ISR", "killed and min ISR"))
+        often = ("nothing", "nothing", "min ISR")
+        what = chance.choice((*often, "killed", "stopped", "killed and min ISR"))
         if "min ISR" in what:
             for name in chance.sample(sorted(self._min_isr), 4):
                 self._alter(name, self._any_min_isr(int(name[1:]) % len(BROKERS) + 1))
