@@ -32,6 +32,7 @@ ALL = (
     "emulator",
     "report_page",
     "quorum_inspect",
+    "ok_to_stop",
 )
 BEGIN, END = "<!-- made by make bench -->\n", "<!-- end -->\n"
 

@@ -32,10 +32,10 @@ def main(arguments: list[str]) -> None:
     partitions = int(arguments[0]) if arguments else PARTITIONS
     with (
         quick_scratch(CACHE, MEMORY_NEEDED) as scratch,
-        _cluster(scratch / "cluster", partitions) as process,
+        cluster(scratch / "cluster", BROKERS, partitions) as process,
     ):
-        up, lost = (json.loads(_line(process)) for _ in range(2))
-        servers = _line(process).strip()
+        up, lost = (json.loads(line(process)) for _ in range(2))
+        servers = line(process).strip()
         flags = ("--all-offline-partitions", "--automated-recovery", "--yes")
         recovered = run(ours("kafka-unclean-recovery", "--bootstrap-server", servers, *flags))
         left = _offline(servers)
@@ -63,11 +63,11 @@ def _rows(
 
 
 @contextmanager
-def _cluster(directory: Path, partitions: int) -> Iterator[subprocess.Popen[str]]:
+def cluster(directory: Path, brokers: int, partitions: int) -> Iterator[subprocess.Popen[str]]:
     """Killed at the end, for a stop in order would lead each partition elsewhere many times."""
     command = (sys.executable, "-m", "benchmarks.rack_process", str(directory))
     process = subprocess.Popen(
-        (*command, str(BROKERS), str(partitions)),
+        (*command, str(brokers), str(partitions)),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -79,7 +79,7 @@ def _cluster(directory: Path, partitions: int) -> Iterator[subprocess.Popen[str]
         process.communicate()
 
 
-def _line(process: subprocess.Popen[str]) -> str:
+def line(process: subprocess.Popen[str]) -> str:
     assert process.stdout is not None
     return process.stdout.readline()
 

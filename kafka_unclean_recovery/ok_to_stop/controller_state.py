@@ -6,7 +6,7 @@ rules are held against those of real ones: there is no second copy of them here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace as with_field
 from uuid import UUID
 
@@ -53,6 +53,8 @@ _FIRST_DIRECTORY = 1000
 _CAUGHT_UP = 2**62
 
 Partitions = dict[TopicPartition, PartitionRegistration]
+Chosen = Sequence[tuple[ObservedTopicJson, Sequence[ObservedPartitionJson]]]
+"""Topics, each with those of its partitions that are rehearsed with."""
 
 
 def tried(observation: ObservationJson) -> bool:
@@ -68,14 +70,14 @@ def _rules(observation: ObservationJson) -> Release:
 class Rehearsal:
     """A controller that has some of the observed topics, and in which brokers are stopped."""
 
-    def __init__(self, observation: ObservationJson, topics: Iterable[ObservedTopicJson]) -> None:
+    def __init__(self, observation: ObservationJson, topics: Chosen) -> None:
         self._state = State(_rules(observation))
         self._ids: dict[str, UUID] = {}
         for record in _records(observation, topics):
             replay(self._state, record)
             if isinstance(record, TopicRecord):
                 self._ids[record.name] = record.topic_id
-        for topic in topics:
+        for topic, _ in topics:
             self._configure(topic)
 
     def _configure(self, topic: ObservedTopicJson) -> None:
@@ -120,15 +122,15 @@ class Rehearsal:
         return self._state.active(broker)
 
 
-def _records(observation: ObservationJson, topics: Iterable[ObservedTopicJson]) -> Iterator[Record]:
+def _records(observation: ObservationJson, topics: Chosen) -> Iterator[Record]:
     for broker in observation.brokers:
         yield from _registered(broker)
     live = frozenset(broker.id for broker in observation.brokers if not broker.fenced)
-    for number, topic in enumerate(topics, start=1):
+    for number, (topic, partitions) in enumerate(topics, start=1):
         # Clusters of long ago have topics without an id; only here all have one.
         topic_id = UUID(int=number)
         yield TopicRecord(topic.name, topic_id)
-        for partition in topic.partitions:
+        for partition in partitions:
             yield from _created(TopicIdPartition(topic_id, partition.partition), partition, live)
 
 

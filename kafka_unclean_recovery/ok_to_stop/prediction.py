@@ -17,7 +17,7 @@ from kafka_unclean_recovery.formats.ok_to_stop import (
     ObservedTopicJson,
 )
 from kafka_unclean_recovery.model import NO_LEADER, TopicPartition
-from kafka_unclean_recovery.ok_to_stop.controller_state import Rehearsal, tried
+from kafka_unclean_recovery.ok_to_stop.controller_state import Chosen, Rehearsal, tried
 
 Ids = tuple[int, ...]
 
@@ -175,7 +175,7 @@ class _Judge:
     ) -> None:
         self._observation = observation
         self._concerned = {TopicPartition(t.name, p.partition): (t, p) for t, p in concerned}
-        self._topics = tuple({topic.name: topic for topic, _ in concerned}.values())
+        self._topics = _chosen(concerned)
         self._stopping = stopping
         self._margin = margin
         self._own_min_isr = {b.id: b.min_isr for b in observation.brokers}
@@ -234,6 +234,19 @@ class _Judge:
             _classes(outcome, self._stopping, self._margin, elr_on_return), key=_ORDER.__getitem__
         )
         return replace(outcome, classes=tuple(classes))
+
+
+def _chosen(concerned: list[tuple[ObservedTopicJson, ObservedPartitionJson]]) -> Chosen:
+    """Return the partitions concerned, and partition 0 of each topic, which its min.insync.replicas
+    is counted by."""
+    by_topic: dict[str, list[ObservedPartitionJson]] = {}
+    topics = {topic.name: topic for topic, _ in concerned}
+    for topic, partition in concerned:
+        by_topic.setdefault(topic.name, []).append(partition)
+    for name, chosen in by_topic.items():
+        if all(each.partition != 0 for each in chosen):
+            chosen.append(next(p for p in topics[name].partitions if p.partition == 0))
+    return [(topics[name], chosen) for name, chosen in by_topic.items()]
 
 
 BY_BROKER = frozenset({"file", "default", "one_broker"})
