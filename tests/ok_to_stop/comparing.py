@@ -11,7 +11,15 @@ from kafka_unclean_recovery.formats.ok_to_stop import OkToStopJson, ScenarioJson
 from kafka_unclean_recovery.log_dir.metadata.image import PartitionRegistration
 from kafka_unclean_recovery.model import NO_LEADER, TopicPartition
 from kafka_unclean_recovery.ok_to_stop.answer import Question, answer
-from tests.ok_to_stop.controllers import Asked, Controller, kill, partitions, states, stop
+from tests.ok_to_stop.controllers import (
+    Asked,
+    Controller,
+    OurController,
+    kill,
+    partitions,
+    states,
+    stop,
+)
 
 Partitions = dict[TopicPartition, PartitionRegistration]
 
@@ -37,7 +45,27 @@ def compare(controller: Controller, release: str, seed: int, number: int) -> Com
         after = partitions(controller)
         found.classes.update(scenario.counts)
         found.wrong += _differences(asked, told, scenario, before, after)
+        alone = len(asked.brokers) == 1 and not asked.shutting_down.intersection(asked.brokers)
+        if way is kill and alone and isinstance(controller, OurController):
+            controller.restart_after_kill(asked.brokers)
+            found.wrong += _elr_differs(told, after, partitions(controller))
     return found
+
+
+def _elr_differs(told: OkToStopJson, down: Partitions, returned: Partitions) -> Iterator[str]:
+    """Yield the partitions whose ELR is otherwise than it was said after the return of the one
+    broker that was killed; of several, the order in which they are noticed decides."""
+    rows = {TopicPartition(row.topic, row.partition): row.classes for row in told.kill.partitions}
+    unsure = {TopicPartition(row.topic, row.partition) for row in told.not_known}
+    # Who leads uncleanly hangs on who is shutting down, and so does the ELR.
+    unsure |= {key for key, classes in rows.items() if "unclean_election" in classes}
+    for key, now in returned.items():
+        stranger = not set(down[key].elr) <= set(now.replicas)
+        if key in unsure or stranger or len(now.replicas) == 1:
+            continue
+        left, said = set(down[key].elr) - set(now.elr), "leaves_elr" in rows.get(key, ())
+        if bool(left) != said:
+            yield f"said leaves_elr {said}, {key}: {down[key]} -> {now}"
 
 
 def _differences(

@@ -95,6 +95,18 @@ class OurController:
         except ControllerFault:
             return sent, ev.Response(ev.Errors.UNKNOWN_SERVER_ERROR)
 
+    def restart_after_kill(self, brokers: Iterable[int]) -> None:
+        """As brokers do that find no file of a clean shutdown; a real controller has them wait for
+        the end of their sessions first."""
+        for broker in brokers:
+            log_dirs = self.state.brokers[broker].log_dirs
+            incarnation = uuid.UUID(int=next(self._ids))
+            step(self.state, ev.SessionExpired(broker))
+            step(
+                self.state,
+                ev.RegisterBroker(broker, incarnation, ev.UNKNOWN_BROKER_EPOCH, log_dirs),
+            )
+
     @property
     def last_offset(self) -> int:
         return self.state.end_offset - 1
