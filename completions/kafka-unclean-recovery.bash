@@ -299,11 +299,12 @@ _kafka_unclean_recovery_quorum_verify() {
         --bootstrap-server) COMPREPLY=(); return ;;
         --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --controller-command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --log-dirs) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
         --timeout-ms) COMPREPLY=(); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
-    _kafka_unclean_recovery__reply < <(compgen -W "--plan --bootstrap-controller --bootstrap-server --command-config --controller-command-config --timeout-ms --format --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--plan --bootstrap-controller --bootstrap-server --command-config --controller-command-config --log-dirs --timeout-ms --format --log-format --help" -- "$cur")
 }
 _kafka_unclean_recovery_quorum() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"

@@ -273,6 +273,7 @@ _arguments \
     '--bootstrap-server=[Brokers that still run; by default none is asked]:value: ' \
     '--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
     '--controller-command-config=[Java client properties file for the controllers; by default that of --command-config]:file:_files' \
+    '*--log-dirs=[Log directory of a broker on this host, or a directory that holds several  is there a partition that the broker put aside (-stray)? Only read; by default none is looked at]:directory:_files -/' \
     '--timeout-ms=[How long to wait until all holds]:value: ' \
     '--format=[Format of the result on stdout]:value:(table json)' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \

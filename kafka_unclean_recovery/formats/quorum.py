@@ -179,6 +179,8 @@ class QuorumPlanJson(Entry, frozen=True):
     prospects: What each node will do when it meets the new controller.
     copies: All that was seen, the best first.
     digest: SHA-256 of all else as JSON with sorted keys, no blanks and ASCII only.
+    put_aside: Names of directories that brokers had put aside as strays before, as far as their log
+        directories were given; `verify` passes over them.
     """
 
     format_version: Literal[1]
@@ -196,6 +198,7 @@ class QuorumPlanJson(Entry, frozen=True):
     prospects: tuple[ProspectJson, ...]
     copies: tuple[CopyJson, ...]
     digest: Digest
+    put_aside: tuple[str, ...] = ()
 
 
 class ProofJson(Entry, frozen=True):
@@ -215,6 +218,7 @@ class QuorumVerifyJson(Entry, frozen=True):
     """Whether the new quorum is what was planned.
 
     proven: True when all that was looked at holds, and nothing is unknown.
+    not_looked_at: What was not asked for, and so proves nothing either way.
     """
 
     format_version: Literal[1]
@@ -222,3 +226,4 @@ class QuorumVerifyJson(Entry, frozen=True):
     cluster_id: str
     proven: bool
     proofs: tuple[ProofJson, ...]
+    not_looked_at: tuple[str, ...] = ()

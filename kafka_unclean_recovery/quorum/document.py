@@ -137,4 +137,5 @@ def render_verify(seen: QuorumVerifyJson) -> str:
     """Return a line for each thing that was looked at, and the verdict."""
     words = {True: "holds", False: "does not hold", None: "unknown"}
     lines = [f"{words[p.holds]:>13}  {p.what}: {one_line(p.found)}" for p in seen.proofs]
+    lines += [f"not looked at  {one_line(each)}" for each in seen.not_looked_at]
     return "\n".join([*lines, "", "proven" if seen.proven else "not proven"]) + "\n"

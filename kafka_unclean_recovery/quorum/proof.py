@@ -11,20 +11,26 @@ from kafka_unclean_recovery.cluster.requests.quorum_state import Quorum
 from kafka_unclean_recovery.formats.quorum import ProofJson, QuorumPlanJson, QuorumVerifyJson
 from kafka_unclean_recovery.quorum.data_signs import shortened
 from kafka_unclean_recovery.quorum.live import Live
+from kafka_unclean_recovery.quorum.put_aside import PutAside
 
 _ASK = "not known: give --bootstrap-server"
+_NO_STRAYS = "no broker whose log directories were given has put partitions aside"
 
 
-def verdict(plan: QuorumPlanJson, quorum: Quorum | str, live: Live | None) -> QuorumVerifyJson:
+def verdict(
+    plan: QuorumPlanJson, quorum: Quorum | str, live: Live | None, aside: PutAside | None = None
+) -> QuorumVerifyJson:
     """Return each thing that was looked at. `quorum` is a sentence where no leader was found;
-    `live` is None where no broker was named."""
-    proofs = (*_quorum(plan, quorum), *_cluster(plan, quorum, live))
+    `live` is None where no broker was named, `aside` where no log directory was."""
+    disks = () if aside is None else (_strays(plan, aside),)
+    proofs = (*_quorum(plan, quorum), *_cluster(plan, quorum, live), *disks)
     return QuorumVerifyJson(
         format_version=1,
         kind="quorum-verify",
         cluster_id=plan.cluster_id,
         proven=all(proof.holds for proof in proofs),
         proofs=proofs,
+        not_looked_at=(f"{_NO_STRAYS}: give --log-dirs on their hosts",) if aside is None else (),
     )
 
 
@@ -82,6 +88,22 @@ def _cluster(plan: QuorumPlanJson, quorum: Quorum | str, live: Live | None) -> I
     if without:
         found += ": kafka-unclean-recovery --all-offline-partitions shows what can lead"
     yield ProofJson(leaderless, not without, found)
+
+
+def _strays(plan: QuorumPlanJson, aside: PutAside) -> ProofJson:
+    """Return that there are none but those that the plan has. When one was put aside its directory
+    does not tell, so one that the plan does not have counts."""
+    new = [stray.where for stray in aside.strays if stray.name not in plan.put_aside]
+    if new:
+        why = "; the plan does not have them, and their directories do not tell since when they are"
+        return ProofJson(_NO_STRAYS, False, "; ".join(shortened(new)) + why)
+    unknown = list(aside.problems)
+    if plan.cluster_id and aside.clusters - {plan.cluster_id}:
+        unknown.append(f"log directories of clusters {sorted(aside.clusters)} were given")
+    if unknown:
+        return ProofJson(_NO_STRAYS, None, "; ".join(shortened(unknown)))
+    before = f", {len(aside.strays)} were there before the plan" if aside.strays else ""
+    return ProofJson(_NO_STRAYS, True, f"log directories of nodes {sorted(aside.nodes)}{before}")
 
 
 def _caught_up(quorum: Quorum, broker: int) -> bool:

@@ -31,6 +31,7 @@ from kafka_unclean_recovery.quorum.control_batch import forced_batch
 from kafka_unclean_recovery.quorum.copies import Copy, Voter
 from kafka_unclean_recovery.quorum.places import metadata_files
 from kafka_unclean_recovery.quorum.prospects import prospects
+from kafka_unclean_recovery.quorum.put_aside import PutAside
 from kafka_unclean_recovery.quorum.refusals import Wishes, new_epoch, voters_before
 from kafka_unclean_recovery.quorum.steps import steps
 from kafka_unclean_recovery.quorum.survey import Survey
@@ -51,6 +52,7 @@ def quorum_plan(
     wishes: Wishes,
     found: Sequence[Finding],
     copies: Sequence[CopyJson],
+    before: PutAside,
     made: Made,
 ) -> QuorumPlanJson:
     """Return the plan with its digest; nothing refuses it. Raises Unreadable."""
@@ -76,6 +78,7 @@ def quorum_plan(
         prospects=tuple(prospects(survey, wishes)),
         copies=tuple(copies),
         digest="",
+        put_aside=tuple(sorted({stray.name for stray in before.strays})),
     )
     return with_digest(plan)
 

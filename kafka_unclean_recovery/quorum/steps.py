@@ -34,7 +34,10 @@ def steps(survey: Survey, wishes: Wishes, cluster_id: str) -> Iterator[str]:
         "start it, and: kafka-unclean-recovery quorum verify --plan PLAN --bootstrap-server BROKERS"
         f" --bootstrap-controller {address}"
     )
-    yield "start the brokers that are stopped, once that is proven"
+    yield (
+        "start the brokers that are stopped, once that is proven, and verify again on the host of"
+        " each with --log-dirs: a partition that it put aside is one that the copy does not have"
+    )
     yield "elect leaders where none leads: kafka-unclean-recovery --all-offline-partitions"
     yield from _growing(wishes.new, dynamic, cluster_id)
 

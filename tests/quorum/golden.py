@@ -74,6 +74,7 @@ QUORUM_PLAN = with_digest(
         tuple(prospects(SURVEY, WISHES)),
         tuple(copies_json(SURVEY)),
         "",
+        ("old-0.0123456789abcdef0123456789abcdef-stray",),
     )
 )
 QUORUM = Quorum(200, 124, (Fetcher(200, 1, 124),), (Fetcher(1, 1, 124),), True, 1005)

@@ -167,6 +167,16 @@ class VerifyOptions:
             " --command-config.",
         ),
     ] = None
+    log_dirs: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--log-dirs",
+            metavar="DIR",
+            help="Log directory of a broker on this host, or a directory that holds several: is"
+            " there a partition that the broker put aside (-stray)? Only read; by default none is"
+            " looked at. Can be repeated.",
+        ),
+    ] = None
     timeout_ms: Annotated[
         int,
         typer.Option(min=1, metavar="MS", help="How long to wait until all holds."),

@@ -46,6 +46,7 @@ from kafka_unclean_recovery.quorum.document import (
     render_inspect,
 )
 from kafka_unclean_recovery.quorum.live import ahead_of, ask_brokers
+from kafka_unclean_recovery.quorum.put_aside import put_aside
 from kafka_unclean_recovery.quorum.refusals import (
     Wishes,
     findings,
@@ -61,7 +62,7 @@ _RESERVED_IDS = 100  # DirectoryId of Kafka.
 
 def inspect(console: Console, options: InspectOptions) -> int:
     """Run the command and return its exit code. Raises Exit."""
-    found = survey(_locations(options.directories), clocked(Pulse(console)))
+    found = survey(locations(options.directories), clocked(Pulse(console)))
     if not found.copies:
         for problem in found.problems:
             console.say(problem)
@@ -77,7 +78,7 @@ def plan(console: Console, options: PlanOptions) -> int:
     """Run the command and return its exit code. Raises Exit."""
     check_output(options.plan_output_file, "--plan-output-file")
     wishes = _wishes(options)
-    found = survey(_locations(options.directories), clocked(Pulse(console)))
+    found = survey(locations(options.directories), clocked(Pulse(console)))
     for problem in found.problems:
         console.say(problem)
     signs = _signs(found, options)
@@ -107,12 +108,13 @@ def _plan(found: Survey, wishes: Wishes, weighed: Sequence[Finding]) -> QuorumPl
     now = datetime.now(UTC)
     made = Made(now.isoformat(timespec="seconds"), time.time_ns() // 1_000_000)
     try:
-        return quorum_plan(found, wishes, weighed, copies_json(found), made)
+        before = put_aside(found.log_directories)
+        return quorum_plan(found, wishes, weighed, copies_json(found), before, made)
     except Unreadable as error:
         raise Exit(NOT_ALL, f"{error}; nothing was written") from None
 
 
-def _locations(paths: Sequence[Path]) -> list[LocalLocation]:
+def locations(paths: Sequence[Path]) -> list[LocalLocation]:
     return [LocalLocation(path.absolute()) for path in paths]
 
 

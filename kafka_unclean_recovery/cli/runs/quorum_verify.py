@@ -10,16 +10,18 @@ from kafka_unclean_recovery.cli.commands.quorum import VerifyOptions
 from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK
 from kafka_unclean_recovery.cli.pulse import Pulse, clocked
-from kafka_unclean_recovery.cli.runs.quorum import addresses_of, config_of
+from kafka_unclean_recovery.cli.runs.quorum import addresses_of, config_of, locations
 from kafka_unclean_recovery.cli.runs.quorum_seed import read_plan
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
+from kafka_unclean_recovery.cluster.requests.quorum_state import Quorum
 from kafka_unclean_recovery.cluster.wire.bootstrap import Address
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.files.codec import json_line
-from kafka_unclean_recovery.formats.quorum import QuorumPlanJson, QuorumVerifyJson
+from kafka_unclean_recovery.formats.quorum import QuorumPlanJson
 from kafka_unclean_recovery.quorum.document import render_verify
-from kafka_unclean_recovery.quorum.live import ask_brokers, ask_controller
+from kafka_unclean_recovery.quorum.live import Live, ask_brokers, ask_controller
 from kafka_unclean_recovery.quorum.proof import verdict
+from kafka_unclean_recovery.quorum.put_aside import put_aside
 
 _ASK_SECONDS = 15.0
 _LEAST_SECONDS = 1.0
@@ -45,18 +47,21 @@ def verify(console: Console, options: VerifyOptions) -> int:
     controllers = _Asked(addresses_of(options.bootstrap_controller), config_of(of_controllers))
     deadline = Deadline.after(options.timeout_ms / 1000)
     progress = clocked(Pulse(console))
-    proved = asyncio.run(_proved(planned, controllers, brokers, deadline, progress))
+    quorum, live = asyncio.run(_waited(planned, controllers, brokers, deadline, progress))
+    # A broker that follows has looked for strays at its start; so the disks come last.
+    aside = put_aside(locations(options.log_dirs)) if options.log_dirs else None
+    proved = verdict(planned, quorum, live, aside)
     console.artefact(json_line(proved) if options.format.is_json else render_verify(proved))
     return OK if proved.proven else NOT_ALL
 
 
-async def _proved(
+async def _waited(
     planned: QuorumPlanJson,
     controllers: _Asked,
     brokers: _Asked,
     deadline: Deadline,
     progress: Callable[[str], None],
-) -> QuorumVerifyJson:
+) -> tuple[Quorum | str, Live | None]:
     """Look again until all holds or the deadline is over; brokers that nobody named are not waited
     for."""
     while True:
@@ -67,6 +72,6 @@ async def _proved(
         found = verdict(planned, quorum, live)
         waits_for = [proof.what for proof in found.proofs if proof.holds is False]
         if (not waits_for and (found.proven or live is None)) or deadline.expired:
-            return found
+            return quorum, live
         progress(f"waiting: {'; '.join(waits_for) or 'for the brokers'}")
         await asyncio.sleep(min(_LOOK_AGAIN_SECONDS, deadline.remaining()))
