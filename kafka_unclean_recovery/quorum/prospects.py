@@ -1,7 +1,10 @@
 """Say what each node would do when it meets a controller that begins from the best copy. Pure.
 
 A running node dies at once where the leader has it truncate below its high watermark, and its disk
-stays as it is; a stopped one truncates when it starts (KafkaRaftClient, ReplicatedLog).
+stays as it is; a stopped one truncates when it starts (KafkaRaftClient, ReplicatedLog). Where the
+voters are in the log, a node that has truncated does not look for voters in what came in place of
+its own records (KRaftControlRecordStateMachine goes on behind them) until it is started again. A
+broker knows no controller until then that it could register with.
 """
 
 from __future__ import annotations
@@ -14,13 +17,19 @@ from kafka_unclean_recovery.quorum.parting import Relation
 from kafka_unclean_recovery.quorum.refusals import Wishes, role
 from kafka_unclean_recovery.quorum.survey import Compared, Survey
 
+_AGAIN = (
+    "; once it has truncated start it again, for it learns who the voters are at its start alone"
+)
+
 
 def prospects(survey: Survey, wishes: Wishes) -> Iterator[ProspectJson]:
     """Yield the nodes whose copies were read, the best first, then those that were left out."""
-    if survey.best is not None:
-        yield _prospect(survey.best, survey, "follows, and keeps all that it has")
+    best = survey.best
+    again = _AGAIN if best is not None and best.kraft_version > 0 else ""
+    if best is not None:
+        yield _prospect(best, survey, "follows, and keeps all that it has")
     for other in survey.others:
-        yield _prospect(other.copy, survey, _meets(other))
+        yield _prospect(other.copy, survey, _meets(other, again))
     for node in sorted(wishes.without):
         yield ProspectJson(
             node,
@@ -28,7 +37,7 @@ def prospects(survey: Survey, wishes: Wishes) -> Iterator[ProspectJson]:
             None,
             "not known: dies at once if it runs and goes further than the best copy; if it is"
             " stopped, it truncates what it has more when it starts, and puts replicas aside whose"
-            " topics the best copy lacks",
+            f" topics the best copy lacks{again}",
         )
 
 
@@ -37,15 +46,17 @@ def _prospect(copy: Copy, survey: Survey, will: str) -> ProspectJson:
     return ProspectJson(copy.node, role(copy, survey.image), running, will)
 
 
-def _meets(other: Compared) -> str:
+def _meets(other: Compared, again: str) -> str:
     found, copy = other.parting, other.copy
     if found.relation is Relation.GIVEN_UP:
         records = copy.end_offset - found.offset
         if copy.held_by is None:
-            return f"truncates {records} records from offset {found.offset} on when it starts"
+            return (
+                f"truncates {records} records from offset {found.offset} on when it starts{again}"
+            )
         return (
             f"truncates {records} records from offset {found.offset} on; if its high watermark lies"
-            " behind that, it dies at once, and truncates when it is started again"
+            f" behind that, it dies at once, and truncates when it is started again{again}"
         )
     if found.relation is Relation.NOT_COMPARED:
         return "fetches the best copy's checkpoint, and follows"

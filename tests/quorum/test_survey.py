@@ -154,6 +154,18 @@ def test_what_each_node_will_do_is_said(tmp_path: Path) -> None:
     assert "not known" in told[7]
 
 
+def test_a_node_that_truncates_learns_the_voters_in_the_log_when_it_starts_again(
+    tmp_path: Path,
+) -> None:
+    log = dynamic_log()
+    write_node(tmp_path, 101, log)
+    write_node(tmp_path, 1, log.and_then(1, NO_OP))
+    write_node(tmp_path, 2, log.and_then(2, leader_change(102, (101, 102, 103))))
+    wishes = Wishes(Voter(201, None), without=frozenset({7}))
+    told = {each.node: each.will for each in prospects(looked(tmp_path), wishes)}
+    assert {node for node, will in told.items() if "start it again" in will} == {1, 7}
+
+
 def test_a_copy_that_goes_away_meanwhile_is_a_problem(tmp_path: Path) -> None:
     write_node(tmp_path, 1, LOG.and_then(1, NO_OP))
     home = write_node(tmp_path, 2, LOG)
