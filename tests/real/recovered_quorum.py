@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.real.cli import Cli, Finished
@@ -28,7 +29,8 @@ class RecoveredQuorum:
     """What was before the loss, what the command said, and the cluster as it runs now.
 
     produced: To partition 0 of ORDERS all the while. planned_too_early: While controllers answered.
-    kept: Disks of OLD_MAJORITY, after these had elected a leader among themselves, unseen.
+    untouched: Disks of OLD_MAJORITY as they were when they were lost. kept: The same, after these
+    had elected a leader among themselves, unseen. made: Topics of the tests.
     """
 
     recovery: QuorumRecovery
@@ -39,7 +41,9 @@ class RecoveredQuorum:
     verified: Finished
     led: QuorumView
     states: tuple[ClusterState, ...]
+    untouched: Path
     kept: Path
+    made: list[str] = field(default_factory=list)
 
     @property
     def new(self) -> NewControllers:
@@ -49,10 +53,11 @@ class RecoveredQuorum:
     def cluster(self) -> KafkaCluster:
         return self.new.cluster
 
-    def state(self, *made_since: str) -> ClusterState:
+    @property
+    def state(self) -> ClusterState:
         """As broker 2 has it now, without topics of the tests."""
         state = state_of_cluster(self.cluster, 2)
-        for topic in made_since:
+        for topic in self.made:
             state = state.without(topic)
         return state
 
@@ -61,16 +66,24 @@ class RecoveredQuorum:
         create_topic(self.cluster.connection(), topic, [(1, 2)])
         self.cluster.wait_until_partitions(topic, lambda p: len(p.isr) == 2)
         produce(self.cluster.connection(), topic, 0, 10)
+        self.made.append(topic)
+
+    def assert_undisturbed(self, now: QuorumView) -> None:
+        """The new one leads on, its quorum works, and nothing else has changed."""
+        led = self.led
+        assert (now.leader, now.epoch, set(now.voters)) == (led.leader, led.epoch, set(led.voters))
+        self.make_topic(f"made-{len(self.made)}")
+        assert self.state == self.before
 
     @contextmanager
-    def old_majority_back(self) -> Iterator[QuorumView]:
-        """The quorum once the old ones follow; they are dead again afterwards."""
-        bring_back(self.cluster, OLD_MAJORITY, self.kept)
+    def back(self, nodes: Sequence[int], disks: Path) -> Iterator[QuorumView]:
+        """The quorum once these of the lost ones follow; they are dead again afterwards."""
+        bring_back(self.cluster, nodes, disks)
         try:
-            followers = (*OLD_MAJORITY, *self.cluster.spec.broker_ids)
+            followers = (*nodes, *self.cluster.spec.broker_ids)
             yield self.new.wait_until_followed(self.recovery.node, followers)
         finally:
-            for node in OLD_MAJORITY:
+            for node in nodes:
                 self.cluster.kill(node)
 
 
@@ -83,34 +96,42 @@ def recovered_quorum(
     )
     with made as cluster, NewControllers(cluster) as new:
         node = NEW if dynamic_quorum else cluster.spec.controller_ids[0]
-        yield _recovered(QuorumRecovery(Cli(directory), new, node), directory / "kept")
+        yield _recovered(QuorumRecovery(Cli(directory), new, node), directory)
 
 
-def _recovered(recovery: QuorumRecovery, kept: Path) -> RecoveredQuorum:
+def _recovered(recovery: QuorumRecovery, directory: Path) -> RecoveredQuorum:
+    untouched, kept = directory / "untouched", directory / "kept"
     cluster = recovery.new.cluster
     brokers = cluster.spec.broker_ids
     before = state_of_cluster(cluster, 1)
     everything = records(cluster, before)
     disks = [cluster.log_dir(broker) for broker in brokers]
     early = recovery.plan(disks)
-    lose(cluster, cluster.spec.controller_ids, kept)
-    elect_unseen(cluster, kept)
+    lose(cluster, cluster.spec.controller_ids, untouched)
+    elect_unseen(cluster, untouched, kept)
     with producing(cluster.connection(), ORDERS, RECORDS) as produced:
         recovery.recover(disks)
         led = recovery.new.wait_until_followed(recovery.node, brokers)
-        verified = recovery.verify()
+        looked_at = (word for disk in disks for word in ("--log-dirs", str(disk)))
+        verified = recovery.verify(*looked_at)
         states = tuple(state_of_cluster(cluster, broker) for broker in brokers)
     return RecoveredQuorum(
-        recovery, before, everything, produced, early, verified, led, states, kept
+        recovery, before, everything, produced, early, verified, led, states, untouched, kept
     )
 
 
-def elect_unseen(cluster: KafkaCluster, kept: Path) -> None:
-    """Two of the lost controllers lead a quorum of their own for a while, on what was kept of
-    them, and the brokers hear nothing of it; their disks are kept anew."""
+def leader_epochs(disks: Path) -> list[int]:
+    """The epochs that the old majority's disks tell, the least first."""
+    files = (disks / str(n) / "__cluster_metadata-0" / "quorum-state" for n in OLD_MAJORITY)
+    return sorted(json.loads(file.read_text())["leaderEpoch"] for file in files)
+
+
+def elect_unseen(cluster: KafkaCluster, untouched: Path, kept: Path) -> None:
+    """Two of the lost controllers lead a quorum of their own for a while, on their disks as they
+    were, and the brokers hear nothing of it; `kept` gets their disks as they are then."""
     for broker in cluster.live_brokers:
         cluster.pause(broker)
-    bring_back(cluster, OLD_MAJORITY, kept)
+    bring_back(cluster, OLD_MAJORITY, untouched)
     addresses = [cluster.controller_address(node) for node in OLD_MAJORITY]
 
     def led() -> bool:
