@@ -33,8 +33,10 @@ A line is {"v": 1, "at": ISO 8601 UTC, "at_ms": ms since the Unix epoch, "event"
     markers   partitions: [{topic, partition, producer_id, producer_epoch, start_offset,
               transactional_id, ending: "commit" or "abort"}], of aftercare
     marked    partitions: [{topic, partition, producer_id, problem: null when it was written}]
-    seed      directory, plan_digest, source, epoch: of `quorum seed`, before anything is written
-    seeded    directory, exit_code: 0 when it is there, whole
+    seed      directory, plan_digest, source, epoch, end_offset, new_controller: {id, host, port},
+              lost: ids, steps_left: what the plan has to be done next; of `quorum seed`, before
+              anything is written
+    seeded    directory, exit_code: 0 when it is there, whole; reason: why not, or null
     aftercare cluster_id, over, unknown, looked_at: how many partitions; partitions: those where
               something is left, as rows of schemas/aftercare-1.schema.json without producers
     end       exit_code; half_done: false when nothing in this file is left to be finished

@@ -224,6 +224,34 @@ class AftercareJson(Entry, frozen=True):
     looked_at: Int32
 
 
+class NewControllerJson(Entry, frozen=True):
+    """A controller that is to be made, and where it is to listen."""
+
+    id: Int32
+    host: str
+    port: Int32
+
+
+class SeedJson(Entry, frozen=True):
+    """The log directory of a new controller is to be written."""
+
+    directory: str
+    plan_digest: str
+    source: str
+    epoch: Int32
+    end_offset: Int64 | None = None
+    new_controller: NewControllerJson | None = None
+    lost: tuple[Int32, ...] = ()
+    steps_left: tuple[str, ...] = ()
+
+
+class SeededJson(Entry, frozen=True):
+    """What became of it."""
+
+    exit_code: Int32
+    reason: str | None = None
+
+
 class EndJson(Entry, frozen=True):
     """A run ended."""
 
@@ -246,6 +274,8 @@ EVENTS: Mapping[str, type[Entry]] = {
     "markers": MarkersJson,
     "marked": MarkedJson,
     "aftercare": AftercareJson,
+    "seed": SeedJson,
+    "seeded": SeededJson,
     "end": EndJson,
 }
 """Of each event whose fields are read one by one. A decision has those of DecisionJson, too."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from kafka_unclean_recovery.formats.loss_by_topic import RecordCountJson
 from kafka_unclean_recovery.formats.plan import PartitionJson as PlanEntryJson
@@ -20,6 +20,9 @@ from kafka_unclean_recovery.formats.values import (
     ToldNumber,
 )
 from kafka_unclean_recovery.model import OutcomeKind
+
+ABSENT = UNSET
+"""Of a key that is not written."""
 
 ConsentJson = Annotated[
     dict[str, Any],
@@ -227,6 +230,33 @@ class ElectionJson(Entry, frozen=True, kw_only=True):
     plan: PlanEntryJson | None
 
 
+class QuorumSeedJson(Entry, frozen=True, kw_only=True):
+    """The log directory of a new controller, which quorum seed was to write.
+
+    at_ms: Milliseconds since the Unix epoch.
+    source: Copy that it begins from.
+    epoch: Of the plan, as plan_digest.
+    end_offset: End of that copy; null in journals that do not tell, as new_controller.
+    new_controller: As ID@HOST:PORT.
+    lost: Ids of voters that were named as gone for good.
+    steps_left: What the plan has to be done afterwards.
+    exit_code: 0 when it was written whole and read back; null where the run noted no result.
+    reason: Why it was not written.
+    """
+
+    at_ms: Int64
+    directory: str
+    source: str
+    epoch: Int32
+    plan_digest: str
+    end_offset: Int64 | None
+    new_controller: str | None
+    lost: tuple[Int32, ...]
+    steps_left: tuple[str, ...]
+    exit_code: Int32 | None
+    reason: str | None
+
+
 class PostMortemJson(Entry, frozen=True, kw_only=True):
     """What a journal tells. Unknown is null, never 0.
 
@@ -239,6 +269,7 @@ class PostMortemJson(Entry, frozen=True, kw_only=True):
     salvages: What was saved before electing.
     aftercare: Null when aftercare noted nothing.
     next_steps: The most urgent first.
+    seeds: Of quorum seed; absent where the journal has none.
     partitions: Those that lost most first.
     """
 
@@ -257,4 +288,5 @@ class PostMortemJson(Entry, frozen=True, kw_only=True):
     salvages: tuple[SalvageJson, ...]
     aftercare: CareJson | None
     next_steps: tuple[StepJson, ...]
+    seeds: tuple[QuorumSeedJson, ...] | UnsetType = ABSENT
     partitions: tuple[ElectionJson, ...]

@@ -7,6 +7,7 @@ from kafka_unclean_recovery.files.codec import to_model
 from kafka_unclean_recovery.files.plan_file import document_by_line, plan_row
 from kafka_unclean_recovery.formats.plan import PartitionJson
 from kafka_unclean_recovery.formats.post_mortem import (
+    ABSENT,
     AllLossesJson,
     CareJson,
     ElectionJson,
@@ -15,6 +16,7 @@ from kafka_unclean_recovery.formats.post_mortem import (
     MomentJson,
     OrderJson,
     PostMortemJson,
+    QuorumSeedJson,
     SalvageJson,
     SavedJson,
     StepJson,
@@ -30,6 +32,7 @@ from kafka_unclean_recovery.post_mortem.story import (
     Election,
     PostMortem,
     Saved,
+    Seed,
     losses_by_topic,
 )
 from kafka_unclean_recovery.report.loss_by_topic import counts_of, total
@@ -54,8 +57,26 @@ def render_json(told: PostMortem) -> str:
             ),
             aftercare=None if told.care is None else _care(told.care),
             next_steps=to_model(next_steps(told), tuple[StepJson, ...]),
+            seeds=tuple(map(_seed, told.seeds)) or ABSENT,
             partitions=tuple(map(_election, told.elections)),
         )
+    )
+
+
+def _seed(seed: Seed) -> QuorumSeedJson:
+    new = seed.new_controller
+    return QuorumSeedJson(
+        at_ms=seed.at_ms,
+        directory=seed.directory,
+        source=seed.source,
+        epoch=seed.epoch,
+        plan_digest=seed.plan_digest,
+        end_offset=seed.end_offset,
+        new_controller=None if new is None else f"{new[0]}@{new[1]}",
+        lost=seed.lost,
+        steps_left=seed.steps_left,
+        exit_code=seed.exit_code,
+        reason=seed.reason,
     )
 
 

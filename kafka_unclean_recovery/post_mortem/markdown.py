@@ -43,14 +43,17 @@ def _lines(told: PostMortem) -> Iterator[str]:
     for sentence, alarm in headline(told):
         yield f"- **{_text(sentence)}**" if alarm else f"- {_text(sentence)}"
     yield from _steps(told)
-    yield from _losses(told.elections)
+    if not told.only_seeds:
+        yield from _losses(told.elections)
     if told.consents:
         yield "\n## Consent\n"
         yield from (f"- {utc(at)}: {_text(consent_text(fields))}" for at, fields in told.consents)
-    yield from _affected(told)
+    if not told.only_seeds:
+        yield from _affected(told)
     yield "\n## Timeline\n"
     yield from _table(("UTC", ""), ((m.at, _mark(m.text, m.alarm)) for m in told.moments))
-    yield from _partitions(told)
+    if not told.only_seeds:
+        yield from _partitions(told)
 
 
 def _mark(text: str, alarm: bool) -> str:

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kafka_unclean_recovery.post_mortem.story import AffectedGroup, Election, PostMortem
+from kafka_unclean_recovery.post_mortem.story import AffectedGroup, Election, PostMortem, Seed
 from kafka_unclean_recovery.wording import count_text, ids_text
 
 _COMMAND = "kafka-unclean-recovery"
@@ -24,7 +24,23 @@ class Step:
 
 def next_steps(told: PostMortem) -> tuple[Step, ...]:
     """Return the steps, the most urgent first."""
+    if told.only_seeds:
+        return tuple(_seed(told.seeds[-1]))
     return (*_orders(told), *_offline(told), *_groups(told), *_care(told), *_dead(told))
+
+
+def _seed(seed: Seed) -> Iterator[Step]:
+    if seed.exit_code == 0:
+        # The plan tells them in its own words, with its commands in them.
+        yield from map(Step, seed.steps_left)
+    elif seed.exit_code is None:
+        yield Step(
+            f"see whether {seed.directory} is there. If not, delete a .partial beside it, and seed"
+            " again; else go on with the plan's next step",
+            alarm=True,
+        )
+    else:
+        yield Step("seed again, or make a new plan where the copy is not as it was", alarm=True)
 
 
 def _orders(told: PostMortem) -> Iterator[Step]:

@@ -32,7 +32,6 @@ _TOGETHER = 50
 
 
 def render_page(told: PostMortem) -> str:
-    left = frozenset(told.unfinished)
     title = f"Post-mortem, cluster {told.cluster_id or 'of unknown id'}"
     return html_page(
         title,
@@ -41,14 +40,18 @@ def render_page(told: PostMortem) -> str:
             f'<p class="dim">Journal {html_text(told.journal)}. All times are UTC.</p>',
             *(_head(sentence, alarm) for sentence, alarm in headline(told)),
             *_steps(next_steps(told)),
-            *_losses(told.elections),
+            *(() if told.only_seeds else _losses(told.elections)),
             *_consents(told),
-            *_affected(told),
+            *(() if told.only_seeds else _affected(told)),
             *_timeline(told),
-            *_ladders(told.elections[:LADDERS], left),
-            *_rest(told.elections[LADDERS:]),
+            *(() if told.only_seeds else _elections(told)),
         ],
     )
+
+
+def _elections(told: PostMortem) -> Iterator[str]:
+    yield from _ladders(told.elections[:LADDERS], frozenset(told.unfinished))
+    yield from _rest(told.elections[LADDERS:])
 
 
 def _head(sentence: str, alarm: bool) -> str:

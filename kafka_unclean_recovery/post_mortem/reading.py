@@ -31,6 +31,8 @@ from kafka_unclean_recovery.formats.journal import (
     RestoredJson,
     RestoredRowJson,
     SalvageJson,
+    SeededJson,
+    SeedJson,
     VerifiedJson,
     VerifiedRowJson,
 )
@@ -58,6 +60,7 @@ from kafka_unclean_recovery.post_mortem.story import (
     Order,
     PostMortem,
     Saved,
+    Seed,
     gravest,
 )
 from kafka_unclean_recovery.post_mortem.timeline import Timeline
@@ -118,6 +121,8 @@ def _post_mortem(tale: _Tale, lines: list[_Line], journal: str) -> PostMortem:
         tuple(dict.fromkeys(tale.problems)),
         tale.groups_asked,
         tale.unknown,
+        tuple(tale.seeds),
+        bool(tale.seeds) and len(tale.seeds) >= tale.run,
     )
 
 
@@ -139,6 +144,7 @@ class _Tale:
     saved: list[tuple[str, tuple[Saved, ...]]] = field(default_factory=list)
     found: dict[TopicPartition, list[Election]] = field(default_factory=dict)
     last_run: dict[TopicPartition, int] = field(default_factory=dict)
+    seeds: list[Seed] = field(default_factory=list)
 
     def hear(self, line: _Line) -> None:
         kind, hear = EVENTS.get(line.event), _HEARD.get(line.event)
@@ -241,6 +247,26 @@ class _Tale:
             each_once(row.out_of_sync, line.place.at("partitions").item(index).at("out_of_sync"))
         self.care = _care(read, line.at_ms)
 
+    def seed(self, read: SeedJson, line: _Line) -> None:
+        new = read.new_controller
+        self.seeds.append(
+            Seed(
+                line.at_ms,
+                read.directory,
+                read.source,
+                read.epoch,
+                read.plan_digest,
+                read.end_offset,
+                None if new is None else (new.id, f"{new.host}:{new.port}"),
+                read.lost,
+                read.steps_left,
+            )
+        )
+
+    def seeded(self, read: SeededJson, _: _Line) -> None:
+        if self.seeds:
+            self.seeds[-1] = replace(self.seeds[-1], exit_code=read.exit_code, reason=read.reason)
+
     def end(self, _: EndJson, __: _Line) -> None:
         self.ended = True
 
@@ -264,6 +290,8 @@ _HEARD: dict[str, Callable[[_Tale, Any, _Line], None]] = {
         "verified",
         "markers",
         "aftercare",
+        "seed",
+        "seeded",
         "end",
     )
 }

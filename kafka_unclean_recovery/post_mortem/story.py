@@ -176,6 +176,26 @@ class Care:
 
 
 @dataclass(frozen=True, slots=True)
+class Seed:
+    """The log directory of a new controller that `quorum seed` was to write. new_controller: its id
+    and address, None in journals that do not tell, as end_offset. steps_left: what the plan has to
+    be done afterwards. exit_code: None where the run noted no result. reason: why it was not
+    written."""
+
+    at_ms: int
+    directory: str
+    source: str
+    epoch: int
+    plan_digest: str
+    end_offset: int | None = None
+    new_controller: tuple[int, str] | None = None
+    lost: tuple[int, ...] = ()
+    steps_left: tuple[str, ...] = ()
+    exit_code: int | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class PostMortem:
     """All that a journal tells.
 
@@ -184,7 +204,8 @@ class PostMortem:
     fields of each, with its time. unfinished: the partitions whose replica orders may not be back.
     ended: False when the last run was killed, or is not over. care: None when aftercare noted
     nothing. groups_asked: whether groups were asked before electing. unknown: what could not be
-    known of groups.
+    known of groups. seeds: of `quorum seed`, in the order of the lines. only_seeds: no run of the
+    journal was another command.
     """
 
     journal: str
@@ -200,6 +221,8 @@ class PostMortem:
     problems: tuple[str, ...] = ()
     groups_asked: bool = False
     unknown: tuple[str, ...] = ()
+    seeds: tuple[Seed, ...] = ()
+    only_seeds: bool = False
 
     @property
     def groups(self) -> tuple[AffectedGroup, ...]:

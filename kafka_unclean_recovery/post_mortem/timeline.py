@@ -21,6 +21,8 @@ from kafka_unclean_recovery.formats.journal import (
     ReorderJson,
     RestoredJson,
     SalvageJson,
+    SeededJson,
+    SeedJson,
     SentJson,
     SurpriseJson,
     VerifiedJson,
@@ -179,6 +181,16 @@ def _aftercare(line: AftercareJson) -> Told:
     return text + ("it is over" if line.over else left), not line.over
 
 
+def _seed(line: SeedJson) -> Told:
+    return f"writes the log directory of a new controller: {line.directory}", False
+
+
+def _seeded(line: SeededJson) -> Told:
+    if line.exit_code == 0:
+        return "it is written, whole, and read back", False
+    return f"it is not written: {line.reason or 'the journal does not tell why'}", True
+
+
 def _end(line: EndJson) -> Told:
     return f"ended with exit code {line.exit_code}", line.exit_code != 0
 
@@ -235,5 +247,7 @@ _TEXTS: dict[str, Callable[[Any], Told]] = {
     "markers": _markers,
     "marked": _marked,
     "aftercare": _aftercare,
+    "seed": _seed,
+    "seeded": _seeded,
     "end": _end,
 }

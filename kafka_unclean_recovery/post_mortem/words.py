@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kafka_unclean_recovery.model import NO_LEADER, OutcomeKind, PartitionPlan, TopicPartition
-from kafka_unclean_recovery.post_mortem.story import Election, PostMortem, utc
+from kafka_unclean_recovery.post_mortem.story import Election, PostMortem, Seed, utc
 from kafka_unclean_recovery.wording import (
     count_text,
     ids_text,
@@ -19,6 +19,7 @@ _NAMES_SHOWN = 5
 
 def headline(told: PostMortem) -> Iterator[tuple[str, bool]]:
     """Yield sentences, and whether the reader should be alarmed at each."""
+    yield from map(_seed, told.seeds)
     left = told.unfinished
     written = [election for election in told.elections if election.order]
     alone = [each for each in written if each.order and each.order.left_alone]
@@ -43,6 +44,29 @@ def headline(told: PostMortem) -> Iterator[tuple[str, bool]]:
         text = f"Saved before electing, in {directory}: {count_text(saved, 'tail')} of replicas"
         failed = len(rows) - saved
         yield (f"{text}; {failed} could not be saved" if failed else text), bool(failed)
+
+
+def _seed(seed: Seed) -> tuple[str, bool]:
+    what = f"the log directory {seed.directory} of a new controller"
+    if seed.exit_code is None:
+        text = f"quorum seed was to write {what}, and noted no result: it is there whole, or not"
+        return f"{text} at all", True
+    if seed.exit_code != 0:
+        why = seed.reason or f"exit code {seed.exit_code}"
+        return f"quorum seed did not write {what}: {why}", True
+    return f"quorum seed wrote {what}, and read it back. {seed_text(seed)}", False
+
+
+def seed_text(seed: Seed) -> str:
+    """Return what was planned."""
+    new = seed.new_controller
+    who = "it" if new is None else f"controller {new[0]} at {new[1]}"
+    end = "" if seed.end_offset is None else f" up to offset {seed.end_offset}"
+    lost = f", for the lost {ids_text(seed.lost)}" if seed.lost else ""
+    return (
+        f"Planned: {who} begins from {seed.source}{end}, in epoch {seed.epoch}{lost}; plan"
+        f" {seed.plan_digest}."
+    )
 
 
 def _names(partitions: Sequence[TopicPartition]) -> str:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kafka_unclean_recovery.quorum.copies import Voter
 from kafka_unclean_recovery.quorum.refusals import Wishes
 from kafka_unclean_recovery.quorum.survey import Survey
+
+_SEED = "kafka-unclean-recovery quorum seed"
+
+
+def after_seed(planned: Sequence[str]) -> tuple[str, ...]:
+    """Return the steps of a plan that come after the one in which `quorum seed` is run."""
+    at = max((number for number, step in enumerate(planned, 1) if _SEED in step), default=0)
+    return tuple(planned[at:])
 
 
 def steps(survey: Survey, wishes: Wishes, cluster_id: str) -> Iterator[str]:
@@ -26,7 +34,7 @@ def steps(survey: Survey, wishes: Wishes, cluster_id: str) -> Iterator[str]:
         " their addresses"
     )
     yield (
-        f"on the host of {address}: kafka-unclean-recovery quorum seed --plan PLAN --output-dir"
+        f"on the host of {address}: {_SEED} --plan PLAN --output-dir"
         " NEWDIR, with the copy where the plan has it"
     )
     yield from _configuration(wishes.new, dynamic)

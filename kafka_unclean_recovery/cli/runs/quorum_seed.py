@@ -27,6 +27,7 @@ from kafka_unclean_recovery.files.quorum_plan_file import read_quorum_plan
 from kafka_unclean_recovery.files.state_directory import new_path
 from kafka_unclean_recovery.formats.quorum import QuorumPlanJson
 from kafka_unclean_recovery.quorum.seed import SeedRefused, check_plan, write_seed
+from kafka_unclean_recovery.quorum.steps import after_seed
 
 
 def seed(console: Console, options: SeedOptions) -> int:
@@ -40,13 +41,17 @@ def seed(console: Console, options: SeedOptions) -> int:
     asyncio.run(_consent(console, planned, options.yes))
     directory = options.output_dir.absolute()
     with _journal(options, planned) as journal, signals.taken():
-        code = _seed(console, planned, directory, signals)
-        journal.note("seeded", directory=str(directory), exit_code=code)
+        code, reason = _seed(console, planned, directory, signals)
+        journal.note("seeded", directory=str(directory), exit_code=code, reason=reason)
         journal.end(code)
     return code
 
 
-def _seed(console: Console, planned: QuorumPlanJson, directory: Path, signals: Signals) -> int:
+def _seed(
+    console: Console, planned: QuorumPlanJson, directory: Path, signals: Signals
+) -> tuple[int, str | None]:
+    """Return the exit code, and why nothing was written."""
+
     def interrupt() -> None:
         if signals.stopped:
             raise Exit(signals.exit_code or NOT_ALL, "interrupted: nothing is left")
@@ -55,14 +60,14 @@ def _seed(console: Console, planned: QuorumPlanJson, directory: Path, signals: S
         write_seed(planned, directory, interrupt)
     except SeedRefused as error:
         console.say(f"{error}; nothing was written")
-        return NOT_ALL
+        return NOT_ALL, str(error)
     except Exit as ended:
         console.say(str(ended))
-        return ended.code
+        return ended.code, str(ended)
     console.say(f"written and read back: {directory}")
     for number, step in enumerate(planned.steps, 1):
         console.say(f"step {number}: {step}")
-    return OK
+    return OK, None
 
 
 def _journal(options: SeedOptions, planned: QuorumPlanJson) -> Journal:
@@ -75,16 +80,28 @@ def _journal(options: SeedOptions, planned: QuorumPlanJson) -> Journal:
             cluster_id=planned.cluster_id,
             command="kafka-unclean-recovery quorum seed",
         )
-        journal.write(
-            "seed",
-            directory=str(options.output_dir.absolute()),
-            plan_digest=planned.digest,
-            source=planned.seed.directory,
-            epoch=planned.epoch,
-        )
+        journal.write("seed", directory=str(options.output_dir.absolute()), **_noted(planned))
     except JournalError as error:
         raise usage(str(error)) from None
     return journal
+
+
+def _noted(planned: QuorumPlanJson) -> dict[str, object]:
+    """Return what the journal has of the plan."""
+    (listener,) = planned.new_controller.listeners
+    return {
+        "plan_digest": planned.digest,
+        "source": planned.seed.directory,
+        "epoch": planned.epoch,
+        "end_offset": planned.seed.end_offset,
+        "new_controller": {
+            "id": planned.new_controller.id,
+            "host": listener.host,
+            "port": listener.port,
+        },
+        "lost": list(planned.lost),
+        "steps_left": list(after_seed(planned.steps)),
+    }
 
 
 def _check_approval(planned: QuorumPlanJson, approval: Path | None) -> None:
