@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from kafka_unclean_recovery.formats.quorum import CopyJson, QuorumInspectJson, QuorumVerifyJson
 from kafka_unclean_recovery.model import Finding
@@ -86,7 +86,9 @@ def inspect_json(survey: Survey, signs: Signs) -> QuorumInspectJson:
 
 def render_inspect(seen: QuorumInspectJson) -> str:
     """Return the copies as a table, and below it what each of them lacks."""
+    best = [copy for copy in seen.copies if copy.relation == "best"]
     lines = [
+        *(line for copy in best for line in _known(copy)),
         *(f"stuck: {one_line(each)}" for each in seen.stuck),
         *(f"behind its data: {one_line(each)}" for each in seen.ahead),
         *(f"stray: {one_line(each)}" for each in seen.strays),
@@ -96,6 +98,14 @@ def render_inspect(seen: QuorumInspectJson) -> str:
         f"\n{len(seen.copies)} copies; the best has {seen.topics} topics, {seen.partitions}"
         f" partitions, brokers {list(seen.brokers)}; greatest epoch seen {seen.epoch}\n"
     )
+
+
+def _known(copy: CopyJson) -> Iterator[str]:
+    """Yield where the others look for each voter, as the log tells."""
+    for voter in copy.voters:
+        at = ", ".join(f"{each.host}:{each.port}" for each in voter.listeners)
+        if at:
+            yield f"voter {voter.id} is known at {one_line(at)}"
 
 
 def _row(copy: CopyJson) -> tuple[str, ...]:

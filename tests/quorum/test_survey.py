@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
+from kafka_unclean_recovery.log_dir.metadata.image import Endpoint
 from kafka_unclean_recovery.log_dir.small_files.properties_files import kafka_uuid
 from kafka_unclean_recovery.quorum.copies import Copy, Voter
+from kafka_unclean_recovery.quorum.data_signs import Signs
+from kafka_unclean_recovery.quorum.document import inspect_json, render_inspect
 from kafka_unclean_recovery.quorum.parting import Relation
 from kafka_unclean_recovery.quorum.prospects import prospects
 from kafka_unclean_recovery.quorum.refusals import Wishes, stuck_voters
@@ -141,6 +144,19 @@ def test_a_voter_in_another_directory_than_the_quorum_knows_is_stuck(tmp_path: P
     meta.write_text(meta.read_text().replace(ours, another))
     (said,) = stuck_voters(looked(tmp_path))
     assert str(directory_id(102)) in said
+
+
+@pytest.mark.parametrize(("port", "stuck"), [(7, False), (8, True)])
+def test_a_voter_registered_elsewhere_than_the_quorum_knows_is_stuck(
+    tmp_path: Path, port: int, stuck: bool
+) -> None:
+    write_node(tmp_path, 101, dynamic_log((7, 7, 7)))
+    found = looked(tmp_path)
+    found.image.controllers[102] = (Endpoint("CONTROLLER", "127.0.0.1", port, 0),)
+    said = [each.partition(":")[0] for each in stuck_voters(found)]
+    assert said == ["voter 102 is known at 127.0.0.1"] * stuck
+    shown = render_inspect(inspect_json(found, Signs((), (), (), 0)))
+    assert "\nvoter 102 is known at 127.0.0.1:7\n" in shown
 
 
 def test_what_each_node_will_do_is_said(tmp_path: Path) -> None:
