@@ -235,6 +235,8 @@ def _observed(
         problem = (
             f"not all its partitions are told: {error_name(next(iter(topic.untold.values())))}"
         )
+    elif (lacking := _lacking(topic)) is not None:
+        problem = f"partition {lacking} is missing in the answer; look again"
     elif number is None or flag not in ("true", "false"):
         problem = (
             _config_problem(MIN_ISR, min_isr)
@@ -251,6 +253,12 @@ def _observed(
         problem,
         tuple(_partition(state, reassignments or {}) for state in topic.partitions),
     )
+
+
+def _lacking(topic: Topic) -> int | None:
+    """Return a partition that the answer lacks: Kafka numbers them without a gap."""
+    told = {state.partition for state in topic.partitions}
+    return next((number for number in range(len(told)) if number not in told), None)
 
 
 def _config_problem(key: str, found: ConfigValue | None) -> str:

@@ -12,8 +12,15 @@ from typing import Any
 
 import pytest
 
+from kafka_unclean_recovery.cluster.wire.error_codes import UNKNOWN_SERVER_ERROR
 from kafka_unclean_recovery.emulator import Cluster, Options
-from kafka_unclean_recovery.emulator.listener.intercepts import Delay, NoAnswer
+from kafka_unclean_recovery.emulator.listener.intercepts import (
+    Close,
+    Delay,
+    Fail,
+    LeaveOut,
+    NoAnswer,
+)
 from tests.cli.in_process import RECOVERY, Done, invoke
 from tests.cli.run import RECOVERY as MODULE
 from tests.cli.run import command_line
@@ -124,3 +131,28 @@ def test_more_is_asked_by_flags(cluster: Cluster, flag: str) -> None:
     told: Any = json.loads(done.stdout)
     assert told["largest"] == ([1, 4] if flag == "--max" else None)
     assert told["margin"] == (3 if flag == "--margin" else 0)
+
+
+def test_an_error_is_not_taken_for_a_no(cluster: Cluster) -> None:
+    cluster.intercept("DescribeTopicPartitions", Fail(UNKNOWN_SERVER_ERROR), times=10**6)
+    done = _ask(cluster, "--brokers", "1")
+    assert (done.code, done.stdout) == (4, ""), done
+    assert "the cluster can't be looked at" in done.stderr
+
+
+def test_a_look_that_fails_does_not_end_a_wait(cluster: Cluster) -> None:
+    """As in a rolling restart, where a broker goes in the middle of an answer."""
+    failing = cluster.intercept("DescribeTopicPartitions", Close(carried_out=False), times=12)
+    done = _ask(cluster, "--brokers", "1", "--wait-ms", "60000")
+    assert done.code == 0, done
+    assert len(failing.requests) == 12
+
+
+@pytest.mark.parametrize("lacks", ["orders", "more-0", "more-1"])
+def test_an_answer_that_lacks_a_row_makes_it_unknown(cluster: Cluster, lacks: str) -> None:
+    cluster.create_topic("more", assignment=[(1, 2, 3)] * 3)
+    rule = LeaveOut(frozenset({lacks}))
+    cluster.intercept("DescribeTopicPartitions", rule, times=10**6)
+    done = _ask(cluster, "--brokers", "1", "--format", "json")
+    told: Any = json.loads(done.stdout)
+    assert (done.code, told["verdict"]) == (4, "unknown"), told

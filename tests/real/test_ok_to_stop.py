@@ -33,7 +33,8 @@ def test_what_was_said_of_random_states_comes_true(version: str, tmp_path: Path)
 def combined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaCluster]:
     """Three nodes that are brokers and controllers at once."""
     directory = tmp_path_factory.mktemp("cluster")
-    with KafkaCluster.create(directory / "c", brokers=3, combined=True) as cluster:
+    rack = {"broker.rack": "r1"}
+    with KafkaCluster.create(directory / "c", brokers=3, combined=True, properties=rack) as cluster:
         cluster.start()
         for name, assignment, config in (
             ("two-of-three", [[1, 2]], {MIN_ISR: "3"}),
@@ -59,6 +60,13 @@ def test_nodes_that_are_controllers_too_count_for_the_quorum(
     assert told["stop"]["quorum"] == (
         "1 of 3 voters would be left that follow, and a majority is 2"
     )
+
+
+def test_a_rack_is_all_its_brokers(combined: KafkaCluster, tmp_path: Path) -> None:
+    told = _told(combined, tmp_path, "--rack", "r1", "--max", "9", code=1)
+    assert told["brokers"] == [1, 2, 3]
+    # Each of the others blocks a topic.
+    assert told["largest"] == [3]
 
 
 def test_what_kafka_topics_says_differs_as_the_page_says(

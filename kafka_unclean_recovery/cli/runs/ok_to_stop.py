@@ -13,6 +13,8 @@ from kafka_unclean_recovery.cli.exits import CANNOT_TELL, NOT_ALL, OK, usage
 from kafka_unclean_recovery.cli.pulse import Pulse, clocked
 from kafka_unclean_recovery.cli.selection import broker_ids
 from kafka_unclean_recovery.cli.session import Session, run
+from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, NoBrokerReachable
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.codec import json_line
@@ -97,16 +99,37 @@ async def _ask(session: Session, options: Options, asked: _Asked) -> int:
     deadline = Deadline.after((options.wait_ms or 0) / 1000)
     progress = clocked(Pulse(session.console))
     while True:
-        looking = Look(session.nodes, session.reader).observation(_now)
-        seen = await metrics_file.timed("look", session.stop.unless(looking))
-        found = _found(options, asked, seen)
-        if found.verdict == "yes" or deadline.remaining() <= _LOOK_AGAIN_SECONDS:
-            break
-        progress(f"not yet: {_short(found)}; {deadline.remaining():.0f} s left")
+        last = deadline.remaining() <= _LOOK_AGAIN_SECONDS
+        try:
+            seen = await _look(session)
+        except (ConnectionFailed, NoBrokerReachable, RequestFailed) as error:
+            if last or (not isinstance(error, RequestFailed) and error.is_authentication):
+                return _not_looked(session, error)
+            short = str(error)
+        else:
+            found = _found(options, asked, seen)
+            if last or found.verdict == "yes":
+                break
+            short = _short(found)
+        progress(f"not yet: {short}; {deadline.remaining():.0f} s left")
         await session.stop.unless(asyncio.sleep(_LOOK_AGAIN_SECONDS))
     if options.save is not None:
         write_new(options.save, json_line(seen), "--save")
     return _told(session.console, options, found)
+
+
+async def _look(session: Session) -> ObservationJson:
+    looking = Look(session.nodes, session.reader).observation(_now)
+    return await metrics_file.timed("look", session.stop.unless(looking))
+
+
+def _not_looked(session: Session, error: Exception) -> int:
+    """Say why there is no answer. An error is no no: that is exit code 1. Raises what says that
+    nobody could be reached."""
+    if not isinstance(error, RequestFailed):
+        raise error
+    session.console.say(f"the cluster can't be looked at: {error}")
+    return CANNOT_TELL
 
 
 def _now() -> str:
