@@ -118,6 +118,23 @@ _kafka_unclean_recovery_aftercare() {
     esac
     _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --journal --topics --path-to-json-file --log-dirs --replica-info-file --end-transactions --watch --watch-duration-ms --format --metrics-file --log-format --help" -- "$cur")
 }
+_kafka_unclean_recovery_before_start() {
+    local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
+    if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
+    case "$prev" in
+        --log-dirs) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
+        --bootstrap-server) COMPREPLY=(); return ;;
+        --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --replica-info-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --plan-output-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --topics) _kafka_unclean_recovery__ask "$1" topics; return ;;
+        --path-to-json-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+    esac
+    _kafka_unclean_recovery__reply < <(compgen -W "--log-dirs --bootstrap-server --command-config --replica-info-file --plan-output-file --format --topics --path-to-json-file --metrics-file --log-format --help" -- "$cur")
+}
 _kafka_unclean_recovery_report() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
     if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
@@ -364,6 +381,7 @@ _kafka_unclean_recovery() {
         explain) _kafka_unclean_recovery_explain "$@"; return ;;
         approve) _kafka_unclean_recovery_approve "$@"; return ;;
         aftercare) _kafka_unclean_recovery_aftercare "$@"; return ;;
+        before-start) _kafka_unclean_recovery_before_start "$@"; return ;;
         report) _kafka_unclean_recovery_report "$@"; return ;;
         salvage) _kafka_unclean_recovery_salvage "$@"; return ;;
         spark) _kafka_unclean_recovery_spark "$@"; return ;;
@@ -397,7 +415,7 @@ _kafka_unclean_recovery() {
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
-    local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan doctor ok-to-stop explain approve aftercare report salvage spark quorum emulator"
+    local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan doctor ok-to-stop explain approve aftercare before-start report salvage spark quorum emulator"
     _kafka_unclean_recovery__reply < <(compgen -W "$commands --bootstrap-server --command-config --all-offline-partitions --path-to-json-file --show-replica-info --manual-recovery-output-file --automated-recovery --recovery-duration-ms --recovery-election-attempts --wait-for-brokers --format --yes --accept-loss --canary --wave-size --plan --require-approval --journal --ignore-journal --salvage-dir --allow-loss --resume --plan-output-file --replica-info-file --log-dirs --transport --election-method --replica-log-info-dialect --metrics-file --log-format --version --help" -- "$cur")
 }
 complete -o filenames -F _kafka_unclean_recovery kafka-unclean-recovery

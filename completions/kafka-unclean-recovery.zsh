@@ -104,6 +104,21 @@ _arguments \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--help[Show this message and exit]'
 return ;;
+before-start)
+shift words; ((CURRENT--))
+_arguments \
+    '*--log-dirs=[Log directory of the broker that is to start]:directory:_files -/' \
+    '--bootstrap-server=[Brokers to contact first, to find the others]:value: ' \
+    '--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
+    '*--replica-info-file=[File that scan-log-dirs --output wrote, on this machine or another]:file:_files' \
+    '--plan-output-file=[Write the leaders of the replicas that are truncated to this new file, for salvage --plan]:file:_files' \
+    '--format=[Format of the result on stdout]:value:(table json)' \
+    '--topics=[Only topics whose whole name matches this regular expression of Python'\''s re; by default all topics]:topics:{_kafka_unclean_recovery__ask topics}' \
+    '--path-to-json-file=[Only the partitions in this JSON file  {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
+    '--metrics-file=[Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced]:file:_files' \
+    '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '--help[Show this message and exit]'
+return ;;
 report)
 shift words; ((CURRENT--))
 _arguments \
@@ -314,7 +329,7 @@ _arguments \
 return ;;
 esac; fi
 _arguments \
-    '1:command:(scan-log-dirs plan doctor ok-to-stop explain approve aftercare report salvage spark quorum emulator)' \
+    '1:command:(scan-log-dirs plan doctor ok-to-stop explain approve aftercare before-start report salvage spark quorum emulator)' \
     '(1)--bootstrap-server=[Brokers to contact first, to find the others; required unless a command is given]:value: ' \
     '(1)--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
     '(1)--all-offline-partitions[All partitions without a leader; give this or --path-to-json-file]' \

@@ -17,6 +17,7 @@ from msgspec import inspect
 import kafka_unclean_recovery
 from kafka_unclean_recovery.formats.aftercare import AftercareJson
 from kafka_unclean_recovery.formats.approval import ApprovalJson
+from kafka_unclean_recovery.formats.before_start import BeforeStartJson
 from kafka_unclean_recovery.formats.doctor import DoctorJson
 from kafka_unclean_recovery.formats.emulator import EmulatorCtlJson, EmulatorJson
 from kafka_unclean_recovery.formats.loss_by_topic import LossByTopicJson
@@ -49,6 +50,10 @@ SCHEMAS = Path(kafka_unclean_recovery.__file__).parent / "schemas"
 DOCUMENTS: Mapping[str, tuple[type, str]] = {
     "aftercare": (AftercareJson, "kafka-unclean-recovery aftercare --format json, format 1"),
     "approval": (ApprovalJson, "Approval of a plan of kafka-unclean-recovery, format 1"),
+    "before-start": (
+        BeforeStartJson,
+        "kafka-unclean-recovery before-start --format json, format 1",
+    ),
     "cluster-observation": (
         ObservationJson,
         "What kafka-unclean-recovery ok-to-stop --save wrote, format 1",

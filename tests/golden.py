@@ -15,6 +15,11 @@ from kafka_unclean_recovery.aftercare.report import render_json as aftercare_jso
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
 from kafka_unclean_recovery.aftercare.returning import Returning
 from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging, Verdict
+from kafka_unclean_recovery.before_start.replica import OwnReplica
+from kafka_unclean_recovery.before_start.report import render_json as before_start_json
+from kafka_unclean_recovery.before_start.result import BeforeStart
+from kafka_unclean_recovery.before_start.verdict import Effect as StartEffect
+from kafka_unclean_recovery.before_start.verdict import Verdict as StartVerdict
 from kafka_unclean_recovery.cli.resumed import resumed_json
 from kafka_unclean_recovery.cli.runs.elect_leaders import elections_json
 from kafka_unclean_recovery.cli.runs.emulator import emulator_json
@@ -44,6 +49,7 @@ from kafka_unclean_recovery.files.approval_file import Approval, approval_json
 from kafka_unclean_recovery.files.journal_lines import Reordered
 from kafka_unclean_recovery.files.plan_file import manual_recovery_json, plan_json
 from kafka_unclean_recovery.files.replica_info_file import replica_info_json
+from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
 from kafka_unclean_recovery.log_dir.replica_scan import Replica
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import (
@@ -212,6 +218,22 @@ AFTERCARE = Aftercare(
     ),
     ("groups of broker 2",),
 )
+OWN = OwnReplica(WHERE, DirectoryKind.LIVE, "/data/orders-0", "t-1", None, ON_DISK)
+BEFORE_START = BeforeStart(
+    "cluster-1",
+    1,
+    False,
+    (
+        StartVerdict(OWN, StartEffect.TRUNCATED, "it holds more", 1400, 100, 60, 0, 3, (4,)),
+        StartVerdict(
+            OwnReplica(WHERE, DirectoryKind.FUTURE, "/data/orders-0.1-future"),
+            StartEffect.UNKNOWN,
+            "a copy",
+        ),
+    ),
+    ("/data3: Input/output error",),
+    "the metadata log up to offset 812 (epoch 3)",
+)
 DIAGNOSIS = Diagnosis(
     "cluster-1",
     AT,
@@ -281,6 +303,7 @@ WRITTEN: dict[str, Callable[[], str]] = {
     "report": lambda: report_json(REPORT),
     "salvage": lambda: manifest_json(MANIFEST),
     "aftercare": lambda: aftercare_json(AFTERCARE),
+    "before-start": lambda: before_start_json(BEFORE_START),
     "doctor": lambda: doctor_json(DIAGNOSIS),
     "loss-by-topic": lambda: render_loss_json(LOSSES, "cluster-1", ("left out",)),
     **QUORUM_WRITTEN,

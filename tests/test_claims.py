@@ -31,6 +31,7 @@ WATCHED = [
     ),
     *(f"{PACKAGE}/planning/{name}.py" for name in ("election_rules", "findings", "loss_limits")),
     *(f"{PACKAGE}/aftercare/{name}.py" for name in ("result", "returning", "table")),
+    *(f"{PACKAGE}/before_start/{name}.py" for name in ("advice", "result", "table", "verdict")),
     *(f"{PACKAGE}/cli/runs/{name}.py" for name in ("salvage_replay", "unclean_recovery")),
     *(f"{PACKAGE}/cli/{name}.py" for name in ("runs/live_salvaging", "session")),
     *(f"{PACKAGE}/recovery/{name}.py" for name in ("partitions", "recover", "terms")),

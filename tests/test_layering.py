@@ -29,6 +29,10 @@ ALLOWED = {
     "aftercare": {
         *("cluster", "deadline", "files", "formats", "planning", "report", "transport"),
     },
+    "before_start": {
+        *("cluster", "deadline", "files", "formats", "log_dir", "planning", "report"),
+        "transport",
+    },
     "recovery": {
         *("cluster", "deadline", "files", "planning", "report", "shutdown", "transport"),
     },

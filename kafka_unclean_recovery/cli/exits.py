@@ -3,8 +3,8 @@
 0: a run that elects has every selected partition online, with the chosen leader or by itself; a run
 that elects nothing could read and plan everything; a scan of disks found nothing doubtful. 1: the
 command did not reach that. 2: wrong usage or bad input, and nothing was changed. 3: no broker could
-be reached, or authentication failed. 4: what decides between yes (0) and no (1) is not known. 129,
-130, 131, 143: a signal ended the command.
+be reached, or authentication failed. 4: a command that answers a question can't tell. 129, 130,
+131, 143: a signal ended the command.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ from kafka_unclean_recovery.cli import entry
 from kafka_unclean_recovery.cli.commands import (
     aftercare,
     approve,
+    before_start,
     complete,
     doctor,
     emulator,
@@ -39,6 +40,9 @@ app.add_typer(salvage.app, name=salvage.NAME)
 app.add_typer(spark.app, name=spark.NAME)
 app.command(aftercare.NAME, short_help="Show what an unclean election left behind.")(
     aftercare.aftercare
+)
+app.command(before_start.NAME, short_help="Foretell what a broker's start does to its disk.")(
+    before_start.before_start
 )
 app.command(report.NAME, short_help="Write the post-mortem of a run from its journal.")(
     report.report

@@ -1,0 +1,186 @@
+"""Read the log directories of one broker: what is in them, and what would keep it from starting.
+
+Source: org.apache.kafka.metadata.properties.MetaPropertiesEnsemble.verify (which directories a
+broker refuses), kafka.log.LogManager.readBrokerEpochFromCleanShutdownFiles (when a stop counts as
+clean).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+
+from kafka_unclean_recovery.before_start.replica import OwnDisk, OwnReplica
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind, PartitionDirectory
+from kafka_unclean_recovery.log_dir.errors import BadFormat
+from kafka_unclean_recovery.log_dir.log_directory import LOCK, LogDirectory
+from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
+from kafka_unclean_recovery.log_dir.metadata.newest import (
+    CLUSTER_METADATA,
+    compacted_topics,
+    newest_metadata,
+)
+from kafka_unclean_recovery.log_dir.scan import (
+    Wanted,
+    copied,
+    jobs_of,
+    live_replicas,
+    read_log_directories,
+)
+from kafka_unclean_recovery.log_dir.scan_jobs import run_jobs
+from kafka_unclean_recovery.log_dir.scan_rows import partition_infos
+from kafka_unclean_recovery.log_dir.small_files.clean_shutdown import (
+    CLEAN_SHUTDOWN,
+    parse_clean_shutdown,
+)
+from kafka_unclean_recovery.log_dir.small_files.properties_files import (
+    PARTITION_METADATA,
+    parse_partition_metadata,
+)
+from kafka_unclean_recovery.log_dir.tree import Folder, Location, Unreadable
+from kafka_unclean_recovery.log_dir.watching import Watch
+from kafka_unclean_recovery.mechanisms import ScanMode
+from kafka_unclean_recovery.model import ReplicaInfo, ReplicaLog
+
+# A start reads what follows the recovery points, and so does the scan.
+_MODE = ScanMode.RECOVER
+
+
+def read_own_disk(roots: Sequence[Location], wanted: Wanted, workers: int, watch: Watch) -> OwnDisk:
+    """Read the log directories at or below the roots, which are of one broker. Raises InputError
+    where they are of several, or where there are none."""
+    begun = datetime.now(UTC).isoformat(timespec="seconds")
+    found, unseen = read_log_directories(roots)
+    broker = _one_broker(found)
+    newest = newest_metadata([d.location for d in found if CLUSTER_METADATA in d.replicas])
+    image = newest.metadata.image if newest.metadata else MetadataImage()
+    compacted = compacted_topics(image).union(*(d.cleaned_topics for d in found))
+    jobs = [
+        job for d in found for job in jobs_of(d, live_replicas(d, wanted, compacted), _MODE, watch)
+    ]
+    read = run_jobs(jobs, _MODE, workers, watch)
+    logs = {replica.directory: log for replica, log in read.rows}
+    clusters = _cluster_ids(found)
+    return OwnDisk(
+        broker=broker,
+        cluster_id=next(iter(clusters), None),
+        directories=tuple(str(d.location) for d in found),
+        replicas=tuple(r for d in found for r in _replicas(d, wanted, compacted, logs)),
+        stopped_clean=_stopped_clean(found),
+        info=ReplicaInfo(
+            cluster_id=next(iter(clusters), None),
+            scanned_at=begun,
+            brokers=(broker,),
+            partitions=partition_infos([], [], image, wanted, compacted, ()),
+            metadata_epoch=newest.metadata.last_epoch if newest.metadata else None,
+            metadata_end_offset=newest.metadata.end_offset if newest.metadata else None,
+        ),
+        refused=next(_refusals(clusters, found), None),
+        unsettled=next(_held(found), None),
+        problems=(*unseen, *(p for d in found for p in d.problems), *newest.problems),
+        interrupted=read.interrupted,
+    )
+
+
+def _one_broker(found: Sequence[LogDirectory]) -> int:
+    """Return the node that all directories are of. Raises InputError for directories of several."""
+    first = found[0] if found else None
+    if first is None:
+        raise InputError("none of the log directories could be read; name those of one broker")
+    for other in found:
+        if other.meta.node_id != first.meta.node_id:
+            raise InputError(
+                f"{first.location} is of broker {first.meta.node_id}, {other.location} of broker"
+                f" {other.meta.node_id}; give the log directories of the one that is to start here,"
+                " and scans of the others as --replica-info-file"
+            )
+    return first.meta.node_id
+
+
+def _cluster_ids(found: Iterable[LogDirectory]) -> dict[str, Location]:
+    """Return the first directory of each cluster id."""
+    clusters: dict[str, Location] = {}
+    for directory in found:
+        if directory.meta.cluster_id is not None:
+            clusters.setdefault(directory.meta.cluster_id, directory.location)
+    return clusters
+
+
+def _refusals(clusters: Mapping[str, Location], found: Sequence[LogDirectory]) -> Iterator[str]:
+    if len(clusters) > 1:
+        (one, first), (other, second), *_ = clusters.items()
+        yield (
+            f"{first} is of cluster {one}, {second} of cluster {other}: a broker refuses to start"
+            " with both; take out the one that is not its own"
+        )
+    for twice in copied(found):
+        yield f"{twice}: a broker refuses to start with both; take out the copy"
+
+
+def _held(found: Iterable[LogDirectory]) -> Iterator[str]:
+    for directory in found:
+        with directory.location.open() as folder:
+            process = folder.lock_holder(LOCK)
+        if process is not None:
+            yield (
+                f"a running process ({process}) holds {directory.location}: what its start did is"
+                " done; stop it first, and ask again"
+            )
+
+
+def _stopped_clean(found: Sequence[LogDirectory]) -> bool:
+    """Return whether every directory tells the same broker epoch of its last, clean stop."""
+    epochs = set()
+    for directory in found:
+        if not directory.stopped_clean:
+            return False
+        try:
+            with directory.location.open() as folder:
+                epochs.add(parse_clean_shutdown(folder.read_whole(CLEAN_SHUTDOWN) or b""))
+        except (BadFormat, Unreadable):
+            return False
+    return len(epochs) == 1 and next(iter(epochs)).broker_epoch is not None
+
+
+def _replicas(
+    directory: LogDirectory,
+    wanted: Wanted,
+    compacted: Iterable[str],
+    logs: Mapping[str, ReplicaLog],
+) -> Iterator[OwnReplica]:
+    with directory.location.open() as folder:
+        for name, found in directory.replicas.items():
+            if not found.is_cluster_metadata and wanted(found.topic_partition):
+                where = str(directory.location / name)
+                yield _replica(folder, name, found, where, compacted, logs.get(where))
+
+
+def _replica(
+    folder: Folder,
+    name: str,
+    found: PartitionDirectory,
+    where: str,
+    compacted: Iterable[str],
+    log: ReplicaLog | None,
+) -> OwnReplica:
+    topic_id, nameless = _topic_id(folder, name)
+    return OwnReplica(
+        found.topic_partition,
+        found.kind,
+        where,
+        topic_id,
+        nameless,
+        log if found.kind is DirectoryKind.LIVE else None,
+        found.topic_partition.topic in set(compacted),
+    )
+
+
+def _topic_id(folder: Folder, name: str) -> tuple[str | None, str | None]:
+    """Return (the topic id in partition.metadata, why it can't be told)."""
+    try:
+        with folder.folder(name) as replica:
+            data = replica.read_whole(PARTITION_METADATA)
+            return (None if data is None else parse_partition_metadata(data)), None
+    except (BadFormat, Unreadable) as error:
+        return None, str(error)

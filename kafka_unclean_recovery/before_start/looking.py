@@ -1,0 +1,229 @@
+"""A live cluster is asked what a broker that starts will find: leaders, and how far their logs go.
+
+What a broker does not tell, or this user may not see, makes the replicas concerned unknown, with
+the name of the right that is missing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from kafka_unclean_recovery.before_start.outside import of_others
+from kafka_unclean_recovery.before_start.replica import OwnDisk, wanted_of
+from kafka_unclean_recovery.before_start.result import BeforeStart, foretell
+from kafka_unclean_recovery.before_start.verdict import Known
+from kafka_unclean_recovery.cluster.nodes import Nodes
+from kafka_unclean_recovery.cluster.reading import Reader
+from kafka_unclean_recovery.cluster.requests.configs import topic_configs
+from kafka_unclean_recovery.cluster.requests.describe import (
+    Described,
+    RequestFailed,
+    with_reassignment,
+)
+from kafka_unclean_recovery.cluster.wire.error_codes import (
+    CLUSTER_AUTHORIZATION_FAILED,
+    NONE,
+    TOPIC_AUTHORIZATION_FAILED,
+    error_name,
+)
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, NoBrokerReachable
+from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.model import (
+    Broker,
+    Cluster,
+    PartitionState,
+    ReplicaInfo,
+    ReplicaLog,
+    TopicPartition,
+)
+from kafka_unclean_recovery.transport import ReplicaLogSource
+
+_UNCLEAN = "unclean.leader.election.enable"
+_NOT_ALLOWED = error_name(TOPIC_AUTHORIZATION_FAILED)
+_FAILURES = (ConnectionFailed, NoBrokerReachable, RequestFailed)
+_Logs = dict[TopicPartition, dict[int, ReplicaLog]]
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What was seen of the cluster so far."""
+
+    logs: _Logs = field(default_factory=lambda: defaultdict(dict))
+    unclean: dict[str, bool] = field(default_factory=dict)
+    unclean_untold: dict[str, str] = field(default_factory=dict)
+    unknown: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Looking:
+    """The means to look at a cluster. seconds: for each round of questions. others: scans of the
+    disks of other brokers, None without any."""
+
+    nodes: Nodes
+    reader: Reader
+    source: ReplicaLogSource
+    seconds: float
+    others: ReplicaInfo | None = None
+
+
+async def look(means: Looking, disk: OwnDisk) -> BeforeStart:
+    """Ask the cluster, and foretell the start. Raises NoBrokerReachable, ConnectionFailed or
+    RequestFailed when not even the partitions can be told."""
+    cluster, _ = await means.reader.cluster()
+    disk = _in_cluster(disk, cluster)
+    seen = _Seen()
+    known: dict[TopicPartition, Known] = {}
+    if disk.refused is None and disk.unsettled is None:
+        known = await _known(means, disk, cluster, seen)
+    return replace(foretell(disk, known, seen.unknown), cluster_id=cluster.cluster_id)
+
+
+def _in_cluster(disk: OwnDisk, cluster: Cluster) -> OwnDisk:
+    """Return the disk with why this cluster refuses its broker, or does not know it as ended."""
+    if disk.refused is None and disk.cluster_id not in (None, cluster.cluster_id):
+        why = (
+            f"its disk is of cluster {disk.cluster_id}, and the brokers are of cluster"
+            f" {cluster.cluster_id}: they refuse it"
+        )
+        return replace(disk, refused=why)
+    if disk.unsettled is None and disk.broker in cluster.brokers:
+        why = (
+            f"broker {disk.broker} is live: it runs, or its session has not ended yet, and until"
+            " then another incarnation of it is refused; stop it, or ask again in a moment"
+        )
+        return replace(disk, unsettled=why)
+    return disk
+
+
+async def _known(
+    means: Looking, disk: OwnDisk, cluster: Cluster, seen: _Seen
+) -> dict[TopicPartition, Known]:
+    described = await means.reader.described(wanted_of(disk.replicas))
+    states = await _with_reassignments(means.reader, described.states, seen)
+    mine = [s for s in states.values() if disk.broker in s.replicas]
+    led = [state for state in mine if not state.offline and state.leader != disk.broker]
+    await _ask(means, cluster.brokers, {s: (s.leader,) for s in led}, seen)
+    leaderless = sorted({state.topic for state in mine if state.offline})
+    await _ask_configs(means, leaderless, seen)
+    known = _put_together(means, disk, described, states, seen)
+    # The other replicas are asked only where something is to be destroyed.
+    lost = {v.replica.topic_partition for v in foretell(disk, known).verdicts if v.effect.destroys}
+    rest = {
+        s: tuple(b for b in s.online_replicas if b not in (s.leader, disk.broker))
+        for s in led
+        if s.topic_partition in lost
+    }
+    await _ask(means, cluster.brokers, rest, seen)
+    return _put_together(means, disk, described, states, seen)
+
+
+async def _with_reassignments(
+    reader: Reader, states: Mapping[TopicPartition, PartitionState], seen: _Seen
+) -> dict[TopicPartition, PartitionState]:
+    if not states:
+        return {}
+    try:
+        reassignments = await reader.reassignments()
+    except _FAILURES as error:
+        code = error.code if isinstance(error, RequestFailed) else None
+        grant = "; grant Cluster:DESCRIBE" if code == CLUSTER_AUTHORIZATION_FAILED else ""
+        seen.unknown.append(
+            f"whether a reassignment takes replicas off this broker is unknown: {error}{grant}"
+        )
+        return dict(states)
+    return {tp: with_reassignment(state, reassignments) for tp, state in states.items()}
+
+
+async def _ask(
+    means: Looking,
+    brokers: Mapping[int, Broker],
+    wanted: Mapping[PartitionState, Sequence[int]],
+    seen: _Seen,
+) -> None:
+    """Ask each broker for the logs of its partitions."""
+    by_broker: dict[int, list[PartitionState]] = defaultdict(list)
+    for state, asked in wanted.items():
+        for broker in asked:
+            by_broker[broker].append(state)
+    deadline = Deadline.after(means.seconds)
+
+    async def ask(broker: int, of: Sequence[PartitionState]) -> None:
+        if broker not in brokers:
+            answer = {s.topic_partition: _unread(broker, "it is not live") for s in of}
+        else:
+            answer = await _logs(means.source, brokers[broker], of, deadline)
+        for tp, log in answer.items():
+            seen.logs[tp][broker] = log
+
+    await asyncio.gather(*(ask(broker, of) for broker, of in by_broker.items()))
+
+
+async def _logs(
+    source: ReplicaLogSource, broker: Broker, of: Sequence[PartitionState], deadline: Deadline
+) -> dict[TopicPartition, ReplicaLog]:
+    try:
+        answer = await source.replica_logs(broker, of, deadline)
+    except ConnectionFailed as error:
+        return {state.topic_partition: _unread(broker.id, str(error)) for state in of}
+    return {tp: _with_grant(tp, log) for tp, log in answer.items()}
+
+
+def _unread(broker: int, why: str) -> ReplicaLog:
+    return ReplicaLog(broker, live=True, problem=why)
+
+
+def _with_grant(tp: TopicPartition, log: ReplicaLog) -> ReplicaLog:
+    """Return the log, with the right that is missing where one is."""
+    if log.problem != _NOT_ALLOWED:
+        return log
+    return replace(log, problem=f"{log.problem}; grant Topic({tp.topic}):READ")
+
+
+async def _ask_configs(means: Looking, topics: Sequence[str], seen: _Seen) -> None:
+    if not topics:
+        return
+    deadline = Deadline.after(means.seconds)
+    try:
+        connection = await means.nodes.any(deadline)
+        values = await topic_configs(connection, topics, _UNCLEAN, deadline)
+    except _FAILURES as error:
+        seen.unclean_untold.update(dict.fromkeys(topics, f"is not known: {error}"))
+        return
+    for topic in topics:
+        found = values.get(topic)
+        if found is not None and found.error == NONE and found.value is not None:
+            seen.unclean[topic] = found.value == "true"
+        elif found is not None and found.error == TOPIC_AUTHORIZATION_FAILED:
+            why = f"is not known: {_NOT_ALLOWED}; grant Topic({topic}):DESCRIBE_CONFIGS"
+            seen.unclean_untold[topic] = why
+
+
+def _put_together(
+    means: Looking,
+    disk: OwnDisk,
+    described: Described,
+    states: Mapping[TopicPartition, PartitionState],
+    seen: _Seen,
+) -> dict[TopicPartition, Known]:
+    scanned = {
+        part.topic_partition: part for part in (means.others.partitions if means.others else ())
+    }
+    known = {tp: Known(gone=True) for tp in described.gone}
+    for tp, why in described.untold.items():
+        known[tp] = Known(untold=_why_untold(tp, why))
+    for tp, state in states.items():
+        known[tp] = Known(
+            state,
+            logs=of_others(disk.broker, state, seen.logs.get(tp, {}), scanned.get(tp)),
+            unclean=seen.unclean.get(tp.topic),
+            unclean_untold=seen.unclean_untold.get(tp.topic, "is not known"),
+        )
+    return known
+
+
+def _why_untold(tp: TopicPartition, why: str) -> str:
+    grant = f"; grant Topic({tp.topic}):DESCRIBE" if why == _NOT_ALLOWED else ""
+    return f"the brokers do not describe its partition: {why}{grant}"

@@ -1,0 +1,47 @@
+"""The start is foretold from disks alone: scans, and the newest metadata log. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kafka_unclean_recovery.before_start.outside import of_others
+from kafka_unclean_recovery.before_start.replica import OwnDisk, wanted_of
+from kafka_unclean_recovery.before_start.result import BeforeStart, foretell
+from kafka_unclean_recovery.before_start.verdict import Known
+from kafka_unclean_recovery.model import PartitionInfo, ReplicaInfo
+from kafka_unclean_recovery.planning.merged_scans import merge_infos
+
+_NO_METADATA = (
+    "no metadata log was read, so nobody knows who leads: scan a controller's log directory"
+    " (scan-log-dirs), and give it as --replica-info-file"
+)
+_UNCLEAN = "is not known from disks"
+
+
+def from_disks(disk: OwnDisk, others: ReplicaInfo) -> BeforeStart:
+    """Foretell the start by scans. The controllers are taken to go on from the newest metadata log
+    that was read, and leaders to come back as leaders."""
+    if others.cluster_id not in (None, disk.cluster_id):
+        why = (
+            f"its disk is of cluster {disk.cluster_id}, and the scans are of cluster"
+            f" {others.cluster_id}: brokers of that cluster refuse it"
+        )
+        return foretell(replace(disk, refused=disk.refused or why), {})
+    merged = merge_infos([("--replica-info-file", others), ("--log-dirs", disk.info)])
+    rows = {part.topic_partition: part for part in merged.partitions}
+    if merged.metadata_end_offset is None:
+        untold = Known(untold=_NO_METADATA)
+        return foretell(disk, dict.fromkeys(wanted_of(disk.replicas), untold))
+    known = {tp: _known(disk, rows.get(tp)) for tp in wanted_of(disk.replicas)}
+    rests_on = (
+        f"the metadata log up to offset {merged.metadata_end_offset}"
+        f" (epoch {merged.metadata_epoch})"
+    )
+    return replace(foretell(disk, known, others.problems), rests_on=rests_on)
+
+
+def _known(disk: OwnDisk, row: PartitionInfo | None) -> Known:
+    if row is None or row.state is None:
+        return Known(gone=True, live=False)
+    logs = of_others(disk.broker, row.state, {}, row)
+    return Known(row.state, logs=logs, unclean_untold=_UNCLEAN, live=False)

@@ -1,0 +1,31 @@
+"""What other brokers hold of a partition: live answers first, then scanned disks. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kafka_unclean_recovery.model import PartitionInfo, PartitionState, ReplicaLog
+from kafka_unclean_recovery.planning.log_trust import cross_check
+
+
+def of_others(
+    own: int,
+    state: PartitionState,
+    live: Mapping[int, ReplicaLog],
+    scanned: PartitionInfo | None,
+) -> dict[int, ReplicaLog]:
+    """Return the logs of the other brokers. A live broker's answer is not replaced by a scan of its
+    disk, and a disk that has another topic of that name tells nothing."""
+    disks = [log for log in (scanned.replica_logs if scanned else ()) if log.broker != own]
+    beside = [log for log in disks if log.broker not in live and _is_of(state, log)]
+    checked = cross_check(
+        state,
+        [*live.values(), *beside],
+        compacted=scanned is not None and scanned.compacted,
+        covered=[log.broker for log in beside],
+    )
+    return {log.broker: log for log in checked}
+
+
+def _is_of(state: PartitionState, log: ReplicaLog) -> bool:
+    return log.scanned is None or log.scanned.topic_id in (None, state.topic_id)

@@ -1,0 +1,55 @@
+"""The disk of one broker that is not running, as values; no I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
+from kafka_unclean_recovery.model import ReplicaInfo, ReplicaLog, TopicPartition
+
+
+@dataclass(frozen=True, slots=True)
+class OwnReplica:
+    """A replica's directory on the broker's disk.
+
+    directory: fit to print. topic_id: from partition.metadata, None without one; `nameless` is why
+    it can't be told, None where it can. log: None for a directory that is not in use. compacted:
+    there may be gaps between its offsets, so that its counts are at most.
+    """
+
+    topic_partition: TopicPartition
+    kind: DirectoryKind
+    directory: str
+    topic_id: str | None = None
+    nameless: str | None = None
+    log: ReplicaLog | None = None
+    compacted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OwnDisk:
+    """The log directories of one broker.
+
+    stopped_clean: the controller will count the broker's last stop as clean, if nothing but that
+    broker has registered since. refused: why the broker will not start with these directories, None
+    where nothing here keeps it from starting. unsettled: why its start can't be foretold yet. info:
+    the broker's own metadata log, without replicas. problems: what could not be read.
+    """
+
+    broker: int
+    cluster_id: str | None
+    directories: tuple[str, ...]
+    replicas: tuple[OwnReplica, ...]
+    stopped_clean: bool
+    info: ReplicaInfo
+    refused: str | None = None
+    unsettled: str | None = None
+    problems: tuple[str, ...] = ()
+    interrupted: bool = False
+
+
+def wanted_of(replicas: Iterable[OwnReplica]) -> list[TopicPartition]:
+    """Return the partitions whose state decides what becomes of the replicas, sorted."""
+    in_use = (DirectoryKind.LIVE, DirectoryKind.FUTURE)
+    return sorted({each.topic_partition for each in replicas if each.kind in in_use})

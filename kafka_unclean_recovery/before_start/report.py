@@ -1,0 +1,43 @@
+"""What a start will do is reported as JSON (schemas/before-start-1.schema.json). Unknown is null,
+never 0. This module does no I/O."""
+
+from __future__ import annotations
+
+from kafka_unclean_recovery.before_start.result import BeforeStart
+from kafka_unclean_recovery.before_start.verdict import Verdict
+from kafka_unclean_recovery.files.plan_file import document_by_line
+from kafka_unclean_recovery.formats.before_start import BeforeStartJson, StartJson
+
+
+def render_json(found: BeforeStart) -> str:
+    """Return the artefact of --format json: one object with a line for each replica."""
+    document = BeforeStartJson(
+        cluster_id=found.cluster_id or None,
+        broker=found.broker,
+        stopped_clean=found.stopped_clean,
+        destroys=found.destroys,
+        untold=found.untold,
+        rests_on=found.rests_on,
+        unknown=found.unknown,
+        partitions=tuple(map(_entry, found.verdicts)),
+    )
+    return document_by_line(document)
+
+
+def _entry(verdict: Verdict) -> StartJson:
+    replica = verdict.replica
+    return StartJson(
+        topic=replica.topic_partition.topic,
+        partition=replica.topic_partition.partition,
+        topic_id=replica.topic_id,
+        directory=replica.directory,
+        effect=verdict.effect.value,
+        log_end_offset=None if replica.log is None else replica.log.log_end_offset,
+        offset=verdict.offset,
+        records=verdict.records,
+        unique=verdict.unique,
+        expired=verdict.expired,
+        leader=verdict.leader,
+        unread=verdict.unread,
+        why=verdict.why,
+    )

@@ -1,0 +1,123 @@
+"""The verdicts on all replicas of a broker together; no I/O."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from kafka_unclean_recovery.before_start.replica import OwnDisk
+from kafka_unclean_recovery.before_start.verdict import Effect, Known, Verdict, judge
+from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
+from kafka_unclean_recovery.model import TopicPartition
+from kafka_unclean_recovery.report.prometheus import Metric, gauge
+from kafka_unclean_recovery.wording import count_text
+
+_PREFIX = "kafka_unclean_recovery_before_start"
+
+
+@dataclass(frozen=True, slots=True)
+class BeforeStart:
+    """What the start of one broker will do. verdicts: by topic, partition and directory. unknown:
+    sentences on what could not be seen of the disk or the cluster as a whole. rests_on: the
+    metadata log that was read in place of the controller, None where the controller was asked.
+    known: what was known of the partitions."""
+
+    cluster_id: str
+    broker: int
+    stopped_clean: bool
+    verdicts: tuple[Verdict, ...]
+    unknown: tuple[str, ...] = ()
+    rests_on: str | None = None
+    known: Mapping[TopicPartition, Known] = field(default_factory=dict)
+
+    @property
+    def destroys(self) -> bool:
+        return any(verdict.effect.destroys for verdict in self.verdicts)
+
+    @property
+    def untold(self) -> bool:
+        """True when something can't be told."""
+        return bool(self.unknown) or any(verdict.effect.untold for verdict in self.verdicts)
+
+
+def foretell(
+    disk: OwnDisk, known: Mapping[TopicPartition, Known], unknown: Iterable[str] = ()
+) -> BeforeStart:
+    """Judge every replica on the disk. known: of the partitions that the start may touch."""
+    nothing = Known(untold="it was not asked for")
+    verdicts = [
+        judge(replica, disk, known.get(replica.topic_partition, nothing))
+        for replica in disk.replicas
+    ]
+    ordered = sorted(
+        _started_at_all(verdicts), key=lambda v: (v.replica.topic_partition, v.replica.directory)
+    )
+    return BeforeStart(
+        disk.cluster_id or "",
+        disk.broker,
+        disk.stopped_clean,
+        tuple(ordered),
+        (*disk.problems, *unknown),
+        known=known,
+    )
+
+
+def _started_at_all(verdicts: Iterable[Verdict]) -> list[Verdict]:
+    """Return the verdicts, with a broker that has one replica in two directories refused: it ends
+    while it loads its logs, before it follows anybody."""
+    found = list(verdicts)
+    in_use = Counter(
+        v.replica.topic_partition
+        for v in found
+        if v.replica.kind is DirectoryKind.LIVE and v.effect not in (Effect.STRAY, Effect.REFUSED)
+    )
+    twice = next((tp for tp, count in in_use.items() if count > 1), None)
+    if twice is None:
+        return found
+    why = f"{twice} is in two of its directories: a broker refuses to start with both"
+    return [
+        replace(
+            v, effect=Effect.REFUSED, why=why, offset=None, records=None, unique=None, expired=None
+        )
+        if v.replica.kind is DirectoryKind.LIVE and v.effect is not Effect.STRAY
+        else v
+        for v in found
+    ]
+
+
+def totals(found: BeforeStart) -> Iterator[tuple[Effect, int]]:
+    """Yield each effect that some replica has, with how many have it."""
+    count = Counter(verdict.effect for verdict in found.verdicts)
+    return ((effect, count[effect]) for effect in Effect if count[effect])
+
+
+def summary(found: BeforeStart) -> str:
+    """Return one line that says what the start does to how many replicas."""
+    told = ", ".join(f"{count} {words(effect)}" for effect, count in totals(found))
+    replicas = count_text(len(found.verdicts), "replica")
+    return f"broker {found.broker}: {replicas}" + (f": {told}" if told else "")
+
+
+def words(effect: Effect) -> str:
+    return effect.value.replace("_", " ")
+
+
+def before_start_metrics(found: BeforeStart) -> list[Metric]:
+    """Return the metrics. What could not be seen has a metric of its own, because a 0 in another
+    does not include it."""
+    rows = found.verdicts
+    records = sum(v.records or 0 for v in rows if v.effect.destroys)
+    figures = {
+        "replicas": ("Replicas on the disk.", len(rows)),
+        "replicas_destroyed": (
+            "Replicas of which the start deletes something.",
+            sum(v.effect.destroys for v in rows),
+        ),
+        "records_destroyed": ("Records that it deletes, as far as they are counted.", records),
+        "unknown": (
+            "What can't be told, and hides what it hides.",
+            len(found.unknown) + sum(v.effect.untold for v in rows),
+        ),
+    }
+    return [gauge(f"{_PREFIX}_{name}", *figure) for name, figure in figures.items()]

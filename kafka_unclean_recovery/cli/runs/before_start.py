@@ -1,0 +1,126 @@
+"""kafka-unclean-recovery before-start reads a broker's disk, asks the others, and foretells."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from kafka_unclean_recovery.before_start.advice import advice, plans
+from kafka_unclean_recovery.before_start.disk import read_own_disk
+from kafka_unclean_recovery.before_start.looking import Looking, look
+from kafka_unclean_recovery.before_start.offline import from_disks
+from kafka_unclean_recovery.before_start.replica import OwnDisk
+from kafka_unclean_recovery.before_start.report import render_json
+from kafka_unclean_recovery.before_start.result import BeforeStart, before_start_metrics
+from kafka_unclean_recovery.before_start.table import render_before_start
+from kafka_unclean_recovery.cli import metrics_file
+from kafka_unclean_recovery.cli.commands.before_start import Options
+from kafka_unclean_recovery.cli.console import Console
+from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
+from kafka_unclean_recovery.cli.exits import CANNOT_TELL, NOT_ALL, OK, Exit, usage
+from kafka_unclean_recovery.cli.plan_outputs import PlanOutputs
+from kafka_unclean_recovery.cli.scan_watch import ScanWatch
+from kafka_unclean_recovery.cli.selection import Selection, selection
+from kafka_unclean_recovery.cli.session import Session, check_connection, run
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
+from kafka_unclean_recovery.model import Cluster, ReplicaInfo
+from kafka_unclean_recovery.transport.choosing import ChosenSource
+
+_NAME = "kafka-unclean-recovery"
+_ANSWER_SECONDS = 10.0
+_MOST_WORKERS = 4
+
+
+def foretell(console: Console, options: Options) -> int:
+    """Run the command and return its exit code. Raises Exit."""
+    outputs = _checked(options)
+    chosen = selection(options.topics, options.path_to_json_file)
+    others = _others(console, options, chosen)
+    disk = _disk(console, options.log_dirs, chosen)
+    server = options.bootstrap_server
+    if server is None:
+        assert others is not None
+        try:
+            found = from_disks(disk, others)
+        except InputError as error:
+            raise usage(str(error)) from None
+        return _tell(console, options, outputs, found)
+
+    async def ask(session: Session) -> int:
+        source = ChosenSource(session.nodes, session.wishes)
+        means = Looking(session.nodes, session.reader, source, _ANSWER_SECONDS, others)
+        found = await metrics_file.timed("look", session.stop.unless(look(means, disk)))
+        return _tell(console, options, outputs, found)
+
+    return run(console, server, options.command_config, ask)
+
+
+def _checked(options: Options) -> PlanOutputs:
+    """Check the flags. Raises Exit(2)."""
+    if options.bootstrap_server is None:
+        if options.command_config is not None:
+            raise usage("--command-config goes with --bootstrap-server")
+        if not options.replica_info_file:
+            raise usage(
+                "give --bootstrap-server, or --replica-info-file with scans of the other disks and"
+                " of a controller's"
+            )
+    else:
+        check_connection(options.bootstrap_server, options.command_config)
+    outputs = PlanOutputs(None, options.plan_output_file)
+    outputs.check()
+    return outputs
+
+
+def _others(console: Console, options: Options, chosen: Selection) -> ReplicaInfo | None:
+    sources = Sources(options.replica_info_file or ())
+    return read_sources(console, sources, chosen) if sources.any else None
+
+
+def _disk(console: Console, directories: Sequence[Path], chosen: Selection) -> OwnDisk:
+    """Read the broker's disk. Raises Exit."""
+    watch = ScanWatch(console, "nothing is done")
+    locations = [LocalLocation(path) for path in directories]
+    workers = min(_MOST_WORKERS, os.cpu_count() or 1)
+    try:
+        with watch.signals():
+            disk = read_own_disk(locations, chosen.includes, workers, watch)
+    except InputError as error:
+        raise usage(str(error)) from None
+    if watch.exit_code is not None:
+        raise Exit(watch.exit_code, "interrupted while log directories were read; nothing was done")
+    return disk
+
+
+def _tell(console: Console, options: Options, outputs: PlanOutputs, found: BeforeStart) -> int:
+    metrics_file.found(before_start_metrics(found))
+    salvage = None
+    planned = list(plans(found))
+    try:
+        if outputs.plan is not None and planned:
+            outputs.write(console, Cluster(found.cluster_id, {}), planned)
+            salvage = _salvage(options.log_dirs, outputs.plan)
+    finally:
+        console.artefact(
+            render_json(found) if options.format.is_json else render_before_start(found)
+        )
+    for sentence in advice(found, salvage):
+        console.say(sentence)
+    if planned and outputs.plan is None:
+        console.say("with --plan-output-file, salvage can save what the leaders lack")
+    return exit_code(found)
+
+
+def _salvage(directories: Sequence[Path], plan: Path) -> str:
+    disks = [word for path in directories for word in ("--log-dirs", str(path))]
+    return shlex.join([_NAME, "salvage", *disks, "--plan", str(plan), "--output", "NEWDIR"])
+
+
+def exit_code(found: BeforeStart) -> int:
+    """Return the exit code: what is known to be destroyed counts before what can't be told."""
+    if found.destroys:
+        return NOT_ALL
+    return CANNOT_TELL if found.untold else OK

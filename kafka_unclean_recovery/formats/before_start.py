@@ -1,0 +1,92 @@
+"""What the start of a broker will do to what its disk holds: the artefact of before-start."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from kafka_unclean_recovery.formats.values import (
+    BrokerId,
+    BrokerIds,
+    Entry,
+    Int32,
+    Int64,
+    ToldNumber,
+)
+
+StartEffect = Annotated[
+    str,
+    Meta(
+        extra_json_schema={
+            "enum": [
+                "kept",
+                "leads",
+                "waits",
+                "truncated",
+                "emptied",
+                "stray",
+                "deleted",
+                "refused",
+                "epoch_fell_back",
+                "unknown",
+            ]
+        }
+    ),
+]
+
+
+class StartJson(Entry, frozen=True, kw_only=True):
+    """What the start does to one replica. Unknown is null.
+
+    topic_id: From its partition.metadata.
+    directory: Of the replica on the disk.
+    effect: leads: It is kept, and leads again by itself. waits: It is kept, and has no leader.
+        truncated: The records from `offset` on are deleted. emptied: All are. stray: Its directory
+        is put aside. refused: The broker does not start. epoch_fell_back: The controller has an
+        older leader epoch than the disk.
+    log_end_offset: Of the replica, exclusive.
+    offset: From here on records are deleted.
+    records: How many are deleted, or put aside with a stray; at most so many in a compacted topic.
+    unique: How many of the deleted ones no other known log has.
+    expired: How many are deleted besides, below the log start of the leader.
+    leader: The broker that it follows, or itself.
+    unread: Other replicas that may have some of the deleted ones, and whose logs nobody has read.
+    """
+
+    topic: str
+    partition: Int32
+    topic_id: str | None
+    directory: str
+    effect: StartEffect
+    log_end_offset: ToldNumber | None
+    offset: Int64 | None
+    records: Int64 | None
+    unique: Int64 | None
+    expired: Int64 | None
+    leader: BrokerId | None
+    unread: BrokerIds
+    why: str
+
+
+class BeforeStartJson(Entry, frozen=True, kw_only=True):
+    """What the start of a broker will do to what its disk holds. Unknown is null, never 0.
+
+    stopped_clean: The controller will count its last stop as clean.
+    destroys: The start deletes something.
+    untold: For some replica, or something as a whole, it can't be told.
+    rests_on: The metadata log that was read in place of the controller; null: brokers were asked.
+    unknown: What could not be seen of the disk or the cluster as a whole.
+    partitions: Each replica on the disk, by topic, partition and directory.
+    """
+
+    format_version: Literal[1] = 1
+    kind: Literal["before-start"] = "before-start"
+    cluster_id: str | None
+    broker: BrokerId
+    stopped_clean: bool
+    destroys: bool
+    untold: bool
+    rests_on: str | None
+    unknown: tuple[str, ...]
+    partitions: tuple[StartJson, ...]

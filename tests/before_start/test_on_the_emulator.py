@@ -1,0 +1,206 @@
+"""What is foretold of a broker's start, by asking the others and by disks alone, is what the start
+of an emulated broker then does."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_unclean_recovery.emulator import Cluster, Options
+from kafka_unclean_recovery.emulator.control.status import partition_status
+from kafka_unclean_recovery.emulator.emulation import Emulation
+from tests.cli.in_process import RECOVERY, Done, invoke
+from tests.schemas import validated
+
+OWN, OTHER = 1, 2
+HELD, MORE, NEW = 10, 5, 3
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    """Broker 2 leads `orders` with 10 records and 3 new ones; the disk of 1, which is dead, has 15
+    of it. Of the other topics it holds what their names say."""
+    with Cluster(Options(brokers=3)) as cluster:
+        for topic in ("orders", "again", "gone"):
+            cluster.create_topic(topic, assignment=[[OWN, OTHER]])
+        cluster.create_topic("only", assignment=[[OWN]])
+        for topic in ("orders", "again", "gone", "only"):
+            cluster.produce(topic, 0, HELD)
+        _lose(cluster, OTHER)
+        cluster.produce("orders", 0, MORE)
+        _lose(cluster, OWN)
+        cluster.start(OTHER)
+        cluster.elect_leaders("unclean", "orders", 0)
+        cluster.produce("orders", 0, NEW)
+        cluster.delete_topic("again")
+        cluster.delete_topic("gone")
+        cluster.create_topic("again", assignment=[[OWN, OTHER]])
+        yield cluster
+
+
+def _lose(cluster: Cluster, broker: int) -> None:
+    cluster.kill(broker)
+    cluster.fence(broker)
+
+
+def _foretold(cluster: Cluster, home: Path, *flags: str) -> tuple[dict[str, Any], Done]:
+    own = ("--log-dirs", str(cluster.log_directory(OWN)))
+    done = invoke(RECOVERY, "before-start", *own, *flags, "--format", "json", cwd=home)
+    document: dict[str, Any] = validated(done.stdout) if done.stdout else {}
+    return document, done
+
+
+def _live(cluster: Cluster) -> tuple[str, str]:
+    return "--bootstrap-server", cluster.bootstrap_servers
+
+
+def _back_in_sync(emulation: Emulation) -> bool:
+    return set(partition_status(emulation, "orders", 0).isr) == {OWN, OTHER}
+
+
+def _effects(document: dict[str, Any]) -> dict[str, tuple[str, int | None]]:
+    return {row["topic"]: (row["effect"], row["offset"]) for row in document["partitions"]}
+
+
+EXPECTED = {
+    "again": ("stray", None),
+    "gone": ("stray", None),
+    "only": ("leads", None),
+    "orders": ("truncated", HELD),
+}
+
+
+def test_what_is_foretold_by_the_others_comes_true(cluster: Cluster, tmp_path: Path) -> None:
+    document, done = _foretold(cluster, tmp_path, *_live(cluster))
+    assert _effects(document) == EXPECTED, done.stderr
+    assert (done.code, document["destroys"], document["untold"]) == (1, True, False)
+    row = next(r for r in document["partitions"] if r["topic"] == "orders")
+    assert (row["records"], row["unique"], row["leader"], row["unread"]) == (MORE, MORE, OTHER, [])
+    assert "the start deletes 5 records of 1 replica" in done.stderr
+
+    cluster.start(OWN)
+    cluster.wait_until(_back_in_sync)
+    assert cluster.partition("only", 0).leader == OWN
+    ends = {r.broker: r.log_end_offset for r in cluster.partition("orders", 0).logs}
+    assert ends == {OWN: HELD + NEW, OTHER: HELD + NEW}
+    after, _ = _foretold(cluster, tmp_path, *_live(cluster))
+    # It is live now, so nothing can be foretold.
+    assert {row["effect"] for row in after["partitions"]} == {"unknown", "stray"}
+    _lose(cluster, OWN)
+    again, done = _foretold(cluster, tmp_path, *_live(cluster), "--topics", "orders|only")
+    assert _effects(again) == {"orders": ("kept", None), "only": ("leads", None)}
+    assert done.code == 0
+    assert "start broker 1: nothing that its disk holds is destroyed" in done.stderr
+
+
+def test_disks_alone_tell_the_same(cluster: Cluster, tmp_path: Path) -> None:
+    scan = str(tmp_path / "others.json")
+    others = str(cluster.log_directory(OTHER))
+    assert invoke(RECOVERY, "scan-log-dirs", others, "--output", scan, cwd=tmp_path).code == 0
+    document, done = _foretold(cluster, tmp_path, "--replica-info-file", scan)
+    assert _effects(document) == EXPECTED, done.stderr
+    assert done.code == 1
+    assert document["rests_on"].startswith("the metadata log up to offset ")
+    # Of the same disk one replica is told whatever else is asked for.
+    text = invoke(
+        *(RECOVERY, "before-start", "--log-dirs", str(cluster.log_directory(OWN))),
+        *("--replica-info-file", scan, "--topics", "orders"),
+        cwd=tmp_path,
+    ).stdout
+    assert "truncates it" in text
+    assert "this rests on the metadata log" in text
+
+
+def test_a_scan_of_a_third_disk_tells_who_else_has_it(cluster: Cluster, tmp_path: Path) -> None:
+    # A copy of broker 1's own disk, taken for another broker's.
+    copy = tmp_path / "copy"
+    shutil.copytree(cluster.log_directory(OWN), copy)
+    meta = copy / "meta.properties"
+    meta.write_text(meta.read_text().replace("node.id=1", "node.id=3"))
+    scan = str(tmp_path / "copy.json")
+    invoke(RECOVERY, "scan-log-dirs", str(copy), "--output", scan, cwd=tmp_path)
+    document, done = _foretold(cluster, tmp_path, *_live(cluster), "--replica-info-file", scan)
+    row = next(r for r in document["partitions"] if r["topic"] == "orders")
+    assert (row["records"], row["unique"]) == (MORE, 0)
+    assert done.code == 1
+
+
+def test_the_plan_that_is_written_lets_salvage_save_what_would_go(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    plan = str(tmp_path / "plan.json")
+    _, done = _foretold(cluster, tmp_path, *_live(cluster), "--plan-output-file", plan)
+    (line,) = (line for line in done.stderr.splitlines() if "salvage --log-dirs" in line)
+    words = line.partition("kafka-unclean-recovery salvage")[2].split()
+    saved = invoke(RECOVERY, "salvage", *words, "--raw-only", cwd=tmp_path)
+    assert saved.code == 0, saved.stderr
+    (replica,) = json.loads((tmp_path / "NEWDIR" / "manifest.json").read_text())["replicas"]
+    (segment,) = replica["segments"]
+    assert (replica["topic"], segment["first_offset"], segment["end_offset"]) == (
+        "orders",
+        HELD,
+        HELD + MORE,
+    )
+
+
+def test_a_directory_that_is_moved_aside_as_told_keeps_its_records(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    _, done = _foretold(cluster, tmp_path, *_live(cluster))
+    (line,) = (line for line in done.stderr.splitlines() if "mv -n" in line)
+    command = line.partition(": ")[2]
+    source, target = command.split()[-2:]
+    assert command == f"mkdir -p {target[:-1]} && mv -n {source} {target}"
+    Path(target).mkdir()
+    shutil.move(source, target)
+    after, again = _foretold(cluster, tmp_path, *_live(cluster))
+    assert "orders" not in _effects(after)
+    assert again.code == 0
+    shutil.rmtree(target)
+
+
+def test_a_disk_of_another_cluster_is_refused(cluster: Cluster, tmp_path: Path) -> None:
+    meta = cluster.log_directory(OWN) / "meta.properties"
+    theirs = "cluster.id=AAAAAAAAQACAAAAAAAAAAA"
+    lines = [theirs if li.startswith("cluster.id") else li for li in meta.read_text().splitlines()]
+    meta.write_text("\n".join(lines) + "\n")
+    document, done = _foretold(cluster, tmp_path, *_live(cluster))
+    assert {row["effect"] for row in document["partitions"]} == {"refused"}
+    assert (done.code, document["destroys"]) == (0, False)
+    assert "the broker will not start, and its disk stays as it is" in done.stderr
+
+
+def test_disks_of_two_brokers_are_no_brokers_disk(cluster: Cluster, tmp_path: Path) -> None:
+    both = ("--log-dirs", str(cluster.log_directory(OTHER)))
+    _, done = _foretold(cluster, tmp_path, *_live(cluster), *both)
+    assert done.code == 2
+    assert "give the log directories of the one that is to start here" in done.stderr
+
+
+def test_a_copy_of_a_log_directory_beside_it_is_refused(cluster: Cluster, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(cluster.log_directory(OWN), copy)
+    document, done = _foretold(cluster, tmp_path, *_live(cluster), "--log-dirs", str(copy))
+    assert {row["effect"] for row in document["partitions"]} == {"refused"}
+    assert "is here more than once" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        ((), "give --bootstrap-server, or --replica-info-file"),
+        (("--command-config", "x"), "--command-config goes with --bootstrap-server"),
+        (("--bootstrap-server", "nonsense"), "nonsense"),
+    ],
+)
+def test_flags_that_leave_nobody_to_ask(
+    cluster: Cluster, tmp_path: Path, flags: tuple[str, ...], says: str
+) -> None:
+    _, done = _foretold(cluster, tmp_path, *flags)
+    assert done.code == 2
+    assert says in done.stderr

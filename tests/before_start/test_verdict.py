@@ -1,0 +1,271 @@
+"""What a start does to one replica, rule by rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from kafka_unclean_recovery.before_start.replica import OwnDisk, OwnReplica
+from kafka_unclean_recovery.before_start.result import foretell
+from kafka_unclean_recovery.before_start.verdict import Effect, Known, Verdict, judge
+from kafka_unclean_recovery.cli.runs.before_start import exit_code
+from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
+from kafka_unclean_recovery.mechanisms import ScanMode
+from kafka_unclean_recovery.model import (
+    EpochSpan,
+    PartitionState,
+    ReplicaInfo,
+    ReplicaLog,
+    Scanned,
+    TopicPartition,
+)
+
+WHERE = TopicPartition("orders", 0)
+OWN, LEADER, THIRD = 1, 2, 3
+# Broker 1 wrote on in epoch 0 to 150; 2 was elected at 100, and wrote on in epoch 2.
+TAIL = (EpochSpan(0, 0, 150),)
+NEW = (EpochSpan(0, 0, 100), EpochSpan(2, 100, 110))
+STATE = PartitionState("orders", "t-1", 0, LEADER, 2, (OWN, LEADER, THIRD), (LEADER,))
+
+
+def log(
+    broker: int,
+    *epochs: EpochSpan,
+    start: int = 0,
+    disk: bool = False,
+    damage: str | None = None,
+    **more: object,
+) -> ReplicaLog:
+    end = epochs[-1].end_offset if epochs else start
+    scanned = Scanned(ScanMode.RECOVER, "/data/orders-0", "t-1", damage=damage) if disk else None
+    found = ReplicaLog(
+        broker,
+        live=not disk,
+        last_written_leader_epoch=epochs[-1].epoch if epochs else None,
+        log_start_offset=start,
+        log_end_offset=end,
+        epochs=epochs,
+        scanned=scanned,
+    )
+    return replace(found, **more)  # type: ignore[arg-type]
+
+
+def own(*epochs: EpochSpan, **more: object) -> OwnReplica:
+    found = log(OWN, *(epochs or TAIL), disk=True, **more)  # type: ignore[arg-type]
+    return OwnReplica(WHERE, DirectoryKind.LIVE, "/data/orders-0", "t-1", log=found)
+
+
+def disk(*replicas: OwnReplica, **more: object) -> OwnDisk:
+    info = ReplicaInfo("c-1", "2026-01-01T00:00:00+00:00", (OWN,), ())
+    found = OwnDisk(OWN, "c-1", ("/data",), replicas, False, info)
+    return replace(found, **more)  # type: ignore[arg-type]
+
+
+def verdict(
+    replica: OwnReplica, state: PartitionState | None = STATE, clean: bool = False, **more: object
+) -> Verdict:
+    logs: Mapping[int, ReplicaLog] = {LEADER: log(LEADER, *NEW)}
+    known = replace(Known(state, gone=state is None, logs=logs), **more)  # type: ignore[arg-type]
+    return judge(replica, disk(replica, stopped_clean=clean), known)
+
+
+def test_a_tail_that_an_election_gave_up_is_truncated() -> None:
+    found = verdict(own())
+    told = (found.effect, found.offset, found.records, found.unique, found.leader, found.unread)
+    assert told == (Effect.TRUNCATED, 100, 50, 50, LEADER, (THIRD,))
+
+
+@pytest.mark.parametrize(
+    ("third", "unique"),
+    [
+        (log(THIRD, EpochSpan(0, 0, 130), disk=True), 20),
+        (log(THIRD, EpochSpan(0, 0, 150), disk=True), 0),
+        # Its offsets are the same ones, and other records.
+        (log(THIRD, *NEW[:1], EpochSpan(2, 100, 150)), 50),
+        (log(THIRD, EpochSpan(0, 0, 130), problem="refused"), None),
+        (log(THIRD, EpochSpan(0, 0, 130), disk=True, suspect="odd"), None),
+    ],
+)
+def test_what_nobody_else_has_is_counted_by_what_the_others_have(
+    third: ReplicaLog, unique: int | None
+) -> None:
+    found = verdict(own(), logs={LEADER: log(LEADER, *NEW), THIRD: third})
+    assert (found.records, found.unique, found.unread) == (50, unique, ())
+
+
+def test_a_log_that_its_leader_has_is_kept() -> None:
+    found = verdict(own(EpochSpan(0, 0, 90)))
+    assert (found.effect, found.records, found.unique, found.expired) == (Effect.KEPT, 0, 0, 0)
+
+
+def test_what_the_leader_deleted_on_purpose_is_no_loss_and_is_told() -> None:
+    leader = log(LEADER, EpochSpan(0, 30, 100), start=30)
+    found = verdict(own(EpochSpan(0, 0, 90)), logs={LEADER: leader})
+    assert (found.effect, found.expired) == (Effect.KEPT, 30)
+
+
+def test_a_log_below_the_log_start_of_its_leader_is_emptied() -> None:
+    leader = log(LEADER, EpochSpan(2, 200, 300), start=200)
+    found = verdict(own(), logs={LEADER: leader})
+    assert (found.effect, found.offset, found.records) == (Effect.EMPTIED, 0, 150)
+
+
+def test_a_log_start_that_was_moved_since_its_checkpoint_is_not_sure_on_a_disk() -> None:
+    leader = log(LEADER, EpochSpan(2, 100, 120), disk=True, log_start_offset=0)
+    assert verdict(own(EpochSpan(0, 0, 90)), logs={LEADER: leader}).effect is Effect.UNKNOWN
+    # What begins there itself can't lose it, and a live leader knows where its log starts.
+    later = own(EpochSpan(2, 100, 110), start=100)
+    assert verdict(later, logs={LEADER: leader}).effect is Effect.KEPT
+
+
+@pytest.mark.parametrize(
+    "leader",
+    [
+        None,
+        log(LEADER, *NEW, problem="TOPIC_AUTHORIZATION_FAILED; grant Topic(orders):READ"),
+        log(LEADER, *NEW, epochs=None),
+        log(LEADER, *NEW, log_start_offset=None),
+    ],
+)
+def test_a_leader_that_is_not_known_leaves_all_unknown(leader: ReplicaLog | None) -> None:
+    found = verdict(own(), logs={} if leader is None else {LEADER: leader})
+    assert (found.effect, found.records, found.unique) == (Effect.UNKNOWN, None, None)
+    assert leader is None or leader.problem is None or "grant Topic(orders):READ" in found.why
+
+
+def test_two_logs_that_disagree_on_where_an_epoch_begins_are_not_compared() -> None:
+    odd = own(EpochSpan(0, 0, 90), EpochSpan(2, 90, 120))
+    assert verdict(odd).effect is Effect.UNKNOWN
+
+
+STRAYS = {
+    "deleted": None,
+    "made again": replace(STATE, topic_id="t-2"),
+    "moved": replace(STATE, replicas=(LEADER, THIRD)),
+}
+
+
+@pytest.mark.parametrize("state", STRAYS.values(), ids=STRAYS)
+def test_a_replica_that_is_not_the_brokers_any_more_is_put_aside(
+    state: PartitionState | None,
+) -> None:
+    found = verdict(own(), state)
+    assert (found.effect, found.records, found.unique) == (Effect.STRAY, 150, None)
+
+
+def test_a_replica_without_a_topic_id_is_put_aside() -> None:
+    assert verdict(replace(own(), topic_id=None)).effect is Effect.STRAY
+    # An id that can't be read says nothing.
+    found = verdict(replace(own(), topic_id=None, nameless="it is cut short"))
+    assert found.effect is Effect.UNKNOWN
+
+
+def test_brokers_from_before_topic_ids_tell_none() -> None:
+    assert verdict(own(), replace(STATE, topic_id="")).effect is Effect.TRUNCATED
+
+
+OFFLINE = replace(STATE, leader=-1, isr=())
+LED_AGAIN = {
+    "ISR": (replace(OFFLINE, isr=(OWN,)), False, Effect.LEADS),
+    "ELR, clean": (replace(OFFLINE, elr=(OWN, THIRD)), True, Effect.LEADS),
+    "ELR, unclean": (
+        replace(OFFLINE, elr=(OWN, THIRD), last_known_elr=(OWN,)),
+        False,
+        Effect.WAITS,
+    ),
+    "ELR alone, unclean": (
+        replace(OFFLINE, elr=(OWN,), last_known_elr=(OWN,)),
+        False,
+        Effect.LEADS,
+    ),
+    "last known leader": (replace(OFFLINE, last_known_elr=(OWN,)), False, Effect.LEADS),
+    "another one": (replace(OFFLINE, last_known_elr=(THIRD,)), True, Effect.WAITS),
+    "others in the ELR": (
+        replace(OFFLINE, elr=(THIRD,), last_known_elr=(OWN,)),
+        True,
+        Effect.WAITS,
+    ),
+    "neither": (OFFLINE, True, Effect.WAITS),
+}
+
+
+@pytest.mark.parametrize(("state", "clean", "effect"), LED_AGAIN.values(), ids=LED_AGAIN)
+def test_who_leads_again_by_itself(state: PartitionState, clean: bool, effect: Effect) -> None:
+    found = verdict(own(), state, clean, unclean=False)
+    assert (found.effect, found.records) == (effect, 0)
+
+
+def test_unclean_elections_decide_where_nobody_may_lead_cleanly() -> None:
+    assert verdict(own(), OFFLINE, unclean=True).effect is Effect.LEADS
+    why = "is not known; grant Topic(orders):DESCRIBE_CONFIGS"
+    found = verdict(own(), OFFLINE, unclean=None, unclean_untold=why)
+    assert found.effect is Effect.UNKNOWN
+    assert found.why.endswith(why)
+
+
+def test_a_controller_that_still_has_it_as_the_leader_tells_nothing_yet() -> None:
+    led = replace(STATE, leader=OWN, isr=(OWN,))
+    assert verdict(own(), led).effect is Effect.UNKNOWN
+    # A metadata log stays as it is.
+    assert verdict(own(), led, live=False).effect is Effect.LEADS
+    assert verdict(own(), replace(led, isr=(OWN, THIRD)), live=False).effect is Effect.UNKNOWN
+    elr = replace(led, elr=(THIRD,))
+    assert verdict(own(), elr, live=False).effect is Effect.UNKNOWN
+    assert verdict(own(), elr, True, live=False).effect is Effect.LEADS
+
+
+def test_an_epoch_that_the_controller_never_gave_is_told() -> None:
+    assert verdict(own(EpochSpan(7, 0, 90))).effect is Effect.EPOCH_FELL_BACK
+
+
+def test_what_is_deleted_and_what_was_put_aside() -> None:
+    assert verdict(replace(own(), kind=DirectoryKind.DELETED)).effect is Effect.DELETED
+    assert verdict(replace(own(), kind=DirectoryKind.STRAY)).effect is Effect.STRAY
+    assert verdict(replace(own(), kind=DirectoryKind.FUTURE)).effect is Effect.UNKNOWN
+    removed = replace(STATE, removing_replicas=(OWN,))
+    assert verdict(own(), removed).effect is Effect.DELETED
+
+
+def test_recovery_cuts_off_what_is_damaged() -> None:
+    found = verdict(own(EpochSpan(0, 0, 90), damage="the log ends at bad CRC"))
+    told = (found.effect, found.offset, found.records, found.unique)
+    assert told == (Effect.TRUNCATED, 90, None, None)
+    both = verdict(own(*TAIL, damage="the log ends at bad CRC"))
+    assert (both.effect, both.offset, both.unique) == (Effect.TRUNCATED, 100, None)
+
+
+@pytest.mark.parametrize("log_", [None, log(OWN, *TAIL, disk=True, suspect="odd")])
+def test_a_log_that_is_not_known_is_not_judged(log_: ReplicaLog | None) -> None:
+    assert verdict(replace(own(), log=log_)).effect is Effect.UNKNOWN
+
+
+def test_a_broker_that_is_refused_changes_nothing() -> None:
+    found = judge(own(), disk(own(), refused="of another cluster"), Known(STATE))
+    assert (found.effect, found.why) == (Effect.REFUSED, "of another cluster")
+
+
+def test_a_replica_in_two_directories_keeps_the_broker_from_starting() -> None:
+    twin = replace(own(), directory="/data2/orders-0")
+    other = replace(own(), topic_partition=TopicPartition("audit", 0))
+    known = {WHERE: Known(OFFLINE, unclean=False), other.topic_partition: Known(gone=True)}
+    found = foretell(disk(own(), twin, other), known)
+    assert [v.effect for v in found.verdicts] == [Effect.STRAY, Effect.REFUSED, Effect.REFUSED]
+    # One of another topic of that name is put aside first.
+    former = replace(twin, topic_id="t-0")
+    found = foretell(disk(own(), former), known)
+    assert [v.effect for v in found.verdicts] == [Effect.WAITS, Effect.STRAY]
+
+
+def test_what_is_destroyed_counts_before_what_is_unknown() -> None:
+    kept = own(EpochSpan(0, 0, 90))
+    known = {WHERE: Known(STATE, logs={LEADER: log(LEADER, *NEW)})}
+    audit = TopicPartition("audit", 0)
+    asked = {**known, audit: Known(untold="TOPIC_AUTHORIZATION_FAILED")}
+    hidden = replace(kept, topic_partition=audit)
+    assert exit_code(foretell(disk(kept), known)) == 0
+    assert exit_code(foretell(disk(own()), known)) == 1
+    assert exit_code(foretell(disk(own(), hidden), asked)) == 1
+    assert exit_code(foretell(disk(kept, hidden), asked)) == 4
+    assert exit_code(foretell(disk(kept), known, ["a disk could not be read"])) == 4
