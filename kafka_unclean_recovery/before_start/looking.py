@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from kafka_unclean_recovery.before_start.outside import of_others
+from kafka_unclean_recovery.before_start.outside import led_by_epochs, of_others
 from kafka_unclean_recovery.before_start.replica import OwnDisk, wanted_of
 from kafka_unclean_recovery.before_start.result import BeforeStart, foretell
 from kafka_unclean_recovery.before_start.verdict import Known
@@ -23,6 +23,8 @@ from kafka_unclean_recovery.cluster.requests.describe import (
     RequestFailed,
     with_reassignment,
 )
+from kafka_unclean_recovery.cluster.requests.leader_epochs import epoch_end_offsets
+from kafka_unclean_recovery.cluster.requests.replica_probe import start_offsets
 from kafka_unclean_recovery.cluster.wire.error_codes import (
     CLUSTER_AUTHORIZATION_FAILED,
     NONE,
@@ -106,6 +108,7 @@ async def _known(
     mine = [s for s in states.values() if disk.broker in s.replicas]
     led = [state for state in mine if not state.offline and state.leader != disk.broker]
     await _ask(means, cluster.brokers, {s: (s.leader,) for s in led}, seen)
+    await _ask_epochs(means, disk, cluster.brokers, led, seen)
     leaderless = sorted({state.topic for state in mine if state.offline})
     await _ask_configs(means, leaderless, seen)
     known = _put_together(means, disk, described, states, seen)
@@ -169,6 +172,41 @@ async def _logs(
     except ConnectionFailed as error:
         return {state.topic_partition: _unread(broker.id, str(error)) for state in of}
     return {tp: _with_grant(tp, log) for tp, log in answer.items()}
+
+
+async def _ask_epochs(
+    means: Looking,
+    disk: OwnDisk,
+    brokers: Mapping[int, Broker],
+    led: Sequence[PartitionState],
+    seen: _Seen,
+) -> None:
+    """Ask leaders whose logs this user may not read where the replicas' own epochs end, which takes
+    DESCRIBE alone. What they don't answer leaves their logs as they were."""
+    own = {r.topic_partition: r.log for r in disk.replicas if r.log and r.log.epochs}
+    by_leader: dict[int, list[TopicPartition]] = defaultdict(list)
+    for state in led:
+        log = seen.logs[state.topic_partition].get(state.leader)
+        if log is not None and log.problem is not None and log.problem.startswith(_NOT_ALLOWED):
+            by_leader[state.leader].append(state.topic_partition)
+    deadline = Deadline.after(means.seconds)
+
+    async def ask(leader: int, of: Sequence[TopicPartition]) -> None:
+        wanted = sorted(tp for tp in of if tp in own)
+        epochs = [(tp, span.epoch) for tp in wanted for span in own[tp].epochs or ()]
+        try:
+            connection = await means.nodes.broker(brokers[leader], deadline)
+            told = await epoch_end_offsets(connection, epochs, deadline)
+            starts = await start_offsets(connection, wanted, deadline)
+        except ConnectionFailed:
+            return
+        for tp in wanted:
+            asked = [(tp, span.epoch) for span in own[tp].epochs or ()]
+            if tp in starts and all(each in told.found for each in asked):
+                answers = {each[1]: (told.epochs[each], told.found[each]) for each in asked}
+                seen.logs[tp][leader] = led_by_epochs(leader, answers, starts[tp])
+
+    await asyncio.gather(*(ask(leader, of) for leader, of in by_leader.items()))
 
 
 def _unread(broker: int, why: str) -> ReplicaLog:

@@ -3,9 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 
-from kafka_unclean_recovery.model import PartitionInfo, PartitionState, ReplicaLog
+from kafka_unclean_recovery.model import EpochSpan, PartitionInfo, PartitionState, ReplicaLog
 from kafka_unclean_recovery.planning.log_trust import cross_check
+
+BY_EPOCHS = "offset-for-leader-epoch"
+"""The source of a leader's log of which only the ends of some epochs are known."""
+
+
+def led_by_epochs(leader: int, answers: Mapping[int, tuple[int, int]], start: int) -> ReplicaLog:
+    """Return a leader's log as far as a follower asks for it: where the follower's own epochs end.
+    answers: by epoch that was asked for, (the epoch that was answered, its exclusive end)."""
+    ends = sorted(set(answers.values()))
+    starts = [start, *(end for _, end in ends)]
+    spans = (
+        EpochSpan(epoch, begin, end)
+        for (epoch, _), (begin, end) in zip(ends, pairwise(starts), strict=True)
+    )
+    return ReplicaLog(
+        leader,
+        live=True,
+        log_start_offset=start,
+        log_end_offset=starts[-1],
+        epochs=tuple(spans),
+        source=BY_EPOCHS,
+    )
 
 
 def of_others(

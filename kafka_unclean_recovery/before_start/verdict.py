@@ -19,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from kafka_unclean_recovery.before_start.outside import BY_EPOCHS
 from kafka_unclean_recovery.before_start.replica import OwnDisk, OwnReplica
 from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
 from kafka_unclean_recovery.model import EpochLineage, PartitionState, ReplicaLog
@@ -292,6 +293,8 @@ def _kept(
     replica: OwnReplica, log: ReplicaLog, leader: ReplicaLog, state: PartitionState
 ) -> int | None:
     """Return the exclusive end of what the replica keeps; None where that is not sure."""
+    if leader.source == BY_EPOCHS:
+        return kept_under(log, leader)
     _, checked = cross_check(
         state, [leader, log], compacted=replica.compacted, covered=[leader.broker, log.broker]
     )
@@ -309,14 +312,19 @@ def _destroyed(
 ) -> Verdict:
     tail = tail_of(log.epochs or (), offset)
     most = "; at most so many, for the topic is compacted" if found.replica.compacted else ""
-    others = [other for b, other in known.logs.items() if b != own]
+    others = [o for b, o in known.logs.items() if b != own and o.source != BY_EPOCHS]
+    unique = beyond_all(tail, others)
+    if unique is None:
+        other = next(o for o in others if not o.sure or o.epochs is None)
+        doubt = other.problem or other.suspect or "its leader epochs are not known"
+        why += f"; what broker {other.broker} has of that is unknown: {doubt}"
     return replace(
         found,
         effect=effect,
         why=why + most,
         offset=offset,
         records=count_once([tail]),
-        unique=beyond_all(tail, others),
+        unique=unique,
         unread=known.unread(own),
         expired=0,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kafka.protocol.consumer.offsets import OffsetForLeaderEpochRequest
 
@@ -22,10 +22,12 @@ Epoch = tuple[TopicPartition, int]
 @dataclass(frozen=True, slots=True)
 class EpochEnds:
     """The answers about epochs. found: the end offset (exclusive) of the largest epoch up to each
-    wanted one, where the leader knows one. errors: Kafka's code by partition that got no answer."""
+    wanted one, where the leader knows one. errors: Kafka's code by partition that got no answer.
+    epochs: that largest epoch, the wanted one where the leader knows only newer ones."""
 
     found: Mapping[Epoch, int]
     errors: Mapping[TopicPartition, int]
+    epochs: Mapping[Epoch, int] = field(default_factory=dict)
 
 
 async def epoch_end_offsets(
@@ -35,13 +37,15 @@ async def epoch_end_offsets(
     left = sorted(set(wanted))
     found: dict[Epoch, int] = {}
     errors: dict[TopicPartition, int] = {}
+    epochs: dict[Epoch, int] = {}
     while left:  # one request can ask for only one epoch of a partition
         round_ = dict(left)
         left = [(tp, epoch) for tp, epoch in left if round_[tp] != epoch]
         told = await _ask(connection, round_, deadline)
         found |= told.found
         errors |= told.errors
-    return EpochEnds(found, errors)
+        epochs |= told.epochs
+    return EpochEnds(found, errors, epochs)
 
 
 async def _ask(
@@ -68,6 +72,7 @@ async def _ask(
     answer = await connection.request(message, deadline, version=version)
     found: dict[Epoch, int] = {}
     errors: dict[TopicPartition, int] = {}
+    epochs: dict[Epoch, int] = {}
     for topic in answer.topics:
         for p in topic.partitions:
             tp = TopicPartition(topic.topic, p.partition)
@@ -75,4 +80,5 @@ async def _ask(
                 errors[tp] = p.error_code
             elif p.end_offset != _UNKNOWN:
                 found[tp, wanted[tp]] = p.end_offset
-    return EpochEnds(found, errors)
+                epochs[tp, wanted[tp]] = p.leader_epoch
+    return EpochEnds(found, errors, epochs)

@@ -19,6 +19,7 @@ from typing import Any
 from kafka_unclean_recovery.cluster.requests.asking import Answer, Portion, by_topic, until_answered
 from kafka_unclean_recovery.cluster.wire.api import Message
 from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.cluster.wire.error_codes import NONE
 from kafka_unclean_recovery.cluster.wire.log_apis import FETCH, LIST_OFFSETS
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import TopicPartition
@@ -26,6 +27,7 @@ from kafka_unclean_recovery.model import TopicPartition
 _DEBUGGING_REPLICA = -2
 FUTURE_LOCAL_REPLICA = -3
 _LATEST = -1
+_EARLIEST = -2
 _FAR_PAST_THE_END = 2**62
 # From version 13 on topics are named by id, and from 15 on the replica id sits in ReplicaState.
 FETCH_VERSION = 12
@@ -63,9 +65,22 @@ async def end_offsets(
     answered in time are missing. Needs DESCRIBE on the topics. Raises ConnectionFailed."""
 
     async def ask(batch: Sequence[TopicPartition], deadline: Deadline) -> Answer[EndOffset]:
-        return await _list_offsets(connection, batch, deadline)
+        return await _list_offsets(connection, batch, _LATEST, deadline)
 
     return await until_answered(wanted, ask, deadline, Portion())
+
+
+async def start_offsets(
+    connection: Connection, wanted: Sequence[TopicPartition], deadline: Deadline
+) -> Mapping[TopicPartition, int]:
+    """Ask for the log start offsets of replicas, as `end_offsets` does for the ends. Partitions
+    that gave an error or no answer are missing."""
+
+    async def ask(batch: Sequence[TopicPartition], deadline: Deadline) -> Answer[EndOffset]:
+        return await _list_offsets(connection, batch, _EARLIEST, deadline)
+
+    found = await until_answered(wanted, ask, deadline, Portion())
+    return {tp: told.log_end_offset for tp, told in found.items() if told.error == NONE}
 
 
 async def epoch_ends(
@@ -109,13 +124,13 @@ async def _fetch_all(
 
 
 async def _list_offsets(
-    connection: Connection, wanted: Sequence[TopicPartition], deadline: Deadline
+    connection: Connection, wanted: Sequence[TopicPartition], timestamp: int, deadline: Deadline
 ) -> Answer[EndOffset]:
     topics = [
         {
             "name": topic,
             "partitions": [
-                {"partition_index": tp.partition, "timestamp": _LATEST} for tp in of_topic
+                {"partition_index": tp.partition, "timestamp": timestamp} for tp in of_topic
             ],
         }
         for topic, of_topic in by_topic(wanted)

@@ -1,0 +1,163 @@
+"""What before-start says in the outages that the recovery is made for, once it is over, and what a
+user without the rights is told. The starts then do what was said."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.real.cli import Cli, Finished
+from tests.real.cluster import KafkaCluster
+from tests.real.dump_log import replica_truths
+from tests.real.faults import ON_3, ON_4, Trouble, secured
+from tests.real.grants import (
+    CLUSTER_ALTER,
+    CLUSTER_DESCRIBE,
+    DESCRIBE_ALL,
+    READ_ALL,
+    USER,
+    Right,
+    granted,
+)
+from tests.real.outages import Outage, last_replica_standing, stale_tail
+from tests.real.recipes import TOPIC
+from tests.real.records import numbered
+from tests.real.sharing import SharedClusters
+from tests.real.watching import Commands
+from tests.real.witnesses import records_of
+
+Restored = Callable[[Outage], KafkaCluster]
+Rows = Mapping[int, dict[str, Any]]
+ALL_OFFLINE = ("--all-offline-partitions", "--automated-recovery", "--yes", "--format", "json")
+TIMEOUT = 60.0
+ORDERS = range(24)
+
+
+def foretold(home: Path, cluster: KafkaCluster, broker: int, *flags: str) -> tuple[Rows, Finished]:
+    where = ("--bootstrap-server", cluster.bootstrap_servers, "--format", "json")
+    own = ("--log-dirs", str(cluster.log_dir(broker)))
+    done = Cli(home).offline("before-start", *where, *own, *flags)
+    rows = done.json["partitions"]
+    return {row["partition"]: row for row in rows if row["topic"] == TOPIC}, done
+
+
+def scan(home: Path, cluster: KafkaCluster, broker: int) -> tuple[str, str]:
+    path = str(home / f"{broker}.json")
+    done = Cli(home).offline("scan-log-dirs", str(cluster.log_dir(broker)), "--output", path)
+    assert done.code == 0, done
+    return "--replica-info-file", path
+
+
+def start_and_stop(cluster: KafkaCluster, broker: int, isr: set[int]) -> None:
+    cluster.start_node(broker)
+    cluster.wait_until_partitions(TOPIC, lambda p: set(p.isr) == isr, TIMEOUT)
+
+
+def told(rows: Rows) -> set[tuple[Any, ...]]:
+    keys = ("effect", "offset", "records", "unique", "leader")
+    return {tuple(row[key] for key in keys) for row in rows.values()}
+
+
+def test_of_each_of_24_orders_what_the_dead_brokers_lose(
+    restored: Restored, cli: Cli, tmp_path: Path
+) -> None:
+    cluster = restored(last_replica_standing())
+    # Broker 3 has 1500 records of each partition, 2 has 2000, and 1 has 2500.
+    before, _ = foretold(tmp_path, cluster, 1)
+    assert {row["effect"] for row in before.values()} == {"leads"}
+    before, _ = foretold(tmp_path, cluster, 2)
+    assert {row["effect"] for row in before.values()} == {"waits"}
+    assert cli.recover(cluster, *ALL_OFFLINE).code == 0
+    first, done = foretold(tmp_path, cluster, 1)
+    assert told(first) == {("truncated", 1500, 1000, 1000, 3)}
+    assert (len(first), done.code) == (len(ORDERS), 1)
+    assert "the start deletes 24000 records of 24 replicas" in done.stderr
+    second, _ = foretold(tmp_path, cluster, 2)
+    assert told(second) == {("truncated", 1500, 500, 500, 3)}
+    assert {tuple(row["unread"]) for row in second.values()} == {(1,)}
+    # Whatever 2 has, 1 has too, and half of what 1 has.
+    assert told(foretold(tmp_path, cluster, 2, *scan(tmp_path, cluster, 1))[0]) == {
+        ("truncated", 1500, 500, 0, 3)
+    }
+    assert told(foretold(tmp_path, cluster, 1, *scan(tmp_path, cluster, 2))[0]) == {
+        ("truncated", 1500, 1000, 500, 3)
+    }
+    start_and_stop(cluster, 2, {2, 3, 4})
+    start_and_stop(cluster, 1, {1, 2, 3, 4})
+    kept = [numbered(n) for n in range(1500)]
+    assert all(values == kept for values in records_of(cluster, TOPIC, ORDERS).values())
+    for broker in (1, 2):
+        cluster.kill(broker)
+        truths = replica_truths(cluster, broker, TOPIC, ORDERS)
+        assert {truth.log_end for truth in truths.values()} == {1500}
+
+
+def test_the_leader_of_the_stale_tail_loses_what_it_wrote_alone(
+    restored: Restored, cli: Cli, tmp_path: Path
+) -> None:
+    cluster = restored(stale_tail())
+    assert cli.recover(cluster, *ALL_OFFLINE).code == 0
+    cluster.wait_until_partitions(TOPIC, lambda p: p.leader == 4, TIMEOUT)
+    # Broker 2 wrote 50 records in epoch 2 once 4 was dead.
+    rows, _ = foretold(tmp_path, cluster, 2)
+    assert told(rows) == {("truncated", 1100, 50, 50, 4)}
+    start_and_stop(cluster, 2, {1, 2, 4})
+    cluster.kill(2)
+    assert replica_truths(cluster, 2, TOPIC, [0])[0].log_end == 1100
+
+
+@pytest.fixture
+def guarded(shared_clusters: SharedClusters) -> Trouble:
+    found = Trouble(shared_clusters.outage(secured()))
+    found.heal()
+    return found
+
+
+def _asked(guarded: Trouble, commands: Commands, *rights: Right) -> tuple[dict[str, Any], Finished]:
+    """What is foretold of broker 2 to a user with these rights."""
+    config = guarded.cluster.client_properties(USER)
+    server = ("--bootstrap-server", guarded.cluster.address(3), "--command-config", str(config))
+    own = ("--log-dirs", str(guarded.cluster.log_dir(2)), "--topics", TOPIC)
+    with granted(guarded.cluster, *rights):
+        done = commands.run("before-start", *server, *own, "--format", "json")
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document, done
+
+
+def test_a_right_that_is_missing_is_named_and_what_it_hides_is_not_kept(
+    guarded: Trouble, commands: Commands
+) -> None:
+    led, *_ = guarded.take(2)
+    elected = ("--path-to-json-file", str(commands.partitions_file({TOPIC: [led]})))
+    config = str(guarded.cluster.client_properties(USER))
+    server = ("--bootstrap-server", guarded.cluster.address(3), "--command-config", config)
+    with granted(guarded.cluster, CLUSTER_ALTER, READ_ALL):
+        done = commands.run(*server, *elected, "--automated-recovery", "--yes")
+    assert done.code == 0, done.stderr
+
+    document, done = _asked(guarded, commands)
+    assert done.code == 4
+    assert {row["effect"] for row in document["partitions"]} == {"unknown"}
+    assert all(f"grant Topic({TOPIC}):DESCRIBE" in row["why"] for row in document["partitions"])
+
+    # DESCRIBE tells where it is cut, and not who else has the rest.
+    document, done = _asked(guarded, commands, DESCRIBE_ALL)
+    rows = {row["partition"]: row for row in document["partitions"]}
+    row = rows.pop(led)
+    assert (row["effect"], row["offset"], row["records"]) == ("truncated", ON_3, ON_3 - ON_4)
+    assert row["unique"] is None
+    assert f"grant Topic({TOPIC}):READ" in row["why"]
+    hidden = [row for row in rows.values() if row["leader"] is None]
+    assert {row["effect"] for row in hidden} == {"unknown"}
+    assert all(f"grant Topic({TOPIC}):DESCRIBE_CONFIGS" in row["why"] for row in hidden)
+    assert "grant Cluster:DESCRIBE" in document["unknown"][0]
+    assert done.code == 1
+
+    document, done = _asked(guarded, commands, READ_ALL, CLUSTER_DESCRIBE)
+    row = next(row for row in document["partitions"] if row["partition"] == led)
+    assert (row["unique"], row["unread"]) == (ON_3 - ON_4, [1])
+    assert document["unknown"] == []
