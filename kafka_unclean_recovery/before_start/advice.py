@@ -17,6 +17,9 @@ _SHOWN = 10
 def advice(found: BeforeStart, salvage: str | None) -> Iterator[str]:
     """Yield what to do, and the commands. salvage: the command that saves what the leaders lack,
     None where no plan for it was written."""
+    if found.unsettled is not None:
+        yield found.unsettled
+        return
     rows = found.verdicts
     destroyed = [v for v in rows if v.effect.destroys]
     refused = next((v for v in rows if v.effect is Effect.REFUSED), None)
@@ -25,23 +28,27 @@ def advice(found: BeforeStart, salvage: str | None) -> Iterator[str]:
     if destroyed:
         yield from _before(found, destroyed, salvage)
     if untold := [v for v in rows if v.effect.untold]:
-        first = untold[0]
+        yield from _in_doubt(untold)
+    if strays := sum(v.effect is Effect.STRAY for v in rows):
         yield (
-            f"of {count_text(len(untold), 'replica')} it can't be told, the first"
-            f" {first.replica.topic_partition}: {first.why}; until it can, move what must not be"
-            " lost aside, as below"
-        )
-        yield from _commands(untold)
-    if strays := [v for v in rows if v.effect is Effect.STRAY]:
-        yield (
-            f"{count_text(len(strays), 'directory')} will be there as *-stray: what is wanted of"
-            " them can be salvaged after the start, too".replace("directorys", "directories")
+            f"{count_text(strays, 'replica')} will lie there as *-stray, where no broker"
+            " deletes them: remove what is not wanted"
         )
     if not (destroyed or refused or found.untold):
         yield (
             f"start broker {found.broker}: nothing that its disk holds is destroyed, but what its"
             " leaders deleted on purpose"
         )
+
+
+def _in_doubt(untold: Sequence[Verdict]) -> Iterator[str]:
+    first = untold[0]
+    yield (
+        f"of {count_text(len(untold), 'replica')} it can't be told, the first"
+        f" {first.replica.topic_partition}: {first.why}; until it can, don't start the broker, or"
+        " move what must not be lost aside:"
+    )
+    yield from _commands(untold)
 
 
 def _before(found: BeforeStart, destroyed: Sequence[Verdict], salvage: str | None) -> Iterator[str]:

@@ -21,7 +21,8 @@ class BeforeStart:
     """What the start of one broker will do. verdicts: by topic, partition and directory. unknown:
     sentences on what could not be seen of the disk or the cluster as a whole. rests_on: the
     metadata log that was read in place of the controller, None where the controller was asked.
-    known: what was known of the partitions."""
+    unsettled: why the start can't be foretold yet, None where it can. known: what was known of the
+    partitions."""
 
     cluster_id: str
     broker: int
@@ -29,6 +30,7 @@ class BeforeStart:
     verdicts: tuple[Verdict, ...]
     unknown: tuple[str, ...] = ()
     rests_on: str | None = None
+    unsettled: str | None = None
     known: Mapping[TopicPartition, Known] = field(default_factory=dict)
 
     @property
@@ -59,6 +61,7 @@ def foretell(
         disk.stopped_clean,
         tuple(ordered),
         (*disk.problems, *unknown),
+        unsettled=disk.unsettled,
         known=known,
     )
 

@@ -88,8 +88,11 @@ def test_what_is_foretold_by_the_others_comes_true(cluster: Cluster, tmp_path: P
     assert cluster.partition("only", 0).leader == OWN
     ends = {r.broker: r.log_end_offset for r in cluster.partition("orders", 0).logs}
     assert ends == {OWN: HELD + NEW, OTHER: HELD + NEW}
-    after, _ = _foretold(cluster, tmp_path, *_live(cluster))
-    # It is live now, so nothing can be foretold.
+    after, done = _foretold(cluster, tmp_path, *_live(cluster))
+    # It is live now, so nothing can be foretold, and nothing may be moved.
+    assert done.code == 4
+    assert "broker 1 is live" in done.stderr
+    assert "mv -n" not in done.stderr
     assert {row["effect"] for row in after["partitions"]} == {"unknown", "stray"}
     _lose(cluster, OWN)
     again, done = _foretold(cluster, tmp_path, *_live(cluster), "--topics", "orders|only")
@@ -114,6 +117,32 @@ def test_disks_alone_tell_the_same(cluster: Cluster, tmp_path: Path) -> None:
     ).stdout
     assert "truncates it" in text
     assert "this rests on the metadata log" in text
+
+
+def test_disks_without_a_metadata_log_tell_of_no_leader(cluster: Cluster, tmp_path: Path) -> None:
+    scan = str(tmp_path / "others.json")
+    shutil.rmtree(cluster.log_directory(OWN) / "__cluster_metadata-0")
+    bare = tmp_path / "bare"
+    shutil.copytree(cluster.log_directory(OTHER), bare)
+    shutil.rmtree(bare / "__cluster_metadata-0")
+    invoke(RECOVERY, "scan-log-dirs", str(bare), "--output", scan, cwd=tmp_path)
+    document, done = _foretold(cluster, tmp_path, "--replica-info-file", scan)
+    assert {row["effect"] for row in document["partitions"]} == {"unknown"}
+    assert done.code == 4
+    assert "no metadata log was read" in done.stderr
+    # Move aside what must not be lost: each has its command.
+    assert done.stderr.count("mv -n") == len(document["partitions"])
+
+
+def test_scans_of_another_cluster_refuse_it(cluster: Cluster, tmp_path: Path) -> None:
+    scan = tmp_path / "others.json"
+    others = str(cluster.log_directory(OTHER))
+    invoke(RECOVERY, "scan-log-dirs", others, "--output", str(scan), cwd=tmp_path)
+    info = json.loads(scan.read_text())
+    scan.write_text(json.dumps({**info, "cluster_id": "AAAAAAAAQACAAAAAAAAAAA"}))
+    document, done = _foretold(cluster, tmp_path, "--replica-info-file", str(scan))
+    assert {row["effect"] for row in document["partitions"]} == {"refused"}
+    assert done.code == 0
 
 
 def test_a_scan_of_a_third_disk_tells_who_else_has_it(cluster: Cluster, tmp_path: Path) -> None:

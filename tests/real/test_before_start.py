@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,6 +51,9 @@ Row = dict[str, Any]
 Place = tuple[str, int]
 STRANGE = "AAAAAAAAQACAAAAAAAAAAA"
 LOST = OLD_END - FIRST
+# As a broker leaves it that dies right after its topic was deleted.
+MARKED = f"former-0.{'0' * 32}-delete"
+DELETES_SOON = {"log.segment.delete.delay.ms": "1000", "log.initial.task.delay.ms": "500"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +98,11 @@ def started(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Started]:
     home = tmp_path_factory.mktemp("before-start")
-    with KafkaCluster.create(home / "cluster", request.param) as cluster:
+    with KafkaCluster.create(home / "cluster", request.param, properties=DELETES_SOON) as cluster:
         cluster.start()
         begin(cluster)
         finish(cluster, home)
+        shutil.copytree(cluster.log_dir(OWN) / f"{ONLY}-0", cluster.log_dir(OWN) / MARKED)
         where = ("--bootstrap-server", cluster.bootstrap_servers)
         live = before_start(home, cluster, *where).json
         early = _scanned(home, cluster.log_dir(EARLY))
@@ -162,6 +167,7 @@ EFFECTS = {
     (WAITS, 0): "waits",
     (EMPTIED, 0): "emptied",
     (EXPIRED, 0): "kept",
+    ("former", 0): "deleted",
 }
 
 
@@ -200,6 +206,12 @@ def test_a_tail_is_cut_at_the_offset_and_by_the_records_foretold(
     assert len(set(written) - set(now)) == row["records"]
 
 
+def test_what_is_marked_is_deleted(started: Started) -> None:
+    marked = started.cluster.log_dir(OWN) / MARKED
+    wait_until(lambda: not marked.exists(), TIMEOUT, lambda: f"{marked} deleted")
+
+
+# After what is deleted was, for strays would be by then, too.
 @pytest.mark.parametrize("topic", [AGAIN, GONE, MOVED])
 def test_a_stray_is_put_aside_and_stays(started: Started, topic: str) -> None:
     assert started.row((topic, 0))["records"] == FIRST

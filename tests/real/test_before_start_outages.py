@@ -25,7 +25,7 @@ from tests.real.grants import (
 )
 from tests.real.outages import Outage, last_replica_standing, stale_tail
 from tests.real.recipes import TOPIC
-from tests.real.records import numbered
+from tests.real.records import create_topic, numbered, produce
 from tests.real.sharing import SharedClusters
 from tests.real.watching import Commands
 from tests.real.witnesses import records_of
@@ -108,6 +108,48 @@ def test_the_leader_of_the_stale_tail_loses_what_it_wrote_alone(
     start_and_stop(cluster, 2, {1, 2, 4})
     cluster.kill(2)
     assert replica_truths(cluster, 2, TOPIC, [0])[0].log_end == 1100
+
+
+def test_a_clean_stop_leads_again_from_the_elr_and_an_unclean_one_waits(tmp_path: Path) -> None:
+    """Brokers 1 and 2 are the partition's, and its min.insync.replicas is 2; 3 is there to be
+    asked."""
+    with KafkaCluster.create(tmp_path / "cluster", brokers=3) as cluster:
+        cluster.start()
+        create_topic(cluster.connection(), TOPIC, [(1, 2)], {"min.insync.replicas": "2"})
+        cluster.wait_until_partitions(TOPIC, lambda p: set(p.isr) == {1, 2}, TIMEOUT)
+        produce(cluster.connection(), TOPIC, 0, 10)
+        cluster.stop(1)
+        cluster.wait_until_fenced([1], TIMEOUT)
+        _lose(cluster, 2)
+        rows, done = foretold(tmp_path, cluster, 1)
+        assert rows[0]["effect"] == "leads"
+        assert "it is in the ELR, there is no leader, and its stop was clean" in rows[0]["why"]
+        assert done.json["stopped_clean"]
+        cluster.start_node(1)
+        cluster.wait_until_partitions(TOPIC, lambda p: p.leader == 1, TIMEOUT)
+
+        # 2 leads while 1 is out of the ISR, and is killed last: so it is the last known leader.
+        cluster.start_node(2)
+        cluster.wait_until_partitions(TOPIC, lambda p: set(p.isr) == {1, 2}, TIMEOUT)
+        _lose(cluster, 1)
+        _lose(cluster, 2)
+        rows, done = foretold(tmp_path, cluster, 1)
+        assert (rows[0]["effect"], done.json["stopped_clean"]) == ("waits", False)
+        rows, _ = foretold(tmp_path, cluster, 2)
+        assert rows[0]["effect"] == "waits"
+        cluster.start_node(1)
+        assert cluster.view(3).topics[TOPIC][0].leader == -1
+        # Now the last known leader is alone in that.
+        rows, _ = foretold(tmp_path, cluster, 2)
+        assert rows[0]["effect"] == "leads"
+        cluster.start_node(2)
+        cluster.wait_until_partitions(TOPIC, lambda p: p.leader == 2, TIMEOUT)
+        assert records_of(cluster, TOPIC, [0]) == {0: [numbered(n) for n in range(10)]}
+
+
+def _lose(cluster: KafkaCluster, broker: int) -> None:
+    cluster.kill(broker)
+    cluster.wait_until_fenced([broker], TIMEOUT)
 
 
 @pytest.fixture

@@ -1,0 +1,135 @@
+"""What the log directories of one broker tell before any other is asked."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kafka_unclean_recovery.before_start.disk import read_own_disk
+from kafka_unclean_recovery.before_start.replica import OwnDisk, wanted_of
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
+from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
+from kafka_unclean_recovery.log_dir.scan import every_partition
+from kafka_unclean_recovery.log_dir.watching import Unwatched
+
+TOPIC_ID = "version: 0\ntopic_id: AAAAAAAAQACAAAAAAAAAAQ"
+
+
+def log_dir(root: Path, name: str, cluster: str = "c", node: int = 1) -> Path:
+    directory = root / name
+    directory.mkdir()
+    lines = ("version=1", f"node.id={node}", f"cluster.id={cluster}")
+    (directory / "meta.properties").write_text("\n".join(lines) + "\n")
+    return directory
+
+
+def replica(directory: Path, name: str, metadata: str | None = TOPIC_ID) -> None:
+    made = directory / name
+    made.mkdir()
+    (made / "00000000000000000000.log").write_bytes(b"")
+    if metadata is not None:
+        (made / "partition.metadata").write_text(metadata)
+
+
+def read(*directories: Path) -> OwnDisk:
+    return read_own_disk(list(map(LocalLocation, directories)), every_partition, 1, Unwatched())
+
+
+def clean(directory: Path, text: str) -> None:
+    (directory / ".kafka_cleanshutdown").write_text(text)
+
+
+EPOCH_7, EPOCH_8 = (f'{{"version":0,"brokerEpoch":{epoch}}}' for epoch in (7, 8))
+
+
+@pytest.mark.parametrize(
+    ("files", "stopped_clean"),
+    [
+        ((EPOCH_7, EPOCH_7), True),
+        ((EPOCH_7, EPOCH_8), False),
+        ((EPOCH_7, None), False),
+        # Of before KIP-966: the controller is told of no epoch.
+        (("", ""), False),
+        (("nonsense", "nonsense"), False),
+    ],
+)
+def test_a_stop_is_clean_when_all_directories_tell_one_broker_epoch(
+    tmp_path: Path, files: tuple[str | None, ...], stopped_clean: bool
+) -> None:
+    directories = [log_dir(tmp_path, f"data{n}") for n in range(len(files))]
+    for directory, text in zip(directories, files, strict=True):
+        if text is not None:
+            clean(directory, text)
+    assert read(*directories).stopped_clean is stopped_clean
+
+
+def test_each_directory_is_of_its_kind_and_has_its_topic_id(tmp_path: Path) -> None:
+    data = log_dir(tmp_path, "data")
+    for name in (
+        "a-0",
+        f"a-1.{'0' * 32}-future",
+        f"a-2.{'0' * 32}-delete",
+        f"a-3.{'0' * 32}-stray",
+    ):
+        replica(data, name)
+    replica(data, "b-0", None)
+    replica(data, "c-0", "nonsense")
+    replica(data, "__cluster_metadata-0")
+    found = {str(each.topic_partition): each for each in read(data).replicas}
+    assert {name: each.kind for name, each in found.items()} == {
+        "a-0": DirectoryKind.LIVE,
+        "a-1": DirectoryKind.FUTURE,
+        "a-2": DirectoryKind.DELETED,
+        "a-3": DirectoryKind.STRAY,
+        "b-0": DirectoryKind.LIVE,
+        "c-0": DirectoryKind.LIVE,
+    }
+    assert found["a-0"].topic_id is not None
+    assert (found["b-0"].topic_id, found["b-0"].nameless) == (None, None)
+    assert found["c-0"].nameless is not None
+    assert [name for name, each in found.items() if each.log is not None] == ["a-0", "b-0", "c-0"]
+    asked = [str(tp) for tp in wanted_of(found.values())]
+    assert asked == ["a-0", "a-1", "b-0", "c-0"]
+
+
+def test_directories_of_two_clusters_are_refused_by_the_broker(tmp_path: Path) -> None:
+    disk = read(log_dir(tmp_path, "data1"), log_dir(tmp_path, "data2", cluster="d"))
+    assert disk.refused is not None
+    assert "is of cluster c" in disk.refused
+
+
+def test_directories_of_two_brokers_are_a_slip(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"is of broker 1, .* of broker 2"):
+        read(log_dir(tmp_path, "data1"), log_dir(tmp_path, "data2", node=2))
+
+
+LOCKING = """
+import fcntl, sys
+with open(sys.argv[1], "w") as lock:
+    fcntl.lockf(lock, fcntl.LOCK_EX)
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_broker_that_runs_leaves_nothing_to_foretell(tmp_path: Path) -> None:
+    data = log_dir(tmp_path, "data")
+    assert read(data).unsettled is None
+    holder = subprocess.Popen(
+        [sys.executable, "-c", LOCKING, str(data / ".lock")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        unsettled = read(data).unsettled
+    finally:
+        holder.communicate("", timeout=10)
+    assert unsettled is not None
+    assert f"a running process ({holder.pid}) holds {data}" in unsettled
