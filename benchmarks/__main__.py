@@ -33,6 +33,7 @@ ALL = (
     "report_page",
     "quorum_inspect",
     "ok_to_stop",
+    "watch",
 )
 BEGIN, END = "<!-- made by make bench -->\n", "<!-- end -->\n"
 

@@ -81,6 +81,20 @@ _kafka_unclean_recovery_ok_to_stop() {
     esac
     _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --brokers --rack --controllers --margin --max --wait-ms --after --save --what-if --format --metrics-file --log-format --help" -- "$cur")
 }
+_kafka_unclean_recovery_watch() {
+    local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
+    if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
+    case "$prev" in
+        --bootstrap-server) COMPREPLY=(); return ;;
+        --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --interval-ms) COMPREPLY=(); return ;;
+        --duration-ms) COMPREPLY=(); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+    esac
+    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --interval-ms --duration-ms --format --metrics-file --log-format --help" -- "$cur")
+}
 _kafka_unclean_recovery_explain() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
     if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
@@ -378,6 +392,7 @@ _kafka_unclean_recovery() {
         plan) _kafka_unclean_recovery_plan "$@"; return ;;
         doctor) _kafka_unclean_recovery_doctor "$@"; return ;;
         ok-to-stop) _kafka_unclean_recovery_ok_to_stop "$@"; return ;;
+        watch) _kafka_unclean_recovery_watch "$@"; return ;;
         explain) _kafka_unclean_recovery_explain "$@"; return ;;
         approve) _kafka_unclean_recovery_approve "$@"; return ;;
         aftercare) _kafka_unclean_recovery_aftercare "$@"; return ;;
@@ -415,7 +430,7 @@ _kafka_unclean_recovery() {
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
-    local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan doctor ok-to-stop explain approve aftercare before-start report salvage spark quorum emulator"
+    local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start report salvage spark quorum emulator"
     _kafka_unclean_recovery__reply < <(compgen -W "$commands --bootstrap-server --command-config --all-offline-partitions --path-to-json-file --show-replica-info --manual-recovery-output-file --automated-recovery --recovery-duration-ms --recovery-election-attempts --wait-for-brokers --format --yes --accept-loss --canary --wave-size --plan --require-approval --journal --ignore-journal --salvage-dir --allow-loss --resume --plan-output-file --replica-info-file --log-dirs --transport --election-method --replica-log-info-dialect --metrics-file --log-format --version --help" -- "$cur")
 }
 complete -o filenames -F _kafka_unclean_recovery kafka-unclean-recovery

@@ -71,6 +71,18 @@ _arguments \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--help[Show this message and exit]'
 return ;;
+watch)
+shift words; ((CURRENT--))
+_arguments \
+    '--bootstrap-server=[Brokers to contact first, to find the others]:value: ' \
+    '--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
+    '--interval-ms=[From the end of a look to the next, in milliseconds]:value: ' \
+    '--duration-ms=[End after this time, in milliseconds]:value: ' \
+    '--format=[Format of the result on stdout]:value:(table json)' \
+    '--metrics-file=[Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced]:file:_files' \
+    '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '--help[Show this message and exit]'
+return ;;
 explain)
 shift words; ((CURRENT--))
 _arguments \
@@ -329,7 +341,7 @@ _arguments \
 return ;;
 esac; fi
 _arguments \
-    '1:command:(scan-log-dirs plan doctor ok-to-stop explain approve aftercare before-start report salvage spark quorum emulator)' \
+    '1:command:(scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start report salvage spark quorum emulator)' \
     '(1)--bootstrap-server=[Brokers to contact first, to find the others; required unless a command is given]:value: ' \
     '(1)--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
     '(1)--all-offline-partitions[All partitions without a leader; give this or --path-to-json-file]' \

@@ -22,6 +22,7 @@ from kafka_unclean_recovery.formats.doctor import DoctorJson
 from kafka_unclean_recovery.formats.emulator import EmulatorCtlJson, EmulatorJson
 from kafka_unclean_recovery.formats.loss_by_topic import LossByTopicJson
 from kafka_unclean_recovery.formats.manual_recovery import ManualRecoveryJson
+from kafka_unclean_recovery.formats.margin import MarginJson
 from kafka_unclean_recovery.formats.ok_to_stop import (
     BackAfterStopJson,
     ObservationJson,
@@ -58,6 +59,7 @@ DOCUMENTS: Mapping[str, tuple[type, str]] = {
         ObservationJson,
         "What kafka-unclean-recovery ok-to-stop --save wrote, format 1",
     ),
+    "margin": (MarginJson, "What kafka-unclean-recovery watch prints, a line a look, format 1"),
     "ok-to-stop": (OkToStopJson, "What kafka-unclean-recovery ok-to-stop found, format 1"),
     "ok-to-stop-after": (
         BackAfterStopJson,

@@ -40,6 +40,7 @@ ALLOWED = {
     "doctor": {"cluster", "deadline", "files", "formats", "planning", "report", "transport"},
     "log_dir": {"files", "planning", "signals"},
     "quorum": {"cluster", "deadline", "files", "formats", "log_dir", "report"},
+    "margin": {"formats", "report"},
     "ok_to_stop": {"cluster", "deadline", "doctor", "emulator", "formats", "recovery", "report"},
     "stores": {"log_dir"},
     "salvage": {"files", "formats", "log_dir", "planning", "report"},

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
@@ -60,13 +61,28 @@ _SOURCES = {
 _Configs = Mapping[str, ConfigValue]
 
 
-class Look:
-    """One look at the cluster. Each question has a deadline."""
+@dataclass(frozen=True, slots=True)
+class Slowly:
+    """The answers that seldom change: of each broker, and of the topics of these names."""
 
-    def __init__(self, nodes: Nodes, reader: Reader) -> None:
+    names: frozenset[str]
+    hidden: Hidden
+    releases: Sequence[str | None]
+    min_isrs: _Configs
+    uncleans: _Configs
+    own_min_isrs: Mapping[int, int | None]
+    problems: Mapping[str, None]
+
+
+class Look:
+    """One look at the cluster. Each question has a deadline. kept: what an earlier look kept, which
+    is not asked again as long as the topics are the same."""
+
+    def __init__(self, nodes: Nodes, reader: Reader, kept: Slowly | None = None) -> None:
         self._nodes = nodes
         self._reader = reader
         self._problems: dict[str, None] = {}
+        self.kept = kept
 
     async def observation(self, now: Callable[[], str]) -> ObservationJson:
         """Return what is so. now: the time in ISO 8601, asked for at the end. Raises what
@@ -74,31 +90,43 @@ class Look:
         cluster, _ = await self._reader.cluster()
         listed = await self._topics()
         live = list(cluster.brokers.values())
-        voters, reassignments, hidden, releases = await asyncio.gather(
-            self._voters(), self._reassignments(), self._hidden(live, listed), self._releases(live)
+        voters, reassignments, slowly = await asyncio.gather(
+            self._voters(), self._reassignments(), self._slowly(live, listed)
         )
-        self._problems.update(dict.fromkeys(hidden.problems))
-        names = sorted(topic.name for topic in listed if topic.error == NONE)
-        min_isrs, uncleans = await asyncio.gather(
-            self._configs(names, MIN_ISR), self._configs(names, UNCLEAN)
-        )
+        # Whether a broker answers is only known of now.
+        silent = {} if slowly is self.kept else slowly.hidden.silent
+        self.kept = slowly
         topics = tuple(
-            _observed(topic, reassignments, min_isrs, uncleans)
+            _observed(topic, reassignments, slowly.min_isrs, slowly.uncleans)
             for topic in listed
             if topic.error != UNKNOWN_TOPIC_OR_PARTITION
         )
-        own = await self._own_min_isrs(live, topics)
         finalized = (await self._nodes.any(Deadline.after(_SECONDS))).finalized_features
         return ObservationJson(
             cluster_id=cluster.cluster_id,
             observed_at=now(),
-            release=_one(releases),
+            release=_one(slowly.releases),
             elr=_elr(finalized, topics),
-            brokers=_brokers(cluster, hidden.silent, own),
+            brokers=_brokers(cluster, silent, slowly.own_min_isrs),
             voters=voters,
             topics=topics,
-            problems=tuple(self._problems),
+            problems=tuple({**self._problems, **slowly.problems}),
         )
+
+    async def _slowly(self, live: Sequence[Broker], listed: Sequence[Topic]) -> Slowly:
+        names = frozenset(topic.name for topic in listed if topic.error == NONE)
+        if self.kept is not None and self.kept.names == names:
+            return self.kept
+        problems: dict[str, None] = {}
+        hidden, releases, min_isrs, uncleans = await asyncio.gather(
+            self._hidden(live, listed),
+            self._releases(live),
+            self._configs(sorted(names), MIN_ISR, problems),
+            self._configs(sorted(names), UNCLEAN, problems),
+        )
+        problems.update(dict.fromkeys(hidden.problems))
+        own = await self._own_min_isrs(live, min_isrs)
+        return Slowly(names, hidden, releases, min_isrs, uncleans, own, problems)
 
     async def _topics(self) -> list[Topic]:
         """Read the topics through a broker that is not behind, where that can be known."""
@@ -159,19 +187,19 @@ class Look:
 
         return await self._each(live, release)
 
-    async def _configs(self, names: Sequence[str], key: str) -> _Configs:
+    async def _configs(self, names: Sequence[str], key: str, problems: dict[str, None]) -> _Configs:
         try:
             connection = await self._nodes.any(Deadline.after(_SECONDS))
             return await topic_configs(connection, names, key, Deadline.after(_SECONDS))
         except (ConnectionFailed, NoBrokerReachable, RequestFailed) as error:
-            self._problems[f"{key} is not known: {error}"] = None
+            problems[f"{key} is not known: {error}"] = None
             return {}
 
     async def _own_min_isrs(
-        self, live: Sequence[Broker], topics: Sequence[ObservedTopicJson]
+        self, live: Sequence[Broker], min_isrs: _Configs
     ) -> dict[int, int | None]:
         """Ask each broker for its own value where a topic takes that: brokers' files may differ."""
-        sample = [topic.name for topic in topics if topic.min_isr_source in BY_BROKER][:1]
+        sample = [n for n, found in min_isrs.items() if _SOURCES.get(found.source) in BY_BROKER][:1]
         if not sample:
             return {}
 

@@ -118,6 +118,7 @@ def _stops(place: Path, where: tuple[str, ...], run: Callable[..., Any], found: 
     run(RECOVERY, "ok-to-stop", *where, "--brokers", "1", "--after")
     run(RECOVERY, "ok-to-stop", "--what-if", "seen.json", "--brokers", "1")
     found["files"].append(validated((place / "seen.json").read_text()))
+    run(RECOVERY, "watch", *where, "--duration-ms", "1")
 
 
 def _metadata_quorum(place: Path, run: Callable[..., Any], found: Said) -> None:

@@ -1,10 +1,11 @@
-"""Documents of `ok-to-stop`, whose bytes may not change."""
+"""Documents of `ok-to-stop` and `watch`, whose bytes may not change."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from kafka_unclean_recovery.files.codec import json_line
+from kafka_unclean_recovery.margin.margins import document, margins
 from kafka_unclean_recovery.ok_to_stop.answer import Question, answer
 from kafka_unclean_recovery.ok_to_stop.back import back
 from tests.ok_to_stop.observations import cluster, partition, topic
@@ -25,10 +26,12 @@ OBSERVED = cluster(
     voters={101: True, 102: None},
     problems=("reassignments are not known",),
 )
+_BEFORE = cluster(topic("orders", partition((1, 2)), partition((3, 1), number=1)))
 _QUESTION = Question(frozenset({1}), frozenset({101}), 1)
 
 OK_TO_STOP_WRITTEN: dict[str, Callable[[], str]] = {
     "cluster-observation": lambda: json_line(OBSERVED),
     "ok-to-stop": lambda: json_line(answer(OBSERVED, _QUESTION, {1, 3})),
+    "margin": lambda: json_line(document(OBSERVED, margins(_BEFORE))),
     "ok-to-stop-after": lambda: json_line(back(OBSERVED, frozenset({2}))),
 }

@@ -17,6 +17,7 @@ from kafka_unclean_recovery.cli.commands import (
     salvage,
     scan_log_dirs,
     spark,
+    watch,
 )
 from kafka_unclean_recovery.cli.commands import plan as plan_from_disks
 from kafka_unclean_recovery.cli.commands.unclean_recovery import NAME, new_app
@@ -33,6 +34,9 @@ app.command(doctor.NAME, short_help="Check that a recovery would work; nothing i
 )
 app.command(ok_to_stop.NAME, short_help="Tell whether brokers may be stopped.")(
     ok_to_stop.ok_to_stop
+)
+app.command(watch.NAME, short_help="Tell how many failures partitions stand, again and again.")(
+    watch.watch
 )
 app.command(explain.NAME, short_help="Explain a finding or a check of doctor.")(explain.explain)
 app.command(approve.NAME, short_help="Approve a plan as a second person.")(approve.approve)

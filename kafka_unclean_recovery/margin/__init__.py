@@ -1,0 +1,1 @@
+"""This package tells how many further failures the partitions of a cluster stand, look by look."""

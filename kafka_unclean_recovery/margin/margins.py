@@ -1,0 +1,136 @@
+"""How many further failures each partition stands; no I/O.
+
+Each failure counted is that of a broker in the ISR, since those are the ones that hurt. Members of
+the ELR are not counted on: one that lives and is not in the ISR may be shutting down.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from kafka_unclean_recovery.formats.margin import (
+    ChangeJson,
+    MarginJson,
+    OutOfSyncJson,
+    StandsJson,
+)
+from kafka_unclean_recovery.formats.ok_to_stop import (
+    ObservationJson,
+    ObservedPartitionJson,
+    ObservedTopicJson,
+)
+from kafka_unclean_recovery.model import NO_LEADER, TopicPartition
+from kafka_unclean_recovery.wording import and_more
+
+ALREADY = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Margin:
+    """The failures that a partition stands. blocked: before producers with acks=all are refused;
+    gone: before nobody leads, or somebody uncleanly; ALREADY where it is so. single: it has one
+    replica, so that it stands none and whoever made it knows."""
+
+    blocked: int
+    gone: int
+    unclean: bool
+    single: bool
+    isr: tuple[int, ...]
+    elr: tuple[int, ...]
+
+
+Margins = Mapping[TopicPartition, Margin]
+
+
+def margins(observation: ObservationJson) -> dict[TopicPartition, Margin]:
+    """Return the margin of each partition of which it is known."""
+    up = _up(observation)
+    return {
+        TopicPartition(topic.name, partition.partition): _margin(topic, partition, up)
+        for topic in observation.topics
+        if topic.problem is None
+        for partition in topic.partitions
+    }
+
+
+def _up(observation: ObservationJson) -> frozenset[int]:
+    return frozenset(b.id for b in observation.brokers if not b.fenced and b.silent is None)
+
+
+def _margin(
+    topic: ObservedTopicJson, partition: ObservedPartitionJson, up: frozenset[int]
+) -> Margin:
+    assert topic.min_isr is not None, "topics without a known value are left out"
+    live = len(up.intersection(partition.isr))
+    least = min(topic.min_isr, len(partition.replicas))
+    led = partition.leader != NO_LEADER
+    others = set(partition.replicas) - {*partition.isr, *partition.offline_replicas}
+    return Margin(
+        max(live - least, ALREADY) if led else ALREADY,
+        live - 1 if led else ALREADY,
+        bool(topic.unclean and others),
+        len(partition.replicas) == 1,
+        partition.isr,
+        partition.elr,
+    )
+
+
+def document(observation: ObservationJson, before: Margins | None) -> MarginJson:
+    """Return the margin of the cluster. before: the margins of the last look, None at the first."""
+    now = margins(observation)
+    total = sum(len(topic.partitions) for topic in observation.topics)
+    partitions = [partition for topic in observation.topics for partition in topic.partitions]
+    return MarginJson(
+        cluster_id=observation.cluster_id,
+        observed_at=observation.observed_at,
+        known=len(now),
+        not_known=total - len(now),
+        stands=tuple(_stands(now)),
+        single_replicas=sum(each.single for each in now.values()),
+        elr_partitions=sum(bool(partition.elr) for partition in partitions),
+        elr_members=sum(len(partition.elr) for partition in partitions),
+        out_of_sync=tuple(_out_of_sync(observation)),
+        down=tuple(sorted({r for p in partitions for r in p.replicas} - _up(observation))),
+        changes=() if before is None else tuple(_changes(before, now)),
+        problems=(*observation.problems, *_of_topics(observation)),
+    )
+
+
+def _of_topics(observation: ObservationJson) -> Iterator[str]:
+    """Yield one sentence for all topics of which something is not known."""
+    named = [f"{topic.name}: {topic.problem}" for topic in observation.topics if topic.problem]
+    if named:
+        yield f"{named[0]}{and_more(named)}"
+
+
+def _stands(now: Margins) -> Iterator[StandsJson]:
+    counted = [each for each in now.values() if not each.single or each.gone == ALREADY]
+    blocked = Counter(each.blocked for each in counted)
+    yield from (StandsJson("blocked", *row) for row in sorted(blocked.items()))
+    gone = Counter((each.unclean, each.gone) for each in counted)
+    for (unclean, failures), count in sorted(gone.items()):
+        yield StandsJson("unclean" if unclean else "offline", failures, count)
+
+
+def _out_of_sync(observation: ObservationJson) -> Iterator[OutOfSyncJson]:
+    """Yield the live brokers with replicas that are not in the ISR, the hungriest first."""
+    up = _up(observation)
+    lacking = Counter(
+        replica
+        for topic in observation.topics
+        for partition in topic.partitions
+        for replica in partition.replicas
+        if replica in up and replica not in partition.isr
+    )
+    yield from (OutOfSyncJson(*row) for row in sorted(lacking.items(), key=lambda r: (-r[1], r[0])))
+
+
+def _changes(before: Margins, now: Margins) -> Iterator[ChangeJson]:
+    for key, margin in now.items():
+        was = before.get(key)
+        if was is not None and (was.blocked, was.gone) != (margin.blocked, margin.gone):
+            yield ChangeJson(
+                key.topic, key.partition, was.blocked, margin.blocked, margin.isr, margin.elr
+            )

@@ -1,0 +1,95 @@
+"""The margin as lines for a terminal and as metrics; no I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from kafka_unclean_recovery.formats.margin import ChangeJson, MarginJson
+from kafka_unclean_recovery.margin.margins import ALREADY
+from kafka_unclean_recovery.report.prometheus import Metric, Sample, gauge
+from kafka_unclean_recovery.wording import count_text, ids_text, one_line
+
+_SHOWN = 10
+_PREFIX = "kafka_unclean_recovery_margin"
+_NOW = {
+    "blocked": "writes with acks=all are refused",
+    "offline": "nobody leads",
+    "unclean": "an unclean leader, and records are lost",
+}
+
+
+def render_margin(found: MarginJson, first: bool) -> str:
+    """Return the whole at the first look, and then what changed, for as long as anything does."""
+    lines = _whole(found) if first else _changed(found)
+    return "".join(f"{found.observed_at} {one_line(line)}\n" for line in lines)
+
+
+def _whole(found: MarginJson) -> Iterator[str]:
+    yield f"cluster {found.cluster_id}: {count_text(found.known, 'partition')}"
+    for row in found.stands:
+        count = count_text(row.partitions, "partition")
+        if row.failures == ALREADY:
+            yield f"{count}: {_NOW[row.before]}"
+        else:
+            more = count_text(row.failures, "more failure")
+            yield f"{count}: {more}, and the next: {_NOW[row.before]}"
+    yield from _rest(found)
+
+
+def _changed(found: MarginJson) -> Iterator[str]:
+    for change in islice(found.changes, _SHOWN):
+        yield _change(change)
+    if len(found.changes) > _SHOWN:
+        yield f"and {len(found.changes) - _SHOWN} more partitions, which --format json lists"
+    yield from _rest(found)
+
+
+def _change(change: ChangeJson) -> str:
+    elr = f", ELR {ids_text(change.elr)}" if change.elr else ""
+    return (
+        f"{change.topic}-{change.partition}: {_margin_text(change.stands)}, before it"
+        f" {_margin_text(change.was)}; ISR {ids_text(change.isr)}{elr}"
+    )
+
+
+def _margin_text(failures: int) -> str:
+    return "blocked" if failures == ALREADY else f"stands {failures}"
+
+
+def _rest(found: MarginJson) -> Iterator[str]:
+    if found.single_replicas:
+        yield f"{count_text(found.single_replicas, 'partition')} with one replica"
+    if found.elr_partitions:
+        yield (
+            f"{count_text(found.elr_partitions, 'partition')} with"
+            f" {count_text(found.elr_members, 'member')} of the ELR"
+        )
+    if found.down:
+        yield f"brokers that are down: {ids_text(found.down)}"
+    for row in found.out_of_sync:
+        yield f"broker {row.broker} lives, and {row.replicas} of its replicas are not in the ISR"
+    if found.not_known:
+        yield f"not known of {count_text(found.not_known, 'partition')}"
+    yield from (f"not known: {problem}" for problem in found.problems)
+
+
+def margin_metrics(found: MarginJson) -> list[Metric]:
+    """Return the figures; -1 failures is a partition that is blocked or offline already."""
+    stands = tuple(
+        Sample(float(row.partitions), {"before": row.before, "failures": str(row.failures)})
+        for row in found.stands
+    )
+    starving = tuple(
+        Sample(float(row.replicas), {"broker": str(row.broker)}) for row in found.out_of_sync
+    )
+    helps = "Partitions by how many further failures they stand, and what comes then."
+    return [
+        Metric(f"{_PREFIX}_partitions", helps, stands),
+        gauge(f"{_PREFIX}_partitions_unknown", "Partitions not known of.", found.not_known),
+        gauge(f"{_PREFIX}_elr_partitions", "Partitions with an ELR.", found.elr_partitions),
+        gauge(f"{_PREFIX}_elr_members", "Replicas in ELRs.", found.elr_members),
+        gauge(f"{_PREFIX}_brokers_down", "Brokers that are down.", len(found.down)),
+        Metric(f"{_PREFIX}_out_of_sync_replicas", "Not in the ISR, of live brokers.", starving),
+        gauge(f"{_PREFIX}_problems", "Things that could not be read.", len(found.problems)),
+    ]

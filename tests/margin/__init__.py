@@ -1,0 +1,1 @@
+"""watch: how many further failures partitions stand."""

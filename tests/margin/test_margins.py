@@ -1,0 +1,104 @@
+"""The margin of clusters made by hand, and what is told of its changes."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_unclean_recovery.formats.ok_to_stop import ObservedTopicJson
+from kafka_unclean_recovery.margin.margins import ALREADY, document, margins
+from kafka_unclean_recovery.margin.text import margin_metrics, render_margin
+from kafka_unclean_recovery.model import TopicPartition
+from tests.ok_to_stop.observations import cluster, partition, topic
+
+T0 = TopicPartition("t", 0)
+
+
+@pytest.mark.parametrize(
+    ("of", "blocked", "gone"),
+    [
+        (topic("t", partition((1, 2, 3)), min_isr=2), 1, 2),
+        (topic("t", partition((1, 2, 3)), min_isr=3), 0, 2),
+        (topic("t", partition((1, 2)), min_isr=3), 0, 1),
+        (topic("t", partition((1, 2, 3), (1, 2)), min_isr=3), ALREADY, 1),
+        (topic("t", partition((1, 2, 3), (1,), (2,)), min_isr=2), ALREADY, 0),
+        (topic("t", partition((1, 2), (), (1,)), min_isr=1), ALREADY, ALREADY),
+        (topic("t", partition((1,)), min_isr=1), 0, 0),
+    ],
+)
+def test_failures_that_a_partition_stands(of: ObservedTopicJson, blocked: int, gone: int) -> None:
+    found = margins(cluster(of))[T0]
+    assert (found.blocked, found.gone) == (blocked, gone)
+
+
+def test_a_broker_that_is_down_is_none_to_count_on() -> None:
+    of = topic("t", partition((1, 2, 3)), min_isr=1)
+    assert margins(cluster(of, fenced=(2,)))[T0].blocked == 1
+    assert margins(cluster(of, silent={2: "timed out"}))[T0].blocked == 1
+    assert margins(cluster(of, brokers=(1, 3)))[T0].blocked == 1
+
+
+def test_an_unclean_leader_is_what_comes_next_where_one_may() -> None:
+    lags = partition((1, 2), (1,))
+    assert margins(cluster(topic("t", lags, unclean=True)))[T0].unclean
+    assert not margins(cluster(topic("t", lags)))[T0].unclean
+    assert not margins(cluster(topic("t", partition((1, 2)), unclean=True)))[T0].unclean
+
+
+def test_what_is_not_known_is_counted_as_that() -> None:
+    hidden = topic("h", partition((1, 2)), min_isr=None, problem="grant Topic:DESCRIBE_CONFIGS")
+    found = document(cluster(hidden, topic("t", partition((1, 2)))), None)
+    assert (found.known, found.not_known) == (1, 1)
+    assert found.problems == ("h: grant Topic:DESCRIBE_CONFIGS",)
+
+
+def test_only_changes_are_told_after_the_first_look() -> None:
+    before = cluster(topic("t", partition((1, 2, 3)), partition((2, 3, 4), number=1), min_isr=2))
+    thin = partition((1, 2, 3), (1, 2), (3,))
+    after = cluster(topic("t", thin, partition((2, 3, 4), number=1), min_isr=2))
+    found = document(after, margins(before))
+    assert [(c.topic, c.partition, c.was, c.stands) for c in found.changes] == [("t", 0, 1, 0)]
+    assert [(o.broker, o.replicas) for o in found.out_of_sync] == [(3, 1)]
+    assert (found.elr_partitions, found.elr_members) == (1, 1)
+    text = render_margin(found, first=False)
+    assert "t-0: stands 0, before it stands 1; ISR 1,2, ELR 3\n" in text
+    assert "t-1" not in text
+    assert "broker 3 lives, and 1 of its replicas are not in the ISR" in text
+
+
+def test_partitions_of_one_replica_are_apart_as_long_as_they_live() -> None:
+    """Else an alert on them never ends."""
+    found = document(cluster(topic("t", partition((1,)), partition((2,), (), number=1))), None)
+    assert found.single_replicas == 2
+    assert [(row.before, row.failures, row.partitions) for row in found.stands] == [
+        ("blocked", ALREADY, 1),
+        ("offline", ALREADY, 1),
+    ]
+
+
+def test_a_whole_rack_is_told_in_few_lines() -> None:
+    before = cluster(topic("t", *(partition((1, 2, 3), number=n) for n in range(50)), min_isr=2))
+    lost = tuple(partition((1, 2, 3), (1, 2), number=n) for n in range(50))
+    text = render_margin(document(cluster(topic("t", *lost, min_isr=2)), margins(before)), False)
+    assert text.count("stands 0") == 10
+    assert "and 40 more partitions, which --format json lists" in text
+
+
+def test_the_first_look_is_told_whole() -> None:
+    text = render_margin(document(cluster(topic("t", partition((1, 2, 3)), min_isr=2)), None), True)
+    assert "1 partition: 1 more failure, and the next: writes with acks=all are refused\n" in text
+    assert "1 partition: 2 more failures, and the next: nobody leads\n" in text
+
+
+def test_the_metrics_tell_what_comes_next() -> None:
+    of = topic("t", partition((1, 2, 3), (1, 2)), min_isr=3)
+    told = {
+        (metric.name.removeprefix("kafka_unclean_recovery_margin_"), *sample.labels.values()): (
+            sample.value
+        )
+        for metric in margin_metrics(document(cluster(of), None))
+        for sample in metric.samples
+    }
+    assert told["partitions", "blocked", "-1"] == 1
+    assert told["partitions", "offline", "1"] == 1
+    assert told["out_of_sync_replicas", "3"] == 1
+    assert told["brokers_down",] == 0

@@ -1,0 +1,112 @@
+"""`watch` on an emulated cluster: lines on change, its metrics, what it asks, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_unclean_recovery.emulator import Cluster, Options
+from kafka_unclean_recovery.emulator.listener.intercepts import Close, Delay, Interception
+from tests.cli.in_process import RECOVERY, invoke
+from tests.cli.run import RECOVERY as MODULE
+from tests.cli.run import command_line
+from tests.cli.test_bad_input import CHANGING
+from tests.schemas import validated
+
+ASKED_ONCE = ("DescribeConfigs", "DescribeLogDirs")
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    with Cluster(Options(brokers=3)) as cluster:
+        cluster.create_topic("orders", assignment=[(1, 2, 3)], configs={"min.insync.replicas": "2"})
+        yield cluster
+
+
+@contextmanager
+def _watching(cluster: Cluster, *flags: str) -> Iterator[subprocess.Popen[str]]:
+    where = ("--bootstrap-server", cluster.bootstrap_servers, "--interval-ms", "100")
+    process = subprocess.Popen(
+        command_line(MODULE, "watch", *where, *flags),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _looks(cluster: Cluster) -> Interception:
+    return cluster.intercept("DescribeTopicPartitions", Delay(0.0), times=10**6)
+
+
+def _wait_for_looks(cluster: Cluster, looks: Interception, more: int) -> None:
+    wanted = len(looks.requests) + more
+    cluster.wait_until(lambda _: len(looks.requests) >= wanted, 60.0)
+
+
+def test_a_change_is_a_line_and_nothing_else_is(cluster: Cluster, tmp_path: Path) -> None:
+    looks, metrics = _looks(cluster), tmp_path / "watch.prom"
+    with _watching(cluster, "--format", "json", "--metrics-file", str(metrics)) as process:
+        assert process.stdout is not None
+        first: Any = validated(process.stdout.readline())
+        assert first["changes"] == []
+        _wait_for_looks(cluster, looks, 5)
+        cluster.kill(3)
+        cluster.wait_until(lambda e: e.state.brokers[3].fenced)
+        told = [validated(process.stdout.readline())]
+        while not told[-1]["changes"]:
+            told.append(validated(process.stdout.readline()))
+        (change,) = told[-1]["changes"]
+        assert (change["topic"], change["was"], change["stands"]) == ("orders", 1, 0)
+        _wait_for_looks(cluster, looks, 3)
+        assert 'before="blocked",failures="0"} 1' in metrics.read_text()
+        process.send_signal(signal.SIGTERM)
+        rest, _ = process.communicate(timeout=60)
+        assert process.returncode == 143
+    # The broker's end may be seen in two steps; but not in as many as there were looks.
+    assert len(told) + len(rest.splitlines()) <= 3
+
+
+def test_what_seldom_changes_is_asked_seldom(cluster: Cluster) -> None:
+    looks = _looks(cluster)
+    seldom = {api: cluster.intercept(api, Delay(0.0), times=10**6) for api in ASKED_ONCE}
+    changing = [cluster.intercept(api, Delay(0.0), times=10**6) for api in CHANGING]
+    with _watching(cluster):
+        _wait_for_looks(cluster, looks, 3)
+        before = {api: len(rule.requests) for api, rule in seldom.items()}
+        _wait_for_looks(cluster, looks, 10)
+        assert {api: len(rule.requests) for api, rule in seldom.items()} == before
+        # A topic more: its configs are asked.
+        cluster.create_topic("more", assignment=[(1, 2, 3)])
+        asked = seldom["DescribeConfigs"]
+        cluster.wait_until(lambda _: len(asked.requests) > before["DescribeConfigs"], 60.0)
+    assert sum(len(rule.requests) for rule in changing) == 0
+
+
+def test_a_look_that_fails_is_said_once_and_does_not_end_it(cluster: Cluster) -> None:
+    failing = cluster.intercept("DescribeTopicPartitions", Close(carried_out=False), times=40)
+    with _watching(cluster) as process:
+        cluster.wait_until(lambda _: len(failing.requests) == 40, 60.0)
+        _wait_for_looks(cluster, _looks(cluster), 2)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert said.count("looks fail, and go on") == 1
+    assert said.count("looks succeed again") == 1
+
+
+def test_it_ends_when_its_time_is_over(cluster: Cluster) -> None:
+    where = ("--bootstrap-server", cluster.bootstrap_servers)
+    done = invoke(RECOVERY, "watch", *where, "--duration-ms", "1", "--format", "json")
+    assert done.code == 0
+    assert json.loads(done.stdout)["known"] == 1
