@@ -100,8 +100,8 @@ def _stray(broker: int, path: str) -> Finding:
     return Finding(
         "stray_directory",
         Severity.NOTICE,
-        f"broker {broker} put a replica aside that was not assigned to it any more, and will"
-        f" delete it: {path}; it is not looked at",
+        f"broker {broker} put a replica aside that was not assigned to it any more, and keeps it:"
+        f" {path}; it is not looked at",
     )
 
 
