@@ -15,7 +15,7 @@ from tests.real.records import create_topic
 from tests.real.releases import TESTED
 from tests.real.stopped_states import states
 
-ROUNDS = 3
+ROUNDS = 2
 MIN_ISR = "min.insync.replicas"
 
 
