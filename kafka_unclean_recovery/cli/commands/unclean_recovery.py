@@ -45,7 +45,8 @@ class Options:
 
     The command reads how far the log of every surviving replica goes, chooses the leader, and with
     --automated-recovery elects exactly that leader (KIP-1275, on the Kafka of today). Of the
-    commands below, only doctor, salvage replay, before-start and aftercare contact a cluster.
+    commands below, only doctor, ok-to-stop, watch, before-start, aftercare, quorum, salvage replay
+    and salvage offsets contact a cluster.
     """
 
     bootstrap_server: Annotated[
