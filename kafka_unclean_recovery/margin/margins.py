@@ -77,9 +77,9 @@ def _margin(
     )
 
 
-def document(observation: ObservationJson, before: Margins | None) -> MarginJson:
-    """Return the margin of the cluster. before: the margins of the last look, None at the first."""
-    now = margins(observation)
+def document(observation: ObservationJson, now: Margins, before: Margins | None) -> MarginJson:
+    """Return the margin of the cluster. now: of its partitions; before: the same at the last look,
+    None at the first."""
     total = sum(len(topic.partitions) for topic in observation.topics)
     partitions = [partition for topic in observation.topics for partition in topic.partitions]
     return MarginJson(

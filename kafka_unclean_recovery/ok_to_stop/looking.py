@@ -34,6 +34,10 @@ from kafka_unclean_recovery.cluster.wire.errors import (
 )
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.doctor.releases import ELR_VERSION, METADATA_VERSION, release_of
+from kafka_unclean_recovery.emulator.controller.state import (
+    MIN_INSYNC_REPLICAS,
+    UNCLEAN_LEADER_ELECTION_ENABLE,
+)
 from kafka_unclean_recovery.formats.ok_to_stop import (
     ObservationJson,
     ObservedBrokerJson,
@@ -46,8 +50,6 @@ from kafka_unclean_recovery.ok_to_stop.prediction import BY_BROKER
 from kafka_unclean_recovery.recovery.hidden_topics import Hidden, hidden_topics, not_looked
 
 T = TypeVar("T")
-MIN_ISR = "min.insync.replicas"
-UNCLEAN = "unclean.leader.election.enable"
 _SECONDS = 10.0
 _NO_QUORUM = "no controller leads the quorum, as far as brokers tell: nobody would be elected"
 _UNKNOWN = "unknown"
@@ -121,8 +123,8 @@ class Look:
         hidden, releases, min_isrs, uncleans = await asyncio.gather(
             self._hidden(live, listed),
             self._releases(live),
-            self._configs(sorted(names), MIN_ISR, problems),
-            self._configs(sorted(names), UNCLEAN, problems),
+            self._configs(sorted(names), MIN_INSYNC_REPLICAS, problems),
+            self._configs(sorted(names), UNCLEAN_LEADER_ELECTION_ENABLE, problems),
         )
         problems.update(dict.fromkeys(hidden.problems))
         own = await self._own_min_isrs(live, min_isrs)
@@ -204,7 +206,7 @@ class Look:
             return {}
 
         async def own(connection: Connection, deadline: Deadline) -> int | None:
-            found = await topic_configs(connection, sample, MIN_ISR, deadline)
+            found = await topic_configs(connection, sample, MIN_INSYNC_REPLICAS, deadline)
             return _number(found.get(sample[0]))
 
         values = await self._each(live, own)
@@ -267,9 +269,9 @@ def _observed(
         problem = f"partition {lacking} is missing in the answer; look again"
     elif number is None or flag not in ("true", "false"):
         problem = (
-            _config_problem(MIN_ISR, min_isr)
+            _config_problem(MIN_INSYNC_REPLICAS, min_isr)
             if number is None
-            else _config_problem(UNCLEAN, unclean)
+            else _config_problem(UNCLEAN_LEADER_ELECTION_ENABLE, unclean)
         )
     source = _UNKNOWN if min_isr is None else _SOURCES.get(min_isr.source, _UNKNOWN)
     return ObservedTopicJson(

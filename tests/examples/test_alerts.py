@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 from kafka_unclean_recovery.formats.margin import MarginJson
-from kafka_unclean_recovery.margin.margins import document
 from kafka_unclean_recovery.margin.text import margin_metrics
 from kafka_unclean_recovery.report.run_metrics import run_metrics
+from tests.margin.looks import looked
 from tests.ok_to_stop.observations import cluster, partition, topic
 
 RULES = Path(__file__).parents[2] / "examples" / "prometheus" / "alerts.yaml"
@@ -35,7 +35,7 @@ def _seen() -> MarginJson:
         topic("unclean", lags, unclean=True),
         topic("well", partition((1, 2, 3))),
     )
-    return document(cluster(*topics), None)
+    return looked(cluster(*topics))
 
 
 @pytest.mark.parametrize("rule", _rules(), ids=lambda rule: rule["alert"])

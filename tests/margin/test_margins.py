@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from kafka_unclean_recovery.formats.ok_to_stop import ObservedTopicJson
-from kafka_unclean_recovery.margin.margins import ALREADY, document, margins
+from kafka_unclean_recovery.margin.margins import ALREADY, margins
 from kafka_unclean_recovery.margin.text import margin_metrics, render_margin
 from kafka_unclean_recovery.model import TopicPartition
+from tests.margin.looks import looked
 from tests.ok_to_stop.observations import cluster, partition, topic
 
 T0 = TopicPartition("t", 0)
@@ -46,7 +47,7 @@ def test_an_unclean_leader_is_what_comes_next_where_one_may() -> None:
 
 def test_what_is_not_known_is_counted_as_that() -> None:
     hidden = topic("h", partition((1, 2)), min_isr=None, problem="grant Topic:DESCRIBE_CONFIGS")
-    found = document(cluster(hidden, topic("t", partition((1, 2)))), None)
+    found = looked(cluster(hidden, topic("t", partition((1, 2)))))
     assert (found.known, found.not_known) == (1, 1)
     assert found.problems == ("h: grant Topic:DESCRIBE_CONFIGS",)
 
@@ -55,7 +56,7 @@ def test_only_changes_are_told_after_the_first_look() -> None:
     before = cluster(topic("t", partition((1, 2, 3)), partition((2, 3, 4), number=1), min_isr=2))
     thin = partition((1, 2, 3), (1, 2), (3,))
     after = cluster(topic("t", thin, partition((2, 3, 4), number=1), min_isr=2))
-    found = document(after, margins(before))
+    found = looked(after, before)
     assert [(c.topic, c.partition, c.was, c.stands) for c in found.changes] == [("t", 0, 1, 0)]
     assert [(o.broker, o.replicas) for o in found.out_of_sync] == [(3, 1)]
     assert (found.elr_partitions, found.elr_members) == (1, 1)
@@ -67,7 +68,7 @@ def test_only_changes_are_told_after_the_first_look() -> None:
 
 def test_partitions_of_one_replica_are_apart_as_long_as_they_live() -> None:
     """Else an alert on them never ends."""
-    found = document(cluster(topic("t", partition((1,)), partition((2,), (), number=1))), None)
+    found = looked(cluster(topic("t", partition((1,)), partition((2,), (), number=1))))
     assert found.single_replicas == 2
     assert [(row.before, row.failures, row.partitions) for row in found.stands] == [
         ("blocked", ALREADY, 1),
@@ -78,13 +79,13 @@ def test_partitions_of_one_replica_are_apart_as_long_as_they_live() -> None:
 def test_a_whole_rack_is_told_in_few_lines() -> None:
     before = cluster(topic("t", *(partition((1, 2, 3), number=n) for n in range(50)), min_isr=2))
     lost = tuple(partition((1, 2, 3), (1, 2), number=n) for n in range(50))
-    text = render_margin(document(cluster(topic("t", *lost, min_isr=2)), margins(before)), False)
+    text = render_margin(looked(cluster(topic("t", *lost, min_isr=2)), before), False)
     assert text.count("stands 0") == 10
     assert "and 40 more partitions, which --format json lists" in text
 
 
 def test_the_first_look_is_told_whole() -> None:
-    text = render_margin(document(cluster(topic("t", partition((1, 2, 3)), min_isr=2)), None), True)
+    text = render_margin(looked(cluster(topic("t", partition((1, 2, 3)), min_isr=2))), True)
     assert "1 partition: 1 more failure, and the next: writes with acks=all are refused\n" in text
     assert "1 partition: 2 more failures, and the next: nobody leads\n" in text
 
@@ -95,7 +96,7 @@ def test_the_metrics_tell_what_comes_next() -> None:
         (metric.name.removeprefix("kafka_unclean_recovery_margin_"), *sample.labels.values()): (
             sample.value
         )
-        for metric in margin_metrics(document(cluster(of), None))
+        for metric in margin_metrics(looked(cluster(of)))
         for sample in metric.samples
     }
     assert told["partitions", "blocked", "-1"] == 1

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kafka_unclean_recovery.files.codec import json_line
-from kafka_unclean_recovery.margin.margins import document, margins
 from kafka_unclean_recovery.ok_to_stop.answer import Question, answer
 from kafka_unclean_recovery.ok_to_stop.back import back
+from tests.margin.looks import looked
 from tests.ok_to_stop.observations import cluster, partition, topic
 
 OBSERVED = cluster(
@@ -32,6 +32,6 @@ _QUESTION = Question(frozenset({1}), frozenset({101}), 1)
 OK_TO_STOP_WRITTEN: dict[str, Callable[[], str]] = {
     "cluster-observation": lambda: json_line(OBSERVED),
     "ok-to-stop": lambda: json_line(answer(OBSERVED, _QUESTION, {1, 3})),
-    "margin": lambda: json_line(document(OBSERVED, margins(_BEFORE))),
+    "margin": lambda: json_line(looked(OBSERVED, _BEFORE)),
     "ok-to-stop-after": lambda: json_line(back(OBSERVED, frozenset({2}))),
 }

@@ -44,13 +44,14 @@ class _Told:
         self._last: MarginJson | None = None
 
     def tell(self, seen: ObservationJson) -> None:
-        found = document(seen, self._margins)
+        now = margins(seen)
+        found = document(seen, now, self._margins)
         metrics_file.found(margin_metrics(found))
         metrics_file.write_pass()
         if self._last is None or _differs(self._last, found):
             text = json_line(found) if self._json else render_margin(found, self._last is None)
             self._console.artefact(text)
-        self._margins, self._last = margins(seen), found
+        self._margins, self._last = now, found
 
 
 def _differs(last: MarginJson, found: MarginJson) -> bool:
