@@ -12,24 +12,16 @@ from pathlib import Path
 
 from benchmarks.compared import at_most
 from benchmarks.measure import Cost, jvm_script, ours, run, summary
-from benchmarks.rack_outage import cluster, line
-from tests.real.cache import CACHE, quick_scratch
+from benchmarks.rack_outage import rack_lost
 
 BROKERS, PARTITIONS = 100, 10_000
 RUNS = 3
-MEMORY_NEEDED = 4 << 30
 RELEASE = "4.3.1"
 
 
 def main(arguments: list[str]) -> None:
     brokers, partitions = map(int, arguments) if arguments else (BROKERS, PARTITIONS)
-    with (
-        quick_scratch(CACHE, MEMORY_NEEDED) as scratch,
-        cluster(scratch / "cluster", brokers, partitions) as process,
-    ):
-        # It loses a rack then, which is what the answer is asked about.
-        line(process), line(process)
-        servers = line(process).strip()
+    with rack_lost(brokers, partitions) as (servers, scratch):
         where = ("--bootstrap-server", servers)
         saved = scratch / "seen.json"
         live = (*where, "--brokers", "2", "--format", "json")

@@ -32,10 +32,10 @@ def main(arguments: list[str]) -> None:
     partitions = int(arguments[0]) if arguments else PARTITIONS
     with (
         quick_scratch(CACHE, MEMORY_NEEDED) as scratch,
-        cluster(scratch / "cluster", BROKERS, partitions) as process,
+        _cluster(scratch / "cluster", BROKERS, partitions) as process,
     ):
-        up, lost = (json.loads(line(process)) for _ in range(2))
-        servers = line(process).strip()
+        up, lost = (json.loads(_line(process)) for _ in range(2))
+        servers = _line(process).strip()
         flags = ("--all-offline-partitions", "--automated-recovery", "--yes")
         recovered = run(ours("kafka-unclean-recovery", "--bootstrap-server", servers, *flags))
         left = _offline(servers)
@@ -63,7 +63,7 @@ def _rows(
 
 
 @contextmanager
-def cluster(directory: Path, brokers: int, partitions: int) -> Iterator[subprocess.Popen[str]]:
+def _cluster(directory: Path, brokers: int, partitions: int) -> Iterator[subprocess.Popen[str]]:
     """Killed at the end, for a stop in order would lead each partition elsewhere many times."""
     command = (sys.executable, "-m", "benchmarks.rack_process", str(directory))
     process = subprocess.Popen(
@@ -79,7 +79,18 @@ def cluster(directory: Path, brokers: int, partitions: int) -> Iterator[subproce
         process.communicate()
 
 
-def line(process: subprocess.Popen[str]) -> str:
+@contextmanager
+def rack_lost(brokers: int, partitions: int) -> Iterator[tuple[str, Path]]:
+    """Give the bootstrap servers of a cluster that has lost a rack, and room for files."""
+    with (
+        quick_scratch(CACHE, MEMORY_NEEDED) as scratch,
+        _cluster(scratch / "cluster", brokers, partitions) as process,
+    ):
+        _, _, servers = (_line(process) for _ in range(3))
+        yield servers.strip(), scratch
+
+
+def _line(process: subprocess.Popen[str]) -> str:
     assert process.stdout is not None
     return process.stdout.readline()
 

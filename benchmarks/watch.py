@@ -10,23 +10,16 @@ import sys
 
 from benchmarks.compared import at_most
 from benchmarks.measure import Cost, jvm_script, ours, run, summary
-from benchmarks.rack_outage import cluster, line
-from tests.real.cache import CACHE, quick_scratch
+from benchmarks.rack_outage import rack_lost
 
 BROKERS, PARTITIONS = 100, 10_000
 INTERVAL_MS, SHORT_MS, LONG_MS = 1_000, 5_000, 25_000
-MEMORY_NEEDED = 4 << 30
 RELEASE = "4.3.1"
 
 
 def main(arguments: list[str]) -> None:
     brokers, partitions = map(int, arguments) if arguments else (BROKERS, PARTITIONS)
-    with (
-        quick_scratch(CACHE, MEMORY_NEEDED) as scratch,
-        cluster(scratch / "cluster", brokers, partitions) as process,
-    ):
-        line(process), line(process)
-        servers = line(process).strip()
+    with rack_lost(brokers, partitions) as (servers, _):
         short, long = (_watched(servers, duration) for duration in (SHORT_MS, LONG_MS))
         where = ("--bootstrap-server", servers)
         described = run(jvm_script(RELEASE, "kafka-topics", *where, "--describe"))
