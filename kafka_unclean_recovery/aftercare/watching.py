@@ -6,12 +6,10 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from kafka_unclean_recovery.aftercare.result import Aftercare
-from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
-from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, NoBrokerReachable
+from kafka_unclean_recovery.cluster.reading import FAILURES, will_not_pass
 from kafka_unclean_recovery.deadline import Deadline
 
 IN_A_ROW = 3
-_PASSING = (ConnectionFailed, NoBrokerReachable, RequestFailed)
 
 
 async def watch(
@@ -27,8 +25,8 @@ async def watch(
     while True:
         try:
             found = await look()
-        except _PASSING as error:
-            if not isinstance(error, RequestFailed) and error.is_authentication:
+        except FAILURES as error:
+            if will_not_pass(error):
                 raise
             over = 0
             tell(error)

@@ -16,7 +16,7 @@ from kafka_unclean_recovery.before_start.replica import OwnDisk, wanted_of
 from kafka_unclean_recovery.before_start.result import BeforeStart, foretell
 from kafka_unclean_recovery.before_start.verdict import Known
 from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.reading import Reader
+from kafka_unclean_recovery.cluster.reading import FAILURES, Reader
 from kafka_unclean_recovery.cluster.requests.configs import topic_configs
 from kafka_unclean_recovery.cluster.requests.describe import (
     Described,
@@ -31,7 +31,7 @@ from kafka_unclean_recovery.cluster.wire.error_codes import (
     TOPIC_AUTHORIZATION_FAILED,
     error_name,
 )
-from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, NoBrokerReachable
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import (
     Broker,
@@ -45,7 +45,6 @@ from kafka_unclean_recovery.transport import ReplicaLogSource
 
 _UNCLEAN = "unclean.leader.election.enable"
 _NOT_ALLOWED = error_name(TOPIC_AUTHORIZATION_FAILED)
-_FAILURES = (ConnectionFailed, NoBrokerReachable, RequestFailed)
 _Logs = dict[TopicPartition, dict[int, ReplicaLog]]
 
 
@@ -130,7 +129,7 @@ async def _with_reassignments(
         return {}
     try:
         reassignments = await reader.reassignments()
-    except _FAILURES as error:
+    except FAILURES as error:
         code = error.code if isinstance(error, RequestFailed) else None
         grant = "; grant Cluster:DESCRIBE" if code == CLUSTER_AUTHORIZATION_FAILED else ""
         seen.unknown.append(
@@ -227,7 +226,7 @@ async def _ask_configs(means: Looking, topics: Sequence[str], seen: _Seen) -> No
     try:
         connection = await means.nodes.any(deadline)
         values = await topic_configs(connection, topics, _UNCLEAN, deadline)
-    except _FAILURES as error:
+    except FAILURES as error:
         seen.unclean_untold.update(dict.fromkeys(topics, f"is not known: {error}"))
         return
     for topic in topics:

@@ -43,6 +43,8 @@ from kafka_unclean_recovery.model import Cluster, PartitionState, TopicPartition
 
 T = TypeVar("T")
 Failure = ConnectionFailed | NoBrokerReachable | RequestFailed
+FAILURES = (ConnectionFailed, NoBrokerReachable, RequestFailed)
+"""What a look at the cluster may end with."""
 Read = Callable[[Connection, Deadline], Awaitable[T]]
 Over = Callable[[Connection, Deadline], AbstractAsyncContextManager[Connection]]
 """Given the connection to a broker, returns the connection over which to ask that broker."""
@@ -61,6 +63,11 @@ _CURRENT_SECONDS = 4.0
 # and the asking takes at most _GLANCE_SECONDS.
 _VOUCHED_SECONDS = 1.0
 _GLANCE_SECONDS = 1.0
+
+
+def will_not_pass(error: Failure) -> bool:
+    """Return True for a refused login: looking again is of no use."""
+    return not isinstance(error, RequestFailed) and error.is_authentication
 
 
 def _shared(connection: Connection, deadline: Deadline) -> AbstractAsyncContextManager[Connection]:

@@ -13,8 +13,8 @@ from kafka_unclean_recovery.cli.exits import CANNOT_TELL, NOT_ALL, OK, usage
 from kafka_unclean_recovery.cli.pulse import Pulse, clocked
 from kafka_unclean_recovery.cli.selection import broker_ids
 from kafka_unclean_recovery.cli.session import Session, run
+from kafka_unclean_recovery.cluster.reading import FAILURES, will_not_pass
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
-from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, NoBrokerReachable
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.codec import json_line
@@ -102,8 +102,8 @@ async def _ask(session: Session, options: Options, asked: _Asked) -> int:
         last = deadline.remaining() <= _LOOK_AGAIN_SECONDS
         try:
             seen = await _look(session)
-        except (ConnectionFailed, NoBrokerReachable, RequestFailed) as error:
-            if last or (not isinstance(error, RequestFailed) and error.is_authentication):
+        except FAILURES as error:
+            if last or will_not_pass(error):
                 return _not_looked(session, error)
             short = str(error)
         else:

@@ -10,8 +10,7 @@ from kafka_unclean_recovery.cli.commands.watch import Options
 from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.exits import OK
 from kafka_unclean_recovery.cli.session import Session, run
-from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
-from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, NoBrokerReachable
+from kafka_unclean_recovery.cluster.reading import FAILURES, will_not_pass
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.files.codec import json_line
 from kafka_unclean_recovery.formats.margin import MarginJson
@@ -71,8 +70,8 @@ async def _watch(session: Session, options: Options) -> int:
         look = Look(session.nodes, session.reader, kept if looks % _KEPT_LOOKS else None)
         try:
             seen = await metrics_file.timed("look", session.stop.unless(look.observation(_now)))
-        except (ConnectionFailed, NoBrokerReachable, RequestFailed) as error:
-            if not isinstance(error, RequestFailed) and error.is_authentication:
+        except FAILURES as error:
+            if will_not_pass(error):
                 raise
             if not failing:
                 session.console.say(f"looks fail, and go on: {error}")
