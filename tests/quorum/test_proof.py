@@ -31,14 +31,15 @@ def test_it_is_proven_where_all_holds() -> None:
         replace(QUORUM, high_watermark=-1),
         replace(QUORUM, voters=(Fetcher(201, 1, 124),), leader=201),
         replace(QUORUM, voters=(Fetcher(200, 1, 124), Fetcher(101, 1, 124))),
+        replace(QUORUM, observers=(*QUORUM.observers, Fetcher(101, 1, 124))),
         replace(QUORUM, observers=()),
         replace(QUORUM, observers=(Fetcher(1, 1, 100),)),
         replace(QUORUM, observers=(Fetcher(1, 1, None),)),
     ],
     ids=[
         *("no leader", "an older epoch", "nothing new committed", "nothing known as committed"),
-        *("another voter", "a lost voter", "a broker that does not follow", "one that is behind"),
-        "one that tells no end",
+        *("another voter", "a lost voter", "a lost one that follows"),
+        *("a broker that does not follow", "one that is behind", "one that tells no end"),
     ],
 )
 def test_a_quorum_that_is_not_as_planned_is_not_proven(quorum: Quorum | str) -> None:

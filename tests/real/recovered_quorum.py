@@ -75,6 +75,13 @@ class RecoveredQuorum:
         self.make_topic(f"made-{len(self.made)}")
         assert self.state == self.before
 
+    def assert_not_proven_beside(self, lost: Sequence[int]) -> None:
+        """While these follow, the command proves nothing: should the new one fail, they lead."""
+        verified = self.recovery.verify()
+        assert verified.code == 1, verified
+        (open_,) = (proof for proof in verified.json["proofs"] if not proof["holds"])
+        assert open_["found"].startswith(f"{sorted(lost)} follow"), open_
+
     @contextmanager
     def back(self, nodes: Sequence[int], disks: Path) -> Iterator[QuorumView]:
         """The quorum once these of the lost ones follow; they are dead again afterwards."""

@@ -87,6 +87,7 @@ def test_lost_controllers_that_come_back_follow(recovered: RecoveredQuorum) -> N
     """Even two of three, which led a quorum of their own in the meantime."""
     with recovered.back(OLD_MAJORITY, recovered.kept) as now:
         recovered.assert_undisturbed(now)
+        recovered.assert_not_proven_beside(OLD_MAJORITY)
 
 
 def test_it_grows_to_three_voters_and_outlives_the_first(recovered: RecoveredQuorum) -> None:
