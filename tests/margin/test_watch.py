@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from kafka_unclean_recovery.emulator import Cluster, Options
+from kafka_unclean_recovery.emulator.apis.table import MODULES
 from kafka_unclean_recovery.emulator.listener.intercepts import Close, Delay, Interception
 from tests.cli.in_process import RECOVERY, invoke
 from tests.cli.run import RECOVERY as MODULE
@@ -20,6 +21,14 @@ from tests.cli.run import command_line
 from tests.cli.test_bad_input import CHANGING
 from tests.schemas import validated
 
+# ApiVersions: reassignments are asked over a connection of their own.
+IDLE_LOOK = {
+    "ApiVersions": 1,
+    "DescribeCluster": 1,
+    "DescribeQuorum": 2,
+    "DescribeTopicPartitions": 1,
+    "ListPartitionReassignments": 1,
+}
 ASKED_ONCE = ("DescribeConfigs", "DescribeLogDirs")
 
 
@@ -92,6 +101,22 @@ def test_what_seldom_changes_is_asked_seldom(cluster: Cluster) -> None:
         asked = seldom["DescribeConfigs"]
         cluster.wait_until(lambda _: len(asked.requests) > before["DescribeConfigs"], 60.0)
     assert sum(len(rule.requests) for rule in changing) == 0
+
+
+def test_an_idle_look_sends_six_requests(cluster: Cluster) -> None:
+    """However many brokers and topics there are; each 2,000 partitions more are one page more."""
+    cluster.create_topic("wide", assignment=[(1, 2, 3)] * 50)
+    keys = [module.API.request.API_KEY for module in MODULES]
+    rules = [cluster.intercept(key, Delay(0.0), times=10**6) for key in keys]
+    (looks,) = (rule for rule in rules if rule.api == "DescribeTopicPartitions")
+    with _watching(cluster):
+        _wait_for_looks(cluster, looks, 3)
+        before = [len(rule.requests) for rule in rules]
+        _wait_for_looks(cluster, looks, 20)
+        sent = {r.api: len(r.requests) - b for r, b in zip(rules, before, strict=True)}
+    # The looks at both ends are in the middle of asking.
+    per_look = {api: round(number / 20) for api, number in sent.items() if number > 2}
+    assert per_look == IDLE_LOOK
 
 
 def test_a_look_that_fails_is_said_once_and_does_not_end_it(cluster: Cluster) -> None:
