@@ -54,18 +54,18 @@ def _quorum(plan: QuorumPlanJson, quorum: Quorum | str) -> Iterator[ProofJson]:
         f"high watermark {quorum.high_watermark}",
     )
     yield ProofJson(f"{new} is a voter", new in voters, f"voters {voters}")
-    yield _lost(plan, quorum)
+    yield _lost(plan, quorum, voters)
 
 
-def _lost(plan: QuorumPlanJson, quorum: Quorum) -> ProofJson:
+def _lost(plan: QuorumPlanJson, quorum: Quorum, voters: list[int]) -> ProofJson:
     """Return whether controllers that were lost are back. As observers they may be new ones, about
     to be added; with their old disks they lead if they outnumber the new one when it fails."""
     what = "no controller that was lost is a voter or follows, unless it was made anew"
     lost = set(plan.lost) - {plan.new_controller.id}
-    voters = sorted(voter.id for voter in quorum.voters)
     following = sorted(lost & {observer.id for observer in quorum.observers})
-    if lost & set(voters) or not following:
-        return ProofJson(what, not lost & set(voters), f"voters {voters}")
+    none_votes = lost.isdisjoint(voters)
+    if not (none_votes and following):
+        return ProofJson(what, none_votes, f"voters {voters}")
     why = "stop each whose disk is from before; one that was formatted anew may be added"
     return ProofJson(what, None, f"{following} follow or did in the last 5 minutes: {why}")
 

@@ -197,9 +197,8 @@ class States:
         down = [broker for broker in BROKERS if broker not in self._cluster.live_brokers]
         if not down:
             return
-        for broker in down:
-            if self._cluster.alive(broker):
-                self._cluster.resume(broker)
+        for paused in filter(self._cluster.alive, down):
+            self._cluster.resume(paused)
         self._cluster.start(down)
         self._cluster.wait_until_unfenced(down)
         done = self._ask(down, "--after", "--wait-ms", BACK_MS)
