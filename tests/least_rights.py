@@ -123,6 +123,17 @@ STOPPING = Row(
     ("ok-to-stop",),
     lacking=4,
 )
+# Some replicas take more: test_before_start_outages.py.
+STARTING = Row(
+    "`before-start`",
+    ("--log-dirs", "{dead}"),
+    {
+        DESCRIBE: "whether a reassignment takes replicas off this broker is unknown",
+        "Topic(*):DESCRIBE": "the brokers do not describe its partition",
+    },
+    ("before-start",),
+    lacking=4,
+)
 REPLAYING = Row(
     "`salvage replay`",
     ("{saved}",),
@@ -168,6 +179,7 @@ EMULATED = (
     BY_THE_CONTROLLER,
     EXAMINING,
     STOPPING,
+    STARTING,
     REPLAYING,
     PRODUCING,
 )

@@ -16,7 +16,7 @@ from kafka_unclean_recovery.emulator import Cluster, Options, Security
 from tests.emulator.secured import Done
 from tests.least_rights import EMULATED, ROWS, Row, check_table, prove
 from tests.salvage.batches import numbered
-from tests.salvage.live.tails import LOSERS, TOPIC, WINNER, make_tails
+from tests.salvage.live.tails import DEAD, LOSERS, TOPIC, WINNER, make_tails
 from tests.salvage.replay.saved import salvaged
 
 APPS = {
@@ -57,6 +57,7 @@ def test_a_command_needs_these_rights_and_says_which_is_missing(
     )
     with Cluster(options) as running:
         running.create_topic("orders.salvaged", assignment=[[4]])
+        places["{dead}"] = str(running.log_directory(DEAD))
         # What is there already is read.
         running.produce("orders.salvaged", 0, 1)
 

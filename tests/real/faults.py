@@ -168,9 +168,15 @@ def reassign(cluster: KafkaCluster, topic: str, replicas: Sequence[int]) -> None
 
 
 def state_of(cluster: KafkaCluster, topic: str, partition: int) -> PartitionState:
-    """With what an ordinary client does not show: the ELR, and replicas whose disk failed."""
     wanted = TopicPartition(topic, partition)
-    return _ask(cluster, lambda c, d: describe_partitions(c, [wanted], d)).states[wanted]
+    return states_of(cluster, [wanted])[wanted]
+
+
+def states_of(
+    cluster: KafkaCluster, wanted: Sequence[TopicPartition]
+) -> Mapping[TopicPartition, PartitionState]:
+    """With what an ordinary client does not show: the ELR, and replicas whose disk failed."""
+    return _ask(cluster, lambda c, d: describe_partitions(c, wanted, d)).states
 
 
 def quorum_answers(cluster: KafkaCluster) -> bool:

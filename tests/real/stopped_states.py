@@ -22,9 +22,10 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._config import AlterConfigOpType, ConfigEntry, ConfigResource
 from confluent_kafka.admin._resource import ResourceType
 
+from kafka_unclean_recovery.model import TopicPartition
 from tests.real.cli import Cli, Finished
 from tests.real.cluster import KafkaCluster
-from tests.real.faults import reassign, state_of
+from tests.real.faults import reassign, states_of
 from tests.real.metadata import NO_LEADER, QUIETLY, SILENT, PartitionView
 from tests.real.records import create_topic
 from tests.real.waiting import wait_until
@@ -147,6 +148,9 @@ class States:
         unknown = {row["topic"] for row in told["not_known"]}
         already = {row["topic"] for row in told["already"]}
         acknowledged = self._acknowledged()
+        controllers = states_of(
+            self._cluster, [TopicPartition(topic, 0) for topic in self._min_isr]
+        )
         for topic, now in self._partitions().items():
             if topic in unknown or not set(asked) & set(now.replicas):
                 continue
@@ -157,7 +161,7 @@ class States:
                 wrong.append(f"takes records with acks=all: {topic in acknowledged}")
             if row is not None and len(asked) == 1 and "unclean_election" not in row["classes"]:
                 # Of several, the order in which the controller notices them decides.
-                elr = state_of(self._cluster, topic, 0).elr
+                elr = controllers[TopicPartition(topic, 0)].elr
                 wrong += [f"ELR {elr}"] if set(elr) != set(row["after"]["elr"]) else []
             if row is None and topic not in already and topic not in acknowledged:
                 wrong.append("nothing was said of it, and it takes no records")

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import jsonschema
 import pytest
 
-import kafka_unclean_recovery
-from tests.real.cli import Cli, Finished
+from tests.real.cli import Cli
 from tests.real.cluster import KafkaCluster
 from tests.real.dump_log import ReplicaTruth, Span, replica_truth
+from tests.real.foretelling import Row, before_start
 from tests.real.releases import AND_THE_OLDEST
 from tests.real.start_outage import (
     AGAIN,
@@ -46,8 +43,6 @@ from tests.real.start_outage import (
 from tests.real.waiting import wait_until
 from tests.real.witnesses import read_records
 
-SCHEMA = Path(kafka_unclean_recovery.__file__).parent / "schemas" / "before-start-1.schema.json"
-Row = dict[str, Any]
 Place = tuple[str, int]
 STRANGE = "AAAAAAAAQACAAAAAAAAAAA"
 LOST = OLD_END - FIRST
@@ -79,13 +74,6 @@ def rows(document: Row) -> Mapping[Place, Row]:
     return {(row["topic"], row["partition"]): row for row in document["partitions"]}
 
 
-def before_start(home: Path, cluster: KafkaCluster, *flags: str, broker: int = OWN) -> Finished:
-    own = ("--log-dirs", str(cluster.log_dir(broker)))
-    done = Cli(home).offline("before-start", *own, *flags, "--format", "json")
-    jsonschema.validate(done.json, json.loads(SCHEMA.read_text()))
-    return done
-
-
 def _scanned(home: Path, *directories: Path) -> tuple[str, str]:
     scan = home / f"scan-{len(list(home.iterdir()))}.json"
     words = ("scan-log-dirs", *map(str, directories), "--output", str(scan))
@@ -104,12 +92,12 @@ def started(
         finish(cluster, home)
         shutil.copytree(cluster.log_dir(OWN) / f"{ONLY}-0", cluster.log_dir(OWN) / MARKED)
         where = ("--bootstrap-server", cluster.bootstrap_servers)
-        live = before_start(home, cluster, *where).json
+        live = before_start(home, cluster, OWN, *where).json
         early = _scanned(home, cluster.log_dir(EARLY))
-        beside = before_start(home, cluster, *where, *early).json
+        beside = before_start(home, cluster, OWN, *where, *early).json
         # As if nothing lived any more: files of running nodes, which do not move just now.
         every = (*map(cluster.log_dir, (LIVE, EARLY, LATE)), *map(_metadata, [cluster]))
-        disks = before_start(home, cluster, *_scanned(home, *every)).json
+        disks = before_start(home, cluster, OWN, *_scanned(home, *every)).json
         strange, refused, unchanged = _start_as_a_stranger(home, cluster, where)
         cluster.start_node(OWN)
         for topic, isr in (("tails", {OWN, LIVE}), (EMPTIED, {OWN, LIVE}), (EXPIRED, {OWN, LIVE})):
@@ -131,7 +119,7 @@ def _start_as_a_stranger(
     meta = cluster.log_dir(OWN) / "meta.properties"
     own, before = meta.read_text(), _segments(cluster)
     meta.write_text(re.sub(r"cluster\.id=.*", f"cluster.id={STRANGE}", own))
-    done = before_start(home, cluster, *where)
+    done = before_start(home, cluster, OWN, *where)
     said = cluster.output(OWN).stat().st_size
     cluster.start_node(OWN, wait=False)
     try:

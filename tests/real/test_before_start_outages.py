@@ -4,8 +4,7 @@ user without the rights is told. The starts then do what was said."""
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from tests.real.cli import Cli, Finished
 from tests.real.cluster import KafkaCluster
 from tests.real.dump_log import replica_truths
 from tests.real.faults import ON_3, ON_4, Trouble, secured
+from tests.real.foretelling import Rows, foretold
 from tests.real.grants import (
     CLUSTER_ALTER,
     CLUSTER_DESCRIBE,
@@ -28,23 +28,13 @@ from tests.real.outages import Outage, last_replica_standing, stale_tail
 from tests.real.recipes import TOPIC
 from tests.real.records import create_topic, numbered, produce
 from tests.real.sharing import SharedClusters
-from tests.real.waiting import wait_until
 from tests.real.watching import Commands
 from tests.real.witnesses import records_of
 
 Restored = Callable[[Outage], KafkaCluster]
-Rows = Mapping[int, dict[str, Any]]
 ALL_OFFLINE = ("--all-offline-partitions", "--automated-recovery", "--yes", "--format", "json")
 TIMEOUT = 60.0
 ORDERS = range(24)
-
-
-def foretold(home: Path, cluster: KafkaCluster, broker: int, *flags: str) -> tuple[Rows, Finished]:
-    where = ("--bootstrap-server", cluster.bootstrap_servers, "--format", "json")
-    own = ("--log-dirs", str(cluster.log_dir(broker)))
-    done = Cli(home).offline("before-start", *where, *own, *flags)
-    rows = done.json["partitions"]
-    return {row["partition"]: row for row in rows if row["topic"] == TOPIC}, done
 
 
 def scan(home: Path, cluster: KafkaCluster, broker: int) -> tuple[str, str]:
@@ -147,41 +137,6 @@ def test_a_clean_stop_leads_again_from_the_elr_and_an_unclean_one_waits(tmp_path
         cluster.start_node(2)
         cluster.wait_until_partitions(TOPIC, lambda p: p.leader == 2, TIMEOUT)
         assert records_of(cluster, TOPIC, [0]) == {0: [numbered(n) for n in range(10)]}
-
-
-def test_what_a_broker_refuses_of_its_own_directories(tmp_path: Path) -> None:
-    """One replica in two of them, and one directory id twice."""
-    with KafkaCluster.create(tmp_path / "cluster", brokers=2, log_dirs_per_broker=2) as cluster:
-        cluster.start()
-        create_topic(cluster.connection(), TOPIC, [(1, 2)], {"min.insync.replicas": "1"})
-        produce(cluster.connection(), TOPIC, 0, 10)
-        _lose(cluster, 1)
-        own = sorted(cluster.log_dirs(1), key=lambda path: not (path / f"{TOPIC}-0").exists())
-        second = ("--log-dirs", str(cluster.log_dirs(1)[1]))
-        assert {row["effect"] for row in foretold(tmp_path, cluster, 1, *second)[0].values()} == {
-            "kept"
-        }
-        shutil.copytree(own[0] / f"{TOPIC}-0", own[1] / f"{TOPIC}-0")
-        _is_refused(tmp_path, cluster, second, "in two of its directories", "Duplicate log direct")
-        shutil.rmtree(own[1] / f"{TOPIC}-0")
-        shutil.copy(own[0] / "meta.properties", own[1] / "meta.properties")
-        _is_refused(tmp_path, cluster, second, "is here more than once", "Duplicate directory ID")
-
-
-def _is_refused(
-    home: Path, cluster: KafkaCluster, second: tuple[str, str], why: str, said: str
-) -> None:
-    rows, done = foretold(home, cluster, 1, *second)
-    assert {row["effect"] for row in done.json["partitions"]} == {"refused"}
-    assert all(why in row["why"] for row in rows.values())
-    since = cluster.output(1).stat().st_size
-    cluster.start_node(1, wait=False)
-    wait_until(
-        lambda: not cluster.alive(1),
-        TIMEOUT,
-        lambda: f"ended: {cluster.output(1).read_bytes()[since:].decode()}",
-    )
-    assert said in cluster.output(1).read_bytes()[since:].decode()
 
 
 def _lose(cluster: KafkaCluster, broker: int) -> None:
