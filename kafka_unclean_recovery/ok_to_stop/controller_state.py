@@ -158,10 +158,12 @@ def _created(
         for replica in partition.replicas
     )
     yield PartitionRecord(key, partition.replicas, directories, partition.isr, partition.leader)
+    # A controller fails where it finds anybody else there; that it may is told by the prediction.
+    own = set(partition.replicas)
     yield PartitionChangeRecord(
         key,
-        elr=partition.elr,
-        last_known_elr=partition.last_known_elr,
+        elr=tuple(i for i in partition.elr if i in own),
+        last_known_elr=tuple(i for i in partition.last_known_elr if i in own),
         adding_replicas=partition.adding_replicas,
         removing_replicas=partition.removing_replicas,
     )

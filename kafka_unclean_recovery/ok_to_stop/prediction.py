@@ -60,7 +60,8 @@ class Leadership:
 @dataclass(frozen=True, slots=True)
 class Predicted:
     """A partition before and after. online: replicas whose broker and log directory work. min_isr:
-    the effective one, for the leader that comes after."""
+    the effective one, for the leader that comes after. strangers: brokers of the ELR or last known
+    ELR that have no replica: a controller of 4.3.1 leaves there whom a reassignment takes off."""
 
     topic_partition: TopicPartition
     topic: ObservedTopicJson
@@ -69,6 +70,7 @@ class Predicted:
     before: Leadership
     after: Leadership
     min_isr: int
+    strangers: Ids = ()
     classes: tuple[Class, ...] = ()
 
     @property
@@ -152,6 +154,12 @@ def _not_certain(outcome: Predicted, observation: ObservationJson) -> str | None
     before, after = outcome.before, outcome.after
     if after.leader in before.isr:
         return None
+    if outcome.strangers:
+        return (
+            f"broker {outcome.strangers[0]} is in its ELR or last known ELR, and no replica of it,"
+            " which controllers fail at; where ELR is enabled, another value of the topic's"
+            " min.insync.replicas clears both"
+        )
     if not tried(observation):
         release = observation.release
         return f"what a controller of Kafka {release} does without a live ISR was not tried"
@@ -213,6 +221,9 @@ class _Judge:
                 _leadership(before[key], self._before),
                 _leadership(after[key], rehearsal),
                 self._min_isr(topic, observed, after[key].leader),
+                tuple(
+                    sorted({*observed.elr, *observed.last_known_elr}.difference(observed.replicas))
+                ),
             )
             for key, (topic, observed) in self._concerned.items()
         ]

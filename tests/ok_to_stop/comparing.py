@@ -48,13 +48,17 @@ def compare(controller: Controller, release: str, seed: int, number: int) -> Com
         alone = len(asked.brokers) == 1 and not asked.shutting_down.intersection(asked.brokers)
         if way is kill and alone and isinstance(controller, OurController):
             controller.restart_after_kill(asked.brokers)
-            found.wrong += _elr_differs(told, after, partitions(controller))
+            found.wrong += _elr_differs(told, asked.brokers[0], after, partitions(controller))
     return found
 
 
-def _elr_differs(told: OkToStopJson, down: Partitions, returned: Partitions) -> Iterator[str]:
+def _elr_differs(
+    told: OkToStopJson, broker: int, down: Partitions, returned: Partitions
+) -> Iterator[str]:
     """Yield the partitions whose ELR is otherwise than it was said after the return of the one
-    broker that was killed; of several, the order in which they are noticed decides."""
+    broker that was killed; of several, the order in which they are noticed decides. Where it was
+    not in the ELR, the index of a controller of 4.3.1 may have it nevertheless, which no request
+    tells (emulator/controller/partition_index.py): what comes of that is not asked."""
     rows = {TopicPartition(row.topic, row.partition): row.classes for row in told.kill.partitions}
     unsure = {TopicPartition(row.topic, row.partition) for row in told.not_known}
     # Who leads uncleanly hangs on who is shutting down, and so does the ELR.
@@ -63,7 +67,8 @@ def _elr_differs(told: OkToStopJson, down: Partitions, returned: Partitions) -> 
         stranger = not set(down[key].elr) <= set(now.replicas)
         if key in unsure or stranger or len(now.replicas) == 1:
             continue
-        left, said = set(down[key].elr) - set(now.elr), "leaves_elr" in rows.get(key, ())
+        left = broker in down[key].elr and set(down[key].elr) - set(now.elr)
+        said = "leaves_elr" in rows.get(key, ())
         if bool(left) != said:
             yield f"said leaves_elr {said}, {key}: {down[key]} -> {now}"
 

@@ -171,9 +171,8 @@ def _partition(
         now.leader,
         now.replicas,
         now.isr,
-        # The bug that leaves a stranger there is gone around by the generator's next event.
-        tuple(broker for broker in now.elr if broker in now.replicas),
-        tuple(broker for broker in now.last_known_elr if broker in now.replicas),
+        now.elr,
+        now.last_known_elr,
         tuple(
             replica
             for replica, directory in zip(now.replicas, now.directories, strict=True)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.formats.ok_to_stop import (
     ObservationJson,
+    ObservedPartitionJson,
     ObservedTopicJson,
     OkToStopJson,
 )
@@ -115,6 +117,22 @@ def test_a_live_member_of_the_elr_is_no_certain_leader() -> None:
     assert found.verdict == "unknown"
     (row,) = found.not_known
     assert row.why.startswith("broker 2 is in its ELR and lives, but not in its ISR")
+
+
+STRAY = ObservedPartitionJson(0, -1, (1, 3), (), (1,), (2,), (3,), (), ())
+
+
+@pytest.mark.parametrize("stray", [STRAY, replace(STRAY, elr=(1, 2), last_known_elr=())])
+def test_a_member_of_the_elr_that_is_no_replica_makes_it_unknown(
+    stray: ObservedPartitionJson,
+) -> None:
+    """A controller of 4.3.1 that meets one fails, and so does ours."""
+    found = _ask(cluster(topic("t", stray), fenced=(3,)), 1)
+    assert found.verdict == "unknown"
+    (row,) = found.not_known
+    assert row.why.startswith("broker 2 is in its ELR or last known ELR, and no replica of it")
+    led = replace(stray, leader=3, isr=(3,), elr=(2,), offline_replicas=())
+    assert _ask(cluster(topic("t", led)), 1).verdict == "yes"
 
 
 def test_one_of_two_may_lead_uncleanly_before_it_stops_too() -> None:
