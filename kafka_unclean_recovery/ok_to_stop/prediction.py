@@ -142,6 +142,8 @@ def _not_known(
         return topic.problem
     if all(each.partition != 0 for each in topic.partitions):
         return "partition 0 of its topic is not told, whose replicas the controller counts by"
+    if partition.leader not in (NO_LEADER, *partition.isr):
+        return f"broker {partition.leader} leads it and is not in its ISR: look again in a moment"
     mute = sorted(set(silent) & {*partition.isr, *partition.elr, partition.leader})
     if mute:
         return f"broker {mute[0]} is in its ISR or ELR and does not answer: it may be down"

@@ -135,6 +135,15 @@ def test_a_member_of_the_elr_that_is_no_replica_makes_it_unknown(
     assert _ask(cluster(topic("t", led)), 1).verdict == "yes"
 
 
+def test_a_leader_from_outside_its_isr_is_no_state_to_foretell_from() -> None:
+    """A controller of 4.3.1 was seen to leave a broker so that was shutting down."""
+    found = _ask(cluster(topic("t", partition((1, 2), (), (1,), leader=1))), 1)
+    assert (found.verdict, found.not_known[0].why) == (
+        "unknown",
+        "broker 1 leads it and is not in its ISR: look again in a moment",
+    )
+
+
 def test_one_of_two_may_lead_uncleanly_before_it_stops_too() -> None:
     """1 stops first: 2, which lags behind, leads; then 2 stops."""
     lags = topic("t", partition((1, 2), (1,)), unclean=True)
