@@ -159,8 +159,7 @@ def _not_certain(outcome: Predicted, observation: ObservationJson) -> str | None
     if outcome.strangers:
         return (
             f"broker {outcome.strangers[0]} is in its ELR or last known ELR, and no replica of it,"
-            " which controllers fail at; where ELR is enabled, another value of the topic's"
-            " min.insync.replicas clears both"
+            " which controllers fail at"
         )
     if not tried(observation):
         release = observation.release
