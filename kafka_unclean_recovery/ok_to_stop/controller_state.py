@@ -158,12 +158,11 @@ def _created(
         for replica in partition.replicas
     )
     yield PartitionRecord(key, partition.replicas, directories, partition.isr, partition.leader)
-    # A controller fails where it finds anybody else there; that it may is told by the prediction.
-    own = set(partition.replicas)
+    # Ours fails where it finds anybody else there; the prediction says that this was not tried.
     yield PartitionChangeRecord(
         key,
-        elr=tuple(i for i in partition.elr if i in own),
-        last_known_elr=tuple(i for i in partition.last_known_elr if i in own),
+        elr=tuple(i for i in partition.elr if i in partition.replicas),
+        last_known_elr=tuple(i for i in partition.last_known_elr if i in partition.replicas),
         adding_replicas=partition.adding_replicas,
         removing_replicas=partition.removing_replicas,
     )

@@ -6,7 +6,7 @@ something that decides it is not known.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -60,8 +60,7 @@ class Leadership:
 @dataclass(frozen=True, slots=True)
 class Predicted:
     """A partition before and after. online: replicas whose broker and log directory work. min_isr:
-    the effective one, for the leader that comes after. strangers: brokers of the ELR or last known
-    ELR that have no replica: a controller of 4.3.1 leaves there whom a reassignment takes off."""
+    the effective one, for the leader that comes after."""
 
     topic_partition: TopicPartition
     topic: ObservedTopicJson
@@ -70,7 +69,6 @@ class Predicted:
     before: Leadership
     after: Leadership
     min_isr: int
-    strangers: Ids = ()
     classes: tuple[Class, ...] = ()
 
     @property
@@ -97,18 +95,20 @@ class Prediction:
 def predict(observation: ObservationJson, stopping: frozenset[int], margin: int = 0) -> Prediction:
     """Predict a controlled stop and a kill of these brokers together."""
     silent = {b.id: b.silent for b in observation.brokers if b.silent is not None}
-    concerned: list[tuple[ObservedTopicJson, ObservedPartitionJson]] = []
+    concerned: dict[TopicPartition, tuple[ObservedTopicJson, ObservedPartitionJson]] = {}
     not_known: dict[TopicPartition, str] = {}
     for topic, partition in _concerned(observation, stopping):
+        key = TopicPartition(topic.name, partition.partition)
         why = _not_known(topic, partition, silent.keys() - stopping)
         if why is None:
-            concerned.append((topic, partition))
+            concerned[key] = (topic, partition)
         else:
-            not_known[TopicPartition(topic.name, partition.partition)] = why
+            not_known[key] = why
     judge = _Judge(observation, concerned, stopping, margin)
     stop, kill = judge.stopped(), judge.killed()
     for outcome in stop:
-        why = _not_certain(outcome, observation)
+        _, partition = concerned[outcome.topic_partition]
+        why = _not_certain(outcome, partition, observation)
         if why is not None:
             not_known[outcome.topic_partition] = why
     return Prediction(
@@ -150,16 +150,19 @@ def _not_known(
     return None
 
 
-def _not_certain(outcome: Predicted, observation: ObservationJson) -> str | None:
+def _not_certain(
+    outcome: Predicted, partition: ObservedPartitionJson, observation: ObservationJson
+) -> str | None:
     """Return why it is not certain what becomes of the partition; None while a member of the ISR
     leads: that it does is a rule of every release."""
     before, after = outcome.before, outcome.after
     if after.leader in before.isr:
         return None
-    if outcome.strangers:
+    # A controller of 4.3.1 leaves there whom a reassignment takes off.
+    if strangers := {*partition.elr, *partition.last_known_elr}.difference(partition.replicas):
         return (
-            f"broker {outcome.strangers[0]} is in its ELR or last known ELR, and no replica of it,"
-            " which controllers fail at"
+            f"broker {min(strangers)} is in its ELR or last known ELR, and no replica of it: what a"
+            " controller does then was not tried"
         )
     if not tried(observation):
         release = observation.release
@@ -178,13 +181,13 @@ class _Judge:
     def __init__(
         self,
         observation: ObservationJson,
-        concerned: list[tuple[ObservedTopicJson, ObservedPartitionJson]],
+        concerned: Mapping[TopicPartition, tuple[ObservedTopicJson, ObservedPartitionJson]],
         stopping: frozenset[int],
         margin: int,
     ) -> None:
         self._observation = observation
-        self._concerned = {TopicPartition(t.name, p.partition): (t, p) for t, p in concerned}
-        self._topics = _chosen(concerned)
+        self._concerned = concerned
+        self._topics = _chosen(concerned.values())
         self._stopping = stopping
         self._margin = margin
         self._own_min_isr = {b.id: b.min_isr for b in observation.brokers}
@@ -222,9 +225,6 @@ class _Judge:
                 _leadership(before[key], self._before),
                 _leadership(after[key], rehearsal),
                 self._min_isr(topic, observed, after[key].leader),
-                tuple(
-                    sorted({*observed.elr, *observed.last_known_elr}.difference(observed.replicas))
-                ),
             )
             for key, (topic, observed) in self._concerned.items()
         ]
@@ -248,7 +248,7 @@ class _Judge:
         return replace(outcome, classes=tuple(classes))
 
 
-def _chosen(concerned: list[tuple[ObservedTopicJson, ObservedPartitionJson]]) -> Chosen:
+def _chosen(concerned: Collection[tuple[ObservedTopicJson, ObservedPartitionJson]]) -> Chosen:
     """Return the partitions concerned, and partition 0 of each topic, which its min.insync.replicas
     is counted by."""
     by_topic: dict[str, list[ObservedPartitionJson]] = {}

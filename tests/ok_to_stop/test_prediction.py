@@ -126,7 +126,7 @@ STRAY = ObservedPartitionJson(0, -1, (1, 3), (), (1,), (2,), (3,), (), ())
 def test_a_member_of_the_elr_that_is_no_replica_makes_it_unknown(
     stray: ObservedPartitionJson,
 ) -> None:
-    """A controller of 4.3.1 that meets one fails, and so does ours."""
+    """Our controller fails where it meets one; what a real one does was not tried."""
     found = _ask(cluster(topic("t", stray), fenced=(3,)), 1)
     assert found.verdict == "unknown"
     (row,) = found.not_known

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import jsonschema
-
-import kafka_unclean_recovery
 from tests.real.cli import Cli, Finished
 from tests.real.cluster import KafkaCluster
 from tests.real.recipes import TOPIC
+from tests.schemas import schema_of, validated
 
-SCHEMA = Path(kafka_unclean_recovery.__file__).parent / "schemas" / "before-start-1.schema.json"
 Row = dict[str, Any]
 Rows = Mapping[int, Row]
 
@@ -22,7 +18,7 @@ Rows = Mapping[int, Row]
 def before_start(home: Path, cluster: KafkaCluster, broker: int, *flags: str) -> Finished:
     own = ("--log-dirs", str(cluster.log_dir(broker)))
     done = Cli(home).offline("before-start", *own, *flags, "--format", "json")
-    jsonschema.validate(done.json, json.loads(SCHEMA.read_text()))
+    assert schema_of(validated(done.stdout)) == "before-start-1.schema.json"
     return done
 
 
@@ -32,3 +28,8 @@ def foretold(home: Path, cluster: KafkaCluster, broker: int, *flags: str) -> tup
     done = before_start(home, cluster, broker, *where, *flags)
     rows = done.json["partitions"]
     return {row["partition"]: row for row in rows if row["topic"] == TOPIC}, done
+
+
+def said_since(cluster: KafkaCluster, broker: int, since: int) -> str:
+    """What a broker printed after so many bytes of its output."""
+    return cluster.output(broker).read_bytes()[since:].decode()

@@ -49,16 +49,16 @@ def begin(cluster: KafkaCluster) -> None:
     for topic, assignment in TOPICS.items():
         _wait_for_isr(cluster, topic, *(set(of) for of in assignment))
         write(cluster, topic, range(len(assignment)), range(FIRST), OWN)
-    _lose(cluster, LIVE)
+    lose_broker(cluster, LIVE)
     _wait_for_isr(cluster, "tails", *[{OWN, EARLY}] * 2)
     for topic in ("tails", LAST):
         write(cluster, topic, range(len(TOPICS[topic])), range(FIRST, FIRST + SHARED), OWN)
-    _lose(cluster, EARLY)
+    lose_broker(cluster, EARLY)
     _wait_for_isr(cluster, "tails", *[{OWN}] * 2)
     _wait_for_isr(cluster, LAST, {OWN})
     for topic in ("tails", LAST):
         write(cluster, topic, range(len(TOPICS[topic])), range(FIRST + SHARED, OLD_END), OWN)
-    _lose(cluster, OWN)
+    lose_broker(cluster, OWN)
 
 
 def finish(cluster: KafkaCluster, scratch: Path) -> None:
@@ -75,7 +75,7 @@ def finish(cluster: KafkaCluster, scratch: Path) -> None:
         _wait_for_isr(cluster, topic, {LATE, LIVE})
         write(cluster, topic, [0], range(FIRST, FIRST + 50), LATE)
         _delete_records(cluster, topic, end)
-    _lose(cluster, LATE)
+    lose_broker(cluster, LATE)
     for topic in (EMPTIED, EXPIRED, MOVED):
         wait_until(
             lambda topic=topic: cluster.view(LIVE).topics[topic][0].leader == LIVE,  # type: ignore[misc]
@@ -93,7 +93,7 @@ def write(
     wait_until_replicated(connection, topic, dict.fromkeys(wanted, numbers.stop), TIMEOUT)
 
 
-def _lose(cluster: KafkaCluster, broker: int) -> None:
+def lose_broker(cluster: KafkaCluster, broker: int) -> None:
     cluster.kill(broker)
     cluster.wait_until_fenced([broker], TIMEOUT)
 

@@ -13,7 +13,7 @@ import pytest
 from tests.real.cli import Cli
 from tests.real.cluster import KafkaCluster
 from tests.real.dump_log import ReplicaTruth, Span, replica_truth
-from tests.real.foretelling import Row, before_start
+from tests.real.foretelling import Row, before_start, said_since
 from tests.real.releases import AND_THE_OLDEST
 from tests.real.start_outage import (
     AGAIN,
@@ -124,18 +124,14 @@ def _start_as_a_stranger(
     cluster.start_node(OWN, wait=False)
     try:
         wait_until(
-            lambda: not cluster.alive(OWN) or STRANGE in _output(cluster, said),
+            lambda: not cluster.alive(OWN) or STRANGE in said_since(cluster, OWN, said),
             TIMEOUT,
-            lambda: f"refused: {_output(cluster, said)[-2000:]}",
+            lambda: f"refused: {said_since(cluster, OWN, said)[-2000:]}",
         )
     finally:
         cluster.kill(OWN)
         meta.write_text(own)
-    return done.json, _output(cluster, said), _segments(cluster) == before
-
-
-def _output(cluster: KafkaCluster, since: int) -> str:
-    return cluster.output(OWN).read_bytes()[since:].decode()
+    return done.json, said_since(cluster, OWN, said), _segments(cluster) == before
 
 
 def _segments(cluster: KafkaCluster) -> dict[str, bytes]:

@@ -28,6 +28,7 @@ from tests.real.outages import Outage, last_replica_standing, stale_tail
 from tests.real.recipes import TOPIC
 from tests.real.records import create_topic, numbered, produce
 from tests.real.sharing import SharedClusters
+from tests.real.start_outage import lose_broker
 from tests.real.watching import Commands
 from tests.real.witnesses import records_of
 
@@ -112,7 +113,7 @@ def test_a_clean_stop_leads_again_from_the_elr_and_an_unclean_one_waits(tmp_path
         produce(cluster.connection(), TOPIC, 0, 10)
         cluster.stop(1)
         cluster.wait_until_fenced([1], TIMEOUT)
-        _lose(cluster, 2)
+        lose_broker(cluster, 2)
         rows, done = foretold(tmp_path, cluster, 1)
         assert rows[0]["effect"] == "leads"
         assert "it is in the ELR, there is no leader, and its stop was clean" in rows[0]["why"]
@@ -123,8 +124,8 @@ def test_a_clean_stop_leads_again_from_the_elr_and_an_unclean_one_waits(tmp_path
         # 2 leads while 1 is out of the ISR, and is killed last: so it is the last known leader.
         cluster.start_node(2)
         cluster.wait_until_partitions(TOPIC, lambda p: set(p.isr) == {1, 2}, TIMEOUT)
-        _lose(cluster, 1)
-        _lose(cluster, 2)
+        lose_broker(cluster, 1)
+        lose_broker(cluster, 2)
         rows, done = foretold(tmp_path, cluster, 1)
         assert (rows[0]["effect"], done.json["stopped_clean"]) == ("waits", False)
         rows, _ = foretold(tmp_path, cluster, 2)
@@ -137,11 +138,6 @@ def test_a_clean_stop_leads_again_from_the_elr_and_an_unclean_one_waits(tmp_path
         cluster.start_node(2)
         cluster.wait_until_partitions(TOPIC, lambda p: p.leader == 2, TIMEOUT)
         assert records_of(cluster, TOPIC, [0]) == {0: [numbered(n) for n in range(10)]}
-
-
-def _lose(cluster: KafkaCluster, broker: int) -> None:
-    cluster.kill(broker)
-    cluster.wait_until_fenced([broker], TIMEOUT)
 
 
 @pytest.fixture

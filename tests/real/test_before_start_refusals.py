@@ -13,11 +13,12 @@ from confluent_kafka.admin import AdminClient
 from tests.real.cluster import KafkaCluster
 from tests.real.dump_log import replica_truth
 from tests.real.faults import reassign
-from tests.real.foretelling import foretold
+from tests.real.foretelling import foretold, said_since
 from tests.real.metadata import QUIETLY, SILENT
 from tests.real.new_controllers import bring_back, lose
 from tests.real.recipes import TOPIC
 from tests.real.records import create_topic, produce, wait_until_replicated
+from tests.real.start_outage import lose_broker
 from tests.real.waiting import wait_until
 
 TIMEOUT = 60.0
@@ -37,24 +38,19 @@ def _produce(cluster: KafkaCluster, start: int, end: int) -> None:
     wait_until_replicated(cluster.connection(), TOPIC, {0: end}, TIMEOUT)
 
 
-def _lose(cluster: KafkaCluster, broker: int) -> None:
-    cluster.kill(broker)
-    cluster.wait_until_fenced([broker], TIMEOUT)
-
-
 def _wait_until_said(cluster: KafkaCluster, since: int, words: str) -> None:
     """By broker 1, after so many bytes of its output."""
     wait_until(
-        lambda: words in cluster.output(1).read_bytes()[since:].decode(),
+        lambda: words in said_since(cluster, 1, since),
         TIMEOUT,
-        lambda: f"{words}: {cluster.output(1).read_bytes()[since:].decode()[-2000:]}",
+        lambda: f"{words}: {said_since(cluster, 1, since)[-2000:]}",
     )
 
 
 def test_two_of_its_directories_with_one_replica_or_one_directory_id(tmp_path: Path) -> None:
     with KafkaCluster.create(tmp_path / "cluster", brokers=2, log_dirs_per_broker=2) as cluster:
         _made(cluster)
-        _lose(cluster, 1)
+        lose_broker(cluster, 1)
         own = sorted(cluster.log_dirs(1), key=lambda path: not (path / f"{TOPIC}-0").exists())
         second = ("--log-dirs", str(cluster.log_dirs(1)[1]))
         rows, _ = foretold(tmp_path, cluster, 1, *second)
@@ -77,9 +73,9 @@ def _is_refused(
     wait_until(
         lambda: not cluster.alive(1),
         TIMEOUT,
-        lambda: f"ended: {cluster.output(1).read_bytes()[since:].decode()}",
+        lambda: f"ended: {said_since(cluster, 1, since)}",
     )
-    assert said in cluster.output(1).read_bytes()[since:].decode()
+    assert said in said_since(cluster, 1, since)
 
 
 def test_a_broker_whose_session_has_not_ended_is_not_told_yet(tmp_path: Path) -> None:
@@ -117,7 +113,7 @@ def test_a_metadata_log_that_has_lost_records_is_not_believed(tmp_path: Path) ->
         cluster.wait_until_unfenced([1, 2])
         _each_leads(cluster, 5)
         _produce(cluster, 10, 20)
-        _lose(cluster, 2)
+        lose_broker(cluster, 2)
         _produce(cluster, 20, 30)
         cluster.kill_all()
         written = replica_truth(cluster, 1, TOPIC, 0)
