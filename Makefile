@@ -26,16 +26,29 @@ help: ## This list
 
 venv: $(VENV)/.complete ## .venv with everything the tests need
 
-$(VENV)/.complete: pyproject.toml
+# It comes last in a venv, and so is there when that is whole.
+$(BIN)/pip:
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
+
+# Of all that pyproject.toml says, what an installation depends on: this file stays as it is, and so
+# old, where none of that has changed.
+$(VENV)/.project: pyproject.toml | $(BIN)/pip
+	@$(PYTHON) -c 'import tomllib; told = tomllib.load(open("$<", "rb")); print(told["build-system"], told["project"], told["tool"]["hatch"])' > $@.new
+	@cmp -s $@.new $@ || cp $@.new $@
+
+# Enough for the demo. A new pip would cost it seconds.
+$(VENV)/.core: $(VENV)/.project
+	$(BIN)/python -m pip install --quiet --editable '.[demo]'
+	@touch $@
+
+$(VENV)/.complete: $(VENV)/.core
 	$(BIN)/python -m pip install --quiet --editable '.[test,lint]'
-	touch $@
+	@touch $@
 
 jars: venv ## Kafka's jars in .cache, by Maven
 	$(BIN)/python -m tests.real.jars $(KAFKA_VERSIONS)
 
-demo: venv ## The main job end to end in seconds, on an emulated cluster
+demo: $(VENV)/.core ## The main job end to end in seconds, on an emulated cluster
 	$(BIN)/python -m examples.demo
 
 demo-kafka: venv ## The main job end to end on a real cluster
