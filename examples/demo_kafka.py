@@ -16,8 +16,9 @@ from tests.real.cluster import KafkaCluster
 from tests.real.outages import last_replica_standing, restore
 from tests.real.recipes import TOPIC
 from tests.real.records import consume_all
+from tests.real.releases import NEWEST
 
-VERSION = "4.3.1"
+VERSION = NEWEST
 PARTITION = 1  # replicas 1, 2, 4, 3: the stock script would elect 4
 
 

@@ -8,6 +8,8 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling, Scheduling
 from xdist.workermanage import WorkerController
 
+from tests import selecting
+
 _SPARK = "tests/spark/"
 # Each of these takes a core or waits for 20 s or more, or needs Java; `make test` runs them like
 # all others.
@@ -48,6 +50,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write what the code says now into tests/testdata, for review as a diff",
     )
+    selecting.add_option(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(selecting.Selecting(config))
 
 
 @pytest.hookimpl(trylast=True)

@@ -1,4 +1,4 @@
-"""`python -m tests.fidelity --version 4.3.1 --seed 7 --steps 20000`: real and ours, step by step.
+"""`python -m tests.fidelity --version 4.4.0 --seed 7 --steps 20000`: real and ours, step by step.
 
 Ends with 1 at the first difference, after shrinking the events that lead to it.
 """
@@ -10,6 +10,7 @@ import signal
 import sys
 
 from tests.fidelity.runs import Run, random_runs, shortest
+from tests.real.releases import NEWEST
 
 
 def main() -> int:
@@ -28,7 +29,7 @@ def main() -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.fidelity", description=__doc__)
-    parser.add_argument("--version", default="4.3.1", help="of the real Kafka; default %(default)s")
+    parser.add_argument("--version", default=NEWEST, help="of the real Kafka; default %(default)s")
     parser.add_argument("--seed", type=int, default=1, help="of the first controller's events")
     parser.add_argument("--steps", type=int, default=20_000, help="default %(default)s")
     return parser

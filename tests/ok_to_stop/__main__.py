@@ -1,4 +1,4 @@
-"""`python -m tests.ok_to_stop --version 4.3.1 --states 10000 [--real]`: random states of a
+"""`python -m tests.ok_to_stop --version 4.4.0 --states 10000 [--real]`: random states of a
 controller; of each is asked what a stop does, and then it is done.
 
 Ends with 1 when something came otherwise than predicted.
@@ -15,6 +15,7 @@ import time
 from tests.fidelity.real_side import real_side
 from tests.ok_to_stop.comparing import compare
 from tests.ok_to_stop.controllers import Controller, OurController
+from tests.real.releases import NEWEST
 
 EACH = 500
 """States of one controller: topics that may not be deleted any more gather on it."""
@@ -45,7 +46,7 @@ def main() -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.ok_to_stop", description=__doc__)
-    parser.add_argument("--version", default="4.3.1", help="default %(default)s")
+    parser.add_argument("--version", default=NEWEST, help="default %(default)s")
     parser.add_argument("--seed", type=int, default=1, help="of the first controller's states")
     parser.add_argument("--states", type=int, default=10_000, help="default %(default)s")
     parser.add_argument("--real", action="store_true", help="on real controllers, not ours")

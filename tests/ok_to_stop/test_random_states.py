@@ -11,6 +11,7 @@ from tests.fidelity.real_side import real_side
 from tests.ok_to_stop.comparing import Compared, compare
 from tests.ok_to_stop.controllers import OurController
 from tests.real.conftest import real_kafka as real_kafka
+from tests.real.releases import TESTED
 
 SEED = 1
 OURS, REAL = 150, 60
@@ -18,13 +19,13 @@ BLOCKING = {"goes_offline", "last_clean_copy", "unclean_election", "writes_block
 SAID = {"at_the_floor", "single_replica"}
 
 
-@pytest.mark.parametrize("release", ["4.4.0", "4.3.1", "3.9.1"])
+@pytest.mark.parametrize("release", TESTED)
 def test_ours_does_what_was_predicted(release: str) -> None:
     _all_came_true(compare(OurController(release), release, SEED, OURS))
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("release", ["4.4.0", "4.3.1", "3.9.1"])
+@pytest.mark.parametrize("release", TESTED)
 def test_a_real_controller_does_what_was_predicted(release: str) -> None:
     """Its brokers are requests of ours, as a controller knows no others."""
     with real_side(release) as real:

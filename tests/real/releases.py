@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 
 TESTED = ("4.4.0", "4.3.1", "3.9.1")
-# Tests that run on one release run on this one: `make test KAFKA_RELEASE=4.4.0`.
-ONE = os.environ.get("KAFKA_RELEASE", "4.3.1")
+NEWEST, OLDEST = TESTED[0], TESTED[-1]
+# Tests that run on one release run on this one: `make test KAFKA_RELEASE=4.3.1`.
+ONE = os.environ.get("KAFKA_RELEASE", NEWEST)
 if ONE not in TESTED:
     raise SystemExit(f"KAFKA_RELEASE={ONE}: take one of {', '.join(TESTED)}")
-AND_THE_OLDEST = (ONE, TESTED[-1])
+AND_THE_OLDEST = tuple(dict.fromkeys((ONE, OLDEST)))
+# Its metadata logs and disks are read, and no cluster of it is recovered.
+READ_ONLY = "3.6.2"

@@ -1,7 +1,7 @@
 """Random states of a real cluster: `ok-to-stop` is asked, the brokers are then stopped or killed,
 and each thing that it said is held against what became so.
 
-`python -m tests.real.stopped_states --version 4.3.1 --rounds 40` does it for longer.
+`python -m tests.real.stopped_states --version 4.4.0 --rounds 40` does it for longer.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from tests.real.cluster import KafkaCluster
 from tests.real.faults import reassign, states_of
 from tests.real.metadata import NO_LEADER, QUIETLY, SILENT, PartitionView
 from tests.real.records import create_topic
+from tests.real.releases import NEWEST
 from tests.real.waiting import wait_until
 
 BROKERS = (1, 2, 3, 4)
@@ -244,7 +245,7 @@ def states(directory: Path, version: str, seed: int) -> Iterator[States]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.real.stopped_states")
-    parser.add_argument("--version", default="4.3.1")
+    parser.add_argument("--version", default=NEWEST)
     parser.add_argument("--rounds", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--elr-off", action="store_true")

@@ -14,7 +14,7 @@ from tests.real.cli import Cli
 from tests.real.cluster import KafkaCluster
 from tests.real.dump_log import ReplicaTruth, Span, replica_truth
 from tests.real.foretelling import Row, before_start, said_since
-from tests.real.releases import AND_THE_OLDEST
+from tests.real.releases import TESTED
 from tests.real.start_outage import (
     AGAIN,
     ALONE,
@@ -81,7 +81,7 @@ def _scanned(home: Path, *directories: Path) -> tuple[str, str]:
     return "--replica-info-file", str(scan)
 
 
-@pytest.fixture(scope="module", params=AND_THE_OLDEST)
+@pytest.fixture(scope="module", params=TESTED)
 def started(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Started]:

@@ -25,9 +25,9 @@ from kafka_unclean_recovery.log_dir.metadata.image import (
 )
 from tests.real.cluster_metadata_recipe import MetadataAtRest, archive, metadata_at_rest
 from tests.real.dumped_metadata import dumped, ours, records
-from tests.real.releases import TESTED
+from tests.real.releases import READ_ONLY, TESTED
 
-VERSIONS = (*TESTED, "3.6.2")
+VERSIONS = (*TESTED, READ_ONLY)
 CONTROLLER = 101
 LAST_ALIVE = 1
 
@@ -90,7 +90,7 @@ def test_the_records_are_of_many_kinds(at_rest: MetadataAtRest) -> None:
         "TopicRecord",
         "UserScramCredentialRecord",
     }
-    if at_rest.version != "3.6.2":
+    if at_rest.version != READ_ONLY:
         expected |= {"RegisterControllerRecord"}
     if at_rest.version.startswith("4"):
         expected |= {"ClearElrRecord"}

@@ -21,7 +21,7 @@ from tests.real.dump_log import ReplicaTruth, broker_truths
 from tests.real.outages import Outage, last_replica_standing, saved, stale_tail
 from tests.real.properties import node_directory
 from tests.real.recipes import TOPIC
-from tests.real.releases import AND_THE_OLDEST
+from tests.real.releases import TESTED
 from tests.real.witnesses import replica_orders, wait_until_led
 
 Restored = Callable[[Outage], KafkaCluster]
@@ -34,9 +34,7 @@ OUTAGES = (
     (last_replica_standing, 3, {"certain": 0, "possible": 1000}),
     (stale_tail, 4, {"certain": 200, "possible": 50}),
 )
-CASES = [
-    (outage(version), best, loss) for outage, best, loss in OUTAGES for version in AND_THE_OLDEST
-]
+CASES = [(outage(version), best, loss) for outage, best, loss in OUTAGES for version in TESTED]
 
 
 @dataclass(frozen=True, slots=True)

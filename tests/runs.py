@@ -1,0 +1,184 @@
+"""Which tests run when: the table of groups.
+
+`--releases each`, as `make test` has it, runs every rule and every story once, on one release, plus
+the shortest story of each wing on every other release; `all`, the default, runs everything; `one`
+runs what `all` runs on that one release. The one release is the newest, or KAFKA_RELEASE.
+
+A pattern is a file below tests/, or `file::function`; with `[word` after it those whose parameters
+contain the word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+from tests.real.releases import ONE, READ_ONLY, TESTED
+
+EACH, ONE_RELEASE, ALL = "each", "one", "all"
+_RELEASE = re.compile("|".join(map(re.escape, (*TESTED, READ_ONLY))))
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A test as pytest collected it. path: below tests/. parameters: their ids. real: it runs on
+    real Kafka, of this release."""
+
+    path: str
+    function: str
+    parameters: str
+    real: bool
+    release: str = ONE
+
+    __test__ = False
+
+    @property
+    def whole_function(self) -> str:
+        return f"{self.path}::{self.function}"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """older: what each run has on every other tested release, too. later: what `all` alone runs, by
+    pattern, each with the reason why it can wait."""
+
+    name: str
+    files: tuple[str, ...]
+    older: tuple[str, ...] = ()
+    later: Mapping[str, str] = field(default_factory=dict)
+
+
+GROUPS = (
+    Group(
+        "look and recover",
+        (
+            "real/test_examples.py",
+            "real/test_kip_system_test.py",
+            "real/test_manual_recovery.py",
+            "real/test_recovers_the_best_replica.py",
+            "real/test_replica_info_is_the_truth.py",
+            "real/test_stale_tail.py",
+            "real/test_wait_for_brokers.py",
+            "real/test_waves.py",
+        ),
+        older=("real/test_stale_tail.py",),
+    ),
+    Group(
+        "the clusters themselves, logins, quotas",
+        (
+            "real/test_harness.py",
+            "real/test_key_stores.py",
+            "real/test_oauth.py",
+            "real/test_quotas.py",
+        ),
+    ),
+    Group("faults during a recovery", ("real/test_faults_*.py",)),
+    Group(
+        "quorum",
+        ("quorum/*", "real/test_*quorum*.py"),
+        older=("real/test_lost_quorum_static.py::test_nothing_that_the_cluster_knew_is_lost",),
+        later={"real/test_lost_quorum_odd.py": "clusters with a past that few have"},
+    ),
+    Group(
+        "disks and salvage",
+        (
+            "real/test_cluster_metadata.py",
+            "real/test_deleted_records.py",
+            "real/test_emptied_logs.py",
+            "real/test_emulated_disks.py",
+            "real/test_old_message_formats.py",
+            "real/test_online_salvage.py",
+            "real/test_plan_from_disks.py",
+            "real/test_salvage*.py",
+            "real/test_scan_real_directories.py",
+            "salvage/*",
+        ),
+        older=("real/test_plan_from_disks.py[stale-tail",),
+    ),
+    Group(
+        "before-start",
+        ("before_start/*", "real/test_before_start*.py"),
+        older=("real/test_before_start.py",),
+    ),
+    Group(
+        "ok-to-stop",
+        ("ok_to_stop/*", "real/test_ok_to_stop.py"),
+        older=("ok_to_stop/test_random_states.py",),
+    ),
+    Group("aftercare", ("aftercare/*", "real/test_aftercare.py")),
+    Group("Kafka's scripts on the emulator", ("real/test_scripts_on_the_emulator.py",)),
+    Group(
+        "the one file",
+        ("real/test_binary.py",),
+        later={
+            "real/test_binary.py::test_built_once_more_elsewhere_it_has_the_same_bytes": (
+                "a second build takes a core for a minute; what it reads changes seldom"
+            ),
+        },
+    ),
+    Group("our controller and real ones", ("fidelity/*",)),
+    Group("chaos", ("chaos/*",)),
+    Group("simulation", ("simulation/*",)),
+    Group("Spark", ("spark/*",)),
+    Group("log directories", ("log_dir/*",)),
+    Group("model check", ("model_check/*",)),
+    Group("the mission on the emulator", ("mission/*",)),
+    Group("containers", ("containers/*",)),
+    Group(
+        "rules and all other",
+        (
+            "test_*.py",
+            *("cli/*", "cluster/*", "doctor/*", "emulator/*", "examples/*", "files/*", "margin/*"),
+            *("messages/*", "mutants/*", "planning/*", "post_mortem/*", "recovery/*", "report/*"),
+            *("stores/*", "transport/*"),
+        ),
+    ),
+)
+
+
+def group_of(test: Test, groups: Sequence[Group] = GROUPS) -> Group:
+    (found,) = groups_of(test, groups)
+    return found
+
+
+def groups_of(test: Test, groups: Iterable[Group] = GROUPS) -> list[Group]:
+    """One, as tests/test_runs.py sees to."""
+    return [group for group in groups if any(_has(glob, test.path) for glob in group.files)]
+
+
+def _has(glob: str, path: str) -> bool:
+    # A star of fnmatch goes through directories, which only one at the end may.
+    return fnmatchcase(path, glob) and (glob.endswith("/*") or glob.count("/") == path.count("/"))
+
+
+def matches(pattern: str, test: Test) -> bool:
+    where, _, word = pattern.partition("[")
+    path, _, function = where.partition("::")
+    return path == test.path and function in ("", test.function) and word in test.parameters
+
+
+def runs(test: Test, releases: str) -> bool:
+    """Whether a run with `--releases` like this has it."""
+    if releases == ALL:
+        return True
+    on_one = not test.real or test.release == ONE
+    if releases == ONE_RELEASE:
+        return on_one
+    # A new test may be in no group yet, which tests/test_runs.py tells: it runs.
+    return all(_in_each_run(test, on_one, group) for group in groups_of(test))
+
+
+def _in_each_run(test: Test, on_one: bool, group: Group) -> bool:
+    if any(matches(pattern, test) for pattern in group.later):
+        return False
+    of_a_wing = any(matches(pattern, test) for pattern in group.older)
+    return on_one or (of_a_wing and test.release in TESTED)
+
+
+def release_in(texts: Iterable[str]) -> str:
+    """The release that these tell, which are the ids and the reprs of a test's parameters; ONE
+    where they tell none."""
+    found = {release for text in texts for release in _RELEASE.findall(text)}
+    return found.pop() if len(found) == 1 else ONE

@@ -1,0 +1,69 @@
+"""`--releases`: leaves out what a run with it does not have (tests/runs.py), and says how much."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runs import ALL, EACH, ONE_RELEASE, Test, release_in, runs
+
+TESTS = Path(__file__).parent
+OPTION = "--releases"
+_COUNT = "left_out_by_releases"
+
+
+def add_option(parser: pytest.Parser) -> None:
+    parser.addoption(
+        OPTION,
+        choices=(EACH, ONE_RELEASE, ALL),
+        default=ALL,
+        help="each: everything once, on one release of Kafka, and the shortest stories on the"
+        " others; one: all that runs on that release; all (default). See tests/runs.py",
+    )
+
+
+class Selecting:
+    """A plugin. Workers of xdist leave out, each the same, and the main process tells."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._releases: str = config.getoption(OPTION)
+        self._left_out = 0
+
+    # Last: the conftest of tests/real marks its tests in the same hook.
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(
+        self, config: pytest.Config, items: list[pytest.Item]
+    ) -> None:
+        left_out = {item for item in items if not runs(as_test(item), self._releases)}
+        self._left_out = len(left_out)
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = [item for item in items if item not in left_out]
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        output = getattr(session.config, "workeroutput", None)
+        if output is not None:
+            output[_COUNT] = self._left_out
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        self._left_out = getattr(node, "workeroutput", {}).get(_COUNT, self._left_out)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self._left_out:
+            terminalreporter.write_line(
+                f"{OPTION} {self._releases} left out {self._left_out} tests;"
+                " tests/runs.py says which, `make test-all` runs them"
+            )
+
+
+def as_test(item: pytest.Item) -> Test:
+    path = item.path.relative_to(TESTS).as_posix() if TESTS in item.path.parents else ""
+    function = getattr(item, "originalname", None) or item.name
+    parameters = item.name.removeprefix(function)
+    if item.get_closest_marker("real") is None:
+        return Test(path, function, parameters, real=False)
+    params = getattr(getattr(item, "callspec", None), "params", {})
+    release = release_in((parameters, *map(repr, params.values())))
+    return Test(path, function, parameters, real=True, release=release)
