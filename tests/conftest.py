@@ -9,12 +9,13 @@ from xdist.scheduler import LoadFileScheduling, Scheduling
 from xdist.workermanage import WorkerController
 
 from tests import selecting
+from tests.units import CONTAINERS, SPARK, kafka_first, next_unit, unit_of
 
-_SPARK = "tests/spark/"
 # Each of these takes a core or waits for 20 s or more, or needs Java; `make test` runs them like
 # all others.
 _SLOW = (
-    _SPARK,
+    CONTAINERS,
+    SPARK,
     "tests/aftercare/test_looking.py",
     "tests/cli/test_emulator.py",
     "tests/cli/test_salvage.py",
@@ -57,13 +58,6 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(selecting.Selecting(config))
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests on real Kafka first: the scheduler below takes from both ends. The order is
-    otherwise as collected."""
-    items.sort(key=lambda item: item.get_closest_marker("real") is None)
-
-
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Mark what takes long, before `-m` chooses."""
     if item.nodeid.startswith(_SLOW):
@@ -72,28 +66,22 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling | None:
-    """Make a scheduler that gives each worker a file at a time, or all of Spark, whose one session
-    its tests share.
+    """Make a scheduler that gives each worker a unit of tests/units.py at a time.
 
-    The last worker begins at the end of the list: tests that compute fill the time in which tests
-    on real Kafka wait. Groups by marks (--dist loadgroup) come to nothing with pytest 9.
+    Groups by marks (--dist loadgroup) come to nothing with pytest 9.
     """
     if config.getvalue("dist") != "loadfile":
         return None
     scheduling = LoadFileScheduling(config, log)
-    file_of = scheduling._split_scope
-
-    def together(nodeid: str) -> str:
-        return _SPARK if nodeid.startswith(_SPARK) else file_of(nodeid)
-
-    scheduling._split_scope = together
+    scheduling._split_scope = unit_of
     assign = scheduling._assign_work_unit
 
-    def from_either_end(worker: WorkerController) -> None:
-        files = scheduling.workqueue
-        if len(scheduling.nodes) > 1 and worker is scheduling.nodes[-1]:
-            files.move_to_end(next(reversed(files)), last=False)
+    def assign_next(worker: WorkerController) -> None:
+        number = scheduling.nodes.index(worker)
+        kafka = kafka_first(number, len(scheduling.nodes))
+        left = scheduling.workqueue
+        left.move_to_end(next_unit(left, kafka=kafka), last=False)
         assign(worker)
 
-    scheduling._assign_work_unit = from_either_end
+    scheduling._assign_work_unit = assign_next
     return scheduling

@@ -11,34 +11,31 @@ import pytest
 from testcontainers.core.config import testcontainers_config
 
 from tests.containers import clusters
-from tests.containers.build_image import KafkaImage, NoImageError, kafka_image
+from tests.containers.build_image import VERSION, KafkaImage, NoImageError, kafka_image
 from tests.containers.engine import NoEngineError, engine
 from tests.containers.nodes import OwnNetwork, own_network
 from tests.real.cli import Cli
 from tests.real.cluster import KafkaCluster
 from tests.real.faults import secured
 from tests.real.outages import Outage
-from tests.real.releases import ONE
 from tests.real.watching import Commands
 
 HERE = Path(__file__).parent
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Only who asks for containers gets them. The version is that of the image, and a parameter
-    that makes a cluster is tried once."""
+    """The version is that of the image, and a parameter that makes a cluster is tried once."""
     ours = [item for item in items if HERE in item.path.parents]
     for item in ours:
         item.add_marker(pytest.mark.containers)
-    asked = "containers" in config.option.markexpr
-    left_out = [item for item in ours if not asked or _repeats_another(item)]
+    left_out = [item for item in ours if _repeats_another(item)]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
 
 
 def _repeats_another(item: pytest.Item) -> bool:
-    params = getattr(getattr(item, "callspec", None), "params", {})
-    return bool(params.get("version", ONE) != ONE or params.get("min_isr", 1) != 1)
+    params: dict[str, object] = getattr(getattr(item, "callspec", None), "params", {})
+    return params.get("version", VERSION) != VERSION or params.get("min_isr", 1) != 1
 
 
 @pytest.fixture(scope="session")
