@@ -24,10 +24,12 @@ PARALLEL := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help venv jars packages demo demo-kafka test test-quick test-containers lint format bench binary wheelhouse image dist docs rebuild release-check model-check fidelity simulation chaos mutants completions schemas clean
+.PHONY: help venv jars packages demo demo-kafka test test-all test-quick test-containers lint format bench binary wheelhouse image dist docs rebuild release-check model-check fidelity simulation chaos mutants completions schemas clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo "Parts of test-all:"
+	@$(PYTHON) -m tests.night --list
 
 venv: $(VENV)/.complete ## .venv with everything the tests need
 
@@ -65,6 +67,10 @@ packages: ## As root on Debian: the programs that the tests need
 
 test: venv jars ## Every rule and story once, on real Kafka and in containers too (tests/runs.py)
 	$(BIN)/python -m pytest --releases each $(PARALLEL) $(PYTEST_ARGS)
+
+# Resumes: a part that passed on this commit is not run again, but by AGAIN=1 or by its name in PARTS.
+test-all: venv jars ## Everything, in parts, for a night: what is left of them on this commit; 100 minutes
+	$(BIN)/python -m tests.night $(if $(AGAIN),--again) $(PARTS)
 
 test-quick: venv ## The tests that need no Java and little time
 	$(BIN)/python -m pytest -m 'not real and not slow' $(PARALLEL) $(PYTEST_ARGS)

@@ -5,7 +5,8 @@ shutdowns, and of the last replica standing without ELR, which is found and told
 
     python -m benchmarks.model_check [quick]
 
-`quick` leaves out what takes more than a few seconds.
+`quick` leaves out what takes more than a few seconds. Ends with 1 where an invariant is broken that
+must hold, or the search was not complete.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ QUICK_TABLE: Rows = ((3, 2, None), (5, 3, 2), (6, 4, 1))
 LONG_TABLE: Rows = ((3, 2, None), (5, 3, None), (6, 4, 3))
 
 
-def main(arguments: list[str]) -> None:
+def main(arguments: list[str]) -> int:
     quick = arguments == ["quick"]
     configurations = QUICK if quick else (*QUICK, *LONG)
     # One process for each core; the seconds that are told are those of one core.
@@ -62,13 +63,16 @@ def main(arguments: list[str]) -> None:
         tolerated = [
             pool.submit(_tolerated, *row) for row in (QUICK_TABLE if quick else LONG_TABLE)
         ]
+        found = [each.result() for each in measured]
         result = {
             "benchmark": "model_check",
-            "configurations": [each.result() for each in measured],
+            "configurations": found,
             "tolerated": [each.result() for each in tolerated],
             "last_replica_standing": _last_replica_standing(),
         }
     print(json.dumps(result))
+    held = all(each["complete"] and each["broken"] is None for each in found)
+    return 0 if held else 1
 
 
 def _measured(configuration: Configuration) -> dict[str, object]:
@@ -126,4 +130,4 @@ def _last_replica_standing() -> list[str]:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,83 @@
+"""The parts of `make test-all`. Their sizes come to about 100 minutes of two quiet cores."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+PYTHON = sys.executable
+PYTEST = (PYTHON, "-m", "pytest")
+TESTS = (*PYTEST, "-n", "3", "--dist", "loadfile", "--no-loadscope-reorder")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    name: str
+    shows: str
+    command: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+PARTS = (
+    Part(
+        "rules",
+        "every test that runs no real Kafka",
+        (*TESTS, "--releases", "all", "-m", "not real and not containers"),
+    ),
+    Part(
+        "real",
+        "every test on real Kafka, on all releases",
+        (*TESTS, "--releases", "all", "-m", "real"),
+    ),
+    Part(
+        "real-4.3.1",
+        "those that run on one release, on 4.3.1",
+        (*TESTS, "--releases", "one", "-m", "real"),
+        {"KAFKA_RELEASE": "4.3.1"},
+    ),
+    Part("containers", "every test in containers", (*PYTEST, "-m", "containers")),
+    Part(
+        "quorum-seeds",
+        "controllers start on 60 seeds of damaged metadata logs, or those get no plan",
+        (*PYTEST, "tests/real/test_quorum_seeds.py"),
+        {"QUORUM_SEEDS": "60"},
+    ),
+    Part(
+        "model-check",
+        "no state of the emulated controller within the bounds breaks an invariant",
+        (PYTHON, "-m", "benchmarks.model_check"),
+    ),
+    Part(
+        "simulation",
+        "faults at once in 5,000 recoveries on the emulator",
+        (PYTHON, "-m", "tests.simulation", "--runs", "5000", "--seed", "1"),
+    ),
+    Part(
+        "chaos",
+        "faults in 60 recoveries on real clusters",
+        (PYTHON, "-m", "tests.chaos", "--runs", "60", "--seed", "1", "--workers", "4"),
+    ),
+    *(
+        Part(
+            f"fidelity-{version}",
+            f"our controller does what that of {version} does in {steps:,} random steps",
+            (PYTHON, "-m", "tests.fidelity", "--version", version, "--steps", str(steps)),
+        )
+        for version, steps in (("4.4.0", 100_000), ("4.3.1", 50_000), ("3.9.1", 50_000))
+    ),
+)
+
+
+def chosen(
+    parts: Sequence[Part], named: Collection[str], passed: Collection[str], *, again: bool
+) -> list[Part]:
+    """Those to run now: the named ones whatever they did before; else all that did not pass yet, or
+    all again."""
+    if named:
+        return [part for part in parts if part.name in named]
+    return [part for part in parts if again or part.name not in passed]
+
+
+def listing(parts: Sequence[Part]) -> str:
+    return "\n".join(f"  {part.name:<15} {part.shows}" for part in parts)
