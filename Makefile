@@ -126,7 +126,7 @@ dist: binary wheelhouse docs image ## All that a release has, in dist/
 rebuild: ## The one file built once more, elsewhere: what differs from that in dist/
 	$(PYTHON) .ci/dist/rebuild.py $(DIST)
 
-release-check: lint test dist rebuild ## What keeps this tree from being a release
+release-check: lint test-all dist rebuild ## What keeps this tree from being a release
 	$(BIN)/python .ci/dist/check_release.py $(DIST)
 
 bench: venv jars ## Each benchmark, one JSON object a line; the table goes to docs/performance.md
