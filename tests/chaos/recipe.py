@@ -39,16 +39,16 @@ TIMEOUT = 120.0
 Assignments = Mapping[str, Sequence[Sequence[int]]]
 
 
-def chaos() -> Outage:
+def chaos(version: str = ONE) -> Outage:
     return Outage(
         "chaos",
-        ONE,
+        version,
         SURVIVORS,
         _recipe,
-        parameters=(("edition", 1),),
         # Two indexes a replica would be 20 MiB of address space each.
         properties=(("log.index.size.max.bytes", "4096"),),
         controllers=3,
+        sources=("../chaos/recipe.py",),
     )
 
 

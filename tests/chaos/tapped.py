@@ -13,7 +13,7 @@ from tests.chaos.recipe import NEWER, OLDER, SURVIVORS, chaos
 from tests.real.archive import unpack
 from tests.real.cluster import ACTIVE, KafkaCluster
 from tests.real.faults import quorum_answers
-from tests.real.outages import OFFLINE_TIMEOUT, saved
+from tests.real.outages import OFFLINE_TIMEOUT
 from tests.real.ports import PortLease
 from tests.real.properties import node_directory
 from tests.real.tap import Gate, Tap
@@ -34,7 +34,7 @@ class TappedCluster:
     @classmethod
     def start(cls, directory: Path) -> Self:
         """The outage, running. Close it when done."""
-        unpack(saved(chaos()), directory)
+        unpack(chaos().saved.archive(), directory)
         cluster = KafkaCluster(directory)
         brokers = cluster.spec.broker_ids
         lease = PortLease.of(len(brokers))

@@ -12,8 +12,9 @@ import pytest
 from kafka_unclean_recovery.emulator.listener.intercepts import Fail
 from tests.mission.cluster import EmulatedCluster
 from tests.real.cli import ELECTION
-from tests.real.faults import ON_3, Trouble
+from tests.real.faults import Trouble
 from tests.real.recipes import TOPIC
+from tests.real.trouble_recipe import ON_3
 from tests.real.watching import Commands, outcomes
 
 KAFKA_STORAGE_ERROR = 56

@@ -10,7 +10,7 @@ import pytest
 
 from tests.mission.conftest import PROBES, Means
 from tests.real.cluster import KafkaCluster
-from tests.real.faults import ON_3, ON_4, Trouble
+from tests.real.faults import Trouble
 from tests.real.outages import Outage, last_replica_standing
 from tests.real.recipes import TOPIC
 from tests.real.records import create_topic
@@ -18,6 +18,7 @@ from tests.real.test_wait_for_brokers import (  # noqa: F401
     BY_ITSELF,
     test_what_comes_back_cleanly_needs_no_election_and_the_rest_gets_one,
 )
+from tests.real.trouble_recipe import ON_3, ON_4
 from tests.real.watching import Commands, Watched, journal_lines, outcomes, steps_noted
 
 

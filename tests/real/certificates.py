@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-# An archived cluster keeps its certificates, so they must outlive the archive.
+# No archive keeps certificates: they need to last as long as a run.
 VALIDITY = timedelta(days=3650)
 
 

@@ -8,7 +8,6 @@ import asyncio
 import json
 import shutil
 import time
-import zlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -29,11 +28,12 @@ from kafka_unclean_recovery.cluster.requests.describe import (
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import PartitionState, TopicPartition
-from tests.real.archive import pack, suffix, unpack
-from tests.real.cache import CACHE, made_once, quick_scratch
+from tests.real.archive import pack, unpack
+from tests.real.cache import quick_scratch
 from tests.real.cluster import KafkaCluster
 from tests.real.metadata import QUIETLY, SILENT
 from tests.real.records import create_topic
+from tests.real.saved import Saved, digest_of
 from tests.real.waiting import wait_until
 
 T = TypeVar("T")
@@ -49,6 +49,7 @@ PROPERTIES: Mapping[str, str] = {
 LOOK_SECONDS = 0.2
 # A node deletes what is old once a minute.
 DELETION_TIMEOUT = 150.0
+_SOURCES = ("cluster_metadata_recipe.py", "properties.py", "records.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +69,14 @@ class MetadataAtRest:
 
 
 def metadata_at_rest(version: str, directory: Path) -> MetadataAtRest:
-    unpack(archive(version), directory)
+    unpack(saved(version).archive(), directory)
     states = json.loads((directory / "states.json").read_text())
     return MetadataAtRest(version, directory, tuple(_state(found) for found in states))
 
 
-def archive(version: str) -> Path:
-    """The cluster, packed; made when it is asked for the first time."""
-    digest = zlib.crc32(Path(__file__).read_bytes())
-    name = f"metadata-at-rest-{version}-{digest:08x}{suffix()}"
-    return made_once(CACHE / "outages" / name, lambda made: _make(version, made))
+def saved(version: str) -> Saved:
+    digest = digest_of(_SOURCES)
+    return Saved(f"metadata-at-rest-{version}", digest, lambda made: _make(version, made))
 
 
 def _state(found: Mapping[str, Any]) -> PartitionState:

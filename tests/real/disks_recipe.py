@@ -6,7 +6,6 @@ Broker 3 was stopped in order, then brokers 2 and 1 were killed, with writes bet
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,13 +15,14 @@ from confluent_kafka import TopicPartition as Position
 from confluent_kafka.admin import AdminClient
 
 from tests.real import disks_judges
-from tests.real.archive import pack, suffix, unpack
-from tests.real.cache import CACHE, made_once, quick_scratch
+from tests.real.archive import pack, unpack
+from tests.real.cache import quick_scratch
 from tests.real.cluster import KafkaCluster
 from tests.real.disks_judges import Answers, Judge
 from tests.real.metadata import QUIETLY, SILENT
 from tests.real.properties import node_directory
 from tests.real.records import create_topic, numbered, produce_many, wait_until_replicated
+from tests.real.saved import Saved, digest_of
 from tests.real.waiting import wait_until
 
 BROKERS = (1, 2, 3)
@@ -81,17 +81,13 @@ class DisksAtRest:
 
 
 def disks_at_rest(version: str, directory: Path) -> DisksAtRest:
-    unpack(saved(version), directory)
+    unpack(saved(version).archive(), directory)
     judged = (disks_judges.load(directory, judge) for judge in Judge)
     return DisksAtRest(version, directory, *judged)
 
 
-def saved(version: str) -> Path:
-    """The archive of this version, made now if need be."""
-    sources = (Path(__file__).with_name(name).read_bytes() for name in _SOURCES)
-    digest = zlib.crc32(b"".join(sources))
-    name = f"disks-at-rest-{version}-{digest:08x}{suffix()}"
-    return made_once(CACHE / "outages" / name, lambda made: _make(version, made))
+def saved(version: str) -> Saved:
+    return Saved(f"disks-at-rest-{version}", digest_of(_SOURCES), lambda made: _make(version, made))
 
 
 def _make(version: str, archive: Path) -> None:

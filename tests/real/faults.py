@@ -19,12 +19,11 @@ from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import PartitionState, TopicPartition
-from tests.real import recipes
+from tests.real import trouble_recipe
 from tests.real.cluster import KafkaCluster
 from tests.real.metadata import PartitionView
 from tests.real.outages import Outage
 from tests.real.recipes import TOPIC
-from tests.real.records import create_topic, produce_many, wait_until_replicated
 from tests.real.releases import ONE
 from tests.real.tap import Gate, tapped
 from tests.real.tls import TlsEnds
@@ -32,57 +31,37 @@ from tests.real.waiting import wait_until
 
 T = TypeVar("T")
 
-# Records in each partition of TOPIC.
-ON_3, ON_4 = 30, 20
-MOVED_RECORDS = 300
-# Broker 3 and 4 hold the same of these, and they are offline too.
-SHORT_LIVED, REBORN, LEAVING = "short-lived", "reborn", "leaving"
-# Lives on broker 3 alone, and is online while that lives.
-MOVING = "moving"
-_EDITION = 2
+_SOURCES = ("trouble_recipe.py",)
 TIMEOUT = 20.0
 _MOST_TAKEN = 12
 # A controller that is there answers within milliseconds.
 QUICKLY = 2.0
 
 
-def _recipe(cluster: KafkaCluster) -> None:
-    records = {SHORT_LIVED: 10, REBORN: 10, LEAVING: 10, MOVING: MOVED_RECORDS}
-    for topic, count in records.items():
-        assignment = [[3]] if topic == MOVING else [[1, 2, 4, 3]]
-        create_topic(cluster.connection(), topic, assignment)
-        produce_many(cluster.connection(), topic, {0: range(count)})
-        wait_until_replicated(cluster.connection(), topic, {0: count})
-    recipes.last_replica_standing(cluster, partitions=72, first=ON_4, more=ON_3 - ON_4)
-
-
 def trouble(version: str = ONE) -> Outage:
     """`last_replica_standing` with 72 partitions of few records, and topics to lose and to move."""
-    parameters = (("edition", _EDITION),)
-    return Outage("trouble", version, (3, 4), _recipe, parameters)
+    return Outage("trouble", version, (3, 4), trouble_recipe.trouble, sources=_SOURCES)
 
 
-def three_controllers() -> Outage:
+def three_controllers(version: str = ONE) -> Outage:
     """`last_replica_standing` with few records, and a quorum that can be lost."""
-    return _few("three-controllers", controllers=3)
+    return _few("three-controllers", version, controllers=3)
 
 
-def secured() -> Outage:
+def secured(version: str = ONE) -> Outage:
     """`last_replica_standing` with few records, behind SASL_SSL, TLS and an authoriser."""
-    return _few("secured", secured=True)
+    return _few("secured", version, secured=True)
 
 
-def _few(name: str, controllers: int = 1, secured: bool = False) -> Outage:
+def _few(name: str, version: str, controllers: int = 1, secured: bool = False) -> Outage:
     return Outage(
         name,
-        ONE,
+        version,
         (3, 4),
-        lambda cluster: recipes.last_replica_standing(
-            cluster, partitions=24, first=ON_4, more=ON_3 - ON_4
-        ),
-        parameters=(("edition", _EDITION),),
+        trouble_recipe.few,
         controllers=controllers,
         secured=secured,
+        sources=_SOURCES,
     )
 
 

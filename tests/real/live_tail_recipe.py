@@ -6,17 +6,16 @@ Brokers 1 and 3 come back: 3 has what 2 wrote as leader, so it must win, and 1 w
 
 from __future__ import annotations
 
-import pickle
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.real.archive import pack, suffix, unpack
-from tests.real.cache import CACHE, made_once, quick_scratch
+from tests.real.archive import pack, unpack
+from tests.real.cache import quick_scratch
 from tests.real.cluster import KafkaCluster
 from tests.real.recipes import elect_unclean
 from tests.real.records import create_topic, wait_until_replicated
-from tests.real.salvage_recipe import CODECS, Acknowledged, Writer
+from tests.real.salvage_recipe import CODECS, Acknowledged, Writer, load_ledger, save_ledger
+from tests.real.saved import Saved, digest_of
 
 LOSER, DEAD, WINNER = 1, 2, 3
 # A partition for each codec: 40 records while all live, 60 more by the loser, 20 by the next.
@@ -27,14 +26,16 @@ SHARED, LONGER, NEWER = 40, 100, 60
 PAID = "pay.ments"
 CROSSING, ABORTED, OPEN = range(3)
 TIMEOUT = 60.0
-_SOURCES = ("live_tail_recipe.py", "salvage_recipe.py", "properties.py", "records.py")
-_LEDGER = "ledger.pickle"
+_SOURCES = (
+    *("live_tail_recipe.py", "salvage_recipe.py"),
+    *("properties.py", "records.py", "recipes.py"),
+)
 
 
 def live_tail(version: str, directory: Path) -> tuple[KafkaCluster, list[Acknowledged]]:
     """(the outage, running; what was acknowledged). Close it when done."""
-    unpack(_saved(version), directory)
-    ledger: list[Acknowledged] = pickle.loads((directory / _LEDGER).read_bytes())
+    unpack(saved(version).archive(), directory)
+    ledger = load_ledger(directory)
     cluster = KafkaCluster(directory)
     try:
         cluster.start((*cluster.spec.controller_ids, LOSER, WINNER))
@@ -46,10 +47,8 @@ def live_tail(version: str, directory: Path) -> tuple[KafkaCluster, list[Acknowl
     return cluster, ledger
 
 
-def _saved(version: str) -> Path:
-    sources = (Path(__file__).with_name(name).read_bytes() for name in _SOURCES)
-    name = f"live-tail-{version}-{zlib.crc32(b''.join(sources)):08x}{suffix()}"
-    return made_once(CACHE / "outages" / name, lambda made: _make(version, made))
+def saved(version: str) -> Saved:
+    return Saved(f"live-tail-{version}", digest_of(_SOURCES), lambda made: _make(version, made))
 
 
 def _make(version: str, archive: Path) -> None:
@@ -60,7 +59,7 @@ def _make(version: str, archive: Path) -> None:
         cluster.start()
         ledger = _days(cluster)
         cluster.kill_all()
-        (scratch / _LEDGER).write_bytes(pickle.dumps(ledger))
+        save_ledger(scratch, ledger)
         pack(scratch, archive)
 
 

@@ -6,17 +6,17 @@ every broker. `restore` lets the survivors come back, which is the outage.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.real import recipes
-from tests.real.archive import pack, suffix, unpack
-from tests.real.cache import CACHE, made_once, quick_scratch
+from tests.real import recipes, security
+from tests.real.archive import pack, unpack
+from tests.real.cache import quick_scratch
 from tests.real.cluster import KafkaCluster
 from tests.real.recipes import TOPIC
 from tests.real.releases import ONE
+from tests.real.saved import Saved, digest_of
 
 OFFLINE_TIMEOUT = 60.0
 # What an archive depends on besides its parameters; a change here makes it anew.
@@ -37,14 +37,15 @@ class Outage:
     # Where these differ from the default, the name says so.
     controllers: int = field(default=1, repr=False)
     secured: bool = field(default=False, repr=False)
+    # Where the recipe is, as seen from here, unless it is in recipes.py.
+    sources: tuple[str, ...] = field(default=(), repr=False)
 
     @property
-    def digest(self) -> str:
+    def saved(self) -> Saved:
         """Its fields decide it, and the sources that make it."""
-        hashed = hashlib.sha256(repr(self).encode())
-        for source in SOURCES:
-            hashed.update(Path(__file__).with_name(source).read_bytes())
-        return hashed.hexdigest()[:12]
+        users = ("security.py",) if self.secured else ()
+        digest = digest_of((*SOURCES, *users, *self.sources), repr(self))
+        return Saved(f"{self.name}-{self.version}", digest, lambda made: _make(self, made))
 
 
 def last_replica_standing(version: str = ONE, min_isr: int = 1) -> Outage:
@@ -78,15 +79,11 @@ def many_partitions(version: str = ONE, count: int = 500) -> Outage:
     )
 
 
-def saved(outage: Outage) -> Path:
-    """The archive of this outage, made now if need be."""
-    name = f"{outage.name}-{outage.version}-{outage.digest}{suffix()}"
-    return made_once(CACHE / "outages" / name, lambda made: _make(outage, made))
-
-
 def restore(outage: Outage, directory: Path) -> KafkaCluster:
     """The outage, running: survivors unfenced, every partition offline. Close it when done."""
-    unpack(saved(outage), directory)
+    unpack(outage.saved.archive(), directory)
+    if outage.secured:
+        security.write_certificates(directory)
     cluster = KafkaCluster(directory)
     try:
         cluster.start((*cluster.spec.controller_ids, *outage.survivors))

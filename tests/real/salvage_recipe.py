@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import base64
 import json
-import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from confluent_kafka import KafkaError, Message, Producer
 
-from tests.real.archive import pack, suffix, unpack
-from tests.real.cache import CACHE, made_once, quick_scratch
+from tests.real.archive import pack, unpack
+from tests.real.cache import quick_scratch
 from tests.real.cluster import KafkaCluster
 from tests.real.metadata import QUIETLY, SILENT
 from tests.real.records import create_topic, wait_until_replicated
+from tests.real.saved import Saved, digest_of
 
 BROKERS = (1, 2, 3)
 SURVIVOR = 3
@@ -64,14 +64,12 @@ class Outage:
 
 def salvage_outage(version: str, directory: Path) -> Outage:
     """At rest, unpacked; nothing runs."""
-    unpack(_saved(version), directory)
-    return Outage(directory, _load(directory / _LEDGER))
+    unpack(saved(version).archive(), directory)
+    return Outage(directory, frozenset(load_ledger(directory)))
 
 
-def _saved(version: str) -> Path:
-    sources = (Path(__file__).with_name(name).read_bytes() for name in _SOURCES)
-    name = f"salvage-{version}-{zlib.crc32(b''.join(sources)):08x}{suffix()}"
-    return made_once(CACHE / "outages" / name, lambda made: _make(version, made))
+def saved(version: str) -> Saved:
+    return Saved(f"salvage-{version}", digest_of(_SOURCES), lambda made: _make(version, made))
 
 
 def _make(version: str, archive: Path) -> None:
@@ -82,7 +80,7 @@ def _make(version: str, archive: Path) -> None:
         cluster.start()
         ledger = _days(cluster)
         cluster.kill_all()
-        (scratch / _LEDGER).write_text(json.dumps([_row(entry) for entry in ledger]))
+        save_ledger(scratch, ledger)
         pack(scratch, archive)
 
 
@@ -265,8 +263,12 @@ def _row(entry: Acknowledged) -> dict[str, object]:
     return {**asdict(entry), **content, "headers": headers}
 
 
-def _load(path: Path) -> frozenset[Acknowledged]:
-    return frozenset(
+def save_ledger(directory: Path, ledger: Iterable[Acknowledged]) -> None:
+    (directory / _LEDGER).write_text(json.dumps([_row(entry) for entry in ledger]))
+
+
+def load_ledger(directory: Path) -> list[Acknowledged]:
+    return [
         Acknowledged(
             row["topic"],
             row["partition"],
@@ -277,5 +279,5 @@ def _load(path: Path) -> frozenset[Acknowledged]:
             row["timestamp"],
             row["ending"],
         )
-        for row in json.loads(path.read_text())
-    )
+        for row in json.loads((directory / _LEDGER).read_text())
+    ]

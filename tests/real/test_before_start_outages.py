@@ -13,7 +13,7 @@ import pytest
 from tests.real.cli import Cli, Finished
 from tests.real.cluster import KafkaCluster
 from tests.real.dump_log import replica_truths
-from tests.real.faults import ON_3, ON_4, Trouble, secured
+from tests.real.faults import Trouble, secured
 from tests.real.foretelling import Rows, foretold
 from tests.real.grants import (
     CLUSTER_ALTER,
@@ -29,6 +29,7 @@ from tests.real.recipes import TOPIC
 from tests.real.records import create_topic, numbered, produce
 from tests.real.sharing import SharedClusters
 from tests.real.start_outage import lose_broker
+from tests.real.trouble_recipe import ON_3, ON_4
 from tests.real.watching import Commands
 from tests.real.witnesses import records_of
 

@@ -23,7 +23,7 @@ from kafka_unclean_recovery.log_dir.metadata.image import (
     partition_epochs,
     partition_states,
 )
-from tests.real.cluster_metadata_recipe import MetadataAtRest, archive, metadata_at_rest
+from tests.real.cluster_metadata_recipe import MetadataAtRest, metadata_at_rest, saved
 from tests.real.dumped_metadata import dumped, ours, records
 from tests.real.releases import READ_ONLY, TESTED
 
@@ -36,7 +36,7 @@ LAST_ALIVE = 1
 def _made() -> None:
     """Each waits a minute until its nodes delete what is old: all at once."""
     with ThreadPoolExecutor() as pool:
-        list(pool.map(archive, VERSIONS))
+        list(pool.map(lambda version: saved(version).archive(), VERSIONS))
 
 
 @pytest.fixture(scope="module", params=VERSIONS)

@@ -6,10 +6,11 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.real.faults import ON_3, Trouble
+from tests.real.faults import Trouble
 from tests.real.recipes import TOPIC
 from tests.real.records import consume_all
 from tests.real.tap import ALTER_PARTITION_REASSIGNMENTS, ELECT_LEADERS, Gate
+from tests.real.trouble_recipe import ON_3
 from tests.real.watching import Commands, journal_lines, make_older, open_orders, outcomes
 
 # Requests of a dead run may be carried out for so long.

@@ -8,13 +8,14 @@ import pytest
 from confluent_kafka.admin import AdminClient
 
 from tests.real.cluster import KafkaCluster
-from tests.real.faults import ON_3, ON_4, REBORN, SHORT_LIVED, Trouble, state_of
+from tests.real.faults import Trouble, state_of
 from tests.real.metadata import QUIETLY
 from tests.real.outages import Outage, last_replica_standing
 from tests.real.recipes import TOPIC
 from tests.real.records import consume_all, create_topic
 from tests.real.releases import AND_THE_OLDEST
 from tests.real.tap import ELECT_LEADERS, Gate
+from tests.real.trouble_recipe import ON_3, ON_4, REBORN, SHORT_LIVED
 from tests.real.waiting import wait_until
 from tests.real.watching import PROMPT, Commands, Watched, outcomes
 

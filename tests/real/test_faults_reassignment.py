@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.real.cli import ELECTION
-from tests.real.faults import LEAVING, MOVED_RECORDS, MOVING, Trouble, reassign
+from tests.real.faults import Trouble, reassign
 from tests.real.recipes import TOPIC
 from tests.real.records import consume_all, numbered
+from tests.real.trouble_recipe import LEAVING, MOVED_RECORDS, MOVING
 from tests.real.watching import PROMPT, Commands, journal_lines, outcomes
 
 TIMEOUT = 30.0

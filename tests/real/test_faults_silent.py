@@ -9,9 +9,10 @@ from contextlib import contextmanager
 import pytest
 
 from tests.real.cli import Cli, Finished
-from tests.real.faults import ON_3, ON_4, Trouble
+from tests.real.faults import Trouble
 from tests.real.recipes import TOPIC
 from tests.real.tap import LIST_OFFSETS, LIST_PARTITION_REASSIGNMENTS, Gate
+from tests.real.trouble_recipe import ON_3, ON_4
 from tests.real.watching import Commands, Watched, outcomes
 
 DURATION_MS = 2000

@@ -18,7 +18,7 @@ from tests.real.archive import unpack
 from tests.real.cli import Cli, Finished
 from tests.real.cluster import KafkaCluster
 from tests.real.dump_log import ReplicaTruth, broker_truths
-from tests.real.outages import Outage, last_replica_standing, saved, stale_tail
+from tests.real.outages import Outage, last_replica_standing, stale_tail
 from tests.real.properties import node_directory
 from tests.real.recipes import TOPIC
 from tests.real.releases import TESTED
@@ -86,7 +86,7 @@ def at_rest(
 ) -> Iterator[AtRest]:
     outage, best, loss = request.param
     directory = tmp_path_factory.mktemp(outage.name)
-    unpack(saved(outage), directory)
+    unpack(outage.saved.archive(), directory)
     with KafkaCluster(directory) as cluster:
         truths = {broker: broker_truths(cluster, broker) for broker in cluster.spec.broker_ids}
         yield AtRest(outage, best, loss, cluster, truths)

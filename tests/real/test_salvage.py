@@ -14,7 +14,7 @@ import pytest
 
 import kafka_unclean_recovery
 from tests.real.archive import unpack
-from tests.real.outages import saved, stale_tail
+from tests.real.outages import stale_tail
 from tests.real.releases import AND_THE_OLDEST, ONE
 from tests.real.salvage_recipe import (
     CODECS,
@@ -148,7 +148,7 @@ def test_segments_are_the_brokers_bytes(salvage: Salvage) -> None:
 def test_a_tail_that_an_earlier_election_gave_up_is_salvaged_where_the_logs_part(
     version: str, tmp_path: Path
 ) -> None:
-    unpack(saved(stale_tail(version)), tmp_path / "cluster")
+    unpack(stale_tail(version).saved.archive(), tmp_path / "cluster")
     salvaged(tmp_path, tmp_path / "cluster", (1, 2))
     records = tmp_path / "saved" / "records" / "topic=orders"
     values = {

@@ -9,9 +9,10 @@ from kafka.protocol.admin.configs import IncrementalAlterConfigsRequest
 from tests.fidelity.wire import Wire
 from tests.messages.building import build
 from tests.real.cluster import KafkaCluster
-from tests.real.faults import LEAVING, REBORN, state_of, trouble
+from tests.real.faults import state_of, trouble
 from tests.real.outages import Outage
 from tests.real.recipes import TOPIC
+from tests.real.trouble_recipe import LEAVING, REBORN
 from tests.real.waiting import wait_until
 from tests.real.watching import Commands, outcomes
 

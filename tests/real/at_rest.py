@@ -1,0 +1,70 @@
+"""What an archive holds, told by Kafka's dump of the logs and by the controllers' metadata log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kafka_unclean_recovery.log_dir.metadata.batches import MetadataFile
+from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import (
+    ClusterMetadata,
+    is_metadata_file,
+    read_metadata,
+)
+from kafka_unclean_recovery.log_dir.metadata.image import partition_states
+from kafka_unclean_recovery.model import PartitionState, TopicPartition
+from tests.real.archive import unpack
+from tests.real.cluster import KafkaCluster
+from tests.real.dump_log import ReplicaTruth, broker_truths
+
+METADATA = "__cluster_metadata-0"
+
+
+@dataclass(frozen=True, slots=True)
+class AtRest:
+    """All but Kafka's own topics, whose records differ from time to time. replicas: of each broker.
+    partitions: with leader, ISR and ELR, as the controller that knows most has them."""
+
+    replicas: Mapping[int, Mapping[TopicPartition, ReplicaTruth]]
+    partitions: Mapping[TopicPartition, PartitionState]
+
+
+def at_rest(archive: Path, directory: Path) -> AtRest:
+    """directory: to unpack it into."""
+    unpack(archive, directory)
+    cluster = KafkaCluster(directory)
+    try:
+        replicas = {broker: broker_truths(cluster, broker) for broker in cluster.spec.broker_ids}
+        known = [_metadata(cluster.log_dir(node)) for node in cluster.spec.controller_ids]
+    finally:
+        cluster.close()
+    states = partition_states(max(known, key=lambda read: read.authority).image)
+    return AtRest(
+        {
+            broker: {p: truth for p, truth in truths.items() if not _own(p.topic)}
+            for broker, truths in replicas.items()
+        },
+        {s.topic_partition: _comparable(s) for s in states if not _own(s.topic)},
+    )
+
+
+def _metadata(log_dir: Path) -> ClusterMetadata:
+    files = filter(lambda path: is_metadata_file(path.name), (log_dir / METADATA).iterdir())
+    return read_metadata([MetadataFile.of(path.name, path.read_bytes()) for path in files])
+
+
+def _own(topic: str) -> bool:
+    return topic.startswith("__")
+
+
+def _comparable(state: PartitionState) -> PartitionState:
+    """A topic gets another id each time, and the order within the ISR is nobody's."""
+    return replace(
+        state,
+        topic_id="",
+        isr=tuple(sorted(state.isr)),
+        elr=tuple(sorted(state.elr)),
+        last_known_elr=tuple(sorted(state.last_known_elr)),
+        offline_replicas=tuple(sorted(state.offline_replicas)),
+    )
