@@ -33,10 +33,16 @@ LAST_ALIVE = 1
 
 
 @pytest.fixture(scope="module")
-def _made() -> None:
-    """Each waits a minute until its nodes delete what is old: all at once."""
+def _made(request: pytest.FixtureRequest) -> None:
+    """Those that tests were chosen for. Each waits a minute until its nodes delete what is old: all
+    at once."""
+    chosen = {
+        item.callspec.params["at_rest"]
+        for item in request.session.items
+        if item.path == request.path and isinstance(item, pytest.Function)
+    }
     with ThreadPoolExecutor() as pool:
-        list(pool.map(lambda version: saved(version).archive(), VERSIONS))
+        list(pool.map(lambda version: saved(version).archive(), chosen))
 
 
 @pytest.fixture(scope="module", params=VERSIONS)
