@@ -18,6 +18,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from benchmarks.installed import plain_environ
+
 ALL = (
     "startup",
     "election",
@@ -71,9 +73,11 @@ def with_table(page: str, rows: list[dict[str, Any]], machine: str) -> str:
 
 
 def _lines(name: str) -> Iterator[str]:
-    """What the benchmark prints, shown as it comes; nothing where it failed."""
+    """What the benchmark prints, shown as it comes; nothing where it failed. Python may write byte
+    code: what is measured within its process has it from the second time on, too."""
     command = [sys.executable, "-m", f"benchmarks.{name}"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, text=True, env=plain_environ()) as process:
         assert process.stdout is not None
         lines = []
         for line in process.stdout:

@@ -20,6 +20,7 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.compared import at_most
+from benchmarks.installed import told_of_processes
 from benchmarks.measure import run
 from benchmarks.scan import (
     KIB,
@@ -67,6 +68,7 @@ def _deep(root: Path, segment: int, runs: int) -> dict[str, object]:
     work = f"scan of {size / (1 << 30):.2g} GiB, cold disk"
     return {
         "benchmark": "scan-cold",
+        **told_of_processes(),
         "bytes": size,
         "wall_s": found,
         "cat_warm_s": _wall(cat),
@@ -92,6 +94,7 @@ def _fast(root: Path, partitions: int, runs: int) -> dict[str, object]:
     rival = "`find` and one read a replica"
     return {
         "benchmark": "scan-cold-fast",
+        **told_of_processes(),
         "replicas": len(segments),
         "wall_s": found,
         "compared": [at_most(FAST_AIM, work, rival, found["fast"], floor)],

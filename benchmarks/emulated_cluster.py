@@ -1,4 +1,4 @@
-"""An emulated cluster that runs in a process of its own.
+"""An emulated cluster that runs in a process of its own, of the wheel as installed.
 
 It says `bootstrap.servers=...` once its brokers listen; a number on its stdin kills that broker,
 the end of stdin ends it.
@@ -6,13 +6,13 @@ the end of stdin ends it.
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from benchmarks.installed import plain_environ, script
 
 TIMEOUT = 60.0
 
@@ -33,7 +33,7 @@ class Emulated:
 @contextmanager
 def emulated(session_seconds: float, data_dir: Path) -> Iterator[Emulated]:
     """Gives it when its first line is there."""
-    with _running("benchmarks.emulated_process", str(session_seconds), str(data_dir)) as cluster:
+    with _running("emulated_process", str(session_seconds), str(data_dir)) as cluster:
         yield cluster
 
 
@@ -41,21 +41,18 @@ def emulated(session_seconds: float, data_dir: Path) -> Iterator[Emulated]:
 def emulated_outage(data_dir: Path, partitions: int | None = None) -> Iterator[str]:
     """The bootstrap servers of an outage of so many partitions; None: of the one that is there."""
     made = () if partitions is None else (str(partitions),)
-    with _running("benchmarks.outage_process", str(data_dir), *made) as cluster:
+    with _running("outage_process", str(data_dir), *made) as cluster:
         yield ",".join(cluster.addresses[1:])
 
 
 @contextmanager
 def _running(module: str, *arguments: str) -> Iterator[Emulated]:
-    command = (sys.executable, "-m", module, *arguments)
-    # What is installed is compiled already.
-    kept = {name: v for name, v in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     process = subprocess.Popen(
-        command,
+        script(module, *arguments),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        env=kept,
+        env=plain_environ(),
     )
     try:
         assert process.stdout is not None

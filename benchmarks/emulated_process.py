@@ -1,6 +1,6 @@
 """An emulated cluster as a process of its own, as people run it; see emulated_cluster.
 
-    python -m benchmarks.emulated_process SESSION_SECONDS DATA_DIR
+    python benchmarks/emulated_process.py SESSION_SECONDS DATA_DIR
 
 It imports nothing but what the cluster needs, for its start-up is measured.
 """

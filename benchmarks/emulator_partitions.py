@@ -16,6 +16,7 @@ from pathlib import Path
 
 from benchmarks.compared import at_most
 from benchmarks.emulated_cluster import emulated
+from benchmarks.installed import told_of_processes
 from tests.real.cache import CACHE, quick_scratch
 from tests.real.cluster import KafkaCluster
 from tests.real.metadata import PartitionView, cluster_view
@@ -56,6 +57,7 @@ def measure(partitions: int) -> dict[str, object]:
             figures[name] = _measured(running, partitions)
     return {
         "benchmark": "emulator-partitions",
+        **told_of_processes(),
         "partitions": partitions,
         "replicas": partitions * REPLICAS,
         "session_s": SESSION_MS / 1000,

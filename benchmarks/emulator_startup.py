@@ -13,6 +13,7 @@ from statistics import median
 from kafka.protocol.metadata.metadata import MetadataRequest
 
 from benchmarks.emulated_cluster import emulated
+from benchmarks.installed import told_of_processes
 from benchmarks.measure import JVM_DEFAULTS
 from tests.fidelity.wire import Wire
 from tests.real import jvm
@@ -53,6 +54,7 @@ def measure(runs: int) -> dict[str, object]:
     figures = {name: _medians(each) for name, each in found.items()}
     return {
         "benchmark": "emulator-startup",
+        **told_of_processes(),
         "brokers": BROKERS,
         "runs": runs,
         "figures": figures,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+from benchmarks.installed import told_of_this_process
 from kafka_unclean_recovery.emulator.controller import events as ev
 from tests.fidelity.generating import Generator
 from tests.fidelity.our_side import OurSide
@@ -29,6 +30,7 @@ def measure(steps: int) -> dict[str, object]:
         done += len(events)
     return {
         "benchmark": "emulator-steps",
+        **told_of_this_process(),
         "steps": done,
         "steps_per_cpu_s": round(done / ours),
         "real controller, steps_per_s": round(done / theirs),

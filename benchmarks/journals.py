@@ -15,6 +15,7 @@ from statistics import median
 
 from benchmarks.compared import at_most
 from benchmarks.election import recovered
+from benchmarks.installed import told_of_processes
 from benchmarks.measure import Cost, summary
 
 RUNS = 5
@@ -34,8 +35,8 @@ def main(arguments: list[str]) -> None:
             os.link(earlier, own.with_name(f"{number:03}.jsonl"))
         left, none = [], []
         for _ in range(runs):
-            left.append(recovered(PARTITIONS, home))
-            none.append(recovered(PARTITIONS))
+            left.append(recovered(PARTITIONS, home).cost)
+            none.append(recovered(PARTITIONS).cost)
         size = earlier.stat().st_size
     print(json.dumps(_row(left, none, size)))
 
@@ -50,6 +51,7 @@ def _row(left: list[Cost], none: list[Cost], size: int) -> dict[str, object]:
     with_them, without = (median(cost.wall_s for cost in costs) for costs in (left, none))
     return {
         "benchmark": "journals",
+        **told_of_processes(),
         "journals": JOURNALS,
         "mib_each": round(size / (1 << 20), 1),
         "with": summary(left),

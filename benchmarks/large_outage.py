@@ -22,6 +22,7 @@ from typing import Any
 from benchmarks.compared import at_most
 from benchmarks.election import BLIND
 from benchmarks.emulated_cluster import emulated_outage
+from benchmarks.installed import told_of_processes
 from benchmarks.measure import Cost, jvm_script, ours, run
 from tests.real.cache import CACHE, quick_scratch
 
@@ -35,7 +36,11 @@ MEMORY_NEEDED = 4 << 30
 def main(arguments: list[str]) -> None:
     rows = [_measured(size) for size in ([int(a) for a in arguments] or SIZES)]
     compared = [row for each in rows for row in _compared(each)] + [_growth(rows[0], rows[-1])]
-    print(json.dumps({"benchmark": "large-outage", "rows": rows, "compared": compared}))
+    print(
+        json.dumps(
+            {"benchmark": "large-outage", **told_of_processes(), "rows": rows, "compared": compared}
+        )
+    )
 
 
 def _compared(row: dict[str, Any]) -> Iterator[dict[str, object]]:

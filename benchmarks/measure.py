@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+from benchmarks.installed import CORE, environment, plain_environ
 from tests.real.jars import jars, main_class
 from tests.real.tools import MAIN_CLASSES
 
@@ -30,16 +29,19 @@ JVM_DEFAULTS = (
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one run: seconds of wall clock and of processor, and its peak memory."""
+    """Of one run: when it began (time.perf_counter(), the same clock in every process), seconds of
+    wall clock and of processor, and its peak memory."""
 
+    begun: float
     wall_s: float
     cpu_s: float
     peak_mib: float
     code: int
 
 
-def ours(name: str, *arguments: str) -> list[str]:
-    return [str(Path(sys.executable).with_name(name)), *arguments]
+def ours(name: str, *arguments: str, kind: str = CORE) -> list[str]:
+    """The command as installed; see installed.py."""
+    return [str(environment(kind) / "bin" / name), *arguments]
 
 
 def jvm_script(version: str, name: str, *arguments: str) -> list[str]:
@@ -52,24 +54,39 @@ def run(command: Sequence[str], stdout: Path | None = None, state_home: Path | N
     """Without `state_home` the command finds no journals of earlier runs."""
     with (
         tempfile.TemporaryDirectory() as state,
+        tempfile.TemporaryFile() as figures,
         tempfile.TemporaryFile() if stdout is None else stdout.open("w+b") as output,
     ):
-        begun = time.perf_counter()
-        process = subprocess.Popen(
-            command,
+        subprocess.run(
+            [sys.executable, "-I", "-S", "-c", _STARTER, str(figures.fileno()), *command],
             stdout=output,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
-            env={**os.environ, "XDG_STATE_HOME": str(state_home or state)},
+            env={**plain_environ(), "XDG_STATE_HOME": str(state_home or state)},
+            pass_fds=[figures.fileno()],
+            check=True,
         )
-        _, status, usage = os.wait4(process.pid, 0)
-        wall = time.perf_counter() - begun
-        process.returncode = code = os.waitstatus_to_exitcode(status)
+        figures.seek(0)
+        begun, wall, cpu, peak, code = map(float, figures.read().split())
         if code != 0:
             output.seek(0)
             sys.stderr.write(output.read().decode(errors="replace")[-2000:])
-    cpu = usage.ru_utime + usage.ru_stime
-    return Cost(wall, cpu, usage.ru_maxrss / 1024, code)
+    return Cost(begun, wall, cpu, peak, int(code))
+
+
+# The system counts the memory of whoever starts a process as that process's own, until it is
+# another program: this starter is small, and a benchmark is not.
+_STARTER = """
+import os, sys, time
+told, command = int(sys.argv[1]), sys.argv[2:]
+os.set_inheritable(told, False)
+begun = time.perf_counter()
+process = os.posix_spawnp(command[0], command, os.environ)
+_, status, usage = os.wait4(process, 0)
+wall, cpu = time.perf_counter() - begun, usage.ru_utime + usage.ru_stime
+code = os.waitstatus_to_exitcode(status)
+os.write(told, f"{begun} {wall} {cpu} {usage.ru_maxrss / 1024} {code}".encode())
+"""
 
 
 def summary(costs: Sequence[Cost]) -> dict[str, float]:

@@ -16,6 +16,7 @@ import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
 
+from benchmarks.installed import told_of_this_process
 from kafka_unclean_recovery.emulator.controller.releases import (
     KAFKA_3_9_1,
     KAFKA_4_3_1,
@@ -66,6 +67,7 @@ def main(arguments: list[str]) -> int:
         found = [each.result() for each in measured]
         result = {
             "benchmark": "model_check",
+            **told_of_this_process(),
             "configurations": found,
             "tolerated": [each.result() for each in tolerated],
             "last_replica_standing": _last_replica_standing(),

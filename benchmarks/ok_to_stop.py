@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.compared import at_most
+from benchmarks.installed import told_of_processes
 from benchmarks.measure import Cost, jvm_script, ours, run, summary
 from benchmarks.rack_outage import rack_lost
 
@@ -49,6 +50,7 @@ def _result(
     against = "`kafka-topics.sh --describe`"
     return {
         "benchmark": "ok-to-stop",
+        **told_of_processes(),
         "told": mine,
         "what_if": offline,
         "described": rival,

@@ -1,6 +1,6 @@
 """An emulated outage as a process of its own; see emulated_cluster.
 
-    python -m benchmarks.outage_process DATA_DIR [PARTITIONS]
+    python benchmarks/outage_process.py DATA_DIR [PARTITIONS]
 
 With PARTITIONS the outage is made in DATA_DIR. Brokers 2 and 3 are up, and broker 1, which was the
 last in the ISR of every partition, is down.

@@ -16,6 +16,7 @@ from itertools import cycle
 from pathlib import Path
 
 from benchmarks.compared import at_most
+from benchmarks.installed import told_of_processes
 from benchmarks.measure import Cost, jvm_script, ours, run, summary
 from kafka_unclean_recovery.log_dir.metadata.encoding import encode_batch
 from tests.log_dir.cluster_metadata_encoder import change, ints, leader, partition, topic
@@ -77,6 +78,7 @@ def _result(
     against = "`kafka-dump-log.sh` printing it"
     return {
         "benchmark": "quorum_inspect",
+        **told_of_processes(),
         "records": records,
         "ours": cost,
         "kafka_dump_log": rival,

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.compared import at_most
-from benchmarks.measure import Cost, ours, run
+from benchmarks.installed import plain_environ, script, told_of_processes
+from benchmarks.measure import Cost, ours, run, summary
 from tests.real.cache import CACHE, quick_scratch
 from tests.real.metadata import cluster_view
 
@@ -41,8 +42,13 @@ def main(arguments: list[str]) -> None:
         left = _offline(servers)
     if recovered.code or left:
         raise RuntimeError(f"exit code {recovered.code}, {left} partitions are offline still")
-    told = {"benchmark": "rack-outage", "brokers": BROKERS, "partitions": partitions}
-    figures = {"up": up, "lost": lost, "recovered": vars(recovered)}
+    told: dict[str, object] = {
+        "benchmark": "rack-outage",
+        "brokers": BROKERS,
+        "partitions": partitions,
+    }
+    told |= told_of_processes()
+    figures = {"up": up, "lost": lost, "recovered": summary([recovered])}
     print(json.dumps(told | figures | {"compared": list(_rows(partitions, up, lost, recovered))}))
 
 
@@ -65,12 +71,12 @@ def _rows(
 @contextmanager
 def _cluster(directory: Path, brokers: int, partitions: int) -> Iterator[subprocess.Popen[str]]:
     """Killed at the end, for a stop in order would lead each partition elsewhere many times."""
-    command = (sys.executable, "-m", "benchmarks.rack_process", str(directory))
     process = subprocess.Popen(
-        (*command, str(brokers), str(partitions)),
+        script("rack_process", str(directory), str(brokers), str(partitions)),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
+        env=plain_environ(),
     )
     try:
         yield process

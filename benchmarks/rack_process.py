@@ -1,6 +1,6 @@
 """An emulated cluster of many brokers that loses a rack, as a process of its own; see rack_outage.
 
-    python -m benchmarks.rack_process DATA_DIR BROKERS PARTITIONS
+    python benchmarks/rack_process.py DATA_DIR BROKERS PARTITIONS
 
 It prints a JSON object once all topics are there, and one once the rack is lost, and then waits to
 be killed. The emulator knows no racks (broker.rack stays empty): a rack is what the replicas are

@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 from statistics import median
 
+from benchmarks.installed import told_of_this_process
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.mechanisms import Wishes
 from kafka_unclean_recovery.post_mortem.page import render_page
@@ -54,6 +55,7 @@ def main(arguments: list[str]) -> None:
         ours = median(costs[page])
         figures = {
             "benchmark": "report_page",
+            **told_of_this_process(),
             "partitions": partitions,
             "bytes": size,
             "page": _summary(costs[page]),

@@ -15,11 +15,11 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 
 from benchmarks.compared import at_least
+from benchmarks.installed import EXTRAS, told_of_processes
 from benchmarks.measure import Cost, jvm_script, ours, run, summary
 from kafka_unclean_recovery.model import EpochSpan
 from tests.real.cache import CACHE, quick_scratch
@@ -44,9 +44,7 @@ def main(arguments: list[str]) -> None:
 
 def _measured(codec: str, size: int, runs: int) -> dict[str, object]:
     with quick_scratch(CACHE, needed=6 * size) as scratch:
-        # In a process of its own: what this one needs at most, those it starts seem to need too.
-        with ProcessPoolExecutor(1) as pool:
-            directory = pool.submit(_write, scratch / "disk", codec, size).result()
+        directory = disk(scratch / "disk", dict(_segments(codec, size)))
         (scratch / "plan.json").write_text(plan_text((EpochSpan(0, 0, 1),), log_end=1))
         files = sorted(directory.glob("*.log"))
         total = sum(file.stat().st_size for file in files)
@@ -65,6 +63,7 @@ def _measured(codec: str, size: int, runs: int) -> dict[str, object]:
     wall = {name: figure["wall_s"] for name, figure in figures.items()}
     return {
         "benchmark": "salvage",
+        **told_of_processes(),
         "codec": codec,
         "bytes": total,
         "commands": figures,
@@ -82,14 +81,10 @@ def _measured(codec: str, size: int, runs: int) -> dict[str, object]:
     }
 
 
-def _write(root: Path, codec: str, size: int) -> Path:
-    return disk(root, dict(_segments(codec, size)))
-
-
 def _salvage(scratch: Path, *flags: str) -> Cost:
     places = ("--log-dirs", "disk", "--plan", "plan.json", "--output", "saved")
     words = [word if word.startswith("--") else str(scratch / word) for word in places]
-    cost = run(ours("kafka-unclean-recovery", "salvage", *words, *flags))
+    cost = run(ours("kafka-unclean-recovery", "salvage", *words, *flags, kind=EXTRAS))
     shutil.rmtree(scratch / "saved")
     return cost
 

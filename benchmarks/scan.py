@@ -19,7 +19,6 @@ import struct
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import cycle
 from pathlib import Path
@@ -29,6 +28,7 @@ from typing import TypeVar
 from crc32c import crc32c
 
 from benchmarks.compared import at_least, at_most
+from benchmarks.installed import told_of_processes
 from benchmarks.measure import jvm_script, ours, run, summary
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
@@ -79,13 +79,14 @@ def _deep(batch: int, segment: int, runs: int) -> dict[str, object]:
             "kafka-dump-log.sh, two": _at_once(map(_dump_log, shares)),
         }
         costs = _in_turn({name: partial(run, line) for name, line in commands.items()}, runs)
-        seconds = _in_a_process(_deep_seconds, scratch / "disk", files, runs)
+        seconds = _deep_seconds(scratch / "disk", files, runs)
     commands_figures = {name: summary(found) for name, found in costs.items()}
     within = {name: median(found) for name, found in seconds.items()}
     speeds = {name: round(size / median(found) / 1e9, 2) for name, found in seconds.items()}
     theirs = commands_figures["kafka-dump-log.sh, two"]["wall_s"]
     return {
         "benchmark": "scan-deep",
+        **told_of_processes(),
         "batch_kib": batch // KIB,
         "segment_mib": segment // MIB,
         "bytes": size,
@@ -129,12 +130,13 @@ def _fast(partitions: int, runs: int) -> dict[str, object]:
             },
             runs,
         )
-        seconds = _in_a_process(_fast_seconds, scratch, segments, runs)
+        seconds = _fast_seconds(scratch, segments, runs)
     figures = {name: summary(found) for name, found in costs.items()}
     inside = {name: round(median(found), 3) for name, found in seconds.items()}
     floor = figures["find -type f"]["wall_s"] + inside["one pread a replica"]
     return {
         "benchmark": "scan-fast",
+        **told_of_processes(),
         "replicas": len(segments),
         "commands": figures,
         "in one process, s": inside,
@@ -171,17 +173,6 @@ def _fast_seconds(root: Path, segments: list[Path], runs: int) -> dict[str, list
         "one pread a replica": partial(one_pread_each, segments),
     }
     return _in_turn({name: partial(timed, what) for name, what in measured.items()}, runs)
-
-
-def _in_a_process(
-    measure: Callable[[Path, list[Path], int], dict[str, list[float]]],
-    root: Path,
-    files: list[Path],
-    runs: int,
-) -> dict[str, list[float]]:
-    """Not in this one: the system counts its memory as the peak of every command it starts."""
-    with ProcessPoolExecutor(1) as pool:
-        return pool.submit(measure, root, files, runs).result()
 
 
 def _in_turn(measure: dict[str, Callable[[], T]], runs: int) -> dict[str, list[T]]:

@@ -28,6 +28,7 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from benchmarks.compared import at_least, at_most
+from benchmarks.installed import told_of_this_process
 from benchmarks.spark_summaries import COPIES, write_many
 from kafka_unclean_recovery.files.plan_file import partitions_by_chunk
 from kafka_unclean_recovery.model import PartitionReport
@@ -96,6 +97,7 @@ def _measured(
         raise RuntimeError("the two planners choose other leaders")
     return {
         "benchmark": "spark-plan",
+        **told_of_this_process(),
         "partitions": count,
         "replicas": count * COPIES,
         "runs": RUNS,

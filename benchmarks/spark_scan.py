@@ -26,6 +26,7 @@ from crc32c import crc32c
 from pyspark.sql import SparkSession
 
 from benchmarks.compared import at_most
+from benchmarks.installed import told_of_this_process
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
 from kafka_unclean_recovery.mechanisms import ScanMode
@@ -67,7 +68,12 @@ def main(arguments: list[str]) -> None:
         start_up = {"session_s": round(started, 1), "first Python job_s": round(first, 1)}
         said = "`spark scan`: session and first job in Python"
         rows = [at_most(1.0, said, f"{START_UP_AIM:g} s", started + first, START_UP_AIM)]
-        row = {"benchmark": "spark-scan-start-up", **start_up, "compared": rows}
+        row = {
+            "benchmark": "spark-scan-start-up",
+            **told_of_this_process(),
+            **start_up,
+            "compared": rows,
+        }
         print(json.dumps(row), flush=True)
         for size in sorted({max(gib // 4, 1), gib}):
             print(json.dumps(_deep(spark, size << 30, runs)), flush=True)
@@ -96,6 +102,7 @@ def _deep(spark: SparkSession, size: int, runs: int) -> dict[str, object]:
     found = {name: round(median(times), 2) for name, times in seconds.items()}
     return {
         "benchmark": "spark-scan-deep",
+        **told_of_this_process(),
         "bytes": written,
         "replicas": len({file.parent for file in files}),
         "runs": runs,
@@ -125,6 +132,7 @@ def _fast(spark: SparkSession, replicas: int, runs: int) -> dict[str, object]:
     rows = [_over_the_pool(f"fast, {replicas:,} replicas", found, None)]
     return {
         "benchmark": "spark-scan-fast",
+        **told_of_this_process(),
         "replicas": replicas,
         "runs": runs,
         "wall_s": found,

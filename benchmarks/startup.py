@@ -1,18 +1,17 @@
 """Start-up: --help, --version, a refused flag and a completion that needs no cluster.
 
-Against `python -c pass`, and the first two against the same flag of the JVM script. Completions are
-those of bash, which reads the script of completions/ each time.
+Against `python -c pass` by the same interpreter, and the first two against the same flag of the JVM
+script. Completions are those of bash, which reads the installed script each time.
 """
 
 from __future__ import annotations
 
 import json
 import shlex
-import sys
 
 from benchmarks.compared import at_most
+from benchmarks.installed import environment, python, told_of_processes
 from benchmarks.measure import Cost, jvm_script, ours, run, summary
-from completions.generate import HERE
 
 VERSION = "4.3.1"
 RUNS = 11
@@ -31,7 +30,7 @@ def main() -> None:
     commands |= {f"{name} --au<TAB>": _tab(name) for name in OURS}
     commands["--topics <TAB>"] = ours(OURS[0], "complete", "topics", "--", f"{OURS[0]} --topics ")
     commands |= {shown: jvm_script(VERSION, RIVAL, flag) for flag, shown in rivals.items()}
-    commands[PYTHON] = [sys.executable, "-c", "pass"]
+    commands[PYTHON] = python("-c", "pass")
     for command in commands.values():
         run(command)
     # In turn, so that a slow moment of the machine falls on all of them.
@@ -50,7 +49,16 @@ def main() -> None:
         for name in OURS
         for flag, rival in rivals.items()
     ]
-    print(json.dumps({"benchmark": "startup", "figures": figures, "compared": compared}))
+    print(
+        json.dumps(
+            {
+                "benchmark": "startup",
+                **told_of_processes(),
+                "figures": figures,
+                "compared": compared,
+            }
+        )
+    )
 
 
 def _walls(
@@ -62,10 +70,15 @@ def _walls(
 
 
 def _tab(name: str) -> list[str]:
-    script, words = shlex.quote(str(HERE / f"{name}.bash")), f"{name} --au"
+    script = environment() / "share" / "bash-completion" / "completions" / name
+    words = f"{name} --au"
     line = f"COMP_WORDS=({words}) COMP_CWORD=1 COMP_LINE='{words}' COMP_POINT={len(words)}"
     function = f"_{name.replace('-', '_')}"
-    return ["bash", "-c", f"source {script}; {line}; {function} {name} --au {name}"]
+    return [
+        "bash",
+        "-c",
+        f"source {shlex.quote(str(script))}; {line}; {function} {name} --au {name}",
+    ]
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import json
 import sys
 
 from benchmarks.compared import at_most
+from benchmarks.installed import told_of_processes
 from benchmarks.measure import Cost, jvm_script, ours, run, summary
 from benchmarks.rack_outage import rack_lost
 
@@ -41,6 +42,7 @@ def _result(
     against = "`kafka-topics.sh --describe`"
     return {
         "benchmark": "watch",
+        **told_of_processes(),
         "watched": mine,
         "idle_look_cpu_s": round(idle, 3),
         "described": rival,

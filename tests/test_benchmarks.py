@@ -19,6 +19,8 @@ PARTS = {
     "emulator_partitions",
     "emulator_startup",
     "emulator_steps",
+    "installed",
+    "leaders",
     "measure",
     "model_check",
     "outage_process",

@@ -7,10 +7,8 @@ import io
 import os
 import re
 import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -19,6 +17,8 @@ import typer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.installed import EXTRAS, plain_environ, python
+from benchmarks.measure import ours
 from kafka_unclean_recovery.cli import command, entry, start
 from kafka_unclean_recovery.cli.commands import whole_program
 from kafka_unclean_recovery.cli.commands.unclean_recovery import new_app
@@ -27,9 +27,8 @@ from tests.cli.in_process import Done, commands, invoke
 PATHS = [words for words, _ in commands() if " complete" not in words]
 FLAGS = sorted({flag for flags in start._flags().values() for flag in flags})
 NAMES = sorted({word for path in PATHS for word in path.split()[1:]})
-PLAIN = {key: value for key, value in os.environ.items() if not key.startswith(start._OTHERWISE)}
+PLAIN = {k: value for k, value in plain_environ().items() if not k.startswith(start._OTHERWISE)}
 VALUES = ["", "x", "-1", "5", "json", "doctor", "--yes", "a,b=0"]
-SCRIPT = str(Path(sys.executable).with_name("kafka-unclean-recovery"))
 
 
 def _answered(name: str, args: list[str], env: Mapping[str, str] | None = None) -> Done | None:
@@ -190,15 +189,18 @@ def test_other_completions_are_left_to_the_parser(args: list[str]) -> None:
 def test_what_is_said_at_once_imports_neither_the_parser_nor_a_client(
     args: list[str], code: int
 ) -> None:
-    script = f"import runpy, sys; sys.argv = {[SCRIPT, *args]!r}\n"
-    script += f"try: runpy.run_path({SCRIPT!r}, run_name='__main__')\n"
+    # Where the extras are there to be imported.
+    (installed,) = ours(start.RECOVERY, kind=EXTRAS)
+    script = f"import runpy, sys; sys.argv = {[installed, *args]!r}\n"
+    script += f"try: runpy.run_path({installed!r}, run_name='__main__')\n"
     script += "except SystemExit as ended: print(ended.code, *sys.modules, file=sys.stderr)\n"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=PLAIN)
+    command = python("-P", "-c", script, kind=EXTRAS)
+    done = subprocess.run(command, capture_output=True, text=True, env=PLAIN)
     ended, *modules = done.stderr.splitlines()[-1].split()
     assert int(ended) == code
-    ours = {name for name in modules if name.startswith("kafka")}
+    imported = {name for name in modules if name.startswith("kafka")}
     package = "kafka_unclean_recovery"
-    assert ours == {package, f"{package}.cli", f"{package}.cli.start"}
+    assert imported == {package, f"{package}.cli", f"{package}.cli.start"}
     assert not {"typer", "click", "rich", "inspect", "dataclasses", "asyncio"} & set(modules)
 
 
@@ -208,7 +210,8 @@ def test_what_is_said_at_once_imports_neither_the_parser_nor_a_client(
 def test_a_stdout_that_takes_nothing_is_left_to_the_parser(
     redirected: str, code: int, says: str
 ) -> None:
-    command = f"{SCRIPT} --help {redirected}"
+    (installed,) = ours(start.RECOVERY, kind=EXTRAS)
+    command = f"{installed} --help {redirected}"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, env=PLAIN)
     assert done.returncode == code
     assert says in done.stderr

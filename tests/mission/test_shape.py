@@ -4,7 +4,6 @@ benchmarks/ and asserted nowhere."""
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.installed import EXTRAS, plain_environ, python
 from benchmarks.outage_process import SETTINGS, make
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.transport import reorder_elector
@@ -78,8 +78,11 @@ def test_a_recovery_imports_no_client_and_nothing_of_an_extra() -> None:
     )
     with outage(2) as cluster:
         words = ("--bootstrap-server", cluster.bootstrap_servers, *ELECT)
-        command = [sys.executable, "-c", script, *words]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        # Where the extras are there to be imported.
+        command = python("-P", "-c", script, *words, kind=EXTRAS)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=60, env=plain_environ()
+        )
     code, *modules = done.stderr.splitlines()[-1].split()
     assert code == "0", done.stderr
     left_out = ("kafka.", "confluent_kafka", "pyarrow", "numpy", "pyspark", "jinja2")
