@@ -16,18 +16,18 @@ from tests.real.tap import ALTER_PARTITION_REASSIGNMENTS, ELECT_LEADERS, Gate
 from tests.real.test_faults_quorum import (  # noqa: F401
     test_a_quorum_that_returns_answers_the_call_that_waited,
 )
-from tests.real.watching import Commands, Watched, journal_lines, open_orders, outcomes
+from tests.real.watching import (
+    Commands,
+    Watched,
+    journal_lines,
+    open_orders,
+    outcomes,
+    waiting_for_ghosts,
+)
 
 # How long an answer is waited for, and from the request on until nothing can happen any more.
 PATIENCE_SECONDS, GHOST_SECONDS = 1.0, 4.0
 NOT_CERTAIN = "not certain what the controller did"
-SOONER = f"""
-from functools import partial
-from kafka_unclean_recovery.cli import session
-from kafka_unclean_recovery.cli.commands import whole_program
-session.Patience = partial(session.Patience, ghost={GHOST_SECONDS})
-whole_program.main()
-"""
 
 
 def _gates(means: Means) -> Mapping[str, Gate]:
@@ -51,7 +51,8 @@ def _impatient(commands: Commands, server: str, partitions: list[int], user: str
         *("--path-to-json-file", wanted, "--automated-recovery", "--format", "json"),
         *commands.mechanism.flags,
     )
-    return commands.start("-c", SOONER, *arguments, command="python", user=user)
+    sooner = waiting_for_ghosts(GHOST_SECONDS)
+    return commands.start(*sooner, *arguments, command="python", user=user)
 
 
 @pytest.fixture

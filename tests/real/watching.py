@@ -173,6 +173,19 @@ class Commands:
             watched.close()
 
 
+def waiting_for_ghosts(seconds: float) -> tuple[str, str]:
+    """Arguments for Python that are the recovery command, which takes a request that it gave up for
+    gone after so many seconds."""
+    program = f"""
+from functools import partial
+from kafka_unclean_recovery.cli import session
+from kafka_unclean_recovery.cli.commands import whole_program
+session.Patience = partial(session.Patience, ghost={seconds})
+whole_program.main()
+"""
+    return "-c", program
+
+
 def outcomes(finished: Finished, topic: str) -> dict[int, tuple[str | None, str | None]]:
     """(outcome, reason) by partition, of a run with --format json."""
     rows = finished.partitions(topic)
