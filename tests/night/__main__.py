@@ -58,7 +58,7 @@ def _keep(stamps: Stamps, commit: str, part: Part, ended: Ended) -> None:
 
 
 def _summary(parts: Sequence[Part], done: Mapping[str, Ended], passed: Mapping[str, Stamp]) -> str:
-    """A row a part, and the tests of those that passed, now or before."""
+    """A row a part, with the beginning of its last line, and the tests of those that passed, now or before."""
     rows, tests, seconds = [], 0, 0.0
     for part in parts:
         ended = done.get(part.name) or passed.get(part.name)
@@ -66,7 +66,7 @@ def _summary(parts: Sequence[Part], done: Mapping[str, Ended], passed: Mapping[s
             rows.append(f"  {part.name:<15} not run")
             continue
         how = "passed before" if isinstance(ended, Stamp) else _how(ended)
-        rows.append(f"  {part.name:<15} {how:<13} {ended.seconds:6.0f} s  {ended.closing}")
+        rows.append(f"  {part.name:<15} {how:<13} {ended.seconds:6.0f} s  {ended.closing:.100}")
         tests += count_of(ended.closing)
         seconds += ended.seconds
     total = f"{tests} tests passed; {seconds / 60:.0f} minutes in all"

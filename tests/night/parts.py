@@ -50,13 +50,13 @@ PARTS = (
     ),
     Part(
         "simulation",
-        "faults at once in 5,000 recoveries on the emulator",
-        (PYTHON, "-m", "tests.simulation", "--runs", "5000", "--seed", "1"),
+        "faults at once in 10,000 recoveries on the emulator",
+        (PYTHON, "-m", "tests.simulation", "--runs", "10000", "--seed", "1"),
     ),
     Part(
         "chaos",
-        "faults in 60 recoveries on real clusters",
-        (PYTHON, "-m", "tests.chaos", "--runs", "60", "--seed", "1", "--workers", "4"),
+        "faults in 100 recoveries on real clusters",
+        (PYTHON, "-m", "tests.chaos", "--runs", "100", "--seed", "1", "--workers", "4"),
     ),
     *(
         Part(
@@ -64,7 +64,7 @@ PARTS = (
             f"our controller does what that of {version} does in {steps:,} random steps",
             (PYTHON, "-m", "tests.fidelity", "--version", version, "--steps", str(steps)),
         )
-        for version, steps in (("4.4.0", 100_000), ("4.3.1", 50_000), ("3.9.1", 50_000))
+        for version, steps in (("4.4.0", 200_000), ("4.3.1", 100_000), ("3.9.1", 100_000))
     ),
 )
 
