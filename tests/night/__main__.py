@@ -58,7 +58,7 @@ def _keep(stamps: Stamps, commit: str, part: Part, ended: Ended) -> None:
 
 
 def _summary(parts: Sequence[Part], done: Mapping[str, Ended], passed: Mapping[str, Stamp]) -> str:
-    """A row a part, with the beginning of its last line, and the tests of those that passed, now or before."""
+    """A row a part, with how its last line begins, and how many tests passed, now or before."""
     rows, tests, seconds = [], 0, 0.0
     for part in parts:
         ended = done.get(part.name) or passed.get(part.name)
