@@ -70,6 +70,7 @@ GROUPS = (
         (
             "real/test_archives_made_anew.py",
             "real/test_harness.py",
+            "real/test_in_process.py",
             "real/test_key_stores.py",
             "real/test_oauth.py",
             "real/test_quotas.py",

@@ -1,4 +1,4 @@
-"""Our console scripts run as processes, the way a user runs them."""
+"""Our console scripts, run the way a user runs them: as processes, but for what only asks."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from typing import Any
 import jsonschema
 
 import kafka_unclean_recovery
+from tests.real import in_process
 from tests.real.cluster import KafkaCluster
 
 RECOVERY = "kafka-unclean-recovery"
@@ -112,14 +113,18 @@ class Cli:
 
     def recover(self, cluster: KafkaCluster, *arguments: str, timeout: float = TIMEOUT) -> Finished:
         """Run kafka-unclean-recovery against every broker of the cluster, dead or alive."""
-        return self.start(RECOVERY, cluster, *arguments).finish(timeout)
+        return self._run(RECOVERY, self._at(RECOVERY, cluster, arguments), timeout)
 
     def elect(self, cluster: KafkaCluster, *arguments: str, timeout: float = TIMEOUT) -> Finished:
         """The same with kafka-elect-leaders."""
-        return self.start(ELECTION, cluster, *arguments).finish(timeout)
+        return self._run(ELECTION, self._at(ELECTION, cluster, arguments), timeout)
 
     def offline(self, *arguments: str, timeout: float = TIMEOUT) -> Finished:
         """Run a command of kafka-unclean-recovery that needs no cluster."""
+        return self._run(RECOVERY, arguments, timeout)
+
+    def process(self, *arguments: str, timeout: float = TIMEOUT) -> Finished:
+        """The same, but always a process."""
         return self._spawn(RECOVERY, arguments).finish(timeout)
 
     def start(
@@ -129,23 +134,35 @@ class Cli:
         *arguments: str,
         environment: Mapping[str, str] = {},
     ) -> Running:
-        """Begin a run of a console script; `--bootstrap-server` names every broker."""
+        """Begin a run of a console script, a process whatever it does; `--bootstrap-server` names
+        every broker."""
+        return self._spawn(command, self._at(command, cluster, arguments), environment)
+
+    def _at(self, command: str, cluster: KafkaCluster, arguments: Sequence[str]) -> tuple[str, ...]:
         servers = ("--bootstrap-server", cluster.bootstrap_servers)
-        how = self.mechanism.flags_of(command, arguments)
-        return self._spawn(command, (*servers, *arguments, *how), environment)
+        return (*servers, *arguments, *self.mechanism.flags_of(command, arguments))
+
+    def _run(self, command: str, arguments: Sequence[str], timeout: float) -> Finished:
+        if in_process.suits(arguments):
+            done = in_process.invoke(command, arguments, self._state, timeout)
+            return Finished(done.code, done.stdout, done.stderr)
+        return self._spawn(command, arguments).finish(timeout)
+
+    @property
+    def _state(self) -> dict[str, str]:
+        return {"XDG_STATE_HOME": str(self.home / "state")}
 
     def _spawn(
         self, command: str, arguments: Sequence[str], environment: Mapping[str, str] = {}
     ) -> Running:
         script = Path(sys.executable).with_name(command)
-        state = {"XDG_STATE_HOME": str(self.home / "state")}
         process = subprocess.Popen(
             [str(script), *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env={**os.environ, **state, **environment},
+            env={**os.environ, **self._state, **environment},
         )
         return Running(process)
 
