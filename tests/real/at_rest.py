@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from kafka_unclean_recovery.log_dir.metadata.batches import MetadataFile
@@ -22,12 +22,32 @@ METADATA = "__cluster_metadata-0"
 
 
 @dataclass(frozen=True, slots=True)
+class Partition:
+    """in_sync: its ISR, ELR and last known ELR. Its leader is not told: whether the last one was
+    fenced on disk already when the controllers were killed is a matter of milliseconds."""
+
+    replicas: tuple[int, ...]
+    in_sync: frozenset[int]
+    adding: frozenset[int]
+    removing: frozenset[int]
+
+    @classmethod
+    def of(cls, state: PartitionState) -> Partition:
+        return cls(
+            state.replicas,
+            frozenset((*state.isr, *state.elr, *state.last_known_elr)),
+            frozenset(state.adding_replicas),
+            frozenset(state.removing_replicas),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class AtRest:
     """All but Kafka's own topics, whose records differ from time to time. replicas: of each broker.
-    partitions: with leader, ISR and ELR, as the controller that knows most has them."""
+    partitions: as the controller that knows most has them."""
 
     replicas: Mapping[int, Mapping[TopicPartition, ReplicaTruth]]
-    partitions: Mapping[TopicPartition, PartitionState]
+    partitions: Mapping[TopicPartition, Partition]
 
 
 def at_rest(archive: Path, directory: Path) -> AtRest:
@@ -45,7 +65,7 @@ def at_rest(archive: Path, directory: Path) -> AtRest:
             broker: {p: truth for p, truth in truths.items() if not _own(p.topic)}
             for broker, truths in replicas.items()
         },
-        {s.topic_partition: _comparable(s) for s in states if not _own(s.topic)},
+        {s.topic_partition: Partition.of(s) for s in states if not _own(s.topic)},
     )
 
 
@@ -56,15 +76,3 @@ def _metadata(log_dir: Path) -> ClusterMetadata:
 
 def _own(topic: str) -> bool:
     return topic.startswith("__")
-
-
-def _comparable(state: PartitionState) -> PartitionState:
-    """A topic gets another id each time, and the order within the ISR is nobody's."""
-    return replace(
-        state,
-        topic_id="",
-        isr=tuple(sorted(state.isr)),
-        elr=tuple(sorted(state.elr)),
-        last_known_elr=tuple(sorted(state.last_known_elr)),
-        offline_replicas=tuple(sorted(state.offline_replicas)),
-    )
