@@ -29,7 +29,7 @@ _IMAGE = "kafka-unclean-recovery"
 _FLAG = re.compile(r"--[a-z][a-z.-]+")
 # Flags of other programs that our documents name.
 _SHELL = {"|", "||", "&&", "&", ";", ">", ">>", "<", "2>"}
-_OTHERS = {"--rewrite", "--pdb"}
+_OTHERS = {"--rewrite", "--pdb", "--releases"}
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,7 @@ _SLOW = (
     "tests/model_check/",
     "tests/simulation/",
     "tests/stores/test_faults.py",
+    "tests/test_runs.py",
     "tests/transport/test_honest_elections.py",
     "tests/transport/test_on_the_emulator.py",
 )

@@ -15,6 +15,7 @@ ON_KAFKA_AT_ONCE = 2
 LONG = {
     CONTAINERS: 300,
     SPARK: 180,
+    "tests/test_runs.py": 40,
 }
 
 

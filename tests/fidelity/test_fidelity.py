@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 from uuid import UUID
 
 import pytest
@@ -23,22 +24,38 @@ from tests.fidelity.relative import CAUGHT_UP, NOW, OWN
 from tests.fidelity.runs import random_runs
 from tests.fidelity.states import FAILED
 from tests.real.conftest import real_kafka as real_kafka
+from tests.real.releases import ONE, TESTED
 from tests.real.waiting import wait_until
 
 pytestmark = pytest.mark.real
-STEPS = {"4.4.0": 5_000, "4.3.1": 20_000, "3.9.1": 5_000}
-WITH_ELR = ("4.4.0", "4.3.1")
+WITH_ELR = tuple(version for version in TESTED if version != "3.9.1")
 SEED = 1
 
 
-@pytest.mark.parametrize("version", STEPS)
-def test_after_every_step_our_controller_is_where_the_real_one_is(version: str) -> None:
-    runs = list(random_runs(version, SEED, STEPS[version]))
+class Steps(NamedTuple):
+    """The seed is the first of several, each with 5,000 steps (tests.fidelity.runs)."""
+
+    version: str
+    steps: int
+    seed: int = SEED
+
+    def __str__(self) -> str:
+        return f"{self.version}-{self.steps} steps from seed {self.seed}"
+
+
+OTHERS = [version for version in TESTED if version != ONE]
+SHORT = [Steps(ONE, 5_000), *(Steps(version, 500) for version in OTHERS)]
+LONG = [Steps(ONE, 15_000, SEED + 1), *(Steps(version, 5_000) for version in OTHERS)]
+
+
+@pytest.mark.parametrize("told", [*SHORT, *LONG], ids=str)
+def test_after_every_step_our_controller_is_where_the_real_one_is(told: Steps) -> None:
+    runs = list(random_runs(told.version, told.seed, told.steps))
     assert [str(run.difference) for run in runs if run.difference is not None] == []
-    assert sum(len(run.events) for run in runs) == STEPS[version]
+    assert sum(len(run.events) for run in runs) == told.steps
 
 
-@pytest.mark.parametrize("version", STEPS)
+@pytest.mark.parametrize("version", TESTED)
 def test_random_steps_reach_the_states_that_matter(version: str) -> None:
     """And the invariants hold in each, so that they are true of what they are asked of us."""
     seen: set[str] = set()
@@ -60,10 +77,11 @@ def test_random_steps_reach_the_states_that_matter(version: str) -> None:
     assert seen & of_elr == (of_elr if version in WITH_ELR else set())
 
 
-def test_a_broker_that_is_unfenced_leads_again() -> None:
+@pytest.mark.parametrize("version", WITH_ELR)
+def test_a_broker_that_is_unfenced_leads_again(version: str) -> None:
     """The plainest sequence, step by step, so that a broken driver is seen at once."""
     directory = log_dirs(1)[:1]
-    with real_side("4.3.1") as real:
+    with real_side(version) as real:
         real.happen(ev.RegisterBroker(1, UUID(int=7), -1, directory))
         _, unfenced = real.happen(ev.Heartbeat(1, 0, 0))
         assert unfenced == ev.HeartbeatResponse(ev.Errors.NONE, True, False, False)
@@ -90,7 +108,8 @@ def test_metadata_version_can_not_go_down(version: str) -> None:
         assert real.update_feature("metadata.version", now, ev.SAFE_DOWNGRADE) is ev.Errors.NONE
 
 
-def test_what_random_steps_seldom_come_by_ends_as_on_ours() -> None:
+@pytest.mark.parametrize("version", WITH_ELR)
+def test_what_random_steps_seldom_come_by_ends_as_on_ours(version: str) -> None:
     """A partition that comes twice in one request is judged by what was before, each time. All
     brokers have a min ISR as soon as ELR is on."""
     both = ev.AlterPartition(1, NOW, "t", 0, NOW, NOW, ((1, NOW), (2, NOW)))
@@ -103,8 +122,8 @@ def test_what_random_steps_seldom_come_by_ends_as_on_ours() -> None:
         ev.UpdateElrVersion(1, ev.UPGRADE),
         no_min_isr,
     )
-    with real_side("4.3.1") as real:
-        ours = OurSide("4.3.1", real.image, real.last_offset + 1)
+    with real_side(version) as real:
+        ours = OurSide(version, real.image, real.last_offset + 1)
         before = [*_one_of_two_falls_behind(), twice]
         assert first_difference(before, real, ours) is None
         # The second of them changes nothing.
@@ -117,7 +136,7 @@ def test_what_random_steps_seldom_come_by_ends_as_on_ours() -> None:
 
 
 @pytest.mark.parametrize("previous_epoch", [OWN, ev.UNKNOWN_BROKER_EPOCH])
-@pytest.mark.parametrize("version", STEPS)
+@pytest.mark.parametrize("version", TESTED)
 def test_a_broker_whose_session_ended_comes_back_as_on_ours(
     version: str, previous_epoch: int
 ) -> None:
@@ -223,7 +242,7 @@ TASKS = {
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
-@pytest.mark.parametrize("version", STEPS)
+@pytest.mark.parametrize("version", TESTED)
 def test_what_a_timer_starts_ends_as_on_ours(version: str, task: Task) -> None:
     with real_side(version, task.properties) as real:
         ours = OurSide(version, real.image, real.last_offset + 1)

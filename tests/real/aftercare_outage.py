@@ -18,6 +18,7 @@ from kafka_unclean_recovery.deadline import Deadline
 from tests.real.cluster import KafkaCluster
 from tests.real.metadata import QUIETLY, SILENT
 from tests.real.records import create_topic, wait_until_replicated
+from tests.real.releases import ONE
 from tests.real.waiting import wait_until
 
 TOPIC = "orders"
@@ -34,8 +35,8 @@ _LASTS_SECONDS = 1.5
 _INTERNAL = ("__consumer_offsets", "__transaction_state")
 
 
-def new_cluster(directory: Path) -> KafkaCluster:
-    return KafkaCluster.create(directory, brokers=3)
+def new_cluster(directory: Path, version: str = ONE) -> KafkaCluster:
+    return KafkaCluster.create(directory, version, brokers=3)
 
 
 def outage(cluster: KafkaCluster) -> tuple[Producer, Producer]:

@@ -36,6 +36,7 @@ from tests.real.aftercare_outage import (
 from tests.real.cli import Cli, Finished
 from tests.real.cluster import KafkaCluster
 from tests.real.records import numbered, produce
+from tests.real.releases import TESTED
 
 SCHEMA = Path(kafka_unclean_recovery.__file__).parent / "schemas" / "aftercare-1.schema.json"
 Row = dict[str, Any]
@@ -73,10 +74,12 @@ class Recovered:
         return {row["partition"]: row for row in document["partitions"]}
 
 
-@pytest.fixture(scope="module")
-def recovered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recovered]:
+@pytest.fixture(scope="module", params=TESTED)
+def recovered(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Recovered]:
     home = tmp_path_factory.mktemp("aftercare")
-    with new_cluster(home / "cluster") as cluster:
+    with new_cluster(home / "cluster", request.param) as cluster:
         early, late = outage(cluster)
         look = ("aftercare", "--bootstrap-server", cluster.bootstrap_servers, "--topics", TOPIC)
         before = Cli(home).offline(*look, "--format", "json", "--end-transactions")

@@ -7,6 +7,8 @@ from random import Random
 
 from kafka import errors as kafka_errors
 
+from tests.real.releases import TESTED
+
 READING = {
     "ApiVersions": 4,
     "DescribeCluster": 3,
@@ -121,7 +123,7 @@ def scenario(seed: int, kinds: dict[str, int]) -> Scenario:
     random = Random(seed)
     return Scenario(
         seed,
-        release=random.choice(("4.3.1", "4.3.1", "3.9.1")),
+        release=random.choice(TESTED),
         brokers=random.choice((3, 4, 4, 5)),
         faults=tuple(_fault(random, kinds) for _ in range(random.choice((1, 2, 2, 2, 3, 3, 3, 3)))),
         accept=random.choice(((), (), (), ("*:0",), ("*:5",), ("orders:3", "*"))),

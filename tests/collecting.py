@@ -1,0 +1,70 @@
+"""`python -m tests.collecting`: what pytest collects of all directories together and of each alone,
+as JSON.
+
+Each collection has a process of its own, in which no module of ours was imported before. It is
+forked from one that has imported what takes longest and is not ours.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import multiprocessing
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TESTS = Path(__file__).parent
+WHOLE = "."
+_THEIRS = (
+    *("confluent_kafka", "hypothesis", "jsonschema", "kafka", "msgspec", "pandas", "pyarrow"),
+    *("pyspark.sql", "testcontainers.core.container", "typer.testing"),
+)
+# Without --assert=plain pytest complains of what was imported before it.
+_FLAGS = ("--collect-only", "-q", "-p", "no:cacheprovider", "--assert=plain")
+
+
+class _Collected:
+    """A plugin."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, dict[str, Any]] = {}
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        from tests.selecting import as_test
+
+        for item in session.items:
+            test = as_test(item)
+            self.found[item.nodeid] = {name: getattr(test, name) for name in test.__slots__}
+
+
+def directories() -> list[str]:
+    """Those with tests in them, and the files that are in none."""
+    inside = (path.relative_to(TESTS).parts[0] for path in TESTS.rglob("test_*.py"))
+    return sorted(set(inside))
+
+
+def collected(where: str) -> dict[str, dict[str, Any]]:
+    plugin = _Collected()
+    with redirect_stdout(io.StringIO()) as said:
+        code = pytest.main([str(TESTS / where), *_FLAGS], plugins=[plugin])
+    if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        raise RuntimeError(f"{where}: {said.getvalue()}")
+    return plugin.found
+
+
+def main() -> None:
+    for name in _THEIRS:
+        importlib.import_module(name)
+    places = [WHOLE, *directories()]
+    with multiprocessing.get_context("fork").Pool(2, maxtasksperchild=1) as pool:
+        found = pool.map(collected, places, chunksize=1)
+    json.dump(dict(zip(places, found, strict=True)), sys.stdout)
+
+
+if __name__ == "__main__":
+    main()
