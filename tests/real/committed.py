@@ -3,13 +3,13 @@
 `python -m tests.real.committed` makes those that are missing, because what makes them was changed,
 and removes what nobody needs any more; with `--all` it makes every one anew.
 
-They may be months old when they are started, and nothing in them goes bad (all tests that start
-them were run by a clock that was 400 days ahead). By Kafka's defaults these go by the clock of the
-wall: records, which `log.retention.ms=-1` keeps; the times in a certificate, which is none of the
-archive; segments of seven days, so that what is written after a start is in a new one; group
-offsets after seven days, and transactional ids, but a broker looks for them ten minutes after its
-start at the earliest; a transaction that was left open, which ends after its 15 minutes in an
-archive of .cache just so. Sessions, fencing, and the next snapshot go by the process's own clock.
+They may be months old when they are started, and by Kafka's rules nothing that a test looks for
+goes bad. These go by the clock of the wall: records, which `log.retention.ms=-1` keeps; the times
+in a certificate, which is none of the archive; segments of seven days, so that what is written
+after a start is in a new one; group offsets and transactional ids after seven days, but a broker
+looks for them ten minutes after its start at the earliest; a transaction that was left open, which
+ends after its 15 minutes in an archive of .cache just so. Sessions, fencing and the next snapshot
+go by the process's own clock.
 """
 
 from __future__ import annotations
