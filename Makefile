@@ -136,8 +136,8 @@ model-check: venv ## All states of the emulated controller within bounds; ten mi
 	$(BIN)/python -m benchmarks.model_check
 
 fidelity: venv jars ## Our controller and real ones, step by step; FIDELITY_STEPS of them
-	$(BIN)/python -m tests.fidelity --version 4.3.1 --steps $(FIDELITY_STEPS)
-	$(BIN)/python -m tests.fidelity --version 4.4.0 --steps $$(($(FIDELITY_STEPS) / 5))
+	$(BIN)/python -m tests.fidelity --version 4.4.0 --steps $(FIDELITY_STEPS)
+	$(BIN)/python -m tests.fidelity --version 4.3.1 --steps $$(($(FIDELITY_STEPS) / 5))
 	$(BIN)/python -m tests.fidelity --version 3.9.1 --steps $$(($(FIDELITY_STEPS) / 5))
 
 simulation: venv ## Faults at once in each of SIMULATION_RUNS recoveries on the emulator, judged: an hour
