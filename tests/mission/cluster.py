@@ -15,7 +15,8 @@ from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.broker.broker import Broker, Process
 from tests.mission import scripts
 from tests.real.cluster import KafkaCluster
-from tests.real.metadata import ClusterView, PartitionView, broker_view
+from tests.real.metadata import ClusterView, PartitionView
+from tests.real.metadata_request import answered_view
 from tests.real.waiting import wait_until
 
 TIMEOUT = 30.0
@@ -132,7 +133,7 @@ class EmulatedCluster:
         return scripts.run(name, arguments)
 
     def view(self, broker: int) -> ClusterView:
-        return broker_view(broker, self.connection([broker]))
+        return answered_view(self.address(broker))
 
     def wait_until_unfenced(self, brokers: Iterable[int], timeout: float = TIMEOUT) -> None:
         wanted = frozenset(brokers)

@@ -16,6 +16,7 @@ from tests.real import security
 from tests.real.controller_log import fenced_brokers
 from tests.real.jvm import tail
 from tests.real.metadata import ClusterView, PartitionView, broker_view
+from tests.real.metadata_request import answered_view
 from tests.real.ports import PortLease, answers
 from tests.real.processes import NodeProcesses, Nodes, output
 from tests.real.properties import ClusterPorts, ClusterSpec
@@ -221,7 +222,9 @@ class KafkaCluster:
 
     def view(self, broker: int) -> ClusterView:
         """The cluster as this broker describes it."""
-        return broker_view(broker, self.connection(brokers=[broker]))
+        if self.spec.secured:
+            return broker_view(broker, self.connection(brokers=[broker]))
+        return answered_view(self.address(broker))
 
     def wait_until_unfenced(self, brokers: Iterable[int], timeout: float = START_TIMEOUT) -> None:
         """Every live broker lists these."""

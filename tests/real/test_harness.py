@@ -21,6 +21,8 @@ from tests.messages.building import build
 from tests.real.cache import ROOT, made_once
 from tests.real.cluster import KafkaCluster
 from tests.real.dump_log import ReplicaTruth, Span, replica_truth, replica_truths
+from tests.real.metadata import NOTHING_SEEN, broker_view
+from tests.real.metadata_request import answered_view
 from tests.real.outages import Outage, last_replica_standing, stale_tail
 from tests.real.ports import PortLease
 from tests.real.recipes import TOPIC, elect_unclean
@@ -44,6 +46,19 @@ def test_records_written_to_a_cluster_are_read_back(
     produce(cluster.connection(), "read-back", 1, 300)
     assert consume_all(cluster.connection(), "read-back", 1) == list(map(numbered, range(300)))
     assert consume_all(cluster.connection(), "read-back", 0) == []
+
+
+@pytest.mark.parametrize("version", VERSIONS, scope="module")
+def test_one_request_shows_what_another_client_sees(
+    shared_clusters: SharedClusters, version: str
+) -> None:
+    cluster = shared_clusters.plain(version)
+    create_topic(cluster.connection(), "looked-at", [[1, 2, 3], [4, 3, 2]])
+    cluster.wait_until_partitions("looked-at", lambda seen: len(seen.isr) == 3)
+    for broker in cluster.live_brokers:
+        view = answered_view(cluster.address(broker))
+        assert view == broker_view(broker, cluster.connection(brokers=[broker]))
+        assert view.topics["looked-at"][1].replicas == (4, 3, 2)
 
 
 @pytest.mark.parametrize("version", VERSIONS, scope="module")
@@ -92,6 +107,7 @@ def test_brokers_die_and_come_back(tmp_path: Path) -> None:
         cluster.wait_until_fenced({3})
         assert cluster.live_brokers == (1, 2)
         cluster.pause(2)
+        assert answered_view(cluster.address(2), 0.5) == NOTHING_SEEN
         cluster.wait_until_fenced({2})
         cluster.resume(2)
         cluster.wait_until_unfenced({1, 2})
