@@ -21,8 +21,8 @@ def test_an_archive_made_anew_holds_the_same(saved: Saved, tmp_path: Path) -> No
     saved.make(fresh)
     kept = at_rest(saved.committed, tmp_path / "committed")
     made = at_rest(fresh, tmp_path / "fresh")
-    # Neither is empty, or the below would say little.
-    assert all(kept.replicas.values())
+    # Neither is empty, or the below would say little. A broker may be: the third of the stale tail.
+    assert any(kept.replicas.values())
     assert kept.partitions
     assert made.partitions == kept.partitions
     assert made.replicas == kept.replicas
