@@ -75,6 +75,7 @@ GROUPS = (
         "the clusters themselves, logins, quotas",
         (
             "real/test_archives_made_anew.py",
+            "real/test_formatting.py",
             "real/test_harness.py",
             "real/test_in_process.py",
             "real/test_key_stores.py",

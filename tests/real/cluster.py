@@ -14,6 +14,7 @@ from typing import Self
 from tests.real import properties as props
 from tests.real import security
 from tests.real.controller_log import fenced_brokers
+from tests.real.formatting import format_nodes
 from tests.real.jvm import tail
 from tests.real.metadata import ClusterView, PartitionView, broker_view
 from tests.real.metadata_request import answered_view
@@ -21,7 +22,6 @@ from tests.real.ports import PortLease, answers
 from tests.real.processes import NodeProcesses, Nodes, output
 from tests.real.properties import ClusterPorts, ClusterSpec
 from tests.real.releases import ONE
-from tests.real.storage import format_nodes
 from tests.real.tools import run_tool
 from tests.real.waiting import wait_until
 

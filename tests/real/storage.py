@@ -1,8 +1,9 @@
-"""Formats the directories of a new cluster: StorageTool for every node, all at once."""
+"""StorageTool, which formats the directories of a node; of all nodes at once."""
 
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 from tests.real import jvm, security
@@ -18,13 +19,15 @@ from tests.real.tools import tool_command
 TIMEOUT = 60.0
 
 
-def format_nodes(spec: ClusterSpec, ports: ClusterPorts, directory: Path) -> None:
-    """Every node has its server.properties by now."""
+def run_storage_tool(
+    spec: ClusterSpec, ports: ClusterPorts, directory: Path, nodes: Iterable[int]
+) -> None:
+    """Each of these nodes has its server.properties by now."""
     users = security.format_arguments() if spec.secured else ()
     voters = initial_voters(spec, ports)
     running: dict[Path, subprocess.Popen[bytes]] = {}
     try:
-        for node in spec.node_ids:
+        for node in nodes:
             quorum = voters if node in spec.controller_ids else outside(voters)
             command = format_command(spec, server_properties(directory, node), *users, *quorum)
             log = node_directory(directory, node) / "format.log"
