@@ -8,12 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.real.cli import Cli, Finished
 from tests.real.cluster import KafkaCluster
 from tests.real.dump_log import replica_truths
-from tests.real.faults import Trouble, secured
+from tests.real.faults import Trouble
 from tests.real.foretelling import Rows, foretold
 from tests.real.grants import (
     CLUSTER_ALTER,
@@ -27,7 +25,6 @@ from tests.real.grants import (
 from tests.real.outages import Outage, last_replica_standing, stale_tail
 from tests.real.recipes import TOPIC
 from tests.real.records import create_topic, numbered, produce
-from tests.real.sharing import SharedClusters
 from tests.real.start_outage import lose_broker
 from tests.real.trouble_recipe import ON_3, ON_4
 from tests.real.watching import Commands
@@ -139,13 +136,6 @@ def test_a_clean_stop_leads_again_from_the_elr_and_an_unclean_one_waits(tmp_path
         cluster.start_node(2)
         cluster.wait_until_partitions(TOPIC, lambda p: p.leader == 2, TIMEOUT)
         assert records_of(cluster, TOPIC, [0]) == {0: [numbered(n) for n in range(10)]}
-
-
-@pytest.fixture
-def guarded(shared_clusters: SharedClusters) -> Trouble:
-    found = Trouble(shared_clusters.outage(secured()))
-    found.heal()
-    return found
 
 
 def _asked(guarded: Trouble, commands: Commands, *rights: Right) -> tuple[dict[str, Any], Finished]:

@@ -20,7 +20,7 @@ from tests.real import security
 from tests.real.bare_root import BARE, PROGRAM, RUN_TIMEOUT, Root
 from tests.real.cache import quick_scratch
 from tests.real.cluster import KafkaCluster
-from tests.real.faults import Trouble, secured
+from tests.real.faults import Trouble
 from tests.real.outages import Outage, last_replica_standing
 from tests.real.recipes import TOPIC
 from tests.real.sharing import SharedClusters
@@ -231,11 +231,10 @@ def _login(root: Root, cluster: KafkaCluster, authority: Path | None = None) -> 
 
 
 def test_a_signal_during_an_election_over_tls_lets_it_finish_and_the_next_run_goes_on(
-    root: Root, shared_clusters: SharedClusters, tmp_path: Path
+    root: Root, guarded: Trouble, tmp_path: Path
 ) -> None:
     """All it has are /proc, /dev/null, /tmp, the resolver's files, and its own."""
-    troubled = Trouble(shared_clusters.outage(secured()))
-    troubled.heal()
+    troubled = guarded
     first, *others = partitions = troubled.take(3)
     before = troubled.orders(partitions)
     tls = TlsEnds.made(tmp_path, HOST, troubled.cluster.directory / "ca.pem")

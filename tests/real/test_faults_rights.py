@@ -30,7 +30,7 @@ from kafka_unclean_recovery.model import TopicPartition
 from tests.least_rights import CARING, ENDING, REAL, Row, prove
 from tests.real.cli import Finished
 from tests.real.cluster import KafkaCluster
-from tests.real.faults import TIMEOUT, Trouble, secured
+from tests.real.faults import TIMEOUT, Trouble
 from tests.real.grants import (
     CLUSTER_ALTER,
     CLUSTER_DESCRIBE,
@@ -46,20 +46,17 @@ from tests.real.metadata import QUIETLY, SILENT
 from tests.real.recipes import TOPIC
 from tests.real.records import consume_all, create_topic, numbered
 from tests.real.security import PASSWORDS, Login
-from tests.real.sharing import SharedClusters
 from tests.real.watching import Commands, journal_lines, outcomes
 
 HIDDEN = "hidden"
 
 
 @pytest.fixture
-def guarded(shared_clusters: SharedClusters) -> Trouble:
-    """The outage behind an authoriser, and an online topic nobody was given rights on."""
-    found = Trouble(shared_clusters.outage(secured()))
-    found.heal()
-    if HIDDEN not in found.cluster.view(3).topics:
-        create_topic(found.cluster.connection(), HIDDEN, [[3, 4]])
-    return found
+def guarded(guarded: Trouble) -> Trouble:
+    """It has an online topic that nobody was given rights on."""
+    if HIDDEN not in guarded.cluster.view(3).topics:
+        create_topic(guarded.cluster.connection(), HIDDEN, [[3, 4]])
+    return guarded
 
 
 def _server(cluster: KafkaCluster, login: Login = "SCRAM-SHA-512") -> tuple[str, ...]:

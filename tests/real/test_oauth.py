@@ -9,24 +9,16 @@ import pytest
 
 from tests.real import security
 from tests.real.cluster import KafkaCluster
-from tests.real.faults import Trouble, secured
+from tests.real.faults import Trouble
 from tests.real.grants import CLUSTER_ALTER, READ_ALL, USER, granted
 from tests.real.identity_provider import IdentityProvider
 from tests.real.recipes import TOPIC
-from tests.real.sharing import SharedClusters
 from tests.real.watching import Commands, outcomes
 from tests.salvage.batches import numbered
 from tests.salvage.replay.saved import salvaged
 
 SECRET = "client-sesame"
 LOOK = ("--all-offline-partitions", "--show-replica-info", "--format", "json")
-
-
-@pytest.fixture
-def guarded(shared_clusters: SharedClusters) -> Trouble:
-    found = Trouble(shared_clusters.outage(secured()))
-    found.heal()
-    return found
 
 
 @pytest.fixture
