@@ -16,7 +16,10 @@ from kafka.protocol.metadata import (
 )
 from kafka.protocol.sasl import SaslHandshakeResponse
 
-from kafka_unclean_recovery.cluster.wire import frames
+from kafka_unclean_recovery.cluster.wire import frames, layout
+from kafka_unclean_recovery.cluster.wire.api import Message
+from kafka_unclean_recovery.cluster.wire.cluster_apis import API_VERSIONS
+from kafka_unclean_recovery.cluster.wire.notation import row
 
 
 def test_the_response_class_stands_beside_the_request(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,3 +86,17 @@ def _varint(value: int) -> bytes:
         out.append(value & 0x7F | 0x80)
         value >>= 7
     return bytes([*out, value])
+
+
+@pytest.mark.parametrize(("error", "read_as"), [(35, 0), (129, 5), (42, 5), (0, 5)])
+def test_only_a_version_that_is_not_spoken_is_answered_in_version_0(
+    error: int, read_as: int
+) -> None:
+    fields: dict[str, Any] = {"error_code": error, "api_keys": [], "throttle_time_ms": 7}
+    fields |= {"supported_features": [], "finalized_features": []}
+    body = bytearray()
+    kind = row(API_VERSIONS.answer)
+    layout.writer(kind, read_as, API_VERSIONS.is_flexible(read_as))(body, fields)
+    answer = frames.decode_answer(Message(API_VERSIONS, {}), 5, b"\0\0\0\1" + bytes(body))
+    assert answer["error_code"] == error
+    assert answer["throttle_time_ms"] == (7 if read_as else None)

@@ -30,7 +30,6 @@ from kafka.protocol.admin.transactions import (
 from kafka.protocol.consumer.fetch import FetchRequest
 from kafka.protocol.consumer.offsets import ListOffsetsRequest
 from kafka.protocol.metadata import (
-    ApiVersionsRequest,
     FindCoordinatorRequest,
     MetadataRequest,
 )
@@ -43,6 +42,7 @@ from kafka_unclean_recovery.emulator.apis.table import apis
 from kafka_unclean_recovery.emulator.controller.releases import KAFKA_4_3_1, KIP_966
 from kafka_unclean_recovery.emulator.controller.topic_configs import TOPIC_CONFIGS
 from kafka_unclean_recovery.mechanisms import EMULATOR_FEATURE, Dialect
+from kafka_unclean_recovery.messages.api_versions import ApiVersionsRequest
 from kafka_unclean_recovery.messages.elect_leaders import DESIGNATED, ElectLeadersRequest
 from kafka_unclean_recovery.messages.get_replica_log_info import REQUESTS
 from tests.fidelity.wire import Wire
@@ -228,7 +228,8 @@ def _described(cluster: Cluster, kind: int, name: str) -> dict[str, tuple[str, l
     """Value and the sources that have one, by key."""
     resource = {"resource_type": kind, "resource_name": name, "configuration_keys": None}
     values = {"resources": [resource], "include_synonyms": True}
-    found = _ask(cluster, 1, DescribeConfigsRequest, 4, values).results[0]
+    asked = int(name) if kind == BROKER_RESOURCE and name else 1
+    found = _ask(cluster, asked, DescribeConfigsRequest, 4, values).results[0]
     assert found.error_code == 0
     return {c.name: (c.value, [s.source for s in c.synonyms]) for c in found.configs}
 
@@ -244,6 +245,33 @@ def test_configs_of_one_broker_are_kept_and_described(cluster: Cluster) -> None:
     assert _alter(cluster, BROKER_RESOURCE, "2", key, None) == (0, None)
     assert _described(cluster, BROKER_RESOURCE, "2")[key] == ("6000", [3])
     assert _alter(cluster, BROKER_RESOURCE, "two", key, "5000")[0] == 42
+
+
+def test_a_broker_tells_the_configs_of_no_other(cluster: Cluster) -> None:
+    resource = {"resource_type": BROKER_RESOURCE, "resource_name": "2"}
+    found = _ask(cluster, 1, DescribeConfigsRequest, 4, {"resources": [resource]}).results[0]
+    assert (found.error_code, found.configs) == (42, [])
+    assert "broker 1" in found.error_message
+    assert "'2'" in found.error_message
+
+
+@pytest.mark.parametrize(
+    ("named", "node", "error"),
+    [
+        (True, 1, 0),
+        (None, -1, 0),
+        (True, 2, 129),
+        (False, 1, 129),
+        (None, 1, 42),
+        (True, -1, 42),
+    ],
+)
+def test_a_node_of_4_4_answers_who_means_it(named: bool | None, node: int, error: int) -> None:
+    with Cluster(Options(brokers=2, release="4.4.0")) as running:
+        mine = _ask(running, 1, DescribeClusterRequest, 2, {}).cluster_id
+        cluster_id = {True: mine, False: "another", None: None}[named]
+        values = {"cluster_id": cluster_id, "node_id": node}
+        assert _ask(running, 1, ApiVersionsRequest, 5, values).error_code == error
 
 
 def test_configs_have_the_types_of_kafka(cluster: Cluster) -> None:
@@ -434,7 +462,8 @@ def test_versions_are_the_same_whatever_the_release(cluster: Cluster) -> None:
 @pytest.mark.not_emulated("what came with 4.4")
 def test_what_4_4_means_by_keys_93_and_94_is_announced_and_not_answered(cluster: Cluster) -> None:
     with Cluster(Options(brokers=1, release="4.4.0")) as newer:
-        assert _versions(newer) == _versions(cluster) | {93: (0, 0), 94: (0, 0)}
+        new = {ApiVersionsRequest.API_KEY: (0, 5), 93: (0, 0), 94: (0, 0)}
+        assert _versions(newer) == _versions(cluster) | new
         with pytest.raises(ConnectionResetError):
             _ask(newer, 1, REQUESTS[Dialect.REVERTED], 0, {"topic_partitions": []})
 

@@ -11,7 +11,7 @@ from kafka.protocol.admin.topics import ElectLeadersResponse as TheirElectLeader
 
 from kafka_unclean_recovery import messages
 from kafka_unclean_recovery.cluster.wire.frames import response_class
-from kafka_unclean_recovery.messages import elect_leaders, get_replica_log_info
+from kafka_unclean_recovery.messages import api_versions, elect_leaders, get_replica_log_info
 from tests import controller_messages
 from tests.controller_messages import controller
 from tests.messages.building import build, plain
@@ -19,7 +19,7 @@ from tests.messages.vectors import VECTORS, Vector
 
 CLASSES = {
     name: found
-    for module in (controller, elect_leaders, get_replica_log_info)
+    for module in (api_versions, controller, elect_leaders, get_replica_log_info)
     for name, found in vars(module).items()
     if name.endswith(("Request", "Response"))
 }

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from kafka_unclean_recovery.messages import api_versions as v
 from kafka_unclean_recovery.messages import elect_leaders as e
 from kafka_unclean_recovery.messages import get_replica_log_info as g
 from tests.controller_messages import controller as c
@@ -258,7 +259,40 @@ def elect_leaders() -> Iterator[Vector]:
         yield _vector(response, version, throttled | error | results, "00000002 0000", compact_hex)
 
 
+def api_versions() -> Iterator[Vector]:
+    request, response = v.ApiVersionsRequest, v.ApiVersionsResponse
+    software: dict[str, Any] = {"client_software_name": "ab", "client_software_version": "1"}
+    software_hex = "03 6162 02 31"
+    key = {"api_key": 43, "min_version": 0, "max_version": 2}
+    keys: dict[str, Any] = {"error_code": 0, "api_keys": [key]}
+    for version in range(3):
+        yield _vector(request, version, {})
+        throttled = {"throttle_time_ms": 5} if version else {}
+        words = ["0000 00000001 002b 0000 0002", "00000005" if version else ""]
+        yield _vector(response, version, keys | throttled, *words)
+    for version in (3, 4):
+        yield _vector(request, version, software, software_hex, NO_TAGS)
+    named = software | {"cluster_id": "xyz", "node_id": 2}
+    yield _vector(request, 5, named, software_hex, "04 78797a 00000002", NO_TAGS)
+    anybody = software | {"cluster_id": None, "node_id": -1}
+    yield _vector(request, 5, anybody, software_hex, "00 ffffffff", NO_TAGS)
+    told = {
+        "throttle_time_ms": 5,
+        "supported_features": [{"name": "f", "min_version": 0, "max_version": 1}],
+        "finalized_features_epoch": 44,
+        "finalized_features": [{"name": "f", "max_version_level": 1, "min_version_level": 1}],
+    }
+    # Three tags: 0 and 2 of eight bytes, and between them 1, of eight bytes too.
+    feature = f"08 02 02 66 {{}} {NO_TAGS}"
+    tags = f"03 00 {feature.format('0000 0001')} 01 08 000000000000002c"
+    tags += f" 02 {feature.format('0001 0001')}"
+    for version in (3, 4, 5):
+        words = [f"0000 02 002b 0000 0002 {NO_TAGS} 00000005", tags]
+        yield _vector(response, version, keys | told, *words)
+
+
 VECTORS = (
+    *api_versions(),
     *alter_partition(),
     *broker_registration(),
     *broker_heartbeat(),

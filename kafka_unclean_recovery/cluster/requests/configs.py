@@ -1,17 +1,20 @@
-"""Read one configuration key of many topics (DescribeConfigs, KIP-133 and KIP-226)."""
+"""Read configuration values by DescribeConfigs (KIP-133 and KIP-226): one key of many topics, and
+which broker it is that answers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
-from kafka.protocol.admin.configs import DescribeConfigsRequest
-
+from kafka_unclean_recovery.cluster.wire.api import Message
+from kafka_unclean_recovery.cluster.wire.cluster_apis import DESCRIBE_CONFIGS
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.deadline import Deadline
 
 _TOPIC = 2
+_BROKER = 4
 # Each topic is only one short row of the answer, so a request may name many.
 _TOPICS_A_REQUEST = 2000
 
@@ -44,42 +47,42 @@ async def topic_configs(
     DESCRIBE_CONFIGS on the topics."""
     found: dict[str, ConfigValue] = {}
     for start in range(0, len(topics), _TOPICS_A_REQUEST):
-        found |= await _page(connection, topics[start : start + _TOPICS_A_REQUEST], key, deadline)
+        page = topics[start : start + _TOPICS_A_REQUEST]
+        for result in await _described(connection, _TOPIC, page, key, deadline):
+            found[result["resource_name"]] = _value(result, key)
     return found
 
 
-async def _page(
-    connection: Connection, topics: Sequence[str], key: str, deadline: Deadline
-) -> dict[str, ConfigValue]:
-    request = DescribeConfigsRequest
-    version = connection.version_for(request)
-    resource = request.DescribeConfigsResource
-    message = request(
-        version=version,
-        resources=[
-            resource(
-                version=version,
-                resource_type=_TOPIC,
-                resource_name=name,
-                configuration_keys=[key],
-            )
-            for name in topics
-        ],
-        include_synonyms=False,
-        include_documentation=False,
-    )
-    answer = await connection.request(message, deadline, version=version)
-    return {
-        result.resource_name: next(
-            (
-                ConfigValue(result.error_code, config.value, _source(config.config_source))
-                for config in result.configs
-                if config.name == key
-            ),
-            ConfigValue(result.error_code),
-        )
-        for result in answer.results
-    }
+async def broker_error(connection: Connection, broker: int, deadline: Deadline) -> int:
+    """Return Kafka's error code for a question about this broker's own configuration, which no
+    other broker answers: NONE from the broker itself, INVALID_REQUEST from another one, and
+    CLUSTER_AUTHORIZATION_FAILED without DESCRIBE_CONFIGS on the cluster (ConfigHelper)."""
+    results = await _described(connection, _BROKER, [str(broker)], "broker.id", deadline)
+    return next((int(result["error_code"]) for result in results), _NOT_ANSWERED)
+
+
+_NOT_ANSWERED = -1
+
+
+async def _described(
+    connection: Connection, kind: int, names: Iterable[str], key: str, deadline: Deadline
+) -> list[Mapping[str, Any]]:
+    resources = [
+        {"resource_type": kind, "resource_name": name, "configuration_keys": [key]}
+        for name in names
+    ]
+    message = Message(DESCRIBE_CONFIGS, {"resources": resources})
+    answer = await connection.request(message, deadline)
+    results: list[Mapping[str, Any]] = answer["results"]
+    return results
+
+
+def _value(result: Mapping[str, Any], key: str) -> ConfigValue:
+    error = result["error_code"]
+    for config in result["configs"]:
+        if config["name"] == key:
+            return ConfigValue(error, config["value"], _source(config["config_source"]))
+    return ConfigValue(error)
 
 
 def _source(number: int) -> ConfigSource:

@@ -7,11 +7,13 @@ from kafka_unclean_recovery.cluster.wire.api import Api
 API_VERSIONS = Api(
     18,
     "ApiVersions",
-    (0, 3),
+    (0, 5),
     3,
     """
     client_software_name text 3+
     client_software_version text 3+
+    cluster_id text? 5+
+    node_id int32 5+ =-1
     """,
     """
     error_code int16
@@ -26,6 +28,7 @@ API_VERSIONS = Api(
         min_version int16
         max_version int16
     ]
+    finalized_features_epoch int64 3+ =-1 tag 1
     finalized_features [ 3+ =[] tag 2
         name text
         max_version_level int16
@@ -59,6 +62,45 @@ DESCRIBE_CLUSTER = Api(
         is_fenced bool 2+ =false
     ]
     cluster_authorized_operations int32
+    """,
+)
+
+DESCRIBE_CONFIGS = Api(
+    32,
+    "DescribeConfigs",
+    (1, 4),
+    4,
+    """
+    resources [
+        resource_type int8
+        resource_name text
+        configuration_keys [text]
+    ]
+    include_synonyms bool =false
+    include_documentation bool 3+ =false
+    """,
+    """
+    throttle_time_ms int32
+    results [
+        error_code int16
+        error_message text?
+        resource_type int8
+        resource_name text
+        configs [
+            name text
+            value text?
+            read_only bool
+            config_source int8
+            is_sensitive bool
+            synonyms [
+                name text
+                value text?
+                source int8
+            ]
+            config_type int8 3+ =0
+            documentation text? 3+
+        ]
+    ]
     """,
 )
 

@@ -31,14 +31,19 @@ from kafka_unclean_recovery.cluster.wire.race import first_success
 from kafka_unclean_recovery.deadline import Deadline
 
 _UNSUPPORTED_VERSION_ERROR = 35
+# What is learned at first is in this version; a node that lacks it names one that it speaks.
 _API_VERSIONS_VERSION = 3
 _MAX_CORRELATION_ID = 2**31
 # Kafka's own clients log in again after 85 to 95 % of the session (KIP-368), but a busy machine may
 # be late.
 _SESSION_USED_UP = 0.7
 
-# KIP-511 lets a node refuse a software version with any other character.
-_SOFTWARE_VERSION = re.sub(r"[^a-zA-Z0-9.-]", "-", __version__)
+SOFTWARE: Mapping[str, str] = {
+    "client_software_name": "kafka-unclean-recovery",
+    # KIP-511 lets a node refuse a software version with any other character.
+    "client_software_version": re.sub(r"[^a-zA-Z0-9.-]", "-", __version__),
+}
+"""Each request ApiVersions says this of the client."""
 
 
 class Connection:
@@ -141,10 +146,11 @@ class Connection:
         await self.close()
 
     async def _learn_versions(self, deadline: Deadline) -> None:
-        answer = await self._ask(_api_versions_request(), _API_VERSIONS_VERSION, deadline)
+        asking = Message(API_VERSIONS, SOFTWARE)
+        answer = await self._ask(asking, _API_VERSIONS_VERSION, deadline)
         if answer["error_code"] == _UNSUPPORTED_VERSION_ERROR:
             fallback = min(_ranges(answer["api_keys"]).get(frames.API_VERSIONS_KEY, (0, 0))[1], 2)
-            answer = await self._ask(_api_versions_request(), fallback, deadline)
+            answer = await self._ask(asking, fallback, deadline)
         if answer["error_code"]:
             sentence = f"it refused ApiVersions with error {answer['error_code']}"
             raise self._end(failures.bad_answer(self.address, sentence))
@@ -246,14 +252,6 @@ async def _open_endpoint(
         await connection.close()
         raise
     return connection
-
-
-def _api_versions_request() -> Message:
-    software = {
-        "client_software_name": "kafka-unclean-recovery",
-        "client_software_version": _SOFTWARE_VERSION,
-    }
-    return Message(API_VERSIONS, software)
 
 
 def _ranges(api_keys: Iterable[Any]) -> dict[int, tuple[int, int]]:

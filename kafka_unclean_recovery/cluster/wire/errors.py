@@ -34,6 +34,7 @@ class FailureKind(StrEnum):
     UNSUPPORTED_VERSION = "unsupported-version"
     NO_CONTROLLER = "no-controller"
     OTHER_CLUSTER = "other-cluster"
+    OTHER_NODE = "other-node"
 
 
 _AUTHENTICATION = frozenset(

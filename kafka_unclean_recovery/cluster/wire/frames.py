@@ -18,6 +18,7 @@ from kafka_unclean_recovery.cluster.wire.layout import behind_tags
 MAX_FRAME_BYTES = 256 * 1024 * 1024
 
 API_VERSIONS_KEY = 18
+_UNSUPPORTED_VERSION = struct.pack(">h", 35)
 
 DECODE_ERRORS = (struct.error, IndexError, ValueError, TypeError, AttributeError, OverflowError)
 """Decoders raise these on bytes that aren't the answer they expect."""
@@ -79,8 +80,10 @@ def decode_answer(request: Any, version: int, frame: bytes) -> Any:
     if isinstance(request, Message):
         api = request.api
         start = _header_length(api.API_KEY, api.is_flexible(version), frame)
-        if api.API_KEY == API_VERSIONS_KEY and frame[start : start + 2] != b"\0\0":
-            # A node that does not speak the version says so in version 0 (KIP-511).
+        if api.API_KEY == API_VERSIONS_KEY and frame[start : start + 2] == _UNSUPPORTED_VERSION:
+            # A node that does not speak the version says so in version 0 (KIP-511). Any other
+            # refusal, such as that of a node which is not the one that was named, is in the version
+            # that was asked.
             version = 0
         return answer_reader(api, version)(frame, start)[0]
     cls = response_class(request)

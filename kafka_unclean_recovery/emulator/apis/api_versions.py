@@ -1,10 +1,9 @@
-"""ApiVersions (18) lists the APIs that are answered, and their versions (KIP-35, KIP-511)."""
+"""ApiVersions (18) lists the APIs that are answered, and their versions (KIP-35, KIP-511), to who
+means this node (KIP-1242)."""
 
 from __future__ import annotations
 
 from typing import Any
-
-from kafka.protocol.metadata import ApiVersionsRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.disks.metadata_records import (
@@ -12,16 +11,38 @@ from kafka_unclean_recovery.emulator.disks.metadata_records import (
     METADATA_VERSION,
     metadata_level,
 )
-from kafka_unclean_recovery.emulator.error_codes import NONE, UNSUPPORTED_VERSION
+from kafka_unclean_recovery.emulator.error_codes import (
+    INVALID_REQUEST,
+    NONE,
+    REBOOTSTRAP_REQUIRED,
+    UNSUPPORTED_VERSION,
+)
 from kafka_unclean_recovery.mechanisms import EMULATOR_FEATURE
+from kafka_unclean_recovery.messages.api_versions import ApiVersionsRequest
 
 # An emulated broker says by this feature that it is one.
 _EMULATOR = {"name": EMULATOR_FEATURE, "min_version": 1, "max_version": 1}
 
 
+HIGHEST_WITHOUT_NODES = 4
+"""The highest version of a release whose requests name no node."""
+_ANY_NODE = -1
+
+
 async def answer(context: Context, request: Any) -> Fields:
+    if request.version > HIGHEST_WITHOUT_NODES and (error := _misled(context, request)):
+        return {"error_code": error, "api_keys": []}
     fields = _fields(context, NONE)
     return fields | _features(context) if request.version >= 3 else fields
+
+
+def _misled(context: Context, request: Any) -> int:
+    """Return the error for a request that is meant for another node, NONE for any other."""
+    cluster, node = request.cluster_id, request.node_id
+    if (cluster is None) != (node == _ANY_NODE):
+        return INVALID_REQUEST
+    here = (context.emulation.cluster_id, context.broker.id)
+    return NONE if cluster is None or (cluster, node) == here else REBOOTSTRAP_REQUIRED
 
 
 def _features(context: Context) -> Fields:
@@ -58,4 +79,4 @@ def _fields(context: Context, error: int) -> Fields:
     return {"error_code": error, "api_keys": keys}
 
 
-API = Api(ApiVersionsRequest, 0, 4, answer)
+API = Api(ApiVersionsRequest, 0, 5, answer)

@@ -60,8 +60,8 @@ def _resource(context: Context, resource: Any) -> Fields:
     state, name = context.state, resource.resource_name
     if resource.resource_type == BROKER:
         broker = broker_named(name)
-        if broker is None and name != ALL_BROKERS:
-            return fields | {"error_code": INVALID_REQUEST}
+        if broker != context.broker.id and name != ALL_BROKERS:
+            return fields | {"error_code": INVALID_REQUEST, "error_message": _not_me(context, name)}
         return fields | {"configs": _wanted(resource, _of_broker(state, broker))}
     if resource.resource_type != TOPIC:
         return fields | {"error_code": INVALID_REQUEST}
@@ -69,6 +69,11 @@ def _resource(context: Context, resource: Any) -> Fields:
     if topic is None:
         return fields | {"error_code": UNKNOWN_TOPIC_OR_PARTITION}
     return fields | {"configs": _wanted(resource, _of_topic(state, topic.configs))}
+
+
+def _not_me(context: Context, name: str) -> str:
+    """Return why a broker does not tell the configs of another one (ConfigHelper)."""
+    return f"this is broker {context.broker.id}, which does not tell the configs of {name!r}"
 
 
 def broker_named(name: str) -> int | None:

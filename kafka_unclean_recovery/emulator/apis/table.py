@@ -125,7 +125,11 @@ def apis(release: Release, dialect: Dialect | None) -> dict[int, Api]:
         chosen.append(get_replica_log_info.api(dialect))
     found = {api.request.API_KEY: api for api in chosen}
     if not release.designated_elections:
-        key = elect_leaders.API.request.API_KEY
-        highest = elect_leaders.HIGHEST_WITHOUT_DESIGNATION
-        found[key] = replace(found[key], highest=highest)
+        found |= _at_most(elect_leaders.API, elect_leaders.HIGHEST_WITHOUT_DESIGNATION)
+    if not release.names_nodes:
+        found |= _at_most(api_versions.API, api_versions.HIGHEST_WITHOUT_NODES)
     return found
+
+
+def _at_most(api: Api, highest: int) -> dict[int, Api]:
+    return {api.request.API_KEY: replace(api, highest=highest)}

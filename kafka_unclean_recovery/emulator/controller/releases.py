@@ -48,6 +48,7 @@ class Release:
         the number that the partition itself is to have.
     cluster_min_isr_stays: with ELR, min.insync.replicas for all brokers always has a value: it is
         set when ELR is switched on, and can't be removed.
+    names_nodes: ApiVersions goes up to version 5, which names the node that is meant (KIP-1242).
     designated_elections: ElectLeaders knows the type DESIGNATED.
     unclean_recovery: unclean.recovery.manager.enabled has an effect.
     """
@@ -66,14 +67,16 @@ class Release:
     leaderless_topic_stays_in_directories: bool = False
     min_isr_of_partition_0: bool = True
     cluster_min_isr_stays: bool = True
+    names_nodes: bool = False
     designated_elections: bool = False
     unclean_recovery: bool = False
 
 
 KAFKA_4_3_1 = Release("4.3.1", elr=True, leaderless_topic_stays_in_directories=True)
 
-# No difference was found, in random steps (tests.fidelity) as in the bugs that are known of 4.3.1.
-KAFKA_4_4_0 = replace(KAFKA_4_3_1, name="4.4.0")
+# Its controller does not differ, in random steps (tests.fidelity) as in the bugs that are known of
+# 4.3.1.
+KAFKA_4_4_0 = replace(KAFKA_4_3_1, name="4.4.0", names_nodes=True)
 
 KAFKA_3_9_1 = Release(
     "3.9.1",
