@@ -253,11 +253,28 @@ class Cluster:
         at all."""
         self._call(self._running_core.control.lag(broker, records, topic, partition))
 
-    def lag_metadata(self, broker: int, seconds: float | None = STOPPED) -> None:
+    def lag_metadata(
+        self, broker: int, seconds: float | None = STOPPED, *, fetched: bool = False
+    ) -> None:
         """Let the broker hear so much later what the controller decides, though it stays in touch
         with the controller and passes requests on at once. 0 ends the lag; with STOPPED the broker
-        hears nothing from now on."""
-        self._call(self._running_core.links.lag_metadata(broker, seconds))
+        hears nothing from now on. fetched: the controller takes it for up to date, because it
+        fetches all, and only applies it late."""
+        self._call(self._running_core.links.lag_metadata(broker, seconds, fetched=fetched))
+
+    def lead_astray(self, broker: int, to: int) -> None:
+        """Let the address that the broker advertises lead clients to the broker `to`, as a load
+        balancer or an old DNS name does; its own id ends that."""
+        self._call(self._running_core.links.lead_astray(broker, to))
+
+    def unlist(self, broker: int) -> None:
+        """Take from the broker the listener that clients come in by: it lives and replicates, and
+        no client sees it."""
+        self._call(self._running_core.links.unlist(broker, True))
+
+    def list_again(self, broker: int) -> None:
+        """Give the broker its listener back."""
+        self._call(self._running_core.links.unlist(broker, False))
 
     def intercept(
         self,

@@ -113,7 +113,8 @@ class Core:
             listener.resumed.set()
         else:
             listener.resumed.clear()
-        if broker.process in (Process.DEAD, Process.STARTING) or dropped is Drop.RESET:
+        closed = dropped is Drop.RESET or id_ in self.emulation.faults.unlisted
+        if broker.process in (Process.DEAD, Process.STARTING) or closed:
             await listener.close()
         elif not listener.listening:
             listener.open(self._contexts[id_], self._table)

@@ -34,6 +34,8 @@ from kafka_unclean_recovery.emulator.faults import STOPPED, Faults
 
 # The number is ProducerIdsBlock.PRODUCER_ID_BLOCK_SIZE.
 _PRODUCER_ID_BLOCK = 1000
+# This is the default of broker.session.timeout.ms, in seconds.
+_KAFKAS_SESSION = 9.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,8 +257,12 @@ class Emulation:
         return response
 
     def expire(self, broker: int) -> None:
-        """End a broker's session, as if no heartbeat had come for a session's length."""
+        """End a broker's session, as if no heartbeat and no fetch had come for a session's length,
+        and for that of Kafka where this cluster's is shorter."""
         self._heard.pop(broker, None)
+        silent = max(self.settings.session_timeout, _KAFKAS_SESSION)
+        _, end_offset = self.fetched.get(broker, (0.0, 0))
+        self.fetched[broker] = self.now - silent, end_offset
         self.happen(ev.SessionExpired(broker))
 
     # The methods from here are about time.

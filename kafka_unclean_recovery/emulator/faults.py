@@ -51,7 +51,12 @@ class Faults:
     lags: by follower and partition, None as partition for all of them: in records, or STOPPED.
 
     metadata_lags: by broker, in seconds, or STOPPED: the broker hears that much later what the
-    controller decides, though it stays in touch with the controller.
+    controller decides, though it stays in touch with the controller. applies_late: brokers whose
+    lag is not in fetching the metadata log, but in applying what they have fetched.
+
+    astray: by broker, the broker at which clients arrive who follow its advertised address.
+    unlisted: brokers without the listener that clients come in by: they live and replicate, and no
+    client sees them.
 
     in_flight and arrived: fetches over slow links.
     """
@@ -61,6 +66,9 @@ class Faults:
     controller_down: bool = False
     lags: dict[tuple[int, TopicIdPartition | None], int | None] = field(default_factory=dict)
     metadata_lags: dict[int, float | None] = field(default_factory=dict)
+    applies_late: set[int] = field(default_factory=set)
+    astray: dict[int, int] = field(default_factory=dict)
+    unlisted: set[int] = field(default_factory=set)
     in_flight: set[Fetch] = field(default_factory=set)
     arrived: set[Fetch] = field(default_factory=set)
 

@@ -60,9 +60,14 @@ class Links:
             self._faults.lags[broker, key] = records
         self._settle()
 
-    async def lag_metadata(self, broker: int, seconds: float | None) -> None:
-        """Set a metadata lag (see Faults.metadata_lags); 0 ends it, and STOPPED begins at once."""
+    async def lag_metadata(
+        self, broker: int, seconds: float | None, *, fetched: bool = False
+    ) -> None:
+        """Set a metadata lag (see Faults.metadata_lags); 0 ends it, and STOPPED begins at once.
+        fetched: the broker fetches all the same, and applies late what it has fetched."""
         known = self._emulation.broker(broker)
+        late = self._faults.applies_late
+        (late.add if fetched and seconds != 0 else late.discard)(broker)
         if seconds is not None and not 0 <= seconds <= _LONGEST_DELAY:
             raise ValueError(f"metadata does not lag by {seconds:g} s: 0 to {_LONGEST_DELAY:g}")
         if seconds == 0:
@@ -73,6 +78,21 @@ class Links:
             if seconds is None:
                 self._emulation.lose_sight(known)
         self._settle()
+
+    async def lead_astray(self, broker: int, to: int) -> None:
+        """Let the address that a broker advertises lead to another; its own ends that."""
+        for each in (broker, to):
+            self._emulation.broker(each)
+        if broker == to:
+            self._faults.astray.pop(broker, None)
+        else:
+            self._faults.astray[broker] = to
+
+    async def unlist(self, broker: int, unlisted: bool) -> None:
+        """Take the listener that clients come in by from a broker, or give it back."""
+        self._emulation.broker(broker)
+        (self._faults.unlisted.add if unlisted else self._faults.unlisted.discard)(broker)
+        await self._listen(broker)
 
     def _between(self, one: int, other: int) -> Link:
         ends = {one, other} - {CONTROLLER, CLIENTS}

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from kafka_unclean_recovery.emulator.controller.records import NO_LEADER, Ids
 from kafka_unclean_recovery.emulator.controller.state import State, Topic
-from kafka_unclean_recovery.emulator.error_codes import LEADER_NOT_AVAILABLE, NONE
+from kafka_unclean_recovery.emulator.error_codes import (
+    LEADER_NOT_AVAILABLE,
+    LISTENER_NOT_FOUND,
+    NONE,
+)
 
 
-def partition_fields(state: State, topic: Topic, number: int) -> dict[str, Any]:
-    """Return a partition's fields. An unknown or fenced leader is none (KRaftMetadataCache)."""
+def partition_fields(
+    state: State, topic: Topic, number: int, unlisted: Collection[int] = ()
+) -> dict[str, Any]:
+    """Return a partition's fields. An unknown or fenced leader is none, and so is one without the
+    listener of who asks, whose brokers are `unlisted` (KRaftMetadataCache)."""
     partition = topic.partitions[number]
-    offline = offline_replicas(state, topic, number)
+    offline = offline_replicas(state, topic, number, unlisted)
     leader = NO_LEADER if partition.leader in offline else partition.leader
+    hidden = partition.leader in unlisted and partition.leader not in offline_replicas(
+        state, topic, number
+    )
+    no_leader = LISTENER_NOT_FOUND if hidden else LEADER_NOT_AVAILABLE
     return {
-        "error_code": LEADER_NOT_AVAILABLE if leader == NO_LEADER else NONE,
+        "error_code": no_leader if leader == NO_LEADER else NONE,
         "partition_index": number,
         "leader_id": leader,
         "leader_epoch": partition.leader_epoch,
@@ -25,14 +37,18 @@ def partition_fields(state: State, topic: Topic, number: int) -> dict[str, Any]:
     }
 
 
-def offline_replicas(state: State, topic: Topic, number: int) -> Ids:
-    """Return the replicas on brokers that are fenced or unknown, or in a directory that failed."""
+def offline_replicas(
+    state: State, topic: Topic, number: int, unlisted: Collection[int] = ()
+) -> Ids:
+    """Return the replicas on brokers that are fenced, unknown or unlisted, or in a directory that
+    failed."""
     partition = topic.partitions[number]
     places = zip(partition.replicas, partition.directories, strict=True)
     return tuple(
         replica
         for replica, directory in places
         if replica not in state.brokers
+        or replica in unlisted
         or state.brokers[replica].fenced
         or not state.has_online_dir(replica, directory)
     )

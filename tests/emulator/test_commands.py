@@ -321,7 +321,10 @@ delay-link 2 3 ms=5
 drop-link 3 clients how=reset
 restore-link 2 1
 lag 2 records=5 partition=orders-0
-lag-metadata 4 ms=250
+lag-metadata 4 ms=250 fetched=yes
+lead-astray 1 2
+unlist 2 3
+list-again 3
 intercept Fetch error=6 times=3
 """
 
@@ -334,7 +337,9 @@ def test_every_command_does_something_to_a_cluster() -> None:
             "link 3 clients dropped how=reset",
             "link 3 2 delayed ms=5",
             "broker 2 lags records=5 partition=orders-0",
-            "metadata of broker 4 lags ms=250",
+            "metadata of broker 4 lags ms=250 fetched=yes",
+            "address of broker 1 leads to broker 2",
+            "broker 2 has no listener for clients",
             "intercept Fetch times=3: Fail(error=6)",
         )
         assert cluster.status().brokers[3].process == "dead"
@@ -349,6 +354,8 @@ def test_every_command_does_something_to_a_cluster() -> None:
         assert "log-end-offsets=1:10,2:10,3:10\n" in said
         for name in ("restore-links", "clear-intercepts"):
             execute(cluster, Command(name))
+        for line in ("lead-astray 1 1", "list-again 2"):
+            execute(cluster, parse_line(line) or Command(""))
         assert len(cluster.status().faults) == 2
         last = execute(cluster, parse_line("produce orders-0 1 acks=1") or Command(""))
         assert last == "orders-0: 1 records from offset 10 on\n"

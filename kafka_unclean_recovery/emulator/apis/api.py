@@ -85,9 +85,18 @@ class Context:
         return self.broker.absent.get(TopicIdPartition(topic.topic_id, partition), otherwise)
 
     def live(self) -> list[int]:
-        """Return the unfenced brokers, shutting down or not, which Kafka's metadata lists."""
+        """Return the unfenced brokers, shutting down or not, which Kafka's metadata lists to who
+        comes in by this listener."""
         registrations = self.state.brokers
-        return sorted(id_ for id_, found in registrations.items() if not found.fenced)
+        return sorted(id_ for id_ in self.listed() if not registrations[id_].fenced)
+
+    def listed(self) -> list[int]:
+        """Return the brokers that have the listener which clients come in by, fenced or not."""
+        return sorted(self.state.brokers.keys() - self.emulation.faults.unlisted)
+
+    def address(self, broker: int) -> tuple[str, int]:
+        """Return where clients who look for a broker arrive."""
+        return self.addresses[self.emulation.faults.astray.get(broker, broker)]
 
 
 Answer = Callable[[Context, Any], Awaitable[Fields | None]]

@@ -18,7 +18,7 @@ async def answer(context: Context, request: Any) -> Fields:
         return {"error_code": MISMATCHED_ENDPOINT_TYPE, "cluster_id": "", "brokers": []}
     live = context.live()
     fenced = request.version >= 2 and request.include_fenced_brokers
-    listed = sorted(context.state.brokers) if fenced else live
+    listed = context.listed() if fenced else live
     fields: Fields = {
         "cluster_id": context.emulation.cluster_id,
         "controller_id": live[0] if live else -1,
@@ -30,7 +30,7 @@ async def answer(context: Context, request: Any) -> Fields:
 
 
 def _broker(context: Context, id_: int, fenced: bool) -> Fields:
-    host, port = context.addresses[id_]
+    host, port = context.address(id_)
     return {"broker_id": id_, "host": host, "port": port, "is_fenced": fenced}
 
 

@@ -52,7 +52,8 @@ def _observer(context: Context, id_: int) -> Fields:
     emulation = context.emulation
     # The first directory holds the metadata log.
     directory = emulation.brokers[id_].directories[0].id or _NO_DIRECTORY
-    if emulation.brokers[id_].running and emulation.seen_by(id_) is emulation.state:
+    current = emulation.seen_by(id_) is emulation.state or id_ in emulation.faults.applies_late
+    if emulation.brokers[id_].running and current:
         return _up_to_date(context, id_, directory)
     fetched, end_offset = emulation.fetched[id_]
     return _state(id_, directory, end_offset, emulation.now - fetched)

@@ -11,6 +11,8 @@ from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.controller.state import Topic
 from kafka_unclean_recovery.emulator.error_codes import (
     INVALID_REQUEST,
+    LISTENER_NOT_FOUND,
+    NONE,
     UNKNOWN_TOPIC_OR_PARTITION,
 )
 from kafka_unclean_recovery.emulator.listener.request_limits import partition_limit
@@ -85,7 +87,11 @@ def _partition(context: Context, topic: Topic, number: int) -> Fields:
         "eligible_leader_replicas": partition.elr,
         "last_known_elr": partition.last_known_elr,
     }
-    return partition_fields(context.state, topic, number) | elr
+    fields = partition_fields(context.state, topic, number, context.emulation.faults.unlisted)
+    if fields["error_code"] == LISTENER_NOT_FOUND:
+        # This request alone gives no error for a leader that clients can't see.
+        fields["error_code"] = NONE
+    return fields | elr
 
 
 API = Api(DescribeTopicPartitionsRequest, 0, 0, answer)

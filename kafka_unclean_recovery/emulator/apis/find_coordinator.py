@@ -33,7 +33,7 @@ def _find(context: Context, kind: int, key: str) -> Fields:
     if found is None:
         nobody = {"node_id": -1, "host": "", "port": -1, "error_message": None}
         return nobody | {"error_code": COORDINATOR_NOT_AVAILABLE}
-    host, port = context.addresses[found]
+    host, port = context.address(found)
     somebody = {"node_id": found, "host": host, "port": port, "error_message": None}
     return somebody | {"error_code": NONE}
 

@@ -20,7 +20,7 @@ async def answer(context: Context, request: Any) -> Fields:
     live = context.live()
     fields: Fields = {
         "brokers": [
-            {"node_id": id_, "host": context.addresses[id_][0], "port": context.addresses[id_][1]}
+            {"node_id": id_, "host": context.address(id_)[0], "port": context.address(id_)[1]}
             for id_ in live
         ],
         "cluster_id": context.emulation.cluster_id,
@@ -52,11 +52,12 @@ def _named(context: Context, request: Any, wanted: Any) -> Fields:
 
 
 def _topic(context: Context, request: Any, topic: Topic) -> Fields:
+    unlisted = context.emulation.faults.unlisted
     fields: Fields = {
         "name": topic.name,
         "topic_id": topic.topic_id,
         "partitions": [
-            partition_fields(context.state, topic, number) for number in topic.partitions
+            partition_fields(context.state, topic, number, unlisted) for number in topic.partitions
         ],
     }
     if request.version >= 8 and request.include_topic_authorized_operations:

@@ -87,6 +87,12 @@ def seconds_or_all(word: str) -> float | None:
     return STOPPED if word == "all" else seconds(word)
 
 
+def yes_or_no(word: str) -> bool:
+    if word not in ("yes", "no"):
+        raise ValueError(f"{word!r} is neither yes nor no")
+    return word == "yes"
+
+
 def lag(word: str) -> int | None:
     return STOPPED if word == "all" else whole(word)
 

@@ -115,8 +115,14 @@ FORMS: Mapping[str, Form] = {
         one_of=("records",),
     ),
     "lag-metadata": Form(
-        words={"BROKER": value.broker}, keys={"ms": value.seconds_or_all}, one_of=("ms",)
+        words={"BROKER": value.broker},
+        keys={"ms": value.seconds_or_all, "fetched": value.yes_or_no},
+        one_of=("ms",),
     ),
+    # These commands are about what clients see of brokers.
+    "lead-astray": Form(words={"BROKER": value.broker, "TO-BROKER": value.broker}),
+    "unlist": _BROKERS,
+    "list-again": _BROKERS,
     # These commands are about requests.
     "intercept": Form(
         words={"API": value.text},

@@ -253,7 +253,12 @@ _DO: Mapping[str, Callable[[Cluster, Values], str | None]] = {
     "restore-link": lambda cluster, v: cluster.restore_link(*_ends(v)),
     "restore-links": lambda cluster, _: cluster.restore_links(),
     "lag": _lag,
-    "lag-metadata": lambda cluster, v: cluster.lag_metadata(v["BROKER"], v["ms"]),
+    "lag-metadata": lambda cluster, v: cluster.lag_metadata(
+        v["BROKER"], v["ms"], fetched=v.get("fetched", False)
+    ),
+    "lead-astray": lambda cluster, v: cluster.lead_astray(v["BROKER"], v["TO-BROKER"]),
+    "unlist": _each(Cluster.unlist),
+    "list-again": _each(Cluster.list_again),
     "intercept": _intercept,
     "clear-intercepts": lambda cluster, _: cluster.clear_intercepts(),
     "wait-until": _wait_until,

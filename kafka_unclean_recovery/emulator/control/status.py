@@ -128,7 +128,12 @@ def _faults(emulation: Emulation) -> Iterator[str]:
         yield f"broker {broker} lags records={'all' if records is STOPPED else records}{where}"
     for broker, lag in faults.metadata_lags.items():
         by = "all" if lag is STOPPED else f"{lag * 1000:g}"
-        yield f"metadata of broker {broker} lags ms={by}"
+        fetched = " fetched=yes" if broker in faults.applies_late else ""
+        yield f"metadata of broker {broker} lags ms={by}{fetched}"
+    for broker, to in faults.astray.items():
+        yield f"address of broker {broker} leads to broker {to}"
+    for broker in sorted(faults.unlisted):
+        yield f"broker {broker} has no listener for clients"
 
 
 def _ends(between: Link) -> str:
