@@ -82,9 +82,10 @@ class ReplicaLog:
     read. `problem` is the reason why this replica's log can't be used or wasn't seen at all; a
     replica with a problem is never designated. `suspect` is the reason why the log may be corrupt
     although it reads well; up to `certain_end_offset` (exclusive) it is not. A suspect never
-    outranks a log that is not. `scanned` is there when the replica's files were read.
-    `broker_epoch` is the epoch of the broker process that answered, where the broker tells it: when
-    it changes, another process has started since.
+    outranks a log that is not. `unproven` is the reason why nothing shows that this broker is the
+    one that answered, or that it is down: no loss is counted by such a log. `scanned` is there when
+    the replica's files were read. `broker_epoch` is the epoch of the broker process that answered,
+    where the broker tells it: when it changes, another process has started since.
     """
 
     broker: int
@@ -100,12 +101,14 @@ class ReplicaLog:
     certain_end_offset: int | None = None
     scanned: Scanned | None = None
     broker_epoch: int | None = None
+    unproven: str | None = None
 
     @property
     def sure(self) -> bool:
         """False when the log tells too little to count losses by."""
         fast = self.scanned is not None and self.scanned.mode is ScanMode.FAST
-        return self.problem is None and self.suspect is None and not fast
+        doubts = (self.problem, self.suspect, self.unproven)
+        return doubts == (None, None, None) and not fast
 
     @property
     def ends_below_its_high_watermark(self) -> bool:

@@ -59,9 +59,12 @@ def why_not(plan: PartitionPlan) -> str:
 
 
 def trust_text(log: ReplicaLog) -> str:
-    """Return why a log can't be used ("! ..."), or may be corrupt ("? suspect: ..."), or ""."""
+    """Return why a log can't be used ("! ..."), may be another broker's ("? unproven: ...") or may
+    be corrupt ("? suspect: ..."), or ""."""
     if log.problem is not None:
         return f"! {one_line(log.problem)}"
+    if log.unproven is not None:
+        return f"? unproven: {one_line(log.unproven)}"
     if log.suspect is None:
         return ""
     certain = number_text(log.certain_end_offset)

@@ -25,6 +25,7 @@ ALLOWED = {
     "cluster": {"deadline", "files", "messages"},
     "transport": {
         *("boot_clock", "cluster", "deadline", "files", "messages", "planning", "shutdown"),
+        "survey",
     },
     "aftercare": {
         *("cluster", "deadline", "files", "formats", "planning", "report", "transport"),
@@ -33,8 +34,9 @@ ALLOWED = {
         *("cluster", "deadline", "files", "formats", "log_dir", "planning", "report"),
         "transport",
     },
+    "survey": {"cluster"},
     "recovery": {
-        *("cluster", "deadline", "files", "planning", "report", "shutdown", "transport"),
+        *("cluster", "deadline", "files", "planning", "report", "shutdown", "survey", "transport"),
     },
     "post_mortem": {"files", "formats", "planning", "report"},
     "doctor": {"cluster", "deadline", "files", "formats", "planning", "report", "transport"},

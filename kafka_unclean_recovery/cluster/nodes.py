@@ -1,4 +1,5 @@
-"""Connections to the nodes of one cluster are opened when first needed, and kept.
+"""Connections to the nodes of one cluster are opened when first needed, and kept. Each is checked
+when it is opened: one to a broker leads to that broker, and each one into this cluster.
 
 Reads, requests to the controller and probes of replicas each have their own connections: a broker
 answers the requests of one connection one after another, and giving up one answer must not end the
@@ -10,16 +11,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
 
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
+from kafka_unclean_recovery.cluster.identity import prove
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed, describe_cluster
 from kafka_unclean_recovery.cluster.wire.bootstrap import connect_any
 from kafka_unclean_recovery.cluster.wire.connection import Connection
-from kafka_unclean_recovery.cluster.wire.dial import address_text
+from kafka_unclean_recovery.cluster.wire.dial import address_text, bounded
 from kafka_unclean_recovery.cluster.wire.errors import (
     ClustersMixed,
     ConnectionFailed,
@@ -49,6 +52,16 @@ _WAY_SECONDS = 0.75
 
 
 @dataclass(frozen=True, slots=True)
+class _Known:
+    """A connection to a broker at the address that it advertised. unproven: why nothing shows that
+    it is this broker, None where it is proven."""
+
+    address: Address
+    connection: Connection
+    unproven: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class _Way(Generic[T]):
     """A connection that leads to the controller, and the answer that came over it."""
 
@@ -73,8 +86,8 @@ class Nodes:
         self._told_by = ""
         # These connections are known to lead into this cluster.
         self._ours: set[Connection] = set()
-        self._by_address: dict[Address, Connection] = {}
-        self._opening: dict[Address, asyncio.Lock] = {}
+        self._by_id: dict[int, _Known] = {}
+        self._opening: dict[int, asyncio.Lock] = {}
         self._any: Connection | None = None
         self._choosing = asyncio.Lock()
         self._controller: Connection | None = None
@@ -158,30 +171,53 @@ class Nodes:
         return self._brokers
 
     async def broker(self, broker: Broker, deadline: Deadline) -> Connection:
-        """Return the connection to one broker. Raises ConnectionFailed."""
+        """Return the connection to one broker. Raises ConnectionFailed, also where another node
+        answers there."""
         address = (broker.host, broker.port)
-        async with self._opening.setdefault(address, asyncio.Lock()):
-            connection = self._by_address.get(address)
-            if connection is None or connection.closed:
-                if connection is not None:
-                    self._replaced.append(connection)
-                connection = await Connection.open(*address, self.config, deadline)
-                self._by_address[address] = connection
-            return connection
+        lock = self._opening.setdefault(broker.id, asyncio.Lock())
+        await _acquire(lock, deadline, address_text(*address))
+        try:
+            known = self._by_id.get(broker.id)
+            if known is None or known.connection.closed or known.address != address:
+                if known is not None:
+                    self._replaced.append(known.connection)
+                known = await self._open(broker.id, address, deadline)
+                self._by_id[broker.id] = known
+            return known.connection
+        finally:
+            lock.release()
+
+    async def _open(self, broker: int, address: Address, deadline: Deadline) -> _Known:
+        connection = await Connection.open(*address, self.config, deadline)
+        try:
+            cluster = None if self._cluster is None else self._cluster.cluster_id
+            unproven = None
+            if cluster is not None:
+                unproven = await prove(connection, cluster, broker, deadline)
+        except BaseException:
+            await connection.close()
+            raise
+        return _Known(address, connection, unproven)
+
+    def unproven(self, broker: int) -> str | None:
+        """Return why nothing shows that this broker is the one that answered over its connection;
+        None where that is proven, or it was not asked."""
+        known = self._by_id.get(broker)
+        return None if known is None else known.unproven
 
     async def any(self, deadline: Deadline) -> Connection:
         """Return a connection for reads to some broker, the same one as long as it works.
 
         Raises NoBrokerReachable.
         """
-        async with self._choosing:
+        async with self._one_at_a_time(self._choosing, deadline):
             self._any = await self._usable(self._any, self.addresses(), deadline)
             return self._any
 
     async def turn_to(self, brokers: Collection[int], deadline: Deadline) -> None:
         """Let reads go through one of these brokers. Raises NoBrokerReachable, and then reads go
         where they went before."""
-        async with self._choosing:
+        async with self._one_at_a_time(self._choosing, deadline):
             held = self._any
             if held is not None and not held.closed and self.broker_of(held) in brokers:
                 return
@@ -197,9 +233,21 @@ class Nodes:
 
         Raises NoBrokerReachable.
         """
-        async with self._finding:
+        async with self._one_at_a_time(self._finding, deadline):
             self._controller = await self._usable(self._controller, self.addresses(), deadline)
             return self._controller
+
+    @asynccontextmanager
+    async def _one_at_a_time(self, lock: asyncio.Lock, deadline: Deadline) -> AsyncIterator[None]:
+        """Hold the lock. Raises NoBrokerReachable where another holds it until the deadline."""
+        try:
+            await _acquire(lock, deadline, address_text(*self.addresses()[0]))
+        except ConnectionFailed as error:
+            raise NoBrokerReachable([error]) from None
+        try:
+            yield
+        finally:
+            lock.release()
 
     def open_controller_soon(self, deadline: Deadline) -> None:
         """Begin to open the connection that `controller` returns, while other work goes on."""
@@ -321,14 +369,13 @@ class Nodes:
                 return connection
 
     async def _check_cluster(self, connection: Connection, deadline: Deadline) -> None:
-        """Check that the node belongs to our cluster. A bootstrap server may belong to any cluster;
-        a broker that our brokers advertise belongs to ours."""
+        """Check that the node belongs to our cluster. An address may belong to any cluster, also
+        one that our brokers advertise: it may have been given to another since."""
         if self._cluster is None or connection in self._ours:
             return
-        if self.broker_of(connection) is None:
-            with contextlib.suppress(RequestFailed):
-                cluster, _ = await describe_cluster(connection, deadline)
-                self._same_cluster(cluster, connection)
+        with contextlib.suppress(RequestFailed):
+            cluster, _ = await describe_cluster(connection, deadline)
+            self._same_cluster(cluster, connection)
         self._ours.add(connection)
 
     def _same_cluster(self, cluster: Cluster, told_by: Connection) -> None:
@@ -341,6 +388,13 @@ class Nodes:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        connections = [*self._by_address.values(), *self._replaced]
+        connections = [*(known.connection for known in self._by_id.values()), *self._replaced]
         connections += [c for c in (self._any, self._controller) if c is not None]
         await asyncio.gather(*(connection.close() for connection in connections))
+
+
+async def _acquire(lock: asyncio.Lock, deadline: Deadline, address: str) -> None:
+    """Wait for the lock. Raises ConnectionFailed at the deadline: whoever holds it may have more
+    time than this caller."""
+    async with bounded(deadline, address, "another connection to it is opened"):
+        await lock.acquire()

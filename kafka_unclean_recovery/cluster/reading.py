@@ -11,11 +11,12 @@ import itertools
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Generic, TypeVar
 
 from kafka_unclean_recovery.cluster.nodes import Nodes
+from kafka_unclean_recovery.cluster.requests.api_versions import applied_offset
 from kafka_unclean_recovery.cluster.requests.describe import (
     Described,
     Reassignment,
@@ -24,6 +25,7 @@ from kafka_unclean_recovery.cluster.requests.describe import (
     describe_cluster,
     describe_partitions,
     describe_topics,
+    describe_topics_by_metadata,
     list_reassignments,
     not_told,
     with_reassignment,
@@ -32,7 +34,7 @@ from kafka_unclean_recovery.cluster.requests.quorum_state import Quorum, led_quo
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.dial import address_text
-from kafka_unclean_recovery.cluster.wire.error_codes import UNAUTHORIZED
+from kafka_unclean_recovery.cluster.wire.error_codes import LISTENER_NOT_FOUND, UNAUTHORIZED
 from kafka_unclean_recovery.cluster.wire.errors import (
     ConnectionFailed,
     NoBrokerReachable,
@@ -75,12 +77,39 @@ def _shared(connection: Connection, deadline: Deadline) -> AbstractAsyncContextM
     return nullcontext(connection)
 
 
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Where an answer came from. broker: None for one that was reached by an address that it does
+    not advertise. applied: the last metadata record (inclusive) that it had applied before it
+    answered, None where it does not tell."""
+
+    broker: int | None
+    applied: int | None
+
+    def has(self, committed: int, brokers: frozenset[int]) -> bool:
+        """Return True where it had applied every record below `committed`; of one that does not
+        tell, where it is among the brokers that have fetched them."""
+        return self.broker in brokers if self.applied is None else self.applied >= committed - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Controllers:
+    """What the controllers said when `current` last asked them. quorum: None where they did not
+    answer. none_to_ask: the cluster has no quorum (ZooKeeper)."""
+
+    quorum: Quorum | None
+    none_to_ask: bool
+
+
 class Behind(Exception):
     """No broker could be read whose metadata is known to be new enough; the message says why."""
 
 
 class Reader:
-    """Reads of the cluster, each bounded by `timeout` seconds, however many tries it takes."""
+    """Reads of the cluster, each bounded by `timeout` seconds, however many tries it takes.
+
+    controllers: what they said when `current` was last called.
+    """
 
     def __init__(self, nodes: Nodes, clock: Clock, timeout: float = 30.0) -> None:
         self._nodes = nodes
@@ -88,9 +117,10 @@ class Reader:
         self._timeout = timeout
         # Even a short timeout leaves time to ask other brokers.
         self._silence = min(_SILENT_SECONDS, timeout / _ATTEMPTS)
-        # These brokers answered since `current` began to look; None stands for a broker that was
-        # reached by an address it does not advertise.
-        self._read_from: set[int | None] = set()
+        # These answers came since `current` began to look; None outside of it, where nobody asks
+        # what a broker has applied.
+        self._sources: list[_Source] | None = None
+        self.controllers = Controllers(None, none_to_ask=False)
         # Until this deadline the broker that is read counts as not behind.
         self._vouched_for = Deadline.after(0.0, clock)
 
@@ -120,6 +150,20 @@ class Reader:
             again = {topic.name: topic for topic in asked}
             found = [again.get(topic.name, topic) for topic in found]
         return found
+
+    async def hidden_leaders(self, names: Sequence[str]) -> frozenset[TopicPartition]:
+        """Return the partitions of these topics that are led by a broker without the listener that
+        is read through. Only Metadata tells them from those without a leader."""
+
+        async def read(connection: Connection, deadline: Deadline) -> list[Topic]:
+            return await describe_topics_by_metadata(connection, names, deadline)
+
+        return frozenset(
+            TopicPartition(topic.name, number)
+            for topic in await self._read(read)
+            for number, error in topic.untold.items()
+            if error == LISTENER_NOT_FOUND
+        )
 
     async def partitions(
         self, wanted: Sequence[TopicPartition]
@@ -216,28 +260,32 @@ class Reader:
         metadata that was committed when this call began. Raises Behind, and what `read` and
         `quorum` raise.
 
-        A broker that is cut off from the controllers goes on answering from its old metadata. The
-        active controller tells how far each broker has got. Where the controller does not tell, two
-        brokers that agree are believed, or the only one. patience: seconds for the controller to
-        answer; within: seconds for brokers to catch up.
+        A broker that is cut off from the controllers goes on answering from its old metadata, and
+        so does one that has fetched more than it has applied. The active controller tells how far
+        each broker has fetched, and a broker itself what it has applied. Where the controller does
+        not tell, two brokers that agree are believed, or the only one. patience: seconds for the
+        controller to answer; within: seconds for brokers to catch up.
         """
         deadline = Deadline.after(within, self._clock)
         committed: int | None = None
         for tries in itertools.count(1):
             # Waiting for one that has all and is silent takes as long: others have all by then.
             last = deadline.expired
+            self.controllers = Controllers(None, none_to_ask=False)
             quorum = await self.quorum(min(self._timeout, patience))
+            self.controllers = Controllers(quorum, none_to_ask=quorum is None)
             if quorum is None or not quorum.tells_ends:
                 found = await self._agreed(read, deadline)
                 break
             committed = quorum.high_watermark if committed is None else committed
             brokers = _with(quorum, self._nodes.live, committed)
             answer = await self._read_through(brokers, read)
-            if answer is not None:
+            sources = answer[1] if answer else []
+            if answer is not None and all(each.has(committed, brokers) for each in sources):
                 found = answer[0]
                 break
             if last:
-                raise Behind(_behind_text(quorum, self._nodes.live, committed))
+                raise Behind(_behind_text(quorum, self._nodes.live, committed, sources))
             await asyncio.sleep(_PAUSE_SECONDS)
             if tries > 1:
                 # A broker that is behind may not know all live brokers; a bootstrap server may.
@@ -248,25 +296,33 @@ class Reader:
 
     async def _read_through(
         self, brokers: frozenset[int], read: Callable[[], Awaitable[T]]
-    ) -> tuple[T] | None:
-        """Return the answer that came from one of these brokers; None when it came from another."""
+    ) -> tuple[T, list[_Source]] | None:
+        """Return the answer, and where it came from, if one of these brokers can be reached."""
         if not brokers:
             return None
         try:
             await self._nodes.turn_to(brokers, Deadline.after(_CURRENT_SECONDS, self._clock))
         except NoBrokerReachable:
             return None
-        self._read_from.clear()
-        found = await read()
-        return (found,) if self._read_from <= brokers else None
+        return await self._traced(read)
+
+    async def _traced(self, read: Callable[[], Awaitable[T]]) -> tuple[T, list[_Source]]:
+        """Return the answer, and where it came from."""
+        sources: list[_Source] = []
+        self._sources = sources
+        try:
+            return await read(), sources
+        finally:
+            self._sources = None
 
     async def _agreed(self, read: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
         while True:
-            self._read_from.clear()
-            one = await read()
-            others = self._nodes.live - self._read_from
+            one, sources = await self._traced(read)
+            others = self._nodes.live - {source.broker for source in sources}
             second = await self._read_through(frozenset(others), read)
             if second is None or second[0] == one:
+                return one
+            if any(source.broker not in others for source in second[1]):
                 return one
             if deadline.expired:
                 raise Behind(
@@ -281,6 +337,8 @@ class Reader:
         deadline = Deadline.after(self._timeout, self._clock)
         asked: list[_Asked[T]] = []
         try:
+            if self._sources is not None:
+                read = partial(_marked, self._nodes, self._sources, read)
             return await self._first_answer(
                 partial(_Asked, self._nodes, read, over, deadline), asked, deadline
             )
@@ -303,7 +361,6 @@ class Reader:
                 asked.remove(done)
                 failure = done.failure
                 if failure is None:
-                    self._read_from.add(done.broker)
                     return done.task.result()
                 done.forsake()
                 if not last:
@@ -343,10 +400,6 @@ class _Asked(Generic[T]):
             self._nodes.forsake(self.connection)
 
     @property
-    def broker(self) -> int | None:
-        return None if self.connection is None else self._nodes.broker_of(self.connection)
-
-    @property
     def failure(self) -> Failure | None:
         """Return why the task ended without an answer that counts, or None. Raises RequestFailed
         when the caller lacks a right, because another broker would refuse too."""
@@ -377,6 +430,28 @@ async def _done_or_silent(
     return None
 
 
+async def _marked(
+    nodes: Nodes,
+    sources: list[_Source],
+    read: Read[T],
+    connection: Connection,
+    deadline: Deadline,
+) -> T:
+    """Read, and add to `sources` what the broker had applied before it answered."""
+    # Tasks begin in the order in which they are made, and a broker answers in the order in which it
+    # was asked.
+    asking = asyncio.create_task(applied_offset(connection, deadline))
+    reading = asyncio.ensure_future(read(connection, deadline))
+    try:
+        found = await reading
+        sources.append(_Source(nodes.broker_of(connection), await asking))
+        return found
+    finally:
+        for task in (asking, reading):
+            task.cancel()
+        await asyncio.gather(asking, reading, return_exceptions=True)
+
+
 async def _topics(
     names: Sequence[str] | None, connection: Connection, deadline: Deadline
 ) -> list[Topic]:
@@ -388,12 +463,17 @@ def _with(quorum: Quorum, brokers: frozenset[int], committed: int) -> frozenset[
     return frozenset(id_ for id_, end in ends.items() if end is not None and end >= committed)
 
 
-def _behind_text(quorum: Quorum, brokers: frozenset[int], committed: int) -> str:
+def _behind_text(
+    quorum: Quorum, brokers: frozenset[int], committed: int, sources: Sequence[_Source]
+) -> str:
     """Return a sentence that says why none of these brokers was read."""
-    ends = {id_: quorum.log_end_offset(id_) for id_ in sorted(brokers)}
-    known = [
-        f"broker {id_} has {'none' if end is None else end} of its {committed} records"
-        for id_, end in ends.items()
-    ]
+    applied = {s.broker: s.applied + 1 for s in sources if s.applied is not None}
+    known = [_got_text(id_, quorum, committed, applied.get(id_)) for id_ in sorted(brokers)]
     told = ", ".join(known) or "no broker is listed as live"
     return f"no broker that could be read has all of the controller's metadata: {told}"
+
+
+def _got_text(broker: int, quorum: Quorum, committed: int, applied: int | None) -> str:
+    end = quorum.log_end_offset(broker)
+    text = f"broker {broker} has {'none' if end is None else end} of its {committed} records"
+    return text if applied is None else f"{text}, and has applied {applied}"

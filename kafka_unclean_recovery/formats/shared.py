@@ -119,6 +119,8 @@ class ReplicaLogJson(Entry, frozen=True):
     scanned: There when its files were read, else null.
     broker_epoch: Epoch of the broker's process that answered, where the transport tells it
         (GetReplicaLogInfo); another one means that the broker has started again.
+    unproven: Why nothing shows that this broker is the one that answered, and what would; null
+        where it is proven, or nothing was answered. No loss is counted by such a log.
     """
 
     broker: BrokerId
@@ -134,3 +136,4 @@ class ReplicaLogJson(Entry, frozen=True):
     certain_end_offset: Int64 | None
     scanned: ScannedJson | None
     broker_epoch: Int64 | None = None
+    unproven: str | None = None

@@ -333,6 +333,25 @@ def _silent_replicas(
             )
 
 
+def _unproven_replicas(
+    _: PartitionState, logs: Sequence[ReplicaLog], __: Sequence[Candidate]
+) -> Iterator[Finding]:
+    for log in logs:
+        if log.unproven is not None and not log.live:
+            yield Finding(
+                "replica_lives_unseen",
+                Severity.UNKNOWN,
+                f"broker {log.broker} {log.unproven}. Its log may be the better one, and is cut to"
+                " that of whoever is elected",
+            )
+        elif log.unproven is not None and log.problem is None:
+            yield Finding(
+                "replica_unproven",
+                Severity.UNKNOWN,
+                f"{log.unproven}; no loss is counted by what was told for it",
+            )
+
+
 def _unranked_replicas(
     _: PartitionState, logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]
 ) -> Iterator[Finding]:
@@ -410,6 +429,7 @@ RULES: tuple[Rule, ...] = (
     _commits_beyond,
     _eligible_replica_back,
     _silent_replicas,
+    _unproven_replicas,
     _unranked_replicas,
     _records_below_log_start,
     _only_candidate_is_empty,

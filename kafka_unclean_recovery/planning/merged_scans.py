@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from kafka_unclean_recovery.errors import InputError
@@ -94,10 +94,18 @@ def _beside(
     disks = {log.broker: log for log in row.replica_logs}
     return cross_check(
         state,
-        [log if log.live else disks.get(log.broker, log) for log in logs],
+        [_disk_of(log, disks.get(log.broker)) for log in logs],
         compacted=row.compacted,
         covered=disks,
     )
+
+
+def _disk_of(log: ReplicaLog, disk: ReplicaLog | None) -> ReplicaLog:
+    """Return what the disk tells of a replica that is not live. A broker that may live after all
+    goes on writing to its disk, so the doubt stays."""
+    if log.live or disk is None:
+        return log
+    return disk if log.unproven is None else replace(disk, unproven=log.unproven)
 
 
 def _one_cluster(infos: Sequence[Named]) -> str | None:

@@ -146,8 +146,9 @@ def _candidate(
     """Return `leader` as a candidate: the losses of every other replica under it, and the groups
     that tell of more.
 
-    Every online replica will follow and truncate: as long as one of them can't be compared, for
-    whatever reason, nothing is certain.
+    Every replica on a broker that lives, or may live, will follow and truncate, also one whose log
+    directory has failed, once that is back: as long as one of them can't be compared, for whatever
+    reason, nothing is certain.
     """
     live_tails: list[EpochLineage] = []
     dead_tails: list[EpochLineage] = []
@@ -160,9 +161,8 @@ def _candidate(
         follows = log.live or log.broker in online
         offset = kept_under(log, leader)
         if offset is None or (forgotten(leader) and not log.empty):
-            answered = log.live and log.problem is None
-            certain_known &= not (answered or log.broker in online)
-            possible_known &= answered
+            certain_known &= not follows and log.unproven is None
+            possible_known &= log.live and log.problem is None and log.unproven is None
         if offset is None or log.epochs is None:
             continue
         tail = tail_of(log.epochs, offset)

@@ -18,7 +18,7 @@ from functools import lru_cache
 
 from tenacity import AsyncRetrying, retry_if_exception, wait_exponential
 
-from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Broker, PartitionState, ReplicaLog, TopicPartition
 from kafka_unclean_recovery.transport import ReplicaLogSource
@@ -56,11 +56,20 @@ class Gathering:
             self.failures.setdefault(broker_id, "fenced before it answered")
         self._away |= self._logs.keys() - brokers.keys()
         for broker in brokers.values():
-            hosted = [state for state in states.values() if broker.id in state.replicas]
-            unknown = [state for state in hosted if self._known(state, broker.id) is None]
+            unknown = self._unknown(broker.id, states)
             if unknown and broker.id not in self._tasks:
                 work = self._keep_asking(broker, unknown)
                 self._tasks[broker.id] = asyncio.create_task(work)
+
+    def unasked(self, brokers: Mapping[int, Broker], states: States) -> list[int]:
+        """Return the live brokers that host a replica whose log nobody has asked for: a partition
+        went offline while the broker answered for others."""
+        idle = [b for b in brokers if b not in self._tasks and b not in self.failures]
+        return [broker for broker in idle if self._unknown(broker, states)]
+
+    def _unknown(self, broker: int, states: States) -> list[PartitionState]:
+        hosted = [state for state in states.values() if broker in state.replicas]
+        return [state for state in hosted if self._known(state, broker) is None]
 
     async def _keep_asking(self, broker: Broker, states: list[PartitionState]) -> None:
         passing = retry_if_exception(
@@ -88,7 +97,9 @@ class Gathering:
         try:
             return await self._source.replica_logs(broker, states, self._deadline)
         except ConnectionFailed as error:
-            self.failures[broker.id] = str(error)
+            # The last try runs out of time, and tells less than those before.
+            if error.kind is not FailureKind.TIMED_OUT or broker.id not in self.failures:
+                self.failures[broker.id] = str(error)
             raise
 
     def _known(self, state: PartitionState, broker: int) -> ReplicaLog | None:
@@ -121,17 +132,27 @@ class Gathering:
             task.cancel()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
-    def replica_logs(self, state: PartitionState, live: Container[int]) -> list[ReplicaLog]:
-        """Return the log of each replica of one partition, with the reason where it is unknown."""
-        return [self._replica_log(state, broker, broker in live) for broker in state.replicas]
+    def replica_logs(
+        self, state: PartitionState, live: Container[int], doubts: Mapping[int, str]
+    ) -> list[ReplicaLog]:
+        """Return the log of each replica of one partition, with the reason where it is unknown.
+        doubts: why brokers that are not live are not known to be dead."""
+        return [
+            self._replica_log(state, broker, broker in live, doubts.get(broker))
+            for broker in state.replicas
+        ]
 
-    def _replica_log(self, state: PartitionState, broker: int, live: bool) -> ReplicaLog:
+    def _replica_log(
+        self, state: PartitionState, broker: int, live: bool, doubt: str | None
+    ) -> ReplicaLog:
         log = self._known(state, broker)
         if log is None and not live:
             log = self._logs.get(broker, {}).get(_asked(state))
         if log is None:
-            problem = self._why_unknown(broker) if live else "broker is down"
-            return _unread(broker, live=live, problem=problem)
+            problem = self._why_unknown(broker) if live else _not_live(doubt)
+            return _unread(broker, live=live, problem=problem, unproven=doubt)
+        if doubt is not None:
+            return replace(log, live=live, unproven=doubt)
         return log if log.live == live else replace(log, live=live)
 
     def _why_unknown(self, broker: int) -> str:
@@ -142,6 +163,10 @@ class Gathering:
 
 # One value for all partitions whose replica on a broker is unread for the same reason.
 _unread = lru_cache(maxsize=1024)(ReplicaLog)
+
+
+def _not_live(doubt: str | None) -> str:
+    return "broker is down" if doubt is None else f"the broker may live: it {doubt}"
 
 
 def _asked(state: PartitionState) -> _Asked:

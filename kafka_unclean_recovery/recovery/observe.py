@@ -176,7 +176,10 @@ class Observer:
 
     def _observation(self, gathering: Gathering, view: View) -> Observation:
         live = view.cluster.brokers
-        logs = {tp: gathering.replica_logs(state, live) for tp, state in view.offline.items()}
+        logs = {
+            tp: gathering.replica_logs(state, live, view.doubts)
+            for tp, state in view.offline.items()
+        }
         return Observation(
             view.cluster,
             view.states,
@@ -232,14 +235,15 @@ class Observer:
             gathering.ask(view.cluster.brokers, view.offline)
             await self._or_stop(gathering.wait(min(_TICK_SECONDS, deadline.remaining())))
             absent = waits.absent(view.offline, view.cluster.brokers)
-            waiting = view.offline and (gathering.waiting_for or absent)
+            unasked = gathering.unasked(view.cluster.brokers, view.offline)
+            waiting = view.offline and (gathering.waiting_for or absent or unasked)
             if deadline.expired or not waiting:
                 break
             waits.tell_whom(
                 (view, absent, gathering.answered), partial(self._advise, advise, gathering, view)
             )
             self._progress(waiting_text(gathering.waiting_for, absent))
-            if not gathering.waiting_for:
+            if not gathering.waiting_for and not unasked:
                 await self._or_stop(asyncio.sleep(min(_TICK_SECONDS, deadline.remaining())))
             before, view = view, await self._look_again(wanted, deadline, view)
             waits.tell_what_came_back(before.states, view.states)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from kafka_unclean_recovery.cluster.reading import Behind, Reader
 from kafka_unclean_recovery.cluster.requests.describe import (
@@ -34,6 +34,8 @@ from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Cluster, PartitionState, TopicPartition
 from kafka_unclean_recovery.planning.dead_leaders import dead_leaders_text, led_by_the_dead
 from kafka_unclean_recovery.recovery.hidden_topics import some_topics
+from kafka_unclean_recovery.survey.liveness import Heard, doubts, in_sync_beside_a_leader
+from kafka_unclean_recovery.wording import and_more
 
 # A working controller quorum answers within this time, a controller failover included.
 QUORUM_SECONDS = 10.0
@@ -42,6 +44,11 @@ _TICK_SECONDS = 0.25
 _LOOK_AGAIN_SECONDS = 5.0
 # The controller gets this long to say which brokers are behind when nothing is to be elected.
 _GLANCE_SECONDS = 2.0
+
+_HIDDEN = (
+    "led by a broker that is not on the listener this command came in by, so nothing is offline and"
+    " nobody is elected; come in by a listener that all brokers advertise"
+)
 
 States = dict[TopicPartition, PartitionState]
 Read = tuple[Cluster, list[Topic]]
@@ -68,13 +75,15 @@ class View:
     """What the cluster tells of the wanted partitions before any replica is asked.
 
     states: the wanted partitions that exist. missing: why each other wanted partition was not
-    found. led_by_the_dead: partitions whose leader is not live.
+    found. led_by_the_dead: partitions whose leader is not live. doubts: why replicas' brokers that
+    are not listed as live are not known to be dead.
     """
 
     cluster: Cluster
     states: States
     missing: Mapping[TopicPartition, str]
     led_by_the_dead: States
+    doubts: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def offline(self) -> States:
@@ -122,10 +131,41 @@ class Views:
         dead = await self._led_by_the_dead(wanted, cluster, topics)
         self._next_look = Deadline.after(_LOOK_AGAIN_SECONDS)
         states, missing = _select(wanted.partitions, topics, reassignments)
+        doubts = self._doubts(cluster, topics, states)
+        if hidden := await self._hidden_leaders(states, doubts):
+            states = {tp: state for tp, state in states.items() if tp not in hidden}
+            missing |= {tp: _HIDDEN for tp in hidden if wanted.partitions is not None}
         for tp, state in states.items():
             if state.offline:
                 self.without_leader[tp] = state
-        return View(cluster, states, missing, dead)
+        return View(cluster, states, missing, dead, doubts)
+
+    def _doubts(
+        self, cluster: Cluster, topics: Iterable[Topic], states: States
+    ) -> Mapping[int, str]:
+        every = (state for topic in topics for state in topic.told)
+        heard = Heard(cluster, self._reader.controllers, in_sync_beside_a_leader(cluster, every))
+        offline = [state for state in states.values() if state.offline]
+        return doubts({broker for state in offline for broker in state.replicas}, heard)
+
+    async def _hidden_leaders(
+        self, states: States, doubts: Mapping[int, str]
+    ) -> frozenset[TopicPartition]:
+        """Return the partitions that only look offline: a leader, always in the ISR, is not on the
+        listener that is read through. Note them as a problem."""
+        suspected = [
+            state
+            for state in states.values()
+            if state.offline and any(broker in doubts for broker in state.isr)
+        ]
+        if not suspected:
+            return frozenset()
+        hidden = await self._reader.hidden_leaders(sorted({state.topic for state in suspected}))
+        hidden &= states.keys()
+        if hidden:
+            names = [str(tp) for tp in sorted(hidden)]
+            self._problem(f"{names[0]}{and_more(names)}: {_HIDDEN}")
+        return hidden
 
     async def _led_by_the_dead(
         self, wanted: Wanted, cluster: Cluster, topics: Iterable[Topic]

@@ -7,6 +7,7 @@ says that it is our emulator: a key or version that a node advertises may mean s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.requests.controller_requests import offers_designated
@@ -42,16 +43,27 @@ class ChosenSource:
     def __init__(self, nodes: Nodes, wishes: Wishes) -> None:
         self._nodes = nodes
         self._wishes = wishes
+        # The connections over which logs were read in full, by broker.
+        self._read_over: dict[int, Connection] = {}
 
     async def replica_logs(
         self, broker: Broker, states: Sequence[PartitionState], deadline: Deadline
     ) -> Mapping[TopicPartition, ReplicaLog]:
+        # Before it is read: where it is lost on the way, the logs count as read over another one.
+        self._read_over[broker.id] = await self._nodes.broker(broker, deadline)
         source = await self._source(broker, deadline)
-        return await source.replica_logs(broker, states, deadline)
+        logs = await source.replica_logs(broker, states, deadline)
+        unproven = self._nodes.unproven(broker.id)
+        if unproven is None:
+            return logs
+        return {tp: replace(log, unproven=unproven) for tp, log in logs.items()}
 
     async def log_ends(
         self, broker: Broker, states: Sequence[PartitionState], deadline: Deadline
     ) -> Mapping[TopicPartition, ReplicaLog]:
+        if self._read_over.get(broker.id) is not await self._nodes.broker(broker, deadline):
+            # The broker may have started again since, with another disk: its end is not enough.
+            return await self.replica_logs(broker, states, deadline)
         source = await self._source(broker, deadline)
         return await source.log_ends(broker, states, deadline)
 

@@ -1,9 +1,9 @@
 """Observe partitions once more, immediately before an election, to see that their plans still hold.
 
 The partition must be offline, with the same topic id, leader epoch and replica set, and without a
-reassignment. The designated replica must still answer with the planned log end offset, and from the
-same process where that can be told: its broker may have died, or have come back without its tail,
-and be listed as live all the same.
+reassignment. Each live replica must still answer with the planned log end offset, and from the same
+process where that can be told: a broker may have died, or have come back without its tail, or with
+a better disk, and be listed as live all the same. None that was taken for dead may live.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from kafka_unclean_recovery.model import (
     TopicPartition,
 )
 from kafka_unclean_recovery.planning.election_rules import Choice, refuse_or_settle
+from kafka_unclean_recovery.planning.last_look import log_change
+from kafka_unclean_recovery.survey.liveness import Heard, doubts
 from kafka_unclean_recovery.transport import ReplicaLogSource
 
 _ANSWER_SECONDS = 5.0
@@ -70,6 +72,8 @@ async def observe_again(
     # A broker that is behind hides brokers that came back, and tells outdated replica sets: writing
     # such a set would begin a reassignment.
     seen, cluster = await reader.current(look)
+    replicas = {broker for plan in plans.values() for broker in plan.state.replicas}
+    unlisted = doubts(replicas, Heard(cluster, reader.controllers, {}))
     outcomes: dict[TopicPartition, Outcome] = {}
     elections = {}
     for tp, plan in plans.items():
@@ -78,7 +82,7 @@ async def observe_again(
             outcomes[tp] = Outcome(OutcomeKind.REFUSED, why)
             continue
         now = seen.states.get(tp)
-        settled = refuse_or_settle(plan, now, choose)
+        settled = refuse_or_settle(plan, now, choose) or _may_live(plan, unlisted)
         if settled is not None:
             outcomes[tp] = settled
         elif now is not None:
@@ -89,53 +93,57 @@ async def observe_again(
     return outcomes, elections
 
 
+def _may_live(plan: PartitionPlan, doubts: Mapping[int, str]) -> Outcome | None:
+    """Refuse where a replica that was taken for dead may live: it may hold more."""
+    for log in plan.replica_logs:
+        doubt = doubts.get(log.broker)
+        if doubt is not None and not log.live and log.unproven is None:
+            why = f"broker {log.broker} {doubt}: it may hold more; plan again"
+            return Outcome(OutcomeKind.REFUSED, why)
+    return None
+
+
 async def _changed_logs(
     source: ReplicaLogSource, cluster: Cluster, elections: Mapping[TopicPartition, Election]
 ) -> dict[TopicPartition, str]:
-    """Return why designated leaders don't answer any more, or have another log than planned."""
-    by_leader: dict[int, list[Election]] = {}
+    """Return why designated leaders don't answer any more, or a live replica has another log than
+    planned. Each live broker is asked once, all at the same time."""
+    by_broker: dict[int, list[Election]] = {}
     for election in elections.values():
-        by_leader.setdefault(election.leader, []).append(election)
+        for broker in {election.leader, *election.before.online_replicas}:
+            if broker == election.leader or broker in cluster.brokers:
+                by_broker.setdefault(broker, []).append(election)
     found = await asyncio.gather(
-        *(_changes_of(source, cluster, leader, of_it) for leader, of_it in by_leader.items())
+        *(_changes_of(source, cluster, broker, of_it) for broker, of_it in by_broker.items())
     )
     return {tp: reason for changes in found for tp, reason in changes.items()}
 
 
 async def _changes_of(
-    source: ReplicaLogSource, cluster: Cluster, leader: int, elections: Sequence[Election]
+    source: ReplicaLogSource, cluster: Cluster, broker_id: int, elections: Sequence[Election]
 ) -> dict[TopicPartition, str]:
-    """Return why one broker can't lead its elections any more."""
+    """Return why the logs of one broker keep elections from going ahead."""
     before = {election.before.topic_partition: election for election in elections}
-    broker = cluster.brokers.get(leader)
+    broker = cluster.brokers.get(broker_id)
     if broker is None:
-        return dict.fromkeys(before, f"broker {leader} is not live any more")
+        return dict.fromkeys(before, f"broker {broker_id} is not live any more")
     try:
         states = [election.before for election in elections]
         logs = await source.log_ends(broker, states, Deadline.after(_ANSWER_SECONDS))
     except ConnectionFailed as error:
-        return dict.fromkeys(before, f"broker {leader} does not answer any more ({error})")
+        why = f"broker {broker_id} does not answer any more ({error})"
+        return {tp: why for tp, e in before.items() if not _unread_before(e.plan, broker_id)}
     return {
         tp: reason
         for tp, election in before.items()
-        if (reason := _changed(election, logs[tp])) is not None
+        if (reason := log_change(_planned(election.plan, broker_id), logs[tp])) is not None
     }
 
 
-def _changed(election: Election, now: ReplicaLog) -> str | None:
-    leader, planned = election.leader, election.plan.ranking[0].log
-    if now.problem is not None:
-        return f"broker {leader} does not tell its log end any more: {now.problem}"
-    if None not in (planned.broker_epoch, now.broker_epoch) and (
-        planned.broker_epoch != now.broker_epoch
-    ):
-        return (
-            f"broker {leader} has started again since (broker epoch {planned.broker_epoch}, now"
-            f" {now.broker_epoch}); plan again"
-        )
-    if now.log_end_offset != planned.log_end_offset:
-        return (
-            f"the log of broker {leader} ended at {planned.log_end_offset}, now at"
-            f" {now.log_end_offset}; plan again"
-        )
-    return None
+def _planned(plan: PartitionPlan, broker: int) -> ReplicaLog | None:
+    return next((log for log in plan.replica_logs if log.broker == broker), None)
+
+
+def _unread_before(plan: PartitionPlan, broker: int) -> bool:
+    planned = _planned(plan, broker)
+    return planned is not None and planned.problem is not None

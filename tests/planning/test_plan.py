@@ -3,6 +3,7 @@
     partition leader_epoch=7 replicas=1,2,4,3 isr=1 elr=2 last_known_elr= offline=1,2
     broker=3 epochs=0:0-1000,2:1000-1100 high_watermark=1000
     broker=4 problem=timed_out
+    broker=1 epochs=0:0-1000 unproven=no_right
 
 A broker that has a line is live unless `dead` stands in it. `end=` and `start=` serve for logs
 whose lineage is unknown or empty. `mode=fast|recover|deep` makes it a log read from a disk, with
@@ -106,6 +107,7 @@ def _log(line: str) -> ReplicaLog:
         log_end_offset=_number(given, "end", spans[-1].end_offset if spans else None),
         epochs=spans if "epochs" in given else None,
         problem=_text(given, "problem"),
+        unproven=_text(given, "unproven"),
         suspect=_text(given, "suspect"),
         certain_end_offset=_number(given, "certain", None),
         scanned=_scanned(given),

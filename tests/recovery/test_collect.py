@@ -68,7 +68,7 @@ class Run:
         return {log.broker: log.problem for log in self._logs(state)}
 
     def _logs(self, state: PartitionState) -> list[ReplicaLog]:
-        return self.gathering.replica_logs(state, self.live)
+        return self.gathering.replica_logs(state, self.live, {})
 
 
 def gathering(test: Callable[[Run], Coroutine[Any, Any, None]]) -> Callable[[], None]:

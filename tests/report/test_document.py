@@ -97,6 +97,7 @@ def test_an_elected_partition_in_json() -> None:
         "certain_end_offset": None,
         "scanned": None,
         "broker_epoch": None,
+        "unproven": None,
     }
 
 
@@ -113,6 +114,7 @@ def test_what_was_not_seen_of_a_replica_is_null_and_not_zero() -> None:
         "certain_end_offset",
         "scanned",
         "broker_epoch",
+        "unproven",
     ]
 
 

@@ -40,11 +40,9 @@ NEVER_SETTLED = Patience(answer=1.0, ghost=60.0, settle=0.1)
 
 
 def _plan(state: PartitionState, leader: int = 3, **fields: Any) -> PartitionPlan:
-    log = replace(
-        ReplicaLog(leader, True, 5, 0, 100, 100, (), broker_epoch=17),
-        **fields,
-    )
-    return designate(plan_partition(state, [log]), leader)
+    log = replace(ReplicaLog(leader, True, 5, 0, 100, 100, (), broker_epoch=17), **fields)
+    others = (replace(log, broker=r) for r in state.online_replicas if r != leader)
+    return designate(plan_partition(state, [log, *others]), leader)
 
 
 @dataclass

@@ -145,11 +145,11 @@ async def describe_topics(
     RequestFailed for a list of no topic where Metadata lists some: an answer about no topic has no
     place for an error."""
     if connection.version_for(DESCRIBE_TOPIC_PARTITIONS) is None:
-        return await _describe_topics_by_metadata(connection, topics, deadline)
+        return await describe_topics_by_metadata(connection, topics, deadline)
     pages = [page async for page in _pages(connection, topics or [], None, _PAGE, deadline)]
     found = _joined(topic for page in pages for topic in page)
     if not found and topics is None:
-        known = len(await _describe_topics_by_metadata(connection, None, deadline))
+        known = len(await describe_topics_by_metadata(connection, None, deadline))
         if known:
             detail = f"it lists no topic, and Metadata lists {known}"
             raise RequestFailed("DescribeTopicPartitions", UNKNOWN_SERVER_ERROR, detail)
@@ -168,7 +168,7 @@ async def describe_partitions(
         return Described({})
     names = sorted({tp.topic for tp in wanted})
     if connection.version_for(DESCRIBE_TOPIC_PARTITIONS) is None:
-        topics = await _describe_topics_by_metadata(connection, names, deadline)
+        topics = await describe_topics_by_metadata(connection, names, deadline)
         return _described(wanted, topics)
     found: list[Topic] = []
     async for page in _pages(connection, names, wanted[0], _page_of(wanted), deadline):
@@ -294,7 +294,7 @@ def _joined(topics: Iterable[Topic]) -> list[Topic]:
     return list(whole.values())
 
 
-async def _describe_topics_by_metadata(
+async def describe_topics_by_metadata(
     connection: Connection, topics: Sequence[str] | None, deadline: Deadline
 ) -> list[Topic]:
     """Describe topics by Metadata, without ELR: brokers before 3.7 have nothing newer."""

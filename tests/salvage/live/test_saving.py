@@ -231,7 +231,11 @@ def test_a_loser_that_dies_or_hangs_in_mid_fetch_is_refused_and_the_others_elect
 
 
 def test_allow_loss_elects_all_the_same_and_the_report_says_what_is_lost(home: Home) -> None:
-    with meanwhile(home, 2, 2, lambda: home.cluster.kill(3)):
+    def lose() -> None:
+        home.cluster.kill(3)
+        home.cluster.fence(3)
+
+    with meanwhile(home, 2, 2, lose):
         done = home.elect("--allow-loss")
     assert (done.code, outcomes(done)) == (0, dict.fromkeys(LOSERS, ELECTED))
     (problem,) = done.report["problems"]

@@ -1,0 +1,116 @@
+"""Judge which brokers live, from all that tells of them; no I/O.
+
+Metadata and DescribeCluster are of one listener and of one moment: a broker without the listener
+that the caller came in by lives, replicates, and is not listed, fenced or not. A broker that only
+the controllers have fenced, or that still starts, is not listed as live either. So a broker that is
+not listed is dead only where nothing else tells that it lives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kafka_unclean_recovery.cluster.reading import Controllers
+from kafka_unclean_recovery.cluster.requests.quorum_state import Quorum
+from kafka_unclean_recovery.model import Cluster, PartitionState
+
+_FRESH_MS = 2_000
+"""A broker that lives fetches the metadata log at least every half second; one that is listed
+nowhere and has been silent for so long is taken for dead. It is fenced when its session ends, which
+is longer: 9 s unless configured otherwise."""
+
+
+class Life(StrEnum):
+    """Whether a broker's process runs. UNKNOWN: it is not listed, and what else would tell is not
+    known."""
+
+    LIVES = "lives"
+    DEAD = "dead"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a broker lives. why: the evidence, as a clause that fits behind "broker 3"; mend:
+    what would let it be asked, None where it can be, or is dead."""
+
+    life: Life
+    why: str
+    mend: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """All that tells of brokers. in_sync: as in_sync_beside_a_leader tells."""
+
+    cluster: Cluster
+    controllers: Controllers
+    in_sync: Mapping[int, str]
+
+
+_LISTED = Verdict(Life.LIVES, "is listed as live")
+_DEAD = Verdict(Life.DEAD, "is down")
+
+
+def in_sync_beside_a_leader(cluster: Cluster, states: Iterable[PartitionState]) -> dict[int, str]:
+    """Return a partition by broker that is not listed and yet is in the ISR beside a leader that
+    is: the controllers take fenced brokers out of every ISR."""
+    found: dict[int, str] = {}
+    for state in states:
+        if state.offline or state.leader not in cluster.brokers:
+            continue
+        for broker in state.isr:
+            if broker not in cluster.brokers:
+                found.setdefault(broker, str(state.topic_partition))
+    return found
+
+
+def verdict(broker: int, heard: Heard) -> Verdict:
+    """Return whether the broker lives."""
+    if broker in heard.cluster.brokers:
+        return _LISTED
+    fenced = broker in heard.cluster.fenced
+    if (partition := heard.in_sync.get(broker)) is not None:
+        return Verdict(Life.LIVES, f"is in the ISR of {partition} beside its leader", _mend(fenced))
+    silent = _silent_ms(broker, heard.controllers.quorum)
+    if silent is not None and silent <= _FRESH_MS:
+        why = f"fetched the metadata log {silent / 1000:.1f} s ago"
+        return Verdict(Life.LIVES, why, _mend(fenced))
+    if heard.controllers.quorum is None and not heard.controllers.none_to_ask:
+        return Verdict(
+            Life.UNKNOWN,
+            "is not listed as live, and the controllers did not tell whether they hear from it",
+            "bring the controllers to answer, or grant Cluster:DESCRIBE",
+        )
+    return _DEAD
+
+
+def _silent_ms(broker: int, quorum: Quorum | None) -> int | None:
+    """Return how long ago the broker last fetched, in ms; None where nobody tells. An observer is
+    forgotten after 300 s, and a new leader begins without any (LeaderState)."""
+    if quorum is None:
+        return None
+    told = [quorum.silent_ms(f) for f in (*quorum.observers, *quorum.voters) if f.id == broker]
+    return min((ms for ms in told if ms is not None), default=None)
+
+
+def _mend(fenced: bool) -> str:
+    if fenced:
+        return "it is fenced: let it finish its start, or reach the controllers again"
+    return (
+        "it has no listener that leads here: come in by one that all brokers advertise, or give it"
+        " this one"
+    )
+
+
+def doubts(brokers: Iterable[int], heard: Heard) -> dict[int, str]:
+    """Return why those of the brokers that are not listed as live are not known to be dead, as a
+    clause that fits behind "broker 3"."""
+    found = {broker: verdict(broker, heard) for broker in sorted(set(brokers))}
+    return {
+        broker: f"{each.why}; {each.mend}"
+        for broker, each in found.items()
+        if each.life is not Life.DEAD and each is not _LISTED
+    }
