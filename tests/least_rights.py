@@ -96,7 +96,7 @@ DESIGNATING = Row(
 )
 BY_THE_CONTROLLER = Row(
     "`kafka-elect-leaders --election-type preferred` or `unclean`",
-    ("--election-type", "unclean", "--path-to-json-file", "{leaders}"),
+    ("--election-type", "unclean", "--path-to-json-file", "{wanted}"),
     {ALTER: "CLUSTER_AUTHORIZATION_FAILED"},
     command="kafka-elect-leaders",
 )

@@ -50,6 +50,20 @@ def parse_elections(text: str, source: str) -> tuple[tuple[TopicPartition, int |
     return tuple(elections)
 
 
+def parse_undesignated(text: str, source: str) -> tuple[TopicPartition, ...]:
+    """Return the partitions of elections whose leaders the controller chooses, in the order of
+    `text`. Raises InputError, for a designated leader too: the controller would choose another."""
+    for place, entry in _entries(text, source):
+        for key in LEADER_KEYS:
+            if key in entry:
+                raise place.at(key).error(
+                    "the controller chooses the leaders of preferred and unclean elections, and"
+                    " would not look at this one; give --election-type designated to elect it, or"
+                    f" remove each {key} from the file"
+                )
+    return parse_partitions(text, source)
+
+
 def _entries(text: str, source: str) -> Iterator[tuple[Place, JsonObject]]:
     place = Place(source).at("partitions")
     root = load_object(text, source)

@@ -44,10 +44,12 @@ def test_a_command_needs_these_rights_and_says_which_is_missing(
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     shutil.copytree(outage, tmp_path / "cluster")
-    named = [{"topic": TOPIC, "partition": n, "designatedLeader": WINNER} for n in LOSERS]
+    wanted = [{"topic": TOPIC, "partition": n} for n in LOSERS]
+    (tmp_path / "wanted.json").write_text(json.dumps({"partitions": wanted}))
+    named = [each | {"designatedLeader": WINNER} for each in wanted]
     (tmp_path / "leaders.json").write_text(json.dumps({"partitions": named}))
     places = {
-        "{wanted}": str(tmp_path / "leaders.json"),
+        "{wanted}": str(tmp_path / "wanted.json"),
         "{leaders}": str(tmp_path / "leaders.json"),
         "{saved}": str(saved),
     }

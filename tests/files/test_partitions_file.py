@@ -9,7 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.files.partitions_file import parse_elections, parse_partitions
+from kafka_unclean_recovery.files.partitions_file import (
+    parse_elections,
+    parse_partitions,
+    parse_undesignated,
+)
 from kafka_unclean_recovery.model import TopicPartition
 
 FOO_0 = TopicPartition("foo", 0)
@@ -53,6 +57,16 @@ def test_elections_take_the_key_of_either_kip() -> None:
 def test_both_keys_may_stand_together_when_they_agree() -> None:
     text = entry(designatedLeader=4, desiredLeader=4)
     assert parse_elections(text, "f") == ((FOO_0, 4),)
+
+
+@pytest.mark.parametrize("key", ["designatedLeader", "desiredLeader"])
+@pytest.mark.parametrize("leader", [0, 3, None, "3"])
+def test_an_election_that_would_ignore_a_designated_leader_is_refused(
+    key: str, leader: object
+) -> None:
+    assert parse_undesignated(entry(), "f") == (FOO_0,)
+    with pytest.raises(InputError, match=rf"^f: partitions\[0\]\.{key}: the controller chooses"):
+        parse_undesignated(entry(**{key: leader}), "f")
 
 
 def test_a_leader_beside_a_list_is_meant_for_each_partition() -> None:

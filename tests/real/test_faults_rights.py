@@ -197,10 +197,11 @@ def test_alter_and_read_are_enough_for_the_whole_job(
 @pytest.mark.parametrize("row", REAL, ids=lambda row: row.what)
 def test_the_least_rights_of_the_table(guarded: Trouble, commands: Commands, row: Row) -> None:
     (partition,) = guarded.take(1)
-    wanted = {"topic": TOPIC, "partition": partition, "designatedLeader": 3}
-    leaders = commands.directory / "leaders.json"
-    leaders.write_text(json.dumps({"partitions": [wanted]}))
-    _prove(guarded, commands, row, {"{wanted}": str(leaders), "{leaders}": str(leaders)})
+    named = {"topic": TOPIC, "partition": partition}
+    wanted, leaders = commands.directory / "wanted.json", commands.directory / "leaders.json"
+    wanted.write_text(json.dumps({"partitions": [named]}))
+    leaders.write_text(json.dumps({"partitions": [named | {"designatedLeader": 3}]}))
+    _prove(guarded, commands, row, {"{wanted}": str(wanted), "{leaders}": str(leaders)})
 
 
 def _prove(guarded: Trouble, commands: Commands, row: Row, places: Mapping[str, str]) -> None:

@@ -73,7 +73,7 @@ class Options:
             metavar="FILE",
             help='Only the partitions in this JSON file: {"partitions": [{"topic": "foo",'
             ' "partition": 1, "designatedLeader": 0}]}. Designated elections need designatedLeader'
-            " (or desiredLeader) for each partition.",
+            " (or desiredLeader) for each partition; other elections refuse it.",
         ),
     ] = None
     topic: Annotated[

@@ -25,7 +25,7 @@ from kafka_unclean_recovery.cluster.wire.error_codes import ELECTION_NOT_NEEDED,
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.codec import json_line
 from kafka_unclean_recovery.files.journal import Journal
-from kafka_unclean_recovery.files.partitions_file import parse_elections
+from kafka_unclean_recovery.files.partitions_file import parse_elections, parse_undesignated
 from kafka_unclean_recovery.formats.printed import AnswerJson, ElectionsJson
 from kafka_unclean_recovery.mechanisms import Wishes
 from kafka_unclean_recovery.model import OutcomeKind, TopicPartition
@@ -99,14 +99,17 @@ def _chosen(options: Options) -> Leaders | None:
 
 
 def _read_file(path: Path, election_type: str) -> Leaders:
+    text = read_input(path, "--path-to-json-file")
     try:
-        leaders = dict(parse_elections(read_input(path, "--path-to-json-file"), str(path)))
+        if election_type != "designated":
+            return dict.fromkeys(sorted(parse_undesignated(text, str(path))))
+        leaders = dict(sorted(parse_elections(text, str(path))))
     except InputError as error:
         raise usage(str(error)) from None
-    nobody = sorted(tp for tp, leader in leaders.items() if leader is None)
-    if election_type == "designated" and nobody:
-        raise usage(f"{path}: {nobody[0]} has no designatedLeader; a designated election needs one")
-    return dict(sorted(leaders.items()))
+    nobody = next((tp for tp, leader in leaders.items() if leader is None), None)
+    if nobody is not None:
+        raise usage(f"{path}: {nobody} has no designatedLeader; a designated election needs one")
+    return leaders
 
 
 async def _by_the_controller(session: Session, options: Options, chosen: Leaders | None) -> int:
