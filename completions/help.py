@@ -1,4 +1,5 @@
-"""The files that cli/start.py answers from: the help of each command, and all flags."""
+"""The files that cli/start.py answers from: the help of each command, and all flags; and all
+variables, for cli/unknown_variables.py."""
 
 from __future__ import annotations
 
@@ -10,10 +11,12 @@ import typer
 
 from kafka_unclean_recovery.cli import entry
 from kafka_unclean_recovery.cli.commands import elect_leaders, whole_program
-from kafka_unclean_recovery.cli.environment import PREFIX
+from kafka_unclean_recovery.cli.environment import PREFIX, options_of
 from kafka_unclean_recovery.cli.start import COLUMNS, help_file
+from kafka_unclean_recovery.cli.unknown_variables import VARIABLES
 
 HELP = Path(__file__).parent.parent / "kafka_unclean_recovery" / "help"
+FLAGS = HELP / "flags.txt"
 
 
 def help_files() -> dict[Path, str]:
@@ -22,7 +25,8 @@ def help_files() -> dict[Path, str]:
     tops = [(each.NAME, entry.prepared(each.app, prefix)) for each, prefix in apps]
     contexts = [context for name, top in tops for context in _contexts(name, top, None)]
     texts = {HELP / help_file(c.command_path): f"{c.get_help()}\n" for c in contexts}
-    return texts | {HELP / "flags.txt": "".join(map(_flags, contexts))}
+    variables = sorted({name for c in contexts for name in _variables(c.command)})
+    return texts | {FLAGS: "".join(map(_flags, contexts)), VARIABLES: "\n".join([*variables, ""])}
 
 
 def _contexts(name: str, command: Any, parent: Any) -> Iterator[Any]:
@@ -37,3 +41,7 @@ def _flags(context: Any) -> str:
     options = [p for p in context.command.get_params(context) if p.param_type_name == "option"]
     flags = [f"{name}{'' if p.is_flag else '='}" for p in options for name in p.opts]
     return f"{context.command_path}\t{' '.join(flags)}\n"
+
+
+def _variables(command: Any) -> Iterator[str]:
+    return (name for option in options_of(command) for name in option.envvar or ())

@@ -37,7 +37,8 @@ has one (ELECT_LEADERS_ for kafka-elect-leaders) and that of the flag, as in
 KAFKA_UNCLEAN_RECOVERY_YES and KAFKA_UNCLEAN_RECOVERY_DOCTOR_TIMEOUT_MS.
 KAFKA_UNCLEAN_RECOVERY_BOOTSTRAP_SERVER, KAFKA_UNCLEAN_RECOVERY_COMMAND_CONFIG and
 KAFKA_UNCLEAN_RECOVERY_LOG_FORMAT are of every command. The command line comes before a variable,
-and an empty one is not set. Standard error says which flags came from there.
+and an empty one is not set. Standard error says which flags came from there. A variable with such a
+name that no flag has is an error of usage.
 """
 
 _FILES = """

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from completions.help import HELP, help_files
+from completions.help import FLAGS, help_files
+from kafka_unclean_recovery.cli.unknown_variables import VARIABLES
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -20,7 +21,7 @@ def reference_pages() -> dict[Path, str]:
 def _commands() -> str:
     lines = ["# Commands", "", "What `--help` of each command says."]
     for path, text in help_files().items():
-        if path != HELP / "flags.txt":
+        if path not in (FLAGS, VARIABLES):
             title = path.stem.replace("_", " ")
             lines += ["", f"## {title}", "", "```text", text.rstrip(), "```"]
     return "\n".join([*lines, ""])

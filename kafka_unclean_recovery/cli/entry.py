@@ -23,7 +23,7 @@ from kafka_unclean_recovery.cli.environment import (
     name_variables,
     variable_of,
 )
-from kafka_unclean_recovery.cli.exits import NOT_ALL, USAGE, Exit
+from kafka_unclean_recovery.cli.exits import NOT_ALL, USAGE, Exit, usage
 from kafka_unclean_recovery.cli.help_groups import group_flags
 from kafka_unclean_recovery.cli.log_format import (
     LogFormat,
@@ -32,6 +32,7 @@ from kafka_unclean_recovery.cli.log_format import (
     log_line,
     write_log_as,
 )
+from kafka_unclean_recovery.cli.unknown_variables import unknown_variables
 
 _INTERRUPTED = 130
 # Some releases of Typer contain click, others depend on it; this name works with both.
@@ -80,7 +81,10 @@ def _run(app: typer.Typer, name: str, args: Sequence[str], prefix: str) -> int:
         # The error is written as --log-format says, which the parser may not have read yet.
         path = name if error.ctx is None else error.ctx.command_path
         write_log_as(_log_format(args), path)
-        return _say_usage_error(error, path)
+        code = _say_usage_error(error, path)
+        for sentence in unknown_variables(os.environ):
+            standard_streams.write_soon(f"{log_line(path, sentence)}\n")
+        return code
     except typer.Abort:
         return _INTERRUPTED
     except SystemExit as ended:
@@ -123,6 +127,8 @@ def _surrounded(work: Callable[..., Any]) -> Callable[..., Any]:
             console.say(f"from the environment: {told}")
         try:
             with metered(console, _path(flags.get("metrics_file")), context.command_path):
+                if unknown := list(unknown_variables(os.environ)):
+                    raise usage("; ".join(unknown))
                 return _with_true_code(work, flags)
         except Exit as error:
             console.say(str(error))

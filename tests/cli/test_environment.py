@@ -9,7 +9,10 @@ import pytest
 from typer.core import TyperOption
 
 from kafka_unclean_recovery.cli.environment import PREFIX, options_of
+from kafka_unclean_recovery.cli.unknown_variables import unknown_variables
 from tests.cli.in_process import ELECTION, RECOVERY, commands, invoke
+from tests.cli.run import RECOVERY as MODULE
+from tests.cli.run import run
 
 SHARED = {"--bootstrap-server", "--command-config", "--log-format"}
 COMMANDS = dict(commands())
@@ -122,3 +125,70 @@ def test_kafka_elect_leaders_has_its_own_word() -> None:
     done = invoke(ELECTION, env=env)
     assert done.code == 2
     assert f"({PREFIX}_ELECT_LEADERS_ELECTION_TYPE=bold)" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        (f"{PREFIX}_ACCEPT_LOS", f"{PREFIX}_ACCEPT_LOSS"),
+        (f"{PREFIX}_ELECT_LEADERS_ACEPT_LOSS", f"{PREFIX}_ELECT_LEADERS_ACCEPT_LOSS"),
+        # Of another name of the flag, and of a command that does not have it.
+        (f"{PREFIX}_ELECT_LEADERS_ADMIN_CONFIG", f"{PREFIX}_ELECT_LEADERS_COMMAND_CONFIG"),
+        (f"{PREFIX}_WATCH_ACCEPT_LOSS", f"{PREFIX}_ACCEPT_LOSS"),
+        # The slip may be in the prefix.
+        ("KAFKA_ELECT_LEADERS_CANARY", f"{PREFIX}_ELECT_LEADERS_CANARY"),
+        ("KAFKA_UNCLEAN_RECOVRY_ACCEPT_LOSS", f"{PREFIX}_ACCEPT_LOSS"),
+        (f"{PREFIX}ACCEPT_LOSS", f"{PREFIX}_ACCEPT_LOSS"),
+        ("kafka_unclean_recovery_accept_loss", f"{PREFIX}_ACCEPT_LOSS"),
+    ],
+)
+def test_a_misspelt_variable_is_named_with_the_one_that_was_meant(name: str, meant: str) -> None:
+    said = f"{name}: no flag has this variable; rename it to {meant}, or unset it"
+    assert list(unknown_variables({name: "*:0", ALL: "1"})) == [said]
+
+
+def test_variables_of_others_are_let_pass() -> None:
+    """A service called kafka-unclean-recovery, a container of a broker, completion scripts."""
+    names = (
+        *(f"{PREFIX}_{end}" for end in ("SERVICE_HOST", "SERVICE_PORT", "SERVICE_PORT_METRICS")),
+        *(f"{PREFIX}_PORT{end}" for end in ("", "_9092_TCP", "_9092_TCP_PROTO", "_9092_TCP_ADDR")),
+        *(f"{PREFIX}_{end}" for end in ("STRATEGY", "TIMEOUT_MS", "MANAGER_ENABLED")),
+        "KAFKA_ELECT_LEADERS_SERVICE_HOST",
+        "KAFKA_UNCLEAN_LEADER_ELECTION_ENABLE",
+        *("KAFKA_BOOTSTRAP_SERVERS", "KAFKA_LOG_DIRS", "KAFKA_OPTS", "KAFKA_HEAP_OPTS", "KAFKA"),
+        *(f"_{PREFIX}_COMPLETE", f"UNPACK_{PREFIX}_TO"),
+    )
+    assert list(unknown_variables(dict.fromkeys(names, "x"))) == []
+    assert list(unknown_variables({f"{PREFIX}_ACCEPT_LOS": ""})) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        (RECOVERY, "--all-offline-partitions --automated-recovery --yes"),
+        (RECOVERY, "aftercare"),
+        (ELECTION, "--election-type unclean --all-topic-partitions"),
+    ],
+)
+def test_nobody_is_asked_for_anything_with_a_misspelt_limit(name: str, command: str) -> None:
+    env = {SERVER: "127.0.0.1:1", f"{PREFIX}_ACCEPT_LOS": "*:0"}
+    done = invoke(name, *command.split(), env=env)
+    assert (done.code, done.stdout) == (2, "")
+    assert f"rename it to {PREFIX}_ACCEPT_LOSS" in done.stderr
+
+
+def test_a_flag_that_is_missing_may_be_in_a_misspelt_variable() -> None:
+    done = invoke(RECOVERY, "doctor", env={f"{PREFIX}_BOOTSTRAP_SERVR": "h:1"})
+    assert done.code == 2
+    assert "Missing option" in done.stderr
+    assert f"rename it to {SERVER}, or unset it" in done.stderr
+
+
+def test_help_works_with_a_misspelt_variable() -> None:
+    assert invoke(RECOVERY, "doctor", "--help", env={f"{PREFIX}_ACCEPT_LOS": "*:0"}).code == 0
+
+
+def test_completion_is_silent_with_a_misspelt_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(f"{PREFIX}_ACCEPT_LOS", "*:0")
+    done = run(MODULE, "complete", "topics", "--", "x --bootstrap-server=127.0.0.1:1 --topics ")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
