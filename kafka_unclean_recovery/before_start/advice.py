@@ -88,9 +88,11 @@ def plans(found: BeforeStart) -> Iterator[PartitionPlan]:
     designated one, which is what salvage needs to tell what that leader lacks."""
     for verdict in found.verdicts:
         known = found.known.get(verdict.replica.topic_partition)
-        leader = None if known is None else known.logs.get(verdict.leader or -1)
         cut = verdict.effect in (Effect.TRUNCATED, Effect.EMPTIED)
-        if not cut or known is None or known.state is None or leader is None:
+        if not cut or known is None or known.state is None or verdict.leader is None:
+            continue
+        leader = known.logs.get(verdict.leader)
+        if leader is None:
             continue
         yield PartitionPlan(
             known.state,

@@ -61,7 +61,7 @@ class Core:
 
     @classmethod
     async def open(cls, options: Options, directory: Path) -> Core:
-        ids = range(1, options.brokers + 1)
+        ids = options.broker_ids
         emulation = open_cluster(
             directory, ids, options.release, options.settings, options.log_directories
         )

@@ -11,8 +11,8 @@ from enum import StrEnum
 
 from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
 
-CONTROLLER = 0
-"""This end of a link is the controller; broker ids begin at 1."""
+CONTROLLER = -2
+"""This end of a link is the controller; broker ids begin at 0."""
 
 CLIENTS = -1
 """This end of a link is every client, which is no broker."""

@@ -22,6 +22,7 @@ class Options:
 
     A cluster that `data_dir` already holds is continued; without a data directory a temporary one
     is used and removed. `connections_max_idle`: connections.max.idle.ms, in seconds.
+    `first_broker`: the lowest id; with 0 it shows who takes that id for no broker.
 
     Raises ValueError for a dialect whose key is another request's in this release.
     """
@@ -35,6 +36,11 @@ class Options:
     settings: Settings = _DEFAULT_SETTINGS
     security: Security = _PLAINTEXT
     connections_max_idle: float = MAX_IDLE_SECONDS
+    first_broker: int = 1
+
+    @property
+    def broker_ids(self) -> range:
+        return range(self.first_broker, self.first_broker + self.brokers)
 
     def __post_init__(self) -> None:
         if self.dialect is not None:

@@ -17,15 +17,15 @@ from kafka_unclean_recovery.emulator.emulation import Emulation
 from tests.cli.in_process import RECOVERY, Done, invoke
 from tests.schemas import validated
 
-OWN, OTHER = 1, 2
+OWN, OTHER = 1, 0
 HELD, MORE, NEW = 10, 5, 3
 
 
 @pytest.fixture
 def cluster() -> Iterator[Cluster]:
-    """Broker 2 leads `orders` with 10 records and 3 new ones; the disk of 1, which is dead, has 15
+    """Broker 0 leads `orders` with 10 records and 3 new ones; the disk of 1, which is dead, has 15
     of it. Of the other topics it holds what their names say."""
-    with Cluster(Options(brokers=3)) as cluster:
+    with Cluster(Options(brokers=3, first_broker=0)) as cluster:
         for topic in ("orders", "again", "gone"):
             cluster.create_topic(topic, assignment=[[OWN, OTHER]])
         cluster.create_topic("only", assignment=[[OWN]])

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from kafka_unclean_recovery.before_start.advice import plans
 from kafka_unclean_recovery.before_start.replica import OwnDisk, OwnReplica
 from kafka_unclean_recovery.before_start.result import foretell
 from kafka_unclean_recovery.before_start.verdict import Effect, Known, Verdict, judge
@@ -23,8 +24,9 @@ from kafka_unclean_recovery.model import (
 )
 
 WHERE = TopicPartition("orders", 0)
-OWN, LEADER, THIRD = 1, 2, 3
-# Broker 1 wrote on in epoch 0 to 150; 2 was elected at 100, and wrote on in epoch 2.
+# The ids of brokers begin at 0.
+OWN, LEADER, THIRD = 1, 0, 3
+# Broker 1 wrote on in epoch 0 to 150; 0 was elected at 100, and wrote on in epoch 2.
 TAIL = (EpochSpan(0, 0, 150),)
 NEW = (EpochSpan(0, 0, 100), EpochSpan(2, 100, 110))
 STATE = PartitionState("orders", "t-1", 0, LEADER, 2, (OWN, LEADER, THIRD), (LEADER,))
@@ -269,3 +271,9 @@ def test_what_is_destroyed_counts_before_what_is_unknown() -> None:
     assert exit_code(foretell(disk(own(), hidden), asked)) == 1
     assert exit_code(foretell(disk(kept, hidden), asked)) == 4
     assert exit_code(foretell(disk(kept), known, ["a disk could not be read"])) == 4
+
+
+def test_what_a_leader_with_id_0_lacks_is_in_the_plan_for_salvage() -> None:
+    known = {WHERE: Known(STATE, logs={LEADER: log(LEADER, *NEW)})}
+    (plan,) = plans(foretell(disk(own()), known))
+    assert (plan.designated_leader, plan.ranking[0].loss.certain) == (0, 50)

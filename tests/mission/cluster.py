@@ -36,7 +36,7 @@ class EmulatedCluster:
     def __init__(self, options: Options) -> None:
         self._stack = ExitStack()
         self.running = self._stack.enter_context(Cluster(options))
-        self.spec = Spec(tuple(range(1, options.brokers + 1)))
+        self.spec = Spec(tuple(options.broker_ids))
         addresses = self.running.bootstrap_servers.split(",")
         self._addresses = dict(zip(self.spec.broker_ids, addresses, strict=True))
 
