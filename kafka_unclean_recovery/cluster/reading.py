@@ -105,6 +105,14 @@ class Behind(Exception):
     """No broker could be read whose metadata is known to be new enough; the message says why."""
 
 
+class _NotReached(Exception):
+    """No connection led to any of the brokers that were to be read."""
+
+    def __init__(self, why: NoBrokerReachable) -> None:
+        super().__init__(why)
+        self.why = why
+
+
 class Reader:
     """Reads of the cluster, each bounded by `timeout` seconds, however many tries it takes.
 
@@ -279,12 +287,18 @@ class Reader:
                 break
             committed = quorum.high_watermark if committed is None else committed
             brokers = _with(quorum, self._nodes.live, committed)
-            answer = await self._read_through(brokers, read)
+            unreached: NoBrokerReachable | None = None
+            try:
+                answer = await self._read_through(brokers, read)
+            except _NotReached as error:
+                answer, unreached = None, error.why
             sources = answer[1] if answer else []
             if answer is not None and all(each.has(committed, brokers) for each in sources):
                 found = answer[0]
                 break
             if last:
+                if unreached is not None:
+                    raise Behind(_unreached_text(brokers, unreached))
                 raise Behind(_behind_text(quorum, self._nodes.live, committed, sources))
             await asyncio.sleep(_PAUSE_SECONDS)
             if tries > 1:
@@ -297,13 +311,14 @@ class Reader:
     async def _read_through(
         self, brokers: frozenset[int], read: Callable[[], Awaitable[T]]
     ) -> tuple[T, list[_Source]] | None:
-        """Return the answer, and where it came from, if one of these brokers can be reached."""
+        """Return the answer, and where it came from; None without brokers. Raises _NotReached when
+        none of them can be reached."""
         if not brokers:
             return None
         try:
             await self._nodes.turn_to(brokers, Deadline.after(_CURRENT_SECONDS, self._clock))
-        except NoBrokerReachable:
-            return None
+        except NoBrokerReachable as error:
+            raise _NotReached(error) from None
         return await self._traced(read)
 
     async def _traced(self, read: Callable[[], Awaitable[T]]) -> tuple[T, list[_Source]]:
@@ -319,7 +334,9 @@ class Reader:
         while True:
             one, sources = await self._traced(read)
             others = self._nodes.live - {source.broker for source in sources}
-            second = await self._read_through(frozenset(others), read)
+            second = None
+            with contextlib.suppress(_NotReached):
+                second = await self._read_through(frozenset(others), read)
             if second is None or second[0] == one:
                 return one
             if any(source.broker not in others for source in second[1]):
@@ -471,6 +488,15 @@ def _behind_text(
     known = [_got_text(id_, quorum, committed, applied.get(id_)) for id_ in sorted(brokers)]
     told = ", ".join(known) or "no broker is listed as live"
     return f"no broker that could be read has all of the controller's metadata: {told}"
+
+
+def _unreached_text(brokers: frozenset[int], why: NoBrokerReachable) -> str:
+    """Return a sentence for brokers that have everything and can't be read."""
+    which = ", ".join(map(str, sorted(brokers)))
+    return (
+        f"none of the brokers with all of the controller's metadata ({which}) could be reached at"
+        f" the address that it advertises: {why.reasons}"
+    )
 
 
 def _got_text(broker: int, quorum: Quorum, committed: int, applied: int | None) -> str:

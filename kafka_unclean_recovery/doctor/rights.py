@@ -119,7 +119,7 @@ def _on_topics(
     untried = sorted({p.topic for p in facts.partitions} - codes.keys())
     if untried:
         what = f"{named} could not be tried on topics {words.some(untried)}: no live broker that"
-        to_do = "run again when one of their brokers is back"
+        to_do = "run again when one of their brokers answers"
         return Check(code, Status.WARNING, f"{what} hosts them answered", why, to_do)
     if not codes:
         what = f"{named} could not be tried: this user sees no topic"
@@ -160,10 +160,20 @@ def _hidden(facts: Facts) -> Check:
     seen = {topic.name for topic in facts.topics.value or ()}
     if not told or facts.topics.failed:
         what = "whether topics are hidden from this user is not known: no broker named those on"
-        return Check(code, Status.WARNING, f"{what} its disks", why, "grant Cluster:DESCRIBE")
+        return Check(code, Status.WARNING, f"{what} its disks", why, _to_name_disks(facts))
     if hidden := sorted(on_disk - seen):
         what = f"topics that this user may not describe: {words.some(hidden)}"
         return Check(code, Status.FAILURE, what, why, f"grant Topic:DESCRIBE and READ; {_ALL}")
     count = count_text(len(on_disk), "topic")
     what = f"this user sees all that is on the disks of brokers that answered: {count}"
     return Check(code, Status.OK, what, why)
+
+
+def _to_name_disks(facts: Facts) -> str:
+    """Return what to do where no broker named the topics on its disks."""
+    failed = [b for b in facts.brokers if b.log_dirs.failed]
+    if any(b.log_dirs.refused for b in failed):
+        return "grant Cluster:DESCRIBE"
+    if not failed:
+        return "ask again through a bootstrap server that lists live brokers"
+    return f"let this host ask broker {failed[0].id}: {failed[0].log_dirs.problem}"

@@ -264,7 +264,7 @@ class Cluster:
 
     def lead_astray(self, broker: int, to: int) -> None:
         """Let the address that the broker advertises lead clients to the broker `to`, as a load
-        balancer or an old DNS name does; its own id ends that."""
+        balancer or an old DNS name does, or NOWHERE; its own id ends that."""
         self._call(self._running_core.links.lead_astray(broker, to))
 
     def unlist(self, broker: int) -> None:

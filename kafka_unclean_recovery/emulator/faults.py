@@ -17,6 +17,9 @@ CONTROLLER = -2
 CLIENTS = -1
 """This end of a link is every client, which is no broker."""
 
+NOWHERE = -1
+"""An address that is led here is one at which nobody listens."""
+
 Link = frozenset[int]
 STOPPED = None
 """A lag with this value means that the follower fetches nothing at all."""
@@ -54,7 +57,8 @@ class Faults:
     controller decides, though it stays in touch with the controller. applies_late: brokers whose
     lag is not in fetching the metadata log, but in applying what they have fetched.
 
-    astray: by broker, the broker at which clients arrive who follow its advertised address.
+    astray: by broker, the broker at which clients arrive who follow its advertised address, or
+    NOWHERE.
     unlisted: brokers without the listener that clients come in by: they live and replicate, and no
     client sees them.
 

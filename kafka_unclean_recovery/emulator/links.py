@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
 from kafka_unclean_recovery.emulator.emulation import Emulation
-from kafka_unclean_recovery.emulator.faults import CLIENTS, CONTROLLER, Drop, Link, link
+from kafka_unclean_recovery.emulator.faults import CLIENTS, CONTROLLER, NOWHERE, Drop, Link, link
 
 
 class Links:
@@ -80,8 +80,9 @@ class Links:
         self._settle()
 
     async def lead_astray(self, broker: int, to: int) -> None:
-        """Let the address that a broker advertises lead to another; its own ends that."""
-        for each in (broker, to):
+        """Let the address that a broker advertises lead to another, or NOWHERE; its own ends
+        that."""
+        for each in {broker, to} - {NOWHERE}:
             self._emulation.broker(each)
         if broker == to:
             self._faults.astray.pop(broker, None)

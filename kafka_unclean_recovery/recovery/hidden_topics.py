@@ -52,9 +52,12 @@ async def hidden_topics(
         return frozenset()
 
     hidden = set().union(*await asyncio.gather(*map(on_disk, brokers))) - visible
-    if len(silent) == len(brokers):
-        why = "no broker named those on its disks in time"
+    if silent and len(silent) == len(brokers):
+        first = min(silent)
+        why = f"no broker named those on its disks; broker {first}: {silent[first]}"
         problems[f"{_NOT_KNOWN}: {why}"] = None
+    elif not brokers:
+        problems[f"{_NOT_KNOWN}: no broker is listed as live"] = None
     if hidden:
         # Listing all topics again tells the topics created meanwhile from those that are hidden.
         late = [topic for topic in await reader.topics(None) if topic.name in hidden]

@@ -323,6 +323,7 @@ restore-link 2 1
 lag 2 records=5 partition=orders-0
 lag-metadata 4 ms=250 fetched=yes
 lead-astray 1 2
+lead-astray 3 nowhere
 unlist 2 3
 list-again 3
 intercept Fetch error=6 times=3
@@ -339,6 +340,7 @@ def test_every_command_does_something_to_a_cluster() -> None:
             "broker 2 lags records=5 partition=orders-0",
             "metadata of broker 4 lags ms=250 fetched=yes",
             "address of broker 1 leads to broker 2",
+            "address of broker 3 leads nowhere",
             "broker 2 has no listener for clients",
             "intercept Fetch times=3: Fail(error=6)",
         )
@@ -354,7 +356,7 @@ def test_every_command_does_something_to_a_cluster() -> None:
         assert "log-end-offsets=1:10,2:10,3:10\n" in said
         for name in ("restore-links", "clear-intercepts"):
             execute(cluster, Command(name))
-        for line in ("lead-astray 1 1", "list-again 2"):
+        for line in ("lead-astray 1 1", "lead-astray 3 3", "list-again 2"):
             execute(cluster, parse_line(line) or Command(""))
         assert len(cluster.status().faults) == 2
         last = execute(cluster, parse_line("produce orders-0 1 acks=1") or Command(""))

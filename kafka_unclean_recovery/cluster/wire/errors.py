@@ -83,8 +83,11 @@ class NoBrokerReachable(Exception):
         super().__init__(self.failures)
 
     def __str__(self) -> str:
-        reasons = "; ".join(_by_reason(self.failures))
-        return f"no broker could be reached: {reasons}"
+        return f"no broker could be reached: {self.reasons}"
+
+    @property
+    def reasons(self) -> str:
+        return "; ".join(_by_reason(self.failures))
 
     @property
     def is_authentication(self) -> bool:
@@ -95,8 +98,7 @@ class NoControllerReachable(NoBrokerReachable):
     """The active controller answered through none of the brokers."""
 
     def __str__(self) -> str:
-        reasons = "; ".join(_by_reason(self.failures))
-        return f"the controller quorum answers through no broker: {reasons}"
+        return f"the controller quorum answers through no broker: {self.reasons}"
 
 
 class ClustersMixed(Exception):

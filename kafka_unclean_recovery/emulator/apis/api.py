@@ -14,6 +14,7 @@ from kafka_unclean_recovery.emulator.broker.replica import Replica
 from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
 from kafka_unclean_recovery.emulator.controller.state import State, Topic
 from kafka_unclean_recovery.emulator.emulation import Emulation
+from kafka_unclean_recovery.emulator.faults import NOWHERE
 from kafka_unclean_recovery.emulator.listener.intercepts import Interceptions
 from kafka_unclean_recovery.emulator.security.rights import EVERY_RIGHT, Rights
 
@@ -29,6 +30,7 @@ Fields = dict[str, Any]
 """These are the fields of an answer by name; see wire.encode."""
 
 NO_TOPIC_ID = UUID(int=0)
+_NOBODY = ("127.0.0.1", 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,8 @@ class Context:
 
     def address(self, broker: int) -> tuple[str, int]:
         """Return where clients who look for a broker arrive."""
-        return self.addresses[self.emulation.faults.astray.get(broker, broker)]
+        to = self.emulation.faults.astray.get(broker, broker)
+        return _NOBODY if to == NOWHERE else self.addresses[to]
 
 
 Answer = Callable[[Context, Any], Awaitable[Fields | None]]

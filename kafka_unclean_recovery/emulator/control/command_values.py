@@ -9,7 +9,7 @@ from kafka_unclean_recovery.emulator.controller.events import ElectionType
 from kafka_unclean_recovery.emulator.controller.records import NO_LEADER
 from kafka_unclean_recovery.emulator.disks.damage import Damage
 from kafka_unclean_recovery.emulator.error_names import ERROR_CODES
-from kafka_unclean_recovery.emulator.faults import CLIENTS, CONTROLLER, STOPPED, Drop
+from kafka_unclean_recovery.emulator.faults import CLIENTS, CONTROLLER, NOWHERE, STOPPED, Drop
 from kafka_unclean_recovery.emulator.listener.intercepts import Where
 
 # Kafka allows these characters (Topic.LEGAL_CHARS), and a directory name allows no more of them.
@@ -55,6 +55,11 @@ def broker(word: str) -> int:
 def process(word: str) -> int:
     """Parse the name of a process that can be paused."""
     return CONTROLLER if word == "controller" else broker(word)
+
+
+def arrival(word: str) -> int:
+    """Parse a broker to which an address leads."""
+    return NOWHERE if word == "nowhere" else broker(word)
 
 
 def link_end(word: str) -> int:

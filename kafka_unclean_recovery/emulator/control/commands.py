@@ -120,7 +120,7 @@ FORMS: Mapping[str, Form] = {
         one_of=("ms",),
     ),
     # These commands are about what clients see of brokers.
-    "lead-astray": Form(words={"BROKER": value.broker, "TO-BROKER": value.broker}),
+    "lead-astray": Form(words={"BROKER": value.broker, "TO-BROKER|nowhere": value.arrival}),
     "unlist": _BROKERS,
     "list-again": _BROKERS,
     # These commands are about requests.

@@ -256,7 +256,7 @@ _DO: Mapping[str, Callable[[Cluster, Values], str | None]] = {
     "lag-metadata": lambda cluster, v: cluster.lag_metadata(
         v["BROKER"], v["ms"], fetched=v.get("fetched", False)
     ),
-    "lead-astray": lambda cluster, v: cluster.lead_astray(v["BROKER"], v["TO-BROKER"]),
+    "lead-astray": lambda cluster, v: cluster.lead_astray(v["BROKER"], v["TO-BROKER|nowhere"]),
     "unlist": _each(Cluster.unlist),
     "list-again": _each(Cluster.list_again),
     "intercept": _intercept,

@@ -9,7 +9,7 @@ from dataclasses import MISSING, asdict, dataclass, fields
 from kafka_unclean_recovery.emulator.broker.broker import Broker
 from kafka_unclean_recovery.emulator.controller.records import NO_LEADER, Ids
 from kafka_unclean_recovery.emulator.emulation import Emulation
-from kafka_unclean_recovery.emulator.faults import CLIENTS, CONTROLLER, STOPPED, Link
+from kafka_unclean_recovery.emulator.faults import CLIENTS, CONTROLLER, NOWHERE, STOPPED, Link
 from kafka_unclean_recovery.emulator.listener.intercepts import Action, Interception
 
 
@@ -131,7 +131,8 @@ def _faults(emulation: Emulation) -> Iterator[str]:
         fetched = " fetched=yes" if broker in faults.applies_late else ""
         yield f"metadata of broker {broker} lags ms={by}{fetched}"
     for broker, to in faults.astray.items():
-        yield f"address of broker {broker} leads to broker {to}"
+        where = "nowhere" if to == NOWHERE else f"to broker {to}"
+        yield f"address of broker {broker} leads {where}"
     for broker in sorted(faults.unlisted):
         yield f"broker {broker} has no listener for clients"
 
