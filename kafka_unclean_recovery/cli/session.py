@@ -329,7 +329,7 @@ async def finish(session: Session, journal: Journal, cluster_id: str) -> list[Re
     if not steps:
         return []
     order = ReplicaOrder(session.controller, session.reader, journal)
-    complaints = await resume(order, session.reader, steps)
+    complaints = await resume(order, steps)
     for sentence in complaints.values():
         session.console.say(sentence)
     still = unfinished(journal.lines)

@@ -27,7 +27,9 @@ A line is {"v": 1, "at": ISO 8601 UTC, "at_ms": ms since the Unix epoch, "event"
               carried out
     settled   nothing that was sent before can be carried out any more
     outcome   partitions: [{topic, partition, outcome, reason}]
-    restored  partitions: [{topic, partition}]
+    restored  partitions: [{topic, partition}] whose orders need no restoring any more; left_alone:
+              sentences on those that are not back, because somebody else changed them, or because
+              the new order was never written
     verified  what the run found in the end: partitions: [{topic, partition, outcome, reason,
               leader, leader_epoch, isr}], all that were asked for; problems, interrupted
     markers   partitions: [{topic, partition, producer_id, producer_epoch, start_offset,

@@ -118,7 +118,7 @@ class RestoredRowJson(Entry, frozen=True):
 
 
 class RestoredJson(Entry, frozen=True):
-    """Replica orders are back. left_alone: sentences on those that somebody else had changed."""
+    """Replica orders are back. left_alone: sentences on those that are not put back, and why."""
 
     partitions: tuple[RestoredRowJson, ...]
     left_alone: tuple[str, ...] = ()

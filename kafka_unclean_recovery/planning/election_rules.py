@@ -155,6 +155,9 @@ def judge(
     where no answer tells when it was carried out."""
     if after is None:
         return Outcome(OutcomeKind.FAILED, "it was deleted during the election")
+    if after.topic_id != before.topic_id:
+        anew = "its topic was deleted and created again during the election: the old one is gone"
+        return Outcome(OutcomeKind.FAILED, anew)
     if after.offline:
         reason = said or "Kafka reported success, yet it has no leader"
         led_since = after.leader_epoch > before.leader_epoch

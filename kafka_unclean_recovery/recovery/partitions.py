@@ -93,6 +93,8 @@ def _observed(tp: TopicPartition, seen: Observation) -> Partition:
         why = f"it is led by {dead_leader_text(seen.led_by_the_dead[tp], seen.cluster)}"
         return Partition(Stage.SETTLED, state, outcome=_failed(why))
     before = seen.came_back.get(tp)
+    if before is not None and before.topic_id != state.topic_id:
+        return Partition(Stage.SETTLED, state, outcome=_MADE_ANEW)
     why_online = None if before is None else came_back_text(state.leader, before)
     outcome = Outcome(OutcomeKind.ALREADY_ONLINE, why_online)
     return Partition(Stage.SETTLED, state, outcome=outcome)
@@ -134,12 +136,16 @@ def carried_out(rows: Rows, outcomes: Outcomes) -> Rows:
 
 def verified(rows: Rows, now: States) -> Rows:
     """Return the rows with the states that were read back; other rows keep their last seen
-    state. A partition that is offline again has failed, whatever was seen of it before."""
+    state. A partition that is offline again, or of a topic that was created again, has failed,
+    whatever was seen of it before."""
     return {tp: _verified(row, now[tp]) if tp in now else row for tp, row in rows.items()}
 
 
 def _verified(row: Partition, now: PartitionState) -> Partition:
     outcome = row.outcome
+    anew = row.state is not None and row.state.topic_id != now.topic_id
+    if anew and outcome is not None and outcome.kind.success:
+        outcome = _MADE_ANEW
     if now.offline and outcome is not None and outcome.kind.success:
         outcome = replace(_OFFLINE_AGAIN, in_doubt=outcome.kind is OutcomeKind.ELECTED)
     return _moved(row, Stage.VERIFIED, state=now, outcome=outcome)
@@ -208,6 +214,7 @@ def _failed(reason: str) -> Outcome:
 
 
 _OFFLINE_AGAIN = _failed("it had a leader and has none again; recover it again")
+_MADE_ANEW = _failed("its topic was deleted and created again: the old one is gone")
 _UNTOLD = Outcome(
     OutcomeKind.FAILED, "what became of its election is not known; look again", in_doubt=True
 )

@@ -318,9 +318,12 @@ def outcome_line(tp: TopicPartition, outcome: Outcome) -> dict[str, Any]:
 
 
 def _seen(tp: TopicPartition, election: Election, seen: Described, failed: bool) -> bool:
-    """Return True when the partition has a leader, unless none was elected, and its old order."""
+    """Return True when the partition has a leader, unless none was elected, and its old order, or
+    replicas that somebody else gave it."""
     before = election.before
     if tp in seen.gone or seen.topic_ids.get(tp.topic, before.topic_id) != before.topic_id:
         return True
     now = seen.states.get(tp)
-    return now is not None and (failed or not now.offline) and now.replicas == before.replicas
+    if now is None or (now.offline and not failed):
+        return False
+    return now.replicas == before.replicas or set(now.replicas) != set(before.replicas)

@@ -69,7 +69,10 @@ class ReorderElector:
         self._means = means
         self._order = ReplicaOrder(means.controller, means.reader, means.journal)
         self._left: Complaints = {}
-        self._not_put_back: set[TopicPartition] = set()
+        self._left_alone: Complaints = {}
+        self._gone: set[TopicPartition] = set()
+        self._refused: set[TopicPartition] = set()
+        self._not_put_back: Complaints = {}
         self._not_written: Said | None = None
         self._unseen: str | None = None
         self._unanswered: set[TopicPartition] = set()
@@ -102,12 +105,25 @@ class ReorderElector:
             said = dict.fromkeys(elections, f"nobody was elected: {error}")
         except (*LOST, JournalError) as error:
             said = dict.fromkeys(elections, str(error))
-        steps = _steps(elections)
+        self._close_refused(elections, said)
+        steps = [s for s in _steps(elections) if s.topic_partition not in self._refused]
         back = await self._order.put_back(steps)
-        self._not_put_back |= back.failed.keys()
+        self._not_put_back |= back.failed
+        self._left_alone |= back.left_alone
+        self._gone |= back.gone
         if back.unsure is not None:
-            self._left |= {s.topic_partition: not_restored(s, back.unsure) for s in steps}
+            over = {*back.left_alone, *back.gone}
+            left = {s.topic_partition: s for s in steps if s.topic_partition not in over}
+            self._left |= {tp: not_restored(step, back.unsure) for tp, step in left.items()}
         return said
+
+    def _close_refused(self, elections: Carried, said: Said) -> None:
+        """An order that was never written, because it was refused or kept back, is not to be put
+        back."""
+        announced = {tp for tp, election in elections.items() if election.needs_order}
+        refused = {tp: said.get(tp, "") for tp in announced - self._order.maybe_written}
+        self._refused |= refused.keys()
+        self._order.note_refused(refused)
 
     async def _reorder_and_elect(self, pending: Carried) -> Said:
         """Make one try; see until_elected."""
@@ -126,15 +142,16 @@ class ReorderElector:
         return failed | (await self._elect(wanted) if wanted else {})
 
     async def _write(self, pending: Carried) -> Said:
-        """Write the orders, see that they are there, and return why others are not. Raises
-        NotSeen."""
+        """Write the orders, see that they are there, and return which partitions are not to be
+        elected, and why. Raises NotSeen."""
         orders = {tp: e.plan.order for tp, e in pending.items() if e.needs_order}
         if not orders:
             return {}
         refused = errors(await self._order.write(orders, needs_note=True))
         raise_if_unsure(self._means.controller, refused.values())
-        await self._order.see({tp: order for tp, order in orders.items() if tp not in refused})
-        return {tp: sentence(answer) for tp, answer in refused.items()}
+        written = {tp: e for tp, e in pending.items() if tp in orders and tp not in refused}
+        changed = await self._order.see(_steps(written))
+        return {tp: sentence(answer) for tp, answer in refused.items()} | changed
 
     async def _elect(self, wanted: Sequence[TopicPartition]) -> Said:
         """Elect, and return why partitions have no leader of this election."""
@@ -160,10 +177,10 @@ class ReorderElector:
         seen = await read_back(self._means.reader, carried, said)
         # A partition that a request given up may still change is not done, whatever the metadata
         # shows now.
-        steps = {step.topic_partition: step for step in _steps(carried)}
-        pending = {tp: step for tp, step in steps.items() if tp not in self._left}
-        failed = dict.fromkeys(self._not_put_back, "the controller did not put it back")
-        not_back = self._left | self._order.release(pending, seen, failed)
+        over = {*self._left, *self._left_alone, *self._gone, *self._refused}
+        pending = {s.topic_partition: s for s in _steps(carried) if s.topic_partition not in over}
+        not_back = self._left | self._left_alone
+        not_back |= await self._order.release(pending, seen, self._not_put_back)
         not_back |= await self._order.restore(list(pending.values()))
         judging = seen, said, self._unanswered
         outcomes = {

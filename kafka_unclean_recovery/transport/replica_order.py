@@ -7,30 +7,40 @@ up can change it any more.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kafka_unclean_recovery.cluster.quorum import Controller, Unsure
-from kafka_unclean_recovery.cluster.reading import Reader
+from kafka_unclean_recovery.cluster.reading import Behind, Reader
 from kafka_unclean_recovery.cluster.requests.controller_requests import (
     Answer,
     alter_replica_order,
     left_out,
 )
 from kafka_unclean_recovery.cluster.requests.describe import Described, RequestFailed
-from kafka_unclean_recovery.cluster.wire.error_codes import NONE, error_name
+from kafka_unclean_recovery.cluster.wire.error_codes import NONE, UNSURE, error_name
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, NoBrokerReachable
 from kafka_unclean_recovery.files.journal import Journal
-from kafka_unclean_recovery.files.journal_lines import Reordered
+from kafka_unclean_recovery.files.journal_lines import JournalError, Reordered
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.transport.coming import Coming
+from kafka_unclean_recovery.transport.landed_orders import take_back
+from kafka_unclean_recovery.transport.order_standing import Standing, foreign_text, standing
 from kafka_unclean_recovery.transport.sending import Sent, noted, settle
 
 BATCH = 8000
 """How many orders are written, and partitions elected, at once: a controller (4.3.1) writes up to
 10,000 records for one request (QuorumController.MAX_RECORDS_PER_USER_OP), one a partition here."""
 _ATTEMPTS = 3
+# Brokers may take this long to apply thousands of elections, before they are looked at again.
+_CAUGHT_UP_SECONDS = 30.0
 _NOT_SEEN = "it was written, but is not seen"
+_GONE = (Standing.GONE, Standing.ANEW)
+_STRANGE = (Standing.FOREIGN, Standing.ANEW)
+_NO_LONGER = {
+    Standing.GONE: "it no longer exists",
+    Standing.ANEW: "its topic was deleted and created again",
+}
 _SHOWN = 100
 """Up to this many orders are all read back, at the cost of one small request. Of more orders only
 the last is, which reaches a broker with or after the others."""
@@ -49,68 +59,101 @@ class NotSeen(Exception):
 class PutBack:
     """The result of putting orders back. unsure: why the result of some order is not certain, None
     when all are certain; failed: the partitions that the controller did not answer with NONE, and
-    why."""
+    why; left_alone: partitions that are not ours to put back any more, and why; gone: partitions
+    that no longer exist, or whose topic was created again."""
 
     unsure: str | None = None
     failed: Complaints = field(default_factory=dict)
+    left_alone: Complaints = field(default_factory=dict)
+    gone: frozenset[TopicPartition] = frozenset()
 
 
 class ReplicaOrder:
-    """The replica orders of a run. gone_with_topic: partitions that are gone, so their orders need
-    no restoring."""
+    """The replica orders of a run.
+
+    gone_with_topic: partitions that are gone, so their orders need no restoring. maybe_written:
+    partitions whose new order was sent, and not refused for sure.
+    """
 
     def __init__(self, controller: Controller, reader: Reader, journal: Journal) -> None:
         self._controller = controller
         self._reader = reader
         self._journal = journal
         self.gone_with_topic: set[TopicPartition] = set()
+        self.maybe_written: set[TopicPartition] = set()
 
-    async def write(self, orders: Orders, *, needs_note: bool) -> dict[TopicPartition, Answer]:
+    async def write(
+        self, orders: Orders, *, needs_note: bool, fewer: bool = False
+    ) -> dict[TopicPartition, Answer]:
         """Send one request and return an answer for each order, also for one that the controller
         left out.
 
-        needs_note: the request is not sent where the journal can't note it. Raises Unsure,
-        RequestFailed, JournalError.
+        needs_note: the request is not sent where the journal can't note it. fewer: replicas leave
+        their sets. Raises Unsure, RequestFailed, JournalError.
         """
         sent = Sent("AlterPartitionReassignments", len(orders), needs_note)
-        answers = await noted(
-            self._controller,
-            self._journal,
-            sent,
-            lambda connection, deadline: alter_replica_order(connection, orders, deadline),
-        )
+        before = set(self.maybe_written)
+        self.maybe_written |= orders.keys()
+        try:
+            answers = await noted(
+                self._controller,
+                self._journal,
+                sent,
+                lambda connection, deadline: alter_replica_order(
+                    connection, orders, deadline, fewer=fewer
+                ),
+            )
+        except (RequestFailed, JournalError):
+            self.maybe_written = before
+            raise
+        refused = {tp for tp, a in answers.items() if a.error not in (NONE, *UNSURE)}
+        self.maybe_written -= refused - before
         return left_out(orders) | {tp: answers[tp] for tp in orders if tp in answers}
 
-    async def see(self, orders: Orders) -> None:
-        """Wait until brokers show the written orders. Raises NotSeen, ConnectionFailed and
-        NoBrokerReachable."""
-        wanted = sorted(orders)
+    async def see(self, steps: Sequence[Reordered]) -> Complaints:
+        """Wait until brokers show the written orders, and return the partitions that are not ours
+        to elect any more, and why. Raises NotSeen, ConnectionFailed and NoBrokerReachable."""
+        by_partition = {step.topic_partition: step for step in steps}
+        wanted = sorted(by_partition)
         watched = wanted if len(wanted) <= _SHOWN else wanted[-1:]
         coming = Coming(len(watched))
         while watched:
             seen = await self._reader.described(watched)
-            missing = [tp for tp in watched if tp not in seen.gone and not _shows(seen, tp, orders)]
+            changed = {tp: why for tp in watched if (why := _changed(by_partition[tp], seen))}
+            missing = [
+                tp for tp in watched if tp not in changed and not _shows(by_partition[tp], seen)
+            ]
             if not missing:
-                return
+                return changed
             if coming.over(len(missing)):
-                raise NotSeen(_not_seen(missing[0], orders, seen))
+                raise NotSeen(_not_seen(by_partition[missing[0]], seen))
             await coming.pause()
+        return {}
 
     async def put_back(self, steps: Sequence[Reordered]) -> PutBack:
-        """Write the original orders, and return which of them are not certain to be back."""
-        if not steps:
-            return PutBack()
+        """Write the original orders, and return which of them are not certain to be back.
+
+        Directly before each request all partitions are looked at: what is not ours any more is left
+        alone.
+        """
         unsure = "a request given up may still be carried out"
+        unseen = False
         failed: Complaints = {}
+        alone: Complaints = {}
+        gone: frozenset[TopicPartition] = frozenset()
         for _ in range(_ATTEMPTS):
-            if self._controller.haunted:
-                try:
+            try:
+                if self._controller.haunted or unseen:
                     await settle(self._controller, self._journal, unsure)
-                    steps = await self._ours(steps)
-                except Unsure as still:
-                    return PutBack(still.reason)
-                except (ConnectionFailed, NoBrokerReachable) as error:
-                    return PutBack(str(error))
+                steps, left, went = await self._still_ours(steps)
+            except Unsure as still:
+                return PutBack(still.reason, failed, alone, gone)
+            except (Behind, ConnectionFailed, NoBrokerReachable, RequestFailed) as error:
+                unsure, unseen = str(error), True
+                continue
+            alone, gone, unseen = alone | left, gone | went, False
+            if not steps:
+                return PutBack(None, {}, alone, gone)
             try:
                 answers = await self.write(
                     {s.topic_partition: s.original for s in steps}, needs_note=False
@@ -119,20 +162,44 @@ class ReplicaOrder:
                 unsure = error.reason
                 continue
             except RequestFailed as error:
-                return PutBack(str(error))
+                return PutBack(str(error), failed, alone, gone)
             open_ = [a for a in answers.values() if self._controller.unsure(a.error)]
             failed = {tp: _why(answer) for tp, answer in answers.items() if answer.error != NONE}
             if open_:
                 unsure = error_name(open_[0].error)
             elif not any(answer.left_out for answer in answers.values()):
-                return PutBack(None, failed)
-        return PutBack(unsure if self._controller.haunted else None, failed)
+                return PutBack(None, failed, alone, gone)
+        uncertain = self._controller.haunted or unseen
+        return PutBack(unsure if uncertain else None, failed, alone, gone)
 
-    async def _ours(self, steps: Sequence[Reordered]) -> list[Reordered]:
-        """Return the steps whose partitions are still ours: in minutes a topic may have been made
-        anew, and our order would move its data."""
-        seen = await self._reader.described(sorted(s.topic_partition for s in steps))
-        return [s for s in steps if not _is_gone(s, seen) and not _foreign(s, seen)]
+    async def _look(self, partitions: Iterable[TopicPartition]) -> Described:
+        """Return the partitions as they are now, with the reassignments in progress. Raises Behind,
+        ConnectionFailed, NoBrokerReachable, RequestFailed."""
+        wanted = sorted(partitions)
+        return await self._reader.current(
+            lambda: self._reader.described_with_reassignments(wanted), within=_CAUGHT_UP_SECONDS
+        )
+
+    async def _still_ours(
+        self, steps: Sequence[Reordered]
+    ) -> tuple[list[Reordered], Complaints, frozenset[TopicPartition]]:
+        """Return (the steps whose partitions are still ours, why others are left alone, those that
+        are gone), as they are now. What is not ours is noted in the journal."""
+        seen = await self._look(step.topic_partition for step in steps)
+        stand = {step: standing(step, seen) for step in steps}
+        alone = {
+            s.topic_partition: foreign_text(s, seen.states[s.topic_partition])
+            for s, how in stand.items()
+            if how is Standing.FOREIGN
+        }
+        strange = {s.topic_partition: s for s, how in stand.items() if how in _STRANGE}
+        sent = {tp: s for tp, s in strange.items() if tp in self.maybe_written}
+        alone |= await take_back(self._controller, self._journal, sent, seen)
+        gone = [s.topic_partition for s, how in stand.items() if how in _GONE]
+        self.gone_with_topic |= set(gone)
+        self._note_restored({*gone, *alone}, alone.values())
+        ours = [s for s, how in stand.items() if how in (Standing.OURS, Standing.UNTOLD)]
+        return ours, alone, frozenset(gone)
 
     async def restore(self, steps: Sequence[Reordered]) -> Complaints:
         """Put the original orders back and see them, or return which could not be restored, and
@@ -141,79 +208,105 @@ class ReplicaOrder:
         The orders are written first and read afterwards: a broker's metadata may lag behind our own
         reorder and show the original order when it is not there.
         """
+        if not steps:
+            return {}
         back = await self.put_back(steps)
+        over = {*back.left_alone, *back.gone}
+        pending = {s.topic_partition: s for s in steps if s.topic_partition not in over}
         if back.unsure is not None:
-            return {s.topic_partition: not_restored(s, back.unsure) for s in steps}
-        pending = {step.topic_partition: step for step in steps}
+            not_back = {tp: not_restored(s, back.unsure) for tp, s in pending.items()}
+            return back.left_alone | not_back
+        return back.left_alone | await self.see_restored(pending, back.failed)
+
+    async def see_restored(
+        self, pending: Steps, failed: Mapping[TopicPartition, str]
+    ) -> Complaints:
+        """Wait until brokers show the original orders that were written, note them in the journal,
+        and return which are not restored, and why."""
+        pending = dict(pending)
         coming = Coming(len(pending))
         while pending:
             seen = await self._reader.described(sorted(pending))
-            waiting = [tp for tp, s in pending.items() if not _over(s, seen, back.failed.get(tp))]
+            waiting = [tp for tp, s in pending.items() if not _over(s, seen, failed.get(tp))]
             if waiting and not coming.over(len(waiting)):
                 await coming.pause()
                 continue
-            complaints = self.release(pending, seen, back.failed)
+            complaints = await self.release(pending, seen, failed)
             return complaints | {
-                tp: not_restored(step, back.failed.get(tp) or seen.untold.get(tp) or _NOT_SEEN)
+                tp: not_restored(step, failed.get(tp) or seen.untold.get(tp) or _NOT_SEEN)
                 for tp, step in pending.items()
             }
         return {}
 
-    def release(
-        self, pending: Steps, seen: Described, failed: Mapping[TopicPartition, str] | None = None
+    async def release(
+        self, pending: Steps, seen: Described, failed: Mapping[TopicPartition, str]
     ) -> Complaints:
         """Drop from `pending`, and note in the journal, the partitions that need no restoring any
         more.
 
         A replica set that is neither in our order nor in the original one belongs to somebody else
-        by now and is left alone: the complaints name these partitions. `seen` must not be older
-        than our last write; `failed` holds the partitions that the controller did not put back.
+        by now and is left alone, but for a reassignment that an order of ours began: the complaints
+        name these partitions. `seen` must not be older than our last write; `failed` holds the
+        partitions that the controller did not put back.
         """
-        failed = failed or {}
+        stand = {tp: standing(step, seen) for tp, step in pending.items()}
+        strange = {tp: pending[tp] for tp, how in stand.items() if how in _STRANGE}
+        foreign = await self._disown(strange) if strange else {}
         done = [tp for tp, step in pending.items() if _over(step, seen, failed.get(tp))]
-        self.gone_with_topic |= {tp for tp in done if _is_gone(pending[tp], seen)}
-        foreign = self._left_alone(pending, seen)
-        for tp in done:
+        self.gone_with_topic |= {tp for tp in done if stand[tp] in _GONE}
+        self._note_restored({*done, *foreign}, foreign.values())
+        for tp in {*done, *foreign}:
             del pending[tp]
-        self._note_restored([*done, *foreign], foreign)
         return foreign
 
-    def release_others(self, pending: Steps, seen: Described) -> Complaints:
-        """Do as `release`, before anything was written: only partitions that are no longer ours to
-        put back are released."""
-        gone = [tp for tp, step in pending.items() if _is_gone(step, seen)]
-        self.gone_with_topic |= set(gone)
-        foreign = self._left_alone(pending, seen)
-        for tp in gone:
-            del pending[tp]
-        self._note_restored([*gone, *foreign], foreign)
-        return foreign
-
-    def _left_alone(self, pending: Steps, seen: Described) -> Complaints:
-        foreign = [tp for tp, step in pending.items() if _foreign(step, seen)]
-        complaints = {
-            tp: f"{tp}: somebody else gave it the replicas {list(seen.states[tp].replicas)}; left"
-            f" alone (they were {list(pending[tp].original)})"
-            for tp in foreign
+    async def _disown(self, strange: Steps) -> Complaints:
+        """Take back what orders of ours did to partitions that are not ours any more, and return a
+        sentence on each that is left alone. One that can't be looked at stays as it is."""
+        try:
+            seen = await self._look(strange)
+        except (Behind, ConnectionFailed, NoBrokerReachable, RequestFailed):
+            return {}
+        alone = {
+            tp: foreign_text(step, seen.states[tp])
+            for tp, step in strange.items()
+            if standing(step, seen) is Standing.FOREIGN
         }
-        for tp in foreign:
-            del pending[tp]
-        return complaints
+        return alone | await take_back(self._controller, self._journal, strange, seen)
 
-    def _note_restored(self, released: Sequence[TopicPartition], foreign: Complaints) -> None:
+    def note_refused(self, refused: Mapping[TopicPartition, str]) -> None:
+        """Note in the journal that orders were refused, so that the original ones still stand."""
+        sentences = [f"{tp}: its order was not written: {why}" for tp, why in refused.items()]
+        self._note_restored(list(refused), sentences)
+
+    def _note_restored(
+        self, released: Collection[TopicPartition], left_alone: Iterable[str]
+    ) -> None:
         if released:
-            rows = [{"topic": tp.topic, "partition": tp.partition} for tp in released]
-            self._journal.note("restored", partitions=rows, left_alone=list(foreign.values()))
+            rows = [{"topic": tp.topic, "partition": tp.partition} for tp in sorted(released)]
+            self._journal.note("restored", partitions=rows, left_alone=list(left_alone))
 
 
-def _shows(seen: Described, tp: TopicPartition, orders: Orders) -> bool:
-    return tp in seen.states and seen.states[tp].replicas == tuple(orders[tp])
+def _shows(step: Reordered, seen: Described) -> bool:
+    state = seen.states.get(step.topic_partition)
+    return state is not None and state.replicas == step.written
 
 
-def _not_seen(tp: TopicPartition, orders: Orders, seen: Described) -> str:
+def _changed(step: Reordered, seen: Described) -> str | None:
+    """Return why an order that was written is no longer ours; None while it is, or is not seen."""
+    how = standing(step, seen)
+    if how is Standing.FOREIGN:
+        state = seen.states[step.topic_partition]
+        if set(state.replicas) == set(step.original):
+            return None
+        return f"its replica set changed from {list(step.original)} to {list(state.replicas)}"
+    return _NO_LONGER.get(how)
+
+
+def _not_seen(step: Reordered, seen: Described) -> str:
+    tp = step.topic_partition
     shown = f"shows {list(seen.states[tp].replicas)}" if tp in seen.states else seen.untold[tp]
     return (
-        f"the controller answered NONE to the replica order {list(orders[tp])} of {tp}, but the"
+        f"the controller answered NONE to the replica order {list(step.written)} of {tp}, but the"
         f" cluster {shown}: an election would take another leader"
     )
 
@@ -222,25 +315,13 @@ def _why(answer: Answer) -> str:
     return error_name(answer.error) if answer.message is None else answer.message
 
 
-def _is_gone(step: Reordered, seen: Described) -> bool:
-    """Return True when two brokers don't know the partition, or its name is another topic's now."""
-    tp = step.topic_partition
-    topic_id = seen.topic_ids.get(tp.topic, step.topic_id)
-    return tp in seen.gone or topic_id != step.topic_id
-
-
 def _over(step: Reordered, seen: Described, failed: str | None) -> bool:
-    """Return True when the original order is back, or the partition is gone as in `_is_gone`."""
-    if _is_gone(step, seen):
+    """Return True when the original order is back, or the partition is gone."""
+    how = standing(step, seen)
+    if how in _GONE:
         return True
     state = seen.states.get(step.topic_partition)
     return failed is None and state is not None and state.replicas == step.original
-
-
-def _foreign(step: Reordered, seen: Described) -> bool:
-    state = seen.states.get(step.topic_partition)
-    ours = (step.written, step.original)
-    return state is not None and not _is_gone(step, seen) and state.replicas not in ours
 
 
 def not_restored(step: Reordered, reason: str) -> str:
@@ -250,7 +331,7 @@ def not_restored(step: Reordered, reason: str) -> str:
     )
 
 
-async def resume(order: ReplicaOrder, reader: Reader, steps: Sequence[Reordered]) -> Complaints:
+async def resume(order: ReplicaOrder, steps: Sequence[Reordered]) -> Complaints:
     """Finish the restore that an earlier run left, once none of its requests can still be carried
     out.
 
@@ -259,8 +340,5 @@ async def resume(order: ReplicaOrder, reader: Reader, steps: Sequence[Reordered]
     """
     complaints: Complaints = {}
     for i in range(0, len(steps), BATCH):
-        pending = {step.topic_partition: step for step in steps[i : i + BATCH]}
-        complaints |= order.release_others(pending, await reader.described(sorted(pending)))
-        if pending:
-            complaints |= await order.restore(list(pending.values()))
+        complaints |= await order.restore(steps[i : i + BATCH])
     return complaints

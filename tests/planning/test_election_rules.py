@@ -269,3 +269,11 @@ def test_a_last_known_leader_overrules_an_order_and_no_designated_election() -> 
     assert outcome is not None
     assert "would elect broker 4, the last known leader, over any order" in (outcome.reason or "")
     assert refuse_or_settle(_plan(now), now, designated_choice) is None
+
+
+def test_a_leader_of_a_topic_that_was_created_again_is_nobodys_election() -> None:
+    anew = replace(OFFLINE, leader=3, topic_id="another")
+    found = judge(3, OFFLINE, anew, None)
+    assert found.kind is OutcomeKind.FAILED
+    assert found.reason is not None
+    assert "deleted and created again" in found.reason

@@ -112,3 +112,19 @@ def test_no_row_is_settled_twice_or_after_its_election() -> None:
     for rows in (once, observed(SEEN), carried_out(_consented(), ELECTED)):
         with pytest.raises(WrongStage):
             settled(rows, not_begun(PLANS.values(), "too late"))
+
+
+def test_a_topic_that_was_deleted_and_created_again_was_not_recovered() -> None:
+    rows = carried_out(_consented(), ELECTED)
+    (row, *_) = verified(rows, {OFFLINE: replace(LED, topic_id="another")}).values()
+    assert row.outcome is not None
+    assert row.outcome.kind is OutcomeKind.FAILED
+    assert row.outcome.reason == "its topic was deleted and created again: the old one is gone"
+
+
+def test_a_topic_that_was_created_again_did_not_come_back_by_itself() -> None:
+    led = replace(LED, topic_id="another")
+    seen = replace(SEEN, states={OFFLINE: led}, missing={}, came_back={OFFLINE: STATE})
+    (row,) = observed(seen).values()
+    assert row.outcome is not None
+    assert row.outcome.kind is OutcomeKind.FAILED

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any, cast
@@ -20,6 +20,8 @@ from tests.cluster.fake_node import in_loop
 from tests.transport.scripted import offline
 
 OURS = (3, 2, 1)
+RESTORED = (1, 2, 3)
+NOTHING: Mapping[TopicPartition, str] = {}
 
 
 def _tp(number: int) -> TopicPartition:
@@ -41,6 +43,12 @@ class Reader:
         self.asked.append(wanted)
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
+    async def described_with_reassignments(self, wanted: Sequence[TopicPartition]) -> Described:
+        return await self.described(wanted)
+
+    async def current(self, read: Callable[[], Awaitable[Described]], **_: object) -> Described:
+        return await read()
+
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,11 +56,15 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(coming, "_STILL_SECONDS_EACH", 0.0)
 
 
-def _see(reader: Reader, count: int) -> None:
+def _step(number: int) -> Reordered:
+    return Reordered(_tp(number), offline(0).topic_id, RESTORED, OURS, at_ms=0)
+
+
+def _see(reader: Reader, count: int, changed: Mapping[TopicPartition, str] = NOTHING) -> None:
     @in_loop
     async def go() -> None:
         order = ReplicaOrder(cast(Any, None), cast(Any, reader), cast(Any, None))
-        await order.see({_tp(n): OURS for n in range(count)})
+        assert await order.see([_step(n) for n in range(count)]) == changed
 
     go()
 
@@ -79,8 +91,19 @@ def test_an_order_that_can_not_be_described_is_not_seen() -> None:
 
 def test_the_order_of_a_topic_that_was_deleted_meanwhile_is_not_waited_for() -> None:
     reader = Reader([Described(_states(1, OURS), gone=frozenset({_tp(1)}))])
-    _see(reader, 2)
+    _see(reader, 2, {_tp(1): "it no longer exists"})
     assert len(reader.asked) == 1
+
+
+def test_a_topic_that_was_made_anew_meanwhile_is_not_elected() -> None:
+    anew = {tp: replace(state, topic_id="another") for tp, state in _states(2, OURS).items()}
+    seen = Described({**_states(1, OURS), _tp(1): anew[_tp(1)]})
+    _see(Reader([seen]), 2, {_tp(1): "its topic was deleted and created again"})
+
+
+def test_a_partition_that_got_other_replicas_meanwhile_is_not_elected() -> None:
+    seen = Described({**_states(1, OURS), _tp(1): replace(offline(1), replicas=(3, 4))})
+    _see(Reader([seen]), 2, {_tp(1): "its replica set changed from [1, 2, 3] to [3, 4]"})
 
 
 @pytest.mark.parametrize(("count", "asked"), [(100, 100), (101, 1)])
@@ -115,13 +138,12 @@ class Haunted:
 
 def _put_back(controller: Haunted, seen: Described) -> PutBack:
     found: list[PutBack] = []
-    step = Reordered(_tp(0), offline(0).topic_id, (1, 2, 3), OURS, at_ms=0)
     journal = SimpleNamespace(lines=[], note=lambda *_, **__: True)
 
     @in_loop
     async def go() -> None:
         order = ReplicaOrder(cast(Any, controller), cast(Any, Reader([seen])), cast(Any, journal))
-        found.append(await order.put_back([step]))
+        found.append(await order.put_back([_step(0)]))
 
     go()
     return found[0]
@@ -134,18 +156,40 @@ def test_what_a_late_answer_leaves_open_is_settled_and_written_again() -> None:
     assert not controller.answers
 
 
+LEFT_ALONE = "left alone (they were [1, 2, 3])"
+GONE = PutBack(gone=frozenset({_tp(0)}))
+
+
+def _foreign(why: str) -> PutBack:
+    return PutBack(left_alone={_tp(0): f"orders-0: {why}; {LEFT_ALONE}"})
+
+
+@pytest.mark.parametrize("haunted", [True, False], ids=["after minutes", "at once"])
 @pytest.mark.parametrize(
-    "seen",
+    ("seen", "back"),
     [
-        pytest.param(Described({}, gone=frozenset({_tp(0)})), id="it is gone"),
+        pytest.param(Described({}, gone=frozenset({_tp(0)})), GONE, id="it is gone"),
         pytest.param(
-            Described(_states(1, (1, 2, 3)), topic_ids={"orders": "another"}), id="it was made anew"
+            Described(_states(1, RESTORED), topic_ids={"orders": "another"}),
+            GONE,
+            id="it was made anew",
         ),
-        pytest.param(Described(_states(1, (1, 2, 4))), id="somebody else changed it"),
+        pytest.param(
+            Described(_states(1, (1, 2, 4))),
+            _foreign("somebody else gave it the replicas [1, 2, 4]"),
+            id="somebody else changed it",
+        ),
+        pytest.param(
+            Described({_tp(0): replace(offline(0), replicas=(3, 2, 1), removing_replicas=(1,))}),
+            _foreign(
+                "a reassignment that is not ours is in progress: removing [1], replicas [3, 2, 1]"
+            ),
+            id="somebody else is about to",
+        ),
     ],
 )
-def test_after_minutes_only_what_is_still_ours_is_written(
-    monkeypatch: pytest.MonkeyPatch, seen: Described
+def test_only_what_is_still_ours_is_written(
+    monkeypatch: pytest.MonkeyPatch, seen: Described, back: PutBack, haunted: bool
 ) -> None:
     written: list[Orders] = []
 
@@ -154,7 +198,7 @@ def test_after_minutes_only_what_is_still_ours_is_written(
         return {}
 
     monkeypatch.setattr(ReplicaOrder, "write", write)
-    assert _put_back(Haunted(), seen) == PutBack()
+    assert _put_back(Haunted(haunted=haunted), seen) == back
     assert not any(written)
 
 

@@ -54,12 +54,17 @@ def left_out(asked: Iterable[TopicPartition]) -> dict[TopicPartition, Answer]:
 
 async def alter_replica_order(
     connection: Connection,
-    orders: Mapping[TopicPartition, Sequence[int]],
+    orders: Mapping[TopicPartition, Sequence[int] | None],
     deadline: Deadline,
+    *,
+    fewer: bool = False,
 ) -> dict[TopicPartition, Answer]:
-    """Send AlterPartitionReassignments with unchanged replica sets in another order.
+    """Send AlterPartitionReassignments with unchanged replica sets in another order. None instead
+    of an order cancels the reassignment in progress.
 
-    With nothing to add or remove, the controller only rewrites the order: no data moves. Needs
+    With nothing to add or remove, the controller only rewrites the order: no data moves. fewer:
+    replicas may leave their sets; otherwise a controller that knows the flag (4.1) refuses an order
+    that has more or fewer replicas than the partition, which somebody else has changed then. Needs
     ALTER on the cluster. Raises RequestFailed when the whole request is refused.
     """
     topics = [
@@ -71,7 +76,12 @@ async def alter_replica_order(
         }
         for topic, of_topic in by_topic(sorted(orders))
     ]
-    message = Message(ALTER_PARTITION_REASSIGNMENTS, {"timeout_ms": _TIMEOUT_MS, "topics": topics})
+    fields = {
+        "timeout_ms": _TIMEOUT_MS,
+        "allow_replication_factor_change": fewer,
+        "topics": topics,
+    }
+    message = Message(ALTER_PARTITION_REASSIGNMENTS, fields)
     answer = await connection.request(message, deadline)
     if answer["error_code"]:
         what = "AlterPartitionReassignments"

@@ -1,0 +1,138 @@
+"""Somebody else deletes a topic and creates it again, or moves a partition, while it is recovered.
+
+What comes between a look and a request can't be seen before; what such a request did is taken back.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kafka.protocol.admin.topics import AlterPartitionReassignmentsRequest
+
+from kafka_unclean_recovery.emulator import Cluster, Options, Settings
+from kafka_unclean_recovery.files.journal_lines import half_done, parse
+from tests.cli.in_process import RECOVERY, invoke
+from tests.emulator.asking import ask
+from tests.real.tap import ALTER_PARTITION_REASSIGNMENTS, ELECT_LEADERS, Gate, tapped
+
+TOPIC = "orders"
+DEAD, WORSE, BETTER, OTHER = 1, 4, 3, 2
+ORDER = (DEAD, WORSE, BETTER)
+MOMENTS = {
+    "before the order": (ALTER_PARTITION_REASSIGNMENTS, 1),
+    "before the election": (ELECT_LEADERS, 1),
+    "before the order is put back": (ALTER_PARTITION_REASSIGNMENTS, 2),
+}
+
+
+@pytest.fixture(autouse=True)
+def _state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+# A controller of 3.9 takes any number of replicas, for it does not know the flag.
+@pytest.fixture(params=["4.4.0", "3.9.1"])
+def outage(request: pytest.FixtureRequest) -> Iterator[Cluster]:
+    """Broker 1 led last and is dead; 3 holds more than 4, and 2 has no replica."""
+    settings = Settings(session_timeout=600.0)
+    with Cluster(Options(brokers=4, release=request.param, settings=settings)) as cluster:
+        configs = {"min.insync.replicas": "1"}
+        cluster.create_topic(TOPIC, assignment=[ORDER], configs=configs)
+        for victim in (WORSE, BETTER, DEAD):
+            cluster.produce(TOPIC, 0, 10)
+            cluster.kill(victim)
+            cluster.fence(victim)
+        cluster.start(BETTER)
+        cluster.start(WORSE)
+        yield cluster
+
+
+@dataclass(frozen=True)
+class Told:
+    code: int
+    row: dict[str, Any]
+    stderr: str
+
+
+def _recover(cluster: Cluster, gate: Gate, meanwhile: Callable[[], None]) -> Told:
+    """Recover, and do something while the request of the gate is held."""
+    servers = [a for b, a in enumerate(cluster.bootstrap_servers.split(","), 1) if b != DEAD]
+
+    def act() -> None:
+        gate.wait()
+        try:
+            meanwhile()
+        finally:
+            gate.open()
+
+    with tapped(servers, gate) as address:
+        acting = threading.Thread(target=act)
+        acting.start()
+        how = ("--all-offline-partitions", "--automated-recovery", "--yes", "--format", "json")
+        done = invoke(RECOVERY, "--bootstrap-server", address, *how, "--accept-loss", "*:0")
+        acting.join()
+    (row,) = json.loads(done.stdout)["partitions"]
+    return Told(done.code, row, done.stderr)
+
+
+def _anew(cluster: Cluster, replicas: tuple[int, ...]) -> None:
+    cluster.delete_topic(TOPIC)
+    cluster.create_topic(TOPIC, assignment=[replicas], configs={"min.insync.replicas": "1"})
+    cluster.produce(TOPIC, 0, 5)
+
+
+def _nothing_is_left(tmp_path: Path) -> bool:
+    (journal,) = (tmp_path / "state").rglob("*.jsonl")
+    return not half_done(parse(journal.read_text(), str(journal)))
+
+
+# The second has as many replicas as the order that is on its way, and others.
+@pytest.mark.parametrize("replicas", [(BETTER, WORSE), (BETTER, WORSE, OTHER)], ids=str)
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_topic_that_is_made_anew_is_left_as_it_was_made_and_not_called_elected(
+    outage: Cluster, tmp_path: Path, moment: str, replicas: tuple[int, ...]
+) -> None:
+    told = _recover(outage, Gate(*MOMENTS[moment]), lambda: _anew(outage, replicas))
+    assert (told.code, told.row["outcome"]) in {(1, "failed"), (1, "refused")}, told
+    assert "deleted and created again" in told.row["reason"]
+    now = outage.look(lambda e: e.state.partition(e.partition_key(TOPIC, 0)))
+    assert sorted(now.replicas) == sorted(replicas)
+    assert not now.reassigning
+    assert outage.partition(TOPIC, 0).leader == BETTER
+    assert _nothing_is_left(tmp_path)
+
+
+def _move(cluster: Cluster, *replicas: int) -> None:
+    """A reassignment by somebody else."""
+    partition = {"partition_index": 0, "replicas": replicas}
+    values = {"timeout_ms": 1000, "topics": [{"name": TOPIC, "partitions": [partition]}]}
+    ask(cluster, BETTER, AlterPartitionReassignmentsRequest, 0, values)
+
+
+@pytest.mark.parametrize("moment", ["before the order", "before the order is put back"])
+def test_a_partition_that_somebody_moved_meanwhile_is_left_alone_and_named(
+    outage: Cluster, tmp_path: Path, moment: str
+) -> None:
+    before = moment == "before the order"
+
+    def move() -> None:
+        if before:
+            outage.elect_leaders("unclean", TOPIC)
+        _move(outage, BETTER, WORSE, OTHER)
+        outage.wait_until(
+            lambda e: not e.state.partition(e.partition_key(TOPIC, 0)).reassigning, timeout=10.0
+        )
+
+    told = _recover(outage, Gate(*MOMENTS[moment]), move)
+    now = outage.look(lambda e: e.state.partition(e.partition_key(TOPIC, 0)))
+    assert sorted(now.replicas) == [OTHER, BETTER, WORSE]
+    assert not now.reassigning
+    assert told.code == 1
+    assert "somebody else gave it the replicas [2, 3, 4]" in told.row["reason"], told
+    assert _nothing_is_left(tmp_path)
