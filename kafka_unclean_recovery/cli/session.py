@@ -231,11 +231,12 @@ async def journal_of(
         await _finish_others(session, directory, path, cluster_id, ignored)
         with Journal.open(path or new_path(directory)) as journal:
             await finish(session, journal, cluster_id)
-            link = None if path is None else _linked(path, directory)
+            link = journal.link = None if path is None else _linked(path, directory)
             journal.write("begin", version=__version__, cluster_id=cluster_id, command=command)
             yield journal
             if link is not None and not half_done(journal.lines):
-                link.unlink()
+                journal.link = None
+                link.unlink(missing_ok=True)
         if journal.failure is not None:
             raise Exit(NOT_ALL, _incomplete(journal, journal.failure))
 
@@ -243,7 +244,7 @@ async def journal_of(
 def _incomplete(journal: Journal, failure: str) -> str:
     text = f"{failure}: not all that this run did is in the journal"
     if unfinished(journal.lines):
-        text += f"; make room there, then run with --resume {journal.path}"
+        text += f"; make room there if there is none, then run with --resume {journal.path}"
     return text
 
 

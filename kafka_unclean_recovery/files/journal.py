@@ -91,14 +91,16 @@ class JournalBusy(JournalError):
 class Journal:
     """One file, appended to by one process at a time.
 
-    failure: why a line is missing in it, None while none is. A journal that lost one is not relied
-    on any more: `write` refuses, so nothing else is begun.
+    failure: why a line is missing in it, None while none is. A journal that lost one, or that
+    somebody removed, is not relied on any more: `write` refuses, so nothing else is begun. link:
+    the entry by which later runs find it, None where it lies among them.
     """
 
     def __init__(self, path: Path, descriptor: int, lines: list[dict[str, Any]]) -> None:
         self.path = path
         self.lines = lines
         self.failure: str | None = None
+        self.link: Path | None = None
         self._descriptor = descriptor
         self._whole = os.fstat(descriptor).st_size
         self._torn = False
@@ -152,6 +154,7 @@ class Journal:
 
     def _append(self, data: bytes) -> bool:
         """The whole line, or nothing of it: the next one would be glued to a part."""
+        self.keep()
         if self._torn:
             return False
         left = data
@@ -164,6 +167,55 @@ class Journal:
             return False
         self._whole += len(data)
         return True
+
+    def keep(self) -> None:
+        """Write the file anew where somebody removed it, as who cleans up a state directory: the
+        next run finds by it what is to be put back. Nothing more is begun all the same."""
+        if not self._removed():
+            return
+        gone = f"journal {self.path}: somebody removed it, or its entry, while this run wrote it"
+        try:
+            self._write_anew()
+        except OSError as error:
+            self.failure = self.failure or f"{gone}, and it can't be written anew: {error.strerror}"
+        else:
+            self.failure = self.failure or f"{gone}; it is written anew, and nothing more is begun"
+
+    def _removed(self) -> bool:
+        try:
+            if self.link is not None:
+                self.link.lstat()
+            there, ours = self.path.stat(), os.fstat(self._descriptor)
+        except FileNotFoundError:
+            return True
+        except OSError:
+            return False  # not known, and another write tells
+        return (there.st_dev, there.st_ino) != (ours.st_dev, ours.st_ino)
+
+    def _write_anew(self) -> None:
+        """Raises OSError, also where another file has its name by now."""
+        if self.link is not None and not os.path.lexists(self.link):
+            make_private_directory(self.link.parent)
+            self.link.symlink_to(self.path.resolve())
+            sync_directory(self.link.parent)
+        if self.path.exists() and os.path.samestat(self.path.stat(), os.fstat(self._descriptor)):
+            return
+        make_private_directory(self.path.parent)
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
+        descriptor = os.open(self.path, flags, 0o600)
+        try:
+            whole = left = b"".join(compact_json(line) + b"\n" for line in self.lines)
+            lock(descriptor)
+            while left:
+                left = left[os.write(descriptor, left) :]
+            os.fsync(descriptor)
+            sync_directory(self.path.parent)
+        except OSError:
+            os.close(descriptor)
+            self.path.unlink()
+            raise
+        os.close(self._descriptor)
+        self._descriptor, self._whole, self._torn = descriptor, len(whole), False
 
     def _cut_off(self) -> None:
         try:

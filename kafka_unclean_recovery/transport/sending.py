@@ -52,12 +52,13 @@ async def noted(
             boot_id=None if now is None else now.boot_id,
             boot_ms=None if now is None else now.ms,
         )
-        if sent.needs_note and not written:
+        # A journal that somebody removed is written anew, and nothing more is begun.
+        if sent.needs_note and not (written and journal.failure is None):
             raise JournalError(journal.failure or "")
 
     try:
         answers = await controller.ask(request, sending)
-    except RequestFailed:
+    except (JournalError, RequestFailed):
         journal.note("answered", number=number)
         raise
     except Unsure:

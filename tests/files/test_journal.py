@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import time
 from collections.abc import Mapping
 from datetime import datetime
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from kafka_unclean_recovery.files.journal import Journal
+from kafka_unclean_recovery.files.journal import Journal, JournalBusy
 from kafka_unclean_recovery.files.journal_lines import JournalError, parse, unfinished
 from kafka_unclean_recovery.files.state_directory import (
     link_to,
@@ -375,3 +376,57 @@ def test_a_cluster_id_never_leads_out_of_the_state_directory(cluster_id: str) ->
     directory = state_directory({"XDG_STATE_HOME": "/state"}, cluster_id)
     assert directory.parent == Path("/state/kafka-unclean-recovery")
     assert directory.name not in (".", "..")
+
+
+def _removed(path: Path) -> None:
+    shutil.rmtree(path.parent)
+
+
+def _replaced(path: Path) -> None:
+    path.unlink()
+    path.write_text("")
+
+
+def test_a_journal_that_somebody_removed_is_written_anew_and_nothing_more_is_announced(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "state" / "j.jsonl"
+    with Journal.open(path) as journal:
+        journal.write("begin", cluster_id="c")
+        journal.write("reorder", partitions=[_reorder(0, [1, 2], [2, 1])])
+        _removed(path)
+        assert journal.note("sent", number=1)
+        with pytest.raises(JournalError, match=r"somebody removed it.* nothing more is begun"):
+            journal.write("elect", partitions=[])
+        # What puts things back is noted as before, and nobody else may write there.
+        assert journal.note("answered", number=1)
+        with pytest.raises(JournalBusy):
+            Journal.open(path)
+    lines = parse(path.read_text(), "j")
+    assert [line["event"] for line in lines] == ["begin", "reorder", "sent", "answered"]
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert len(unfinished(lines)) == 1
+
+
+def test_a_journal_whose_name_another_file_has_is_not_written_over_it(tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    with Journal.open(path) as journal:
+        journal.write("begin", cluster_id="c")
+        _replaced(path)
+        with pytest.raises(JournalError, match="can't be written anew: File exists"):
+            journal.write("elect", partitions=[])
+    assert path.read_text() == ""
+
+
+def test_the_entry_of_a_journal_that_lies_elsewhere_is_made_anew(tmp_path: Path) -> None:
+    path, link = tmp_path / "mine.jsonl", tmp_path / "state" / "1.jsonl"
+    link.parent.mkdir()
+    link.symlink_to(path)
+    with Journal.open(path) as journal:
+        journal.link = link
+        journal.write("begin", cluster_id="c")
+        _removed(link)
+        with pytest.raises(JournalError, match="somebody removed it, or its entry"):
+            journal.write("elect", partitions=[])
+    assert link.resolve() == path
+    assert [line["event"] for line in parse(path.read_text(), "j")] == ["begin", "elect"]

@@ -5,18 +5,22 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kafka_unclean_recovery.emulator import Cluster
+from kafka_unclean_recovery.emulator import Cluster, Options, Settings
+from kafka_unclean_recovery.emulator.listener.intercepts import Seen
 from kafka_unclean_recovery.files import state_directory
 from kafka_unclean_recovery.files.journal import Journal
-from kafka_unclean_recovery.files.journal_lines import JournalError
+from kafka_unclean_recovery.files.journal_lines import JournalError, half_done, parse, unfinished
 from kafka_unclean_recovery.files.private_files import why_not_ours
 from tests.cli.in_process import RECOVERY, Done, invoke
 
+REORDER = "AlterPartitionReassignments"
 NO_LOCKS = [errno.ENOLCK, errno.EOPNOTSUPP]
 
 
@@ -180,3 +184,53 @@ def test_a_planted_link_is_not_followed_by_what_becomes_a_file(
     done = invoke(RECOVERY, *nowhere, *how, cwd=tmp_path)
     assert (done.code, victim.read_text()) == (3, "mine")
     assert "--metrics-file run.prom: File exists" in done.stderr
+
+
+def _remove_at(cluster: Cluster, api: str, home: Path) -> list[str]:
+    """Somebody removes the state directory when a request of this kind has come. Returns what the
+    journal has at each later order, as the next run would find it if this one died then."""
+    found: list[str] = []
+    come: list[str] = []
+
+    def see(seen: Seen) -> None:
+        if seen.api == REORDER:
+            found.extend(path.read_text() for path in home.rglob("*.jsonl"))
+        if seen.api == api and seen.api not in come:
+            shutil.rmtree(home)
+        come.append(seen.api)
+
+    for each in (REORDER, "ElectLeaders"):
+        cluster.intercept(each, see)
+    return found
+
+
+@pytest.fixture
+def shuffled() -> Iterator[Cluster]:
+    """Broker 1 is dead; 3 holds more than 2, which comes first in the order."""
+    with Cluster(Options(brokers=3, settings=Settings(session_timeout=60.0))) as running:
+        configs = {"min.insync.replicas": "1"}
+        running.create_topic("orders", assignment=[[1, 2, 3]], configs=configs)
+        for broker in (2, 3, 1):
+            running.produce("orders", 0, 10)
+            running.kill(broker)
+            running.fence(broker)
+        running.start(2)
+        running.start(3)
+        yield running
+
+
+@pytest.mark.parametrize(("api", "led"), [(REORDER, False), ("ElectLeaders", True)])
+def test_a_run_whose_journal_was_removed_begins_nothing_more_and_leaves_word_of_its_orders(
+    shuffled: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, api: str, led: bool
+) -> None:
+    home = tmp_path / "state"
+    monkeypatch.setenv("XDG_STATE_HOME", str(home))
+    found = _remove_at(shuffled, api, home)
+    done = _elect(shuffled)
+    assert done.code == 1
+    assert "somebody removed it" in done.stderr
+    assert _led(shuffled) is led
+    assert shuffled.partition("orders", 0).replicas == (1, 2, 3)
+    assert len(unfinished(parse(found[-1], "as the next run finds it"))) == 1
+    (journal,) = home.rglob("*.jsonl")
+    assert not half_done(parse(journal.read_text(), "in the end"))
