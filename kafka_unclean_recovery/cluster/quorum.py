@@ -88,17 +88,19 @@ class Controller:
     async def ask(
         self,
         request: Callable[[Connection, Deadline], Awaitable[T]],
-        sending: Callable[[str], None] = lambda _: None,
+        sending: Callable[[str], Awaitable[None]] | None = None,
     ) -> T:
-        """Carry out one request. `sending` gets the address of the broker just before the request
-        is sent; an exception from `sending` keeps the request from being sent. Raises Unsure, or
-        RequestFailed when the request was refused for sure."""
+        """Carry out one request. `sending` gets the address of the broker once the connection is
+        open, and returns directly before the request is sent; an exception from it keeps the
+        request from being sent. Raises Unsure, or RequestFailed when the request was refused for
+        sure."""
         deadline = Deadline.after(self._patience.answer, self._clock)
         try:
             connection = await self._nodes.controller(deadline)
         except NoBrokerReachable as error:
             raise Unsure(str(error)) from error
-        sending(connection.address)
+        if sending is not None:
+            await sending(connection.address)
         self.has_sent = True
         self._sent, self._broker = self._clock(), connection.address
         try:

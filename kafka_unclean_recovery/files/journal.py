@@ -54,7 +54,9 @@ from __future__ import annotations
 
 import os
 import stat
+import threading
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -105,6 +107,9 @@ class Journal:
         self._whole = os.fstat(descriptor).st_size
         self._torn = False
         self._entered = False
+        self._counts = Counter(str(line["event"]) for line in lines)
+        # A disk may hang, and the event loop must not hang with it: lines are written in threads.
+        self._writing = threading.RLock()
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -124,25 +129,33 @@ class Journal:
     def note(self, event: str, **fields: object) -> bool:
         """Append one line, on which nothing that is done hangs: True when it is written. It is on
         the disk with the next `write`, or when the journal is closed."""
-        line = {**_begun(event), **fields}
-        if not self._append(compact_json(line) + b"\n"):
-            return False
-        self.lines.append(line)
-        return True
+        with self._writing:
+            line = {**_begun(event), **fields}
+            if not self._append(compact_json(line) + b"\n"):
+                return False
+            self.lines.append(line)
+            self._counts[event] += 1
+            return True
+
+    def count(self, event: str) -> int:
+        """Return how many lines of this event there are."""
+        return self._counts[event]
 
     def tell(self, event: str, rows: Iterable[Mapping[str, object]]) -> None:
         """Append a line with the fields of each row, for who reads the journal later. `lines` is
         without them: no step rests on them."""
         begun = _begun(event)
         lines = (compact_json({**begun, **row}) + b"\n" for row in rows)
-        while chunk := b"".join(islice(lines, _AT_ONCE)):
-            self._append(chunk)
+        with self._writing:
+            while chunk := b"".join(islice(lines, _AT_ONCE)):
+                self._append(chunk)
 
     def write(self, event: str, **fields: object) -> None:
         """Append one line and wait for the disk. Raises JournalError when it, or a line before it,
         could not be written: then what it announces must not be done."""
-        if self.failure is None and self.note(event, **fields):
-            self._sync()
+        with self._writing:
+            if self.failure is None and self.note(event, **fields):
+                self._sync()
         if self.failure is not None:
             raise JournalError(self.failure)
 

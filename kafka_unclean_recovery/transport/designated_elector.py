@@ -7,6 +7,7 @@ can't be elected is an error, here and in the controller; no other replica is el
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from kafka_unclean_recovery.cluster.requests.controller_requests import (
@@ -58,10 +59,11 @@ class DesignatedElector:
     def obstacle(self) -> str | None:
         return self._obstacle
 
-    def announce(self, elections: Carried) -> None:
+    async def announce(self, elections: Carried) -> None:
         if elections:
             lines = [elect_line(e) for e in elections.values()]
-            self._means.journal.write("elect", method=METHOD, partitions=lines)
+            journal = self._means.journal
+            await asyncio.to_thread(journal.write, "elect", method=METHOD, partitions=lines)
 
     async def carry_out(self, elections: Carried) -> Said:
         try:
@@ -83,6 +85,7 @@ class DesignatedElector:
             self._means.journal,
             Sent("ElectLeaders", len(leaders)),
             lambda connection, deadline: elect_designated(connection, leaders, deadline),
+            self._means.pass_gate,
         )
         failed = failures(left_out(leaders) | {tp: answers[tp] for tp in leaders if tp in answers})
         raise_if_unsure(controller, failed.values())

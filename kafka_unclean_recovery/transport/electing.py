@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from kafka_unclean_recovery.cluster.quorum import Controller, Unsure
@@ -30,12 +30,14 @@ from kafka_unclean_recovery.planning.election_rules import Choice, judge
 from kafka_unclean_recovery.shutdown import Stop
 from kafka_unclean_recovery.transport import Elections, ReplicaLogSource
 from kafka_unclean_recovery.transport.coming import Coming
+from kafka_unclean_recovery.transport.gate import Gate, LookTooOld, StopAsked
 from kafka_unclean_recovery.transport.observe_again import Election, observe_again
 from kafka_unclean_recovery.transport.sending import settle
 
 _LATE_SECONDS = 2.0
 _RETRY_SECONDS = 0.5
-_LATE = "the controller took so long that what had been seen before is too old to elect by"
+# A look that is too old is repeated so often before it is given up.
+_LATE_TRIES = 5
 
 Outcomes = dict[TopicPartition, Outcome]
 Carried = dict[TopicPartition, Election]
@@ -50,7 +52,8 @@ class Means:
     """The parts that every elector works with.
 
     `say` and `progress` take sentences for people; `retries` is how often an election with a
-    passing failure is tried again.
+    passing failure is tried again; `gate` is passed by each request that changes the cluster and
+    puts nothing back.
     """
 
     reader: Reader
@@ -61,10 +64,11 @@ class Means:
     say: Callable[[str], None]
     progress: Callable[[str], None]
     retries: int = 3
+    gate: Gate = field(default_factory=Gate)
 
-
-class AnsweredLate(Exception):
-    """The observation before an election is too old: observe again, and go on with the rest."""
+    def pass_gate(self) -> None:
+        """Raises NotSent."""
+        self.gate.pass_one(self.stop)
 
 
 class Mechanism(Protocol):
@@ -85,8 +89,9 @@ class Mechanism(Protocol):
         """Return why no more batches are begun; None while nothing prevents it."""
         ...
 
-    def announce(self, elections: Carried) -> None:
-        """Write the coming changes to the disk before they are made. Raises JournalError."""
+    async def announce(self, elections: Carried) -> None:
+        """Write the coming changes to the disk before they are made, and off the event loop: a
+        disk that hangs must not keep a signal from being heard. Raises JournalError."""
         ...
 
     async def carry_out(self, elections: Carried) -> Said:
@@ -117,14 +122,14 @@ async def elect_in_batches(
             continue
         try:
             settled, elections = await observe_again(
-                means.reader, means.source, batch, mechanism.choose
+                means.reader, means.source, batch, mechanism.choose, means.gate
             )
             # A signal may have come during the observation.
             not_begun = _why_not_begin(mechanism, means.stop)
             if not_begun is not None:
                 outcomes |= all_failed(batch, not_begun)
                 continue
-            mechanism.announce(elections)
+            await mechanism.announce(elections)
         except (*LOST, RequestFailed, JournalError) as error:
             outcomes |= all_failed(batch, f"nothing was sent: {error}")
             continue
@@ -171,14 +176,13 @@ async def until_elected(
     """Try the elections, and try the failed ones again. Before each further try all is observed
     again: the designated replica may be fenced by now, and another one live.
 
-    `attempt` raises Unsure when any part of it may or may not have been carried out; AnsweredLate
-    when it stopped on the way because it took too long, never twice in a row; RequestFailed when
-    the whole request was refused for sure.
+    `attempt` raises Unsure when any part of it may or may not have been carried out; NotSent when
+    it stopped on the way, at the gate; RequestFailed when the whole request was refused for sure.
     """
     given_up: Said = {}
     unanswered: frozenset[TopicPartition] = frozenset()
     pending = dict(elections)
-    retries = means.retries
+    retries, late_tries = means.retries, _LATE_TRIES
     while True:
         late = False
         unanswered -= pending.keys()
@@ -189,9 +193,10 @@ async def until_elected(
             unanswered |= pending.keys()
             if not await _settled(means, error.reason):
                 return Tried(given_up | failed, certain=False, unanswered=unanswered)
-        except AnsweredLate:
-            failed, before, late = dict.fromkeys(pending, _LATE), {}, True
-        except RequestFailed as error:
+        except LookTooOld as error:
+            failed, before, late = dict.fromkeys(pending, error.reason), {}, late_tries > 0
+            late_tries -= 1
+        except (StopAsked, RequestFailed) as error:
             said = given_up | dict.fromkeys(pending, str(error))
             return Tried(said, unanswered=unanswered)
         pending = {tp: e for tp, e in pending.items() if tp in failed}
@@ -215,7 +220,7 @@ async def _still_to_elect(means: Means, elections: Carried, choose: Choice) -> t
     """Return (the elections that may still go ahead, why the others may not)."""
     plans = {tp: elections[tp].plan for tp in sorted(elections)}
     try:
-        settled, still = await observe_again(means.reader, means.source, plans, choose)
+        settled, still = await observe_again(means.reader, means.source, plans, choose, means.gate)
     except (*LOST, RequestFailed) as error:
         return {}, dict.fromkeys(elections, f"it could not be looked at again: {error}")
     why_not = {tp: outcome.reason or outcome.kind for tp, outcome in settled.items()}

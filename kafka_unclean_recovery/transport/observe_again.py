@@ -29,6 +29,7 @@ from kafka_unclean_recovery.planning.election_rules import Choice, refuse_or_set
 from kafka_unclean_recovery.planning.last_look import log_change
 from kafka_unclean_recovery.survey.liveness import Heard, doubts
 from kafka_unclean_recovery.transport import ReplicaLogSource
+from kafka_unclean_recovery.transport.gate import Gate
 
 _ANSWER_SECONDS = 5.0
 
@@ -55,13 +56,16 @@ async def observe_again(
     source: ReplicaLogSource,
     plans: Mapping[TopicPartition, PartitionPlan],
     choose: Choice,
+    gate: Gate,
 ) -> tuple[dict[TopicPartition, Outcome], dict[TopicPartition, Election]]:
     """Return (outcomes of partitions that are settled or refused, elections that may go ahead).
-    `plans` is sorted.
+    `plans` is sorted. The gate is open for a while afterwards.
 
     Raises Behind, NoBrokerReachable, ConnectionFailed, RequestFailed: then no election may go
     ahead.
     """
+
+    looked = gate.begin_look()
 
     async def look() -> tuple[Described, Cluster]:
         seen, (cluster, _) = await asyncio.gather(
@@ -90,6 +94,7 @@ async def observe_again(
     for tp, reason in (await _changed_logs(source, cluster, elections)).items():
         del elections[tp]
         outcomes[tp] = Outcome(OutcomeKind.REFUSED, reason)
+    looked()
     return outcomes, elections
 
 

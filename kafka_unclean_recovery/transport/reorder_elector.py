@@ -10,6 +10,7 @@ is elected, and the outcome says so.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -27,7 +28,6 @@ from kafka_unclean_recovery.transport import Elections
 from kafka_unclean_recovery.transport.electing import (
     LOST,
     NOT_CERTAIN,
-    AnsweredLate,
     Carried,
     Means,
     Said,
@@ -43,6 +43,7 @@ from kafka_unclean_recovery.transport.electing import (
     sentence,
     until_elected,
 )
+from kafka_unclean_recovery.transport.gate import LookTooOld
 from kafka_unclean_recovery.transport.observe_again import Election
 from kafka_unclean_recovery.transport.replica_order import (
     BATCH,
@@ -57,6 +58,7 @@ SOON_SECONDS = 1.0
 """The time in which the new order must be seen. A paused controller answers after up to 30 s, in
 which a broker may come back, so after this time the partitions are observed again before the
 election."""
+_LATE = "the controller took so long that what had been seen before is too old to elect by"
 
 
 class ReorderElector:
@@ -84,13 +86,14 @@ class ReorderElector:
     def obstacle(self) -> str | None:
         return NOT_CERTAIN if self._left else self._unseen
 
-    def announce(self, elections: Carried) -> None:
+    async def announce(self, elections: Carried) -> None:
         reordered = [_reorder_line(e) for e in elections.values() if e.needs_order]
+        journal = self._means.journal
         if reordered:
-            self._means.journal.note("reorder", partitions=reordered)
+            await asyncio.to_thread(journal.note, "reorder", partitions=reordered)
         if elections:
             lines = [elect_line(e) for e in elections.values()]
-            self._means.journal.write("elect", partitions=lines)
+            await asyncio.to_thread(journal.write, "elect", partitions=lines)
 
     async def carry_out(self, elections: Carried) -> Said:
         """Reorder, elect, and put the order back."""
@@ -135,11 +138,15 @@ class ReorderElector:
             failed = await self._write(pending)
             if soon.expired and any(e.needs_order for tp, e in pending.items() if tp not in failed):
                 self._not_written = failed
-                raise AnsweredLate
+                raise LookTooOld(_LATE)
         else:
             failed = {tp: why for tp, why in written_before.items() if tp in pending}
         wanted = [tp for tp in pending if tp not in failed]
-        return failed | (await self._elect(wanted) if wanted else {})
+        try:
+            return failed | (await self._elect(wanted) if wanted else {})
+        except LookTooOld:
+            self._not_written = failed
+            raise
 
     async def _write(self, pending: Carried) -> Said:
         """Write the orders, see that they are there, and return which partitions are not to be
@@ -147,7 +154,8 @@ class ReorderElector:
         orders = {tp: e.plan.order for tp, e in pending.items() if e.needs_order}
         if not orders:
             return {}
-        refused = errors(await self._order.write(orders, needs_note=True))
+        gate = self._means.pass_gate
+        refused = errors(await self._order.write(orders, needs_note=True, gate=gate))
         raise_if_unsure(self._means.controller, refused.values())
         written = {tp: e for tp, e in pending.items() if tp in orders and tp not in refused}
         changed = await self._order.see(_steps(written))
@@ -160,6 +168,7 @@ class ReorderElector:
             self._means.journal,
             Sent("ElectLeaders", len(wanted)),
             lambda connection, deadline: elect_leaders(connection, UNCLEAN, wanted, deadline),
+            self._means.pass_gate,
         )
         failed = failures(left_out(wanted) | {tp: answers[tp] for tp in wanted if tp in answers})
         raise_if_unsure(self._means.controller, failed.values())

@@ -7,7 +7,7 @@ up can change it any more.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kafka_unclean_recovery.cluster.quorum import Controller, Unsure
@@ -24,9 +24,10 @@ from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.files.journal_lines import JournalError, Reordered
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.transport.coming import Coming
+from kafka_unclean_recovery.transport.gate import NotSent
 from kafka_unclean_recovery.transport.landed_orders import take_back
 from kafka_unclean_recovery.transport.order_standing import Standing, foreign_text, standing
-from kafka_unclean_recovery.transport.sending import Sent, noted, settle
+from kafka_unclean_recovery.transport.sending import Sent, at_once, noted, settle
 
 BATCH = 8000
 """How many orders are written, and partitions elected, at once: a controller (4.3.1) writes up to
@@ -83,13 +84,19 @@ class ReplicaOrder:
         self.maybe_written: set[TopicPartition] = set()
 
     async def write(
-        self, orders: Orders, *, needs_note: bool, fewer: bool = False
+        self,
+        orders: Orders,
+        *,
+        needs_note: bool,
+        fewer: bool = False,
+        gate: Callable[[], None] = at_once,
     ) -> dict[TopicPartition, Answer]:
         """Send one request and return an answer for each order, also for one that the controller
         left out.
 
         needs_note: the request is not sent where the journal can't note it. fewer: replicas leave
-        their sets. Raises Unsure, RequestFailed, JournalError.
+        their sets. gate: asked directly before it is sent. Raises Unsure, RequestFailed, NotSent,
+        JournalError.
         """
         sent = Sent("AlterPartitionReassignments", len(orders), needs_note)
         before = set(self.maybe_written)
@@ -102,8 +109,9 @@ class ReplicaOrder:
                 lambda connection, deadline: alter_replica_order(
                     connection, orders, deadline, fewer=fewer
                 ),
+                gate,
             )
-        except (RequestFailed, JournalError):
+        except (RequestFailed, NotSent, JournalError):
             self.maybe_written = before
             raise
         refused = {tp for tp, a in answers.items() if a.error not in (NONE, *UNSURE)}

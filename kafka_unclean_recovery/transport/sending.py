@@ -4,6 +4,7 @@ their way."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.files.journal_lines import JournalError
 from kafka_unclean_recovery.model import TopicPartition
+from kafka_unclean_recovery.transport.gate import NotSent
 
 Answers = Mapping[TopicPartition, Answer]
 
@@ -31,19 +33,26 @@ class Sent:
     needs_note: bool = True
 
 
+def at_once() -> None:
+    """Let any request pass: one that puts something back is sent whatever has changed."""
+
+
 async def noted(
     controller: Controller,
     journal: Journal,
     sent: Sent,
     request: Callable[[Connection, Deadline], Awaitable[Answers]],
+    gate: Callable[[], None] = at_once,
 ) -> Answers:
-    """Send one request, note it, and return its answers. Raises Unsure, RequestFailed, and
-    JournalError before the request is sent."""
-    number = 1 + sum(line["event"] == "sent" for line in journal.lines)
+    """Send one request, note it, and return its answers. `gate` is asked directly before the
+    request is sent, when the connection is open and the line is written; it raises NotSent. Raises
+    Unsure, RequestFailed, and NotSent and JournalError before the request is sent."""
+    number = 1 + journal.count("sent")
 
-    def sending(broker: str) -> None:
+    async def sending(broker: str) -> None:
         now = boot_time()
-        written = journal.note(
+        written = await asyncio.to_thread(
+            journal.note,
             "sent",
             number=number,
             request=sent.request,
@@ -55,10 +64,11 @@ async def noted(
         # A journal that somebody removed is written anew, and nothing more is begun.
         if sent.needs_note and not (written and journal.failure is None):
             raise JournalError(journal.failure or "")
+        gate()
 
     try:
         answers = await controller.ask(request, sending)
-    except (JournalError, RequestFailed):
+    except (JournalError, NotSent, RequestFailed):
         journal.note("answered", number=number)
         raise
     except Unsure:

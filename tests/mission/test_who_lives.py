@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +15,10 @@ import pytest
 
 from kafka_unclean_recovery.emulator import Cluster, Options, Settings
 from kafka_unclean_recovery.emulator.faults import STOPPED
+from kafka_unclean_recovery.emulator.listener.intercepts import Delay
+from kafka_unclean_recovery.files.journal import Journal
+from kafka_unclean_recovery.signals import stopping_signals
+from tests.cli import in_process
 from tests.cli.run import RECOVERY, run
 
 TOPIC = "orders"
@@ -145,3 +152,83 @@ def test_metadata_that_was_fetched_and_not_applied_is_old(outage: Cluster) -> No
     # Another broker is asked instead, which knows that 3 lives.
     assert told.code == 0
     assert outage.partition(TOPIC, 0).leader == BETTER
+
+
+@pytest.fixture
+def without_better(outage: Cluster) -> Cluster:
+    """As above, and 3 is down still."""
+    outage.kill(BETTER)
+    outage.fence(BETTER)
+    return outage
+
+
+@pytest.fixture
+def while_the_journal_is_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Callable[[Callable[[], object]], None]]:
+    """Something happens while the disk of the journal takes its time over what is to be elected."""
+    handlers = {number: signal.getsignal(number) for number in stopping_signals()}
+
+    def happens(act: Callable[[], object]) -> None:
+        written = Journal.write
+
+        def write(journal: Journal, event: str, **fields: object) -> None:
+            if event == "elect":
+                act()
+            written(journal, event, **fields)
+
+        monkeypatch.setattr(Journal, "write", write)
+
+    yield happens
+    # A command that ends lets a signal end its process, which is pytest's here.
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+def _recover_in_process(cluster: Cluster, *flags: str) -> Told:
+    done = in_process.invoke(
+        in_process.RECOVERY,
+        *("--bootstrap-server", _address(cluster, 2), "--all-offline-partitions"),
+        *("--format", "json", "--recovery-duration-ms", "3000"),
+        *flags,
+    )
+    assert done.stdout, done.stderr
+    return Told(done.code, json.loads(done.stdout)["partitions"][0], done.stderr)
+
+
+def test_who_came_back_while_the_journal_was_written_is_seen(
+    without_better: Cluster,
+    while_the_journal_is_written: Callable[[Callable[[], object]], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("kafka_unclean_recovery.transport.gate.GOOD_FOR_SECONDS", 1.0)
+
+    def comes_back() -> None:
+        if without_better.status().brokers[BETTER - 1].process == "dead":
+            without_better.start(BETTER)
+            time.sleep(1.2)
+
+    while_the_journal_is_written(comes_back)
+    told = _recover_in_process(without_better, *WITHOUT_LOSS)
+    assert told.code == 1
+    assert f"broker {BETTER} has come back since" in told.row["reason"]
+    assert _nobody_was_elected(without_better)
+
+
+def test_a_signal_while_the_journal_is_written_has_nothing_sent(
+    without_better: Cluster,
+    while_the_journal_is_written: Callable[[Callable[[], object]], None],
+) -> None:
+    elected = without_better.intercept("ElectLeaders", Delay(0.0), times=100)
+    ordered = without_better.intercept("AlterPartitionReassignments", Delay(0.0), times=100)
+
+    def ask_to_stop() -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.3)
+
+    while_the_journal_is_written(ask_to_stop)
+    told = _recover_in_process(without_better, *WITHOUT_LOSS)
+    assert told.code == 130
+    assert "interrupted" in told.row["reason"]
+    assert (elected.requests, ordered.requests) == ([], [])
+    assert _nobody_was_elected(without_better)

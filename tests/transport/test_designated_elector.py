@@ -68,10 +68,19 @@ def elect(tmp_path: Path) -> Callable[..., Run]:
         async def go() -> None:
             stop = Stop(result.said.append)
 
-            def progress(_: str) -> None:
+            def stop_soon() -> None:
                 sent = scripted.keys.count(ELECT_LEADERS)
-                if stop_after is not None and sent >= stop_after - 1 and not stop.requested:
+                if stop_after is not None and sent >= stop_after and not stop.requested:
                     stop._receive(15)
+
+            answered = scripted.elect
+
+            def stopped_while_electing(leaders: Mapping[int, int]) -> Mapping[int, int]:
+                stop_soon()
+                return answered(leaders)
+
+            scripted.elect = stopped_while_electing
+            stop_soon()
 
             with Journal.open(tmp_path / "journal") as journal:
                 async with reached(scripted) as cluster:
@@ -82,7 +91,7 @@ def elect(tmp_path: Path) -> Callable[..., Run]:
                         journal,
                         stop,
                         result.said.append,
-                        progress,
+                        lambda _: None,
                         retries,
                     )
                     made = await DesignatedElector(means).elect(plans)
@@ -237,6 +246,13 @@ def test_a_signal_lets_the_batch_in_hand_finish_and_begins_no_other(
     elected = [p for p, o in run.outcomes.items() if o.kind is OutcomeKind.ELECTED]
     assert elected == list(range(1000))
     assert run.outcomes[1000].reason == "interrupted before its election began"
+
+
+def test_a_signal_before_a_request_is_sent_keeps_it_back(elect: Callable[..., Run]) -> None:
+    scripted = _cluster()
+    run = elect(scripted, [_plan(scripted.states[0])], stop_after=0)
+    assert not _elections(scripted)
+    assert run.outcomes[0].kind is OutcomeKind.FAILED
 
 
 @pytest.mark.parametrize(

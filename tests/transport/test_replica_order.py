@@ -138,7 +138,7 @@ class Haunted:
 
 def _put_back(controller: Haunted, seen: Described) -> PutBack:
     found: list[PutBack] = []
-    journal = SimpleNamespace(lines=[], note=lambda *_, **__: True)
+    journal = SimpleNamespace(lines=[], count=lambda _: 0, note=lambda *_, **__: True)
 
     @in_loop
     async def go() -> None:

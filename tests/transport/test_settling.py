@@ -279,7 +279,7 @@ def test_a_request_with_one_answer_that_leaves_it_open_is_not_noted_as_answered(
 ) -> None:
     class Answers:
         async def ask(self, request: Any, sending: Any) -> Any:
-            sending("b1:9092")
+            await sending("b1:9092")
             return {
                 TopicPartition("orders", 0): Answer(NONE),
                 TopicPartition("a", 1): Answer(error),
