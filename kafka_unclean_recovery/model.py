@@ -127,7 +127,9 @@ class PartitionState:
     """A partition as the controller has it (DescribeTopicPartitions, else Metadata).
 
     `elr` and `last_known_elr` are empty where the cluster has no ELR. `offline_replicas` are
-    replicas whose broker is fenced or dead, or whose log directory failed.
+    replicas whose broker is fenced or dead, or whose log directory failed. `unregistered_replicas`
+    are those whose broker was unregistered, as far as what lists the brokers tells: the controllers
+    refuse every list that names one.
     """
 
     topic: str
@@ -142,6 +144,7 @@ class PartitionState:
     offline_replicas: tuple[int, ...] = ()
     adding_replicas: tuple[int, ...] = ()
     removing_replicas: tuple[int, ...] = ()
+    unregistered_replicas: tuple[int, ...] = ()
 
     @property
     def topic_partition(self) -> TopicPartition:
@@ -153,7 +156,10 @@ class PartitionState:
 
     @property
     def reassigning(self) -> bool:
-        return bool(self.adding_replicas or self.removing_replicas)
+        """Whether replicas are about to be added, or removed, other than those of unregistered
+        brokers, which nothing keeps."""
+        removing = set(self.removing_replicas) - set(self.unregistered_replicas)
+        return bool(self.adding_replicas or removing)
 
     @property
     def online_replicas(self) -> tuple[int, ...]:
@@ -348,11 +354,13 @@ class PartitionReport:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """The cluster as one broker describes it. `brokers` are the live, unfenced brokers."""
+    """The cluster as one broker describes it. `brokers` are the live, unfenced brokers.
+    `lists_fenced`: False where fenced brokers are not told (before 4.0), and `fenced` is empty."""
 
     cluster_id: str
     brokers: Mapping[int, Broker]
     fenced: tuple[int, ...] = ()
+    lists_fenced: bool = False
 
 
 @dataclass(frozen=True, slots=True)

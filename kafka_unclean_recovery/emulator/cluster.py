@@ -116,6 +116,11 @@ class Cluster:
     def unfence(self, broker: int) -> None:
         self._call(self._running_core.unfence(broker))
 
+    def unregister_broker(self, broker: int) -> None:
+        """Unregister a broker that is down, as one that is lost for good: the controller refuses
+        every list of replicas that names it, until it starts again."""
+        self._call(self._running_core.unregister_broker(broker))
+
     def flush(self, broker: int) -> None:
         """Sync the broker's records and checkpoint its offsets."""
         self._call(self._running_core.flush(broker))

@@ -166,6 +166,9 @@ class Core:
             raise ValueError(f"broker {id_} can't be unfenced: it reaches no controller")
         self.emulation.unfence(broker)
 
+    async def unregister_broker(self, id_: int) -> None:
+        self.emulation.unregister(self.emulation.broker_that_is(Process.DEAD, id_))
+
     async def flush(self, id_: int) -> None:
         self.broker(id_).flush()
         self.broker(id_).checkpoint()

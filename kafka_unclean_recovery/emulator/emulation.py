@@ -265,6 +265,15 @@ class Emulation:
         self.fetched[broker] = self.now - silent, end_offset
         self.happen(ev.SessionExpired(broker))
 
+    def unregister(self, broker: Broker) -> None:
+        """Take a broker that is down out of the registrations. Raises ValueError when it is not
+        among them."""
+        self._heard.pop(broker.id, None)
+        self.fetched.pop(broker.id, None)
+        response = self.happen(ev.UnregisterBroker(broker.id))
+        if getattr(response, "error", ev.Errors.NONE) is not ev.Errors.NONE:
+            raise ValueError(f"broker {broker.id} is not registered")
+
     # The methods from here are about time.
 
     def tick(self, now: float) -> None:

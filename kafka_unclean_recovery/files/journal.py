@@ -17,6 +17,9 @@ A line is {"v": 1, "at": ISO 8601 UTC, "at_ms": ms since the Unix epoch, "event"
     wave      number (from 1), of, partitions: how many; with --canary or --wave-size
     surprise  reason why no further wave is begun
     reorder   partitions: [{topic, topic_id, partition, original, written, designated_leader}]
+    reduce    partitions: [{topic, topic_id, partition, original, written, unregistered}], whose
+              orders the controllers refused for the unregistered brokers in them: the others alone
+              are written, and nothing puts the original set back
     elect     partitions: [{topic, partition, designated_leader}], method: "designated" when
               not by reorder
     salvage   directory; partitions: [{topic, partition, broker, start_offset, end_offset, saved,

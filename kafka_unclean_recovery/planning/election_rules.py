@@ -28,6 +28,11 @@ _BY_ITSELF = "came back by itself: its leader was in the ISR or ELR"
 _BY_LAST_KNOWN = "came back by itself: the controller elected the last known leader"
 
 
+def registered(state: PartitionState, order: Sequence[int]) -> tuple[int, ...]:
+    """Return the order without the replicas of unregistered brokers."""
+    return tuple(broker for broker in order if broker not in state.unregistered_replicas)
+
+
 def designated_choice(_: PartitionState, order: Sequence[int]) -> int:
     """Return the replica that a designated election makes leader: the named one (KIP-1275)."""
     return order[0]
@@ -70,6 +75,7 @@ def refuse_or_settle(
         return Outcome(OutcomeKind.NO_CANDIDATE, "no live replica whose log could be read")
     if now is None:
         return _refused("it no longer exists")
+    now = replace(now, unregistered_replicas=before.unregistered_replicas)
     if now.topic_id != before.topic_id:
         return _refused("its topic was deleted and created again")
     if not now.offline:
@@ -78,7 +84,7 @@ def refuse_or_settle(
         return _refused(
             f"its leader epoch moved from {before.leader_epoch} to {now.leader_epoch}; plan again"
         )
-    if set(now.replicas) != set(before.replicas):
+    if set(now.replicas) not in (set(before.replicas), set(registered(before, before.replicas))):
         return _refused(
             f"its replica set changed from {list(before.replicas)} to {list(now.replicas)}"
         )

@@ -352,6 +352,22 @@ def _unproven_replicas(
             )
 
 
+def _unregistered_replicas(
+    state: PartitionState, _: Sequence[ReplicaLog], __: Sequence[Candidate]
+) -> Iterator[Finding]:
+    gone = state.unregistered_replicas
+    left = sorted(set(state.replicas) - set(gone))
+    if gone and left:
+        yield Finding(
+            "replica_unregistered",
+            Severity.NOTICE,
+            f"{_brokers(gone)} is not listed as registered: where the controllers refuse a list"
+            f" that names it, the election takes its replica out of the set for good, and"
+            f" {_brokers(left)} {'remain' if len(left) > 1 else 'remains'}. Add a replica"
+            " afterwards (kafka-reassign-partitions)",
+        )
+
+
 def _unranked_replicas(
     _: PartitionState, logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]
 ) -> Iterator[Finding]:
@@ -430,6 +446,7 @@ RULES: tuple[Rule, ...] = (
     _eligible_replica_back,
     _silent_replicas,
     _unproven_replicas,
+    _unregistered_replicas,
     _unranked_replicas,
     _records_below_log_start,
     _only_candidate_is_empty,

@@ -34,7 +34,12 @@ from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Cluster, PartitionState, TopicPartition
 from kafka_unclean_recovery.planning.dead_leaders import dead_leaders_text, led_by_the_dead
 from kafka_unclean_recovery.recovery.hidden_topics import some_topics
-from kafka_unclean_recovery.survey.liveness import Heard, doubts, in_sync_beside_a_leader
+from kafka_unclean_recovery.survey.liveness import (
+    Heard,
+    doubts,
+    in_sync_beside_a_leader,
+    with_unregistered,
+)
 from kafka_unclean_recovery.wording import and_more
 
 # A working controller quorum answers within this time, a controller failover included.
@@ -132,6 +137,7 @@ class Views:
         self._next_look = Deadline.after(_LOOK_AGAIN_SECONDS)
         states, missing = _select(wanted.partitions, topics, reassignments)
         doubts = self._doubts(cluster, topics, states)
+        states = {tp: with_unregistered(state, cluster, doubts) for tp, state in states.items()}
         if hidden := await self._hidden_leaders(states, doubts):
             states = {tp: state for tp, state in states.items() if tp not in hidden}
             missing |= {tp: _HIDDEN for tp in hidden if wanted.partitions is not None}

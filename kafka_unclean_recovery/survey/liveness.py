@@ -9,7 +9,7 @@ not listed is dead only where nothing else tells that it lives.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from kafka_unclean_recovery.cluster.reading import Controllers
@@ -114,3 +114,16 @@ def doubts(brokers: Iterable[int], heard: Heard) -> dict[int, str]:
         for broker, each in found.items()
         if each.life is not Life.DEAD and each is not _LISTED
     }
+
+
+def with_unregistered(
+    state: PartitionState, cluster: Cluster, doubts: Mapping[int, str]
+) -> PartitionState:
+    """Return the partition with its replicas on brokers that are neither listed, fenced or not, nor
+    heard of. A dead broker without the listener that is asked looks the same: the controllers know
+    the difference, when they are given a list that names it."""
+    if not (state.offline and cluster.lists_fenced):
+        return state
+    known = {*cluster.brokers, *cluster.fenced, *doubts}
+    unlisted = tuple(broker for broker in state.replicas if broker not in known)
+    return replace(state, unregistered_replicas=unlisted) if unlisted else state

@@ -17,13 +17,15 @@ from typing import Any
 
 from kafka_unclean_recovery.cluster.requests.controller_requests import (
     UNCLEAN,
+    Answer,
     elect_leaders,
     left_out,
 )
+from kafka_unclean_recovery.cluster.wire.error_codes import INVALID_REPLICA_ASSIGNMENT
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.files.journal_lines import JournalError, Reordered
 from kafka_unclean_recovery.model import Outcome, OutcomeKind, PartitionPlan, TopicPartition
-from kafka_unclean_recovery.planning.election_rules import controller_choice
+from kafka_unclean_recovery.planning.election_rules import controller_choice, registered
 from kafka_unclean_recovery.transport import Elections
 from kafka_unclean_recovery.transport.electing import (
     LOST,
@@ -61,6 +63,10 @@ election."""
 _LATE = "the controller took so long that what had been seen before is too old to elect by"
 
 
+Reduced = dict[TopicPartition, tuple[int, ...]]
+"""By partition, the replicas that remain where those of unregistered brokers were left out."""
+
+
 class ReorderElector:
     """An Elector (the protocol in transport/__init__.py), and a Mechanism (electing.py)."""
 
@@ -74,6 +80,7 @@ class ReorderElector:
         self._left_alone: Complaints = {}
         self._gone: set[TopicPartition] = set()
         self._refused: set[TopicPartition] = set()
+        self._reduced: Reduced = {}
         self._not_put_back: Complaints = {}
         self._not_written: Said | None = None
         self._unseen: str | None = None
@@ -109,7 +116,8 @@ class ReorderElector:
         except (*LOST, JournalError) as error:
             said = dict.fromkeys(elections, str(error))
         self._close_refused(elections, said)
-        steps = [s for s in _steps(elections) if s.topic_partition not in self._refused]
+        over = {*self._refused, *self._reduced}
+        steps = [s for s in _steps(elections) if s.topic_partition not in over]
         back = await self._order.put_back(steps)
         self._not_put_back |= back.failed
         self._left_alone |= back.left_alone
@@ -123,7 +131,7 @@ class ReorderElector:
     def _close_refused(self, elections: Carried, said: Said) -> None:
         """An order that was never written, because it was refused or kept back, is not to be put
         back."""
-        announced = {tp for tp, election in elections.items() if election.needs_order}
+        announced = {tp for tp, e in elections.items() if e.needs_order and tp not in self._reduced}
         refused = {tp: said.get(tp, "") for tp in announced - self._order.maybe_written}
         self._refused |= refused.keys()
         self._order.note_refused(refused)
@@ -157,9 +165,29 @@ class ReorderElector:
         gate = self._means.pass_gate
         refused = errors(await self._order.write(orders, needs_note=True, gate=gate))
         raise_if_unsure(self._means.controller, refused.values())
-        written = {tp: e for tp, e in pending.items() if tp in orders and tp not in refused}
-        changed = await self._order.see(_steps(written))
+        named = {
+            tp: pending[tp] for tp, a in refused.items() if _names_unregistered(pending[tp], a)
+        }
+        if named:
+            refused = {tp: a for tp, a in refused.items() if tp not in named}
+            refused |= await self._write_registered(named)
+        steps = [s for s in _steps(pending) if s.topic_partition not in refused]
+        changed = await self._order.see([_reduced_step(s, self._reduced) for s in steps])
         return {tp: sentence(answer) for tp, answer in refused.items()} | changed
+
+    async def _write_registered(self, elections: Carried) -> dict[TopicPartition, Answer]:
+        """Write the registered replicas alone, and return the answers that are errors. What leaves
+        a set here does not come back, for no list that names it is taken."""
+        orders = {tp: registered(e.plan.state, e.plan.order) for tp, e in elections.items()}
+        rows = [_reduce_line(e, orders[tp]) for tp, e in elections.items()]
+        self._order.note_refused({tp: _reduced_text(e) for tp, e in elections.items()})
+        await asyncio.to_thread(self._means.journal.write, "reduce", partitions=rows)
+        gate = self._means.pass_gate
+        answers = await self._order.write(orders, needs_note=True, fewer=True, gate=gate)
+        refused = errors(answers)
+        self._reduced |= {tp: order for tp, order in orders.items() if tp not in refused}
+        raise_if_unsure(self._means.controller, refused.values())
+        return refused
 
     async def _elect(self, wanted: Sequence[TopicPartition]) -> Said:
         """Elect, and return why partitions have no leader of this election."""
@@ -186,7 +214,7 @@ class ReorderElector:
         seen = await read_back(self._means.reader, carried, said)
         # A partition that a request given up may still change is not done, whatever the metadata
         # shows now.
-        over = {*self._left, *self._left_alone, *self._gone, *self._refused}
+        over = {*self._left, *self._left_alone, *self._gone, *self._refused, *self._reduced}
         pending = {s.topic_partition: s for s in _steps(carried) if s.topic_partition not in over}
         not_back = self._left | self._left_alone
         not_back |= await self._order.release(pending, seen, self._not_put_back)
@@ -195,6 +223,7 @@ class ReorderElector:
         outcomes = {
             tp: _with_order(judged(tp, e, *judging), not_back.get(tp)) for tp, e in carried.items()
         }
+        outcomes |= {tp: _with_reduced(outcomes[tp], carried[tp], self._reduced) for tp in carried}
         lines = [outcome_line(*row) for row in outcomes.items()]
         self._means.journal.note("outcome", partitions=lines)
         return Elections(outcomes, dict(seen.states))
@@ -209,12 +238,49 @@ def _with_order(outcome: Outcome, not_back: str | None) -> Outcome:
     return replace(outcome, kind=OutcomeKind.FAILED, reason=reason)
 
 
+def _with_reduced(outcome: Outcome, election: Election, reduced: Reduced) -> Outcome:
+    """Return the outcome, with what became of the replica set where it was reduced."""
+    order = reduced.get(election.before.topic_partition)
+    if order is None:
+        return outcome
+    text = f"{_reduced_text(election)}; its replicas are {list(order)} from now on"
+    return replace(outcome, reason="; ".join(filter(None, [outcome.reason, text])))
+
+
+def _reduced_text(election: Election) -> str:
+    gone = election.plan.state.unregistered_replicas
+    which = f"broker{'s' if len(gone) > 1 else ''} {', '.join(map(str, gone))}"
+    is_not = "are not registered and have" if len(gone) > 1 else "is not registered and has"
+    return f"{which} {is_not} left the set {list(election.before.replicas)} for good"
+
+
+def _names_unregistered(election: Election, answer: Answer) -> bool:
+    unregistered = bool(election.plan.state.unregistered_replicas)
+    return unregistered and answer.error == INVALID_REPLICA_ASSIGNMENT
+
+
+def _reduced_step(step: Reordered, reduced: Reduced) -> Reordered:
+    return replace(step, written=reduced.get(step.topic_partition, step.written))
+
+
 def _steps(elections: Carried) -> list[Reordered]:
     return [
         Reordered(tp, e.before.topic_id, e.before.replicas, e.plan.order, at_ms=0)
         for tp, e in elections.items()
         if e.needs_order
     ]
+
+
+def _reduce_line(election: Election, order: Sequence[int]) -> dict[str, Any]:
+    before = election.before
+    return {
+        "topic": before.topic,
+        "topic_id": before.topic_id,
+        "partition": before.partition,
+        "original": before.replicas,
+        "written": order,
+        "unregistered": election.plan.state.unregistered_replicas,
+    }
 
 
 def _reorder_line(election: Election) -> dict[str, Any]:

@@ -296,7 +296,12 @@ class ReplicaOrder:
 
 def _shows(step: Reordered, seen: Described) -> bool:
     state = seen.states.get(step.topic_partition)
-    return state is not None and state.replicas == step.written
+    if state is None:
+        return False
+    # Replicas that are about to leave the set stand behind the others.
+    leaving = len(step.original) - len(step.written)
+    shown = state.replicas[: len(step.written)] if leaving else state.replicas
+    return shown == step.written
 
 
 def _changed(step: Reordered, seen: Described) -> str | None:

@@ -316,6 +316,7 @@ lose-disk 3
 wipe 3 index=0
 start 3
 power-off 4
+unregister-broker 4
 drop-link 1 2
 delay-link 2 3 ms=5
 drop-link 3 clients how=reset
@@ -345,6 +346,7 @@ def test_every_command_does_something_to_a_cluster() -> None:
             "intercept Fetch times=3: Fail(error=6)",
         )
         assert cluster.status().brokers[3].process == "dead"
+        assert cluster.look(lambda e: sorted(e.state.brokers)) == [1, 2, 3]
         topics = cluster.look(lambda e: {t.name: dict(t.configs) for t in e.state.topics.values()})
         assert topics == {"orders": {"min.insync.replicas": "1"}, "other": {}}
         assert cluster.look(lambda e: e.state.cluster_configs) == {"min.insync.replicas": "2"}

@@ -38,6 +38,8 @@ DESCRIBE = 8
 _OPERATIONS_UNKNOWN = -(2**31)
 
 _BROKERS = 1
+# From this version of DescribeCluster on fenced brokers are listed (KIP-1073).
+_LISTS_FENCED = 2
 # A page has the size of Kafka's default and maximum (max.request.partition.size.limit).
 _PAGE = 2000
 _DETAIL_LIMIT = 200
@@ -134,6 +136,7 @@ async def describe_cluster(
         answer["cluster_id"],
         {b.id: b for b in brokers if not b.fenced},
         tuple(sorted(b.id for b in brokers if b.fenced)),
+        (connection.version_for(DESCRIBE_CLUSTER) or 0) >= _LISTS_FENCED,
     )
     return cluster, operations(answer["cluster_authorized_operations"])
 

@@ -8,7 +8,11 @@ from kafka.protocol.admin.topics import AlterPartitionReassignmentsRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.controller import events as ev
-from kafka_unclean_recovery.emulator.error_codes import INVALID_REPLICATION_FACTOR, NONE
+from kafka_unclean_recovery.emulator.error_codes import (
+    INVALID_REPLICA_ASSIGNMENT,
+    INVALID_REPLICATION_FACTOR,
+    NONE,
+)
 
 
 async def answer(context: Context, request: Any) -> Fields:
@@ -19,8 +23,7 @@ async def answer(context: Context, request: Any) -> Fields:
             "partitions": [
                 {
                     "partition_index": wanted.partition_index,
-                    "error_code": _reassign(context, topic.name, wanted, allowed),
-                    "error_message": None,
+                    **_answer_of(_reassign(context, topic.name, wanted, allowed), context, wanted),
                 }
                 for wanted in topic.partitions
             ],
@@ -28,6 +31,19 @@ async def answer(context: Context, request: Any) -> Fields:
         for topic in request.topics
     ]
     return {"error_message": None, "responses": responses}
+
+
+def _answer_of(error: int, context: Context, wanted: Any) -> Fields:
+    """Return the error with Kafka's message, which names a broker that is not registered."""
+    known = context.emulation.state.brokers
+    strange = [broker for broker in wanted.replicas or () if broker not in known]
+    message = None
+    if error == INVALID_REPLICA_ASSIGNMENT and strange:
+        message = (
+            f"The manual partition assignment includes broker {strange[0]}, but no such broker is"
+            " registered."
+        )
+    return {"error_code": error, "error_message": message}
 
 
 def _reassign(context: Context, name: str, wanted: Any, other_factor_allowed: bool) -> int:

@@ -93,6 +93,7 @@ FORMS: Mapping[str, Form] = {
     "start": _BROKERS,
     "pause": _PROCESSES,
     "resume": _PROCESSES,
+    "unregister-broker": _BROKERS,
     "fence": _BROKERS,
     "unfence": _BROKERS,
     # These commands are about disks.

@@ -242,6 +242,7 @@ _DO: Mapping[str, Callable[[Cluster, Values], str | None]] = {
     "start": _each(Cluster.start, Process.DEAD),
     "pause": _processes(Cluster.pause, Cluster.pause_controller, Process.RUNNING),
     "resume": _processes(Cluster.resume, Cluster.resume_controller, Process.PAUSED),
+    "unregister-broker": _each(Cluster.unregister_broker, Process.DEAD),
     "fence": _each(Cluster.fence),
     "unfence": _each(Cluster.unfence, Process.RUNNING),
     "flush": _each(Cluster.flush),

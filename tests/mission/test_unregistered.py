@@ -1,0 +1,137 @@
+"""A broker that is lost for good was unregistered, and replica sets still name it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_unclean_recovery.emulator import Cluster, Options, Settings
+from kafka_unclean_recovery.emulator.control.commands import parse_line
+from kafka_unclean_recovery.emulator.control.executing import execute
+from kafka_unclean_recovery.emulator.listener.intercepts import Fail, Where
+from kafka_unclean_recovery.files.journal_lines import half_done, parse
+from tests.cli.in_process import RECOVERY, invoke
+
+TOPIC = "orders"
+DEAD, WORSE, BETTER = 1, 4, 3
+ORDER = (DEAD, WORSE, BETTER)
+REORDER = "AlterPartitionReassignments"
+
+
+@pytest.fixture(autouse=True)
+def _state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+@pytest.fixture(params=["4.4.0", "4.3.1"])
+def outage(request: pytest.FixtureRequest) -> Iterator[Cluster]:
+    """Broker 1 led last and is dead; 3 holds more than 4."""
+    settings = Settings(session_timeout=600.0)
+    with Cluster(Options(brokers=4, release=request.param, settings=settings)) as cluster:
+        configs = {"min.insync.replicas": "1"}
+        cluster.create_topic(TOPIC, assignment=[ORDER], configs=configs)
+        for victim in (WORSE, BETTER, DEAD):
+            cluster.produce(TOPIC, 0, 10)
+            cluster.kill(victim)
+            cluster.fence(victim)
+        cluster.start(BETTER)
+        cluster.start(WORSE)
+        yield cluster
+
+
+@dataclass(frozen=True)
+class Told:
+    code: int
+    row: dict[str, Any]
+    stderr: str
+
+
+def _recover(cluster: Cluster, *flags: str) -> Told:
+    servers = ",".join(cluster.bootstrap_servers.split(",")[1:])
+    how = flags or ("--automated-recovery", "--yes")
+    found = ("--all-offline-partitions", "--format", "json")
+    done = invoke(RECOVERY, "--bootstrap-server", servers, *found, *how)
+    (row,) = json.loads(done.stdout)["partitions"]
+    return Told(done.code, row, done.stderr)
+
+
+def _unregister(cluster: Cluster) -> None:
+    command = parse_line(f"unregister-broker {DEAD}")
+    assert command is not None
+    execute(cluster, command)
+
+
+def _events(tmp_path: Path) -> list[str]:
+    (journal,) = (tmp_path / "state").rglob("*.jsonl")
+    lines = parse(journal.read_text(), str(journal))
+    assert not half_done(lines)
+    return [line["event"] for line in lines]
+
+
+def test_the_registered_replicas_alone_are_written_and_the_better_one_is_elected(
+    outage: Cluster, tmp_path: Path
+) -> None:
+    _unregister(outage)
+    told = _recover(outage)
+    assert (told.code, told.row["outcome"]) == (0, "elected"), told
+    now = outage.look(lambda e: e.state.partition(e.partition_key(TOPIC, 0)))
+    assert (now.leader, now.replicas, now.reassigning) == (BETTER, (BETTER, WORSE), False)
+    assert "broker 1 is not registered and has left the set [1, 4, 3]" in told.row["reason"]
+    assert "its replicas are [3, 4] from now on" in told.row["reason"]
+    assert "reduce" in _events(tmp_path)
+
+
+def test_what_the_election_gives_up_is_in_the_plan_that_is_consented_to(outage: Cluster) -> None:
+    assert "replica_unregistered" not in _codes(_recover(outage, "--show-replica-info"))
+    _unregister(outage)
+    told = _recover(outage, "--show-replica-info")
+    assert "replica_unregistered" in _codes(told)
+    (message,) = (f["message"] for f in told.row["findings"] if f["code"] == "replica_unregistered")
+    assert "takes its replica out of the set for good, and brokers 3, 4 remain" in message
+
+
+def _codes(told: Told) -> set[str]:
+    return {finding["code"] for finding in told.row["findings"]}
+
+
+def test_a_dead_broker_without_our_listener_keeps_its_replica(
+    outage: Cluster, tmp_path: Path
+) -> None:
+    """It is not listed either, and the controllers know it."""
+    outage.unlist(DEAD)
+    told = _recover(outage)
+    assert (told.code, told.row["outcome"]) == (0, "elected"), told
+    assert outage.partition(TOPIC, 0).replicas == ORDER
+    assert "reduce" not in _events(tmp_path)
+
+
+def test_a_run_that_dies_before_the_election_leaves_what_the_next_one_finishes(
+    outage: Cluster,
+) -> None:
+    _unregister(outage)
+    refused = outage.intercept("ElectLeaders", Fail(31), times=9)
+    assert _recover(outage).row["outcome"] == "failed"
+    assert outage.partition(TOPIC, 0).leader == -1
+    refused.cancel()
+    told = _recover(outage)
+    assert (told.code, told.row["outcome"]) == (0, "elected"), told
+    now = outage.look(lambda e: e.state.partition(e.partition_key(TOPIC, 0)))
+    assert (now.leader, now.replicas, now.reassigning) == (BETTER, (BETTER, WORSE), False)
+
+
+def test_an_order_that_is_refused_is_not_put_back_and_stops_no_later_run(
+    outage: Cluster, tmp_path: Path
+) -> None:
+    asked = outage.intercept(REORDER, Fail(39, Where.ENTRIES), times=99)
+    told = _recover(outage)
+    assert (told.code, told.row["outcome"]) == (1, "failed")
+    assert "INVALID_REPLICATION_ASSIGNMENT" in told.row["reason"]
+    assert _events(tmp_path).count("reorder") == 1
+    asked.cancel()
+    assert _recover(outage).row["outcome"] == "elected"
+    assert outage.partition(TOPIC, 0).replicas == ORDER
