@@ -47,6 +47,7 @@ def care_entry(row: PartitionCare) -> PartitionCareJson:
         groups=tuple(map(_group, row.groups)),
         returning=tuple(to_model(each, ReturningJson) for each in row.returning),
         producers=None if producers is None else to_model(producers, tuple[ProducerJson, ...]),
+        reassigning=state.reassigning,
         problems=row.problems,
     )
 

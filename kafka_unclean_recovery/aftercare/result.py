@@ -51,7 +51,8 @@ class PartitionCare:
 
     @property
     def over(self) -> bool:
-        left = self.state.offline or self.out_of_sync or self.hanging or self.groups
+        state = self.state
+        left = state.offline or state.reassigning or self.out_of_sync or self.hanging or self.groups
         return not left and not self.problems
 
 

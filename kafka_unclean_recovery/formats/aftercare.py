@@ -95,6 +95,7 @@ class PartitionCareJson(Entry, frozen=True, kw_only=True):
 
     leader: null: none.
     out_of_sync: Replicas that are not back in the ISR.
+    reassigning: A reassignment is in progress, so that the replicas may not be the ones to stay.
     log_end_offset: The leader's, exclusive.
     transactions: Those without their end in the leader's log; without a leader those of each live
         replica, which hang once that is elected.
@@ -121,6 +122,7 @@ class PartitionCareJson(Entry, frozen=True, kw_only=True):
     groups: tuple[GroupJson, ...]
     returning: tuple[ReturningJson, ...] = ()
     producers: tuple[ProducerJson, ...] | None = ()
+    reassigning: bool = False
     problems: tuple[str, ...]
 
 

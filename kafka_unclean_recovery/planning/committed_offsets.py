@@ -2,7 +2,7 @@
 
 A committed offset beyond the log end shows such a group at once. Once writers have filled the gap,
 only the leader epoch of the commit shows it: in the leader's log that epoch ends before the commit
-(KIP-320). A commit without an epoch tells nothing then.
+(KIP-320). A commit without an epoch tells nothing then, unless somebody knows where the log ended.
 """
 
 from __future__ import annotations

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from kafka_unclean_recovery.files.json_text import JsonObject
 from kafka_unclean_recovery.model import (
     NO_LEADER,
+    GroupBeyond,
     Loss,
     Outcome,
     OutcomeKind,
@@ -134,6 +135,19 @@ def lossless(elections: Iterable[Election]) -> frozenset[TopicPartition]:
     begun = [each for each in elections if each.begun_at_ms is not None]
     losing = {each.topic_partition for each in begun if each.loss != Loss(0, 0)}
     return frozenset(each.topic_partition for each in begun) - losing
+
+
+def groups_given_up(
+    elections: Iterable[Election],
+) -> Mapping[TopicPartition, tuple[GroupBeyond, ...]]:
+    """Return the groups that had read more than the log held that was elected, or may have been."""
+    found: dict[TopicPartition, tuple[GroupBeyond, ...]] = {}
+    for each in elections:
+        if each.begun_at_ms is not None:
+            leader = each.designated_leader if each.in_doubt else each.elected_leader
+            groups = groups_under(each.plan, leader)
+            found[each.topic_partition] = found.get(each.topic_partition, ()) + groups
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ transactions."""
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -13,7 +13,8 @@ from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.aftercare.comparing import with_returning
 from kafka_unclean_recovery.aftercare.ending import Ended, end_transactions
 from kafka_unclean_recovery.aftercare.journal_line import note_aftercare
-from kafka_unclean_recovery.aftercare.looking import Asked, look
+from kafka_unclean_recovery.aftercare.looking import look
+from kafka_unclean_recovery.aftercare.partitions_now import Asked
 from kafka_unclean_recovery.aftercare.producers import producers_advice
 from kafka_unclean_recovery.aftercare.report import render_json
 from kafka_unclean_recovery.aftercare.result import Aftercare, aftercare_metrics
@@ -42,7 +43,7 @@ from kafka_unclean_recovery.files.state_directory import new_path
 from kafka_unclean_recovery.model import Broker, GroupBeyond, ReplicaInfo, TopicPartition
 from kafka_unclean_recovery.planning.merged_scans import check_cluster
 from kafka_unclean_recovery.post_mortem.reading import read_post_mortem
-from kafka_unclean_recovery.post_mortem.story import lossless
+from kafka_unclean_recovery.post_mortem.story import Election, groups_given_up, lossless
 from kafka_unclean_recovery.shutdown import Interrupted
 from kafka_unclean_recovery.transport.choosing import ChosenSource
 from kafka_unclean_recovery.wording import count_text
@@ -102,9 +103,11 @@ def _chosen(console: Console, options: Options) -> Chosen:
     named = bool(_selection(options))
     chosen = Chosen(Asked(selected.includes, selected.partitions, may_lack=lambda _: named))
     if options.journal is not None:
-        cluster_id, partitions, intact = _read_journal(options.journal)
-        may_lack = (partitions - intact).__contains__
-        chosen = Chosen(Asked(selected.includes, partitions, partitions, may_lack), cluster_id)
+        cluster_id, partitions, elections = _read_journal(options.journal)
+        may_lack = (partitions - lossless(elections)).__contains__
+        given_up = groups_given_up(elections)
+        asked = Asked(selected.includes, partitions, partitions, may_lack, given_up)
+        chosen = Chosen(asked, cluster_id)
     sources = Sources(options.replica_info_file or (), options.log_dirs or ())
     if not sources.any:
         return chosen
@@ -114,9 +117,9 @@ def _chosen(console: Console, options: Options) -> Chosen:
 
 def _read_journal(
     path: Path,
-) -> tuple[str, frozenset[TopicPartition], frozenset[TopicPartition]]:
-    """Return (the journal's cluster, the partitions it elected, those of them that certainly lost
-    nothing). Raises Exit(2)."""
+) -> tuple[str, frozenset[TopicPartition], Sequence[Election]]:
+    """Return (the journal's cluster, the partitions it elected, what it tells of their elections).
+    Raises Exit(2)."""
     text = read_input(path, "--journal")
     try:
         # The run never acted on an incomplete last line.
@@ -131,14 +134,14 @@ def _read_journal(
         ) from None
     if len(clusters) != 1 or not partitions:
         raise usage(f"--journal {path}: it tells of no election; name another, or leave it out")
-    return clusters.pop(), partitions, _lossless(text, path)
+    return clusters.pop(), partitions, _elections(text, path)
 
 
-def _lossless(text: str, path: Path) -> frozenset[TopicPartition]:
+def _elections(text: str, path: Path) -> Sequence[Election]:
     try:
-        return lossless(read_post_mortem(text, str(path)).elections)
+        return read_post_mortem(text, str(path)).elections
     except InputError:
-        return frozenset()  # The journal does not say what was lost.
+        return ()  # The journal does not say what was lost.
 
 
 async def _care(session: Session, options: Options, chosen: Chosen) -> int:
@@ -303,6 +306,12 @@ def _advice(options: Options, found: Aftercare) -> Iterator[str]:
         yield (
             "transactions of partitions without a leader hang once their replica leads: elect it,"
             " then end them"
+        )
+    moving = [row.topic_partition for row in found.partitions if row.state.reassigning]
+    if moving:
+        yield (
+            f"{count_text(len(moving), 'partition')}, the first {moving[0]}, is being reassigned:"
+            " it is over once that has ended, or was cancelled"
         )
     if any(found.endable()):
         if options.journal is None:
