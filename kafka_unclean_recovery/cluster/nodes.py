@@ -19,7 +19,11 @@ from typing import Generic, TypeVar
 
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.identity import prove
-from kafka_unclean_recovery.cluster.requests.describe import RequestFailed, describe_cluster
+from kafka_unclean_recovery.cluster.requests.describe import (
+    RequestFailed,
+    describe_cluster,
+    zookeeper_controller,
+)
 from kafka_unclean_recovery.cluster.wire.bootstrap import connect_any
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.dial import address_text, bounded
@@ -234,8 +238,39 @@ class Nodes:
         Raises NoBrokerReachable.
         """
         async with self._one_at_a_time(self._finding, deadline):
-            self._controller = await self._usable(self._controller, self.addresses(), deadline)
+            found = await self._usable(self._controller, self.addresses(), deadline)
+            self._controller = await self._leading_to_controller(found, deadline)
             return self._controller
+
+    async def controller_address(
+        self, connection: Connection, deadline: Deadline
+    ) -> Address | None:
+        """Return the address of the broker that is the controller where the cluster runs on
+        ZooKeeper, whose other brokers answer NOT_CONTROLLER. None with KRaft. Raises
+        ConnectionFailed."""
+        controller = await zookeeper_controller(connection, deadline)
+        if controller is None:
+            return None
+        broker = self._brokers.get(controller)
+        if broker is None:
+            sentence = (
+                "the cluster runs on ZooKeeper, and no live broker is its controller, as it is told"
+                " here"
+            )
+            raise ConnectionFailed(FailureKind.NO_CONTROLLER, connection.address, sentence)
+        return broker.host, broker.port
+
+    async def _leading_to_controller(self, found: Connection, deadline: Deadline) -> Connection:
+        """Return the connection, or one to the broker that must be asked instead. Raises
+        NoBrokerReachable."""
+        try:
+            address = await self.controller_address(found, deadline)
+        except ConnectionFailed as error:
+            raise NoBrokerReachable([error]) from None
+        if address is None or address_text(*address) == found.address:
+            return found
+        self._replaced.append(found)
+        return await self._usable(None, [address], deadline)
 
     @asynccontextmanager
     async def _one_at_a_time(self, lock: asyncio.Lock, deadline: Deadline) -> AsyncIterator[None]:
@@ -279,7 +314,7 @@ class Nodes:
             return await way(self.controller(deadline))
 
         async def through(address: Address) -> _Way[T]:
-            return await way(self._usable(None, [address], deadline))
+            return await way(self._through(address, deadline))
 
         attempts: list[Attempt[_Way[T]]] = [at_hand]
         attempts += [partial(through, address) for address in self._other_ways()]
@@ -291,6 +326,10 @@ class Nodes:
                 self.forsake(connection)
         self._controller = found.connection
         return found.answer
+
+    async def _through(self, address: Address, deadline: Deadline) -> Connection:
+        found = await self._usable(None, [address], deadline)
+        return await self._leading_to_controller(found, deadline)
 
     def _other_ways(self) -> list[Address]:
         at_hand = self._controller.address if self._controller else None

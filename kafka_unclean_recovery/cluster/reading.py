@@ -203,7 +203,7 @@ class Reader:
         async def read(connection: Connection, deadline: Deadline) -> Described:
             found, reassignments = await asyncio.gather(
                 describe_partitions(connection, wanted, deadline),
-                list_reassignments(connection, deadline),
+                self._reassignments_by(connection, deadline),
             )
             states = {tp: with_reassignment(s, reassignments) for tp, s in found.states.items()}
             return replace(found, states=states)
@@ -248,9 +248,19 @@ class Reader:
 
     @asynccontextmanager
     async def _apart(self, connection: Connection, deadline: Deadline) -> AsyncIterator[Connection]:
-        ((host, port),) = parse_bootstrap(connection.address)
+        address = await self._nodes.controller_address(connection, deadline)
+        ((host, port),) = [address] if address else parse_bootstrap(connection.address)
         async with await Connection.open(host, port, self._nodes.config, deadline) as own:
             yield own
+
+    async def _reassignments_by(
+        self, connection: Connection, deadline: Deadline
+    ) -> Mapping[TopicPartition, Reassignment]:
+        address = await self._nodes.controller_address(connection, deadline)
+        if address is None:
+            return await list_reassignments(connection, deadline)
+        async with await Connection.open(*address, self._nodes.config, deadline) as own:
+            return await list_reassignments(own, deadline)
 
     async def quorum(self, seconds: float) -> Quorum | None:
         """Return the quorum when its controllers can commit; see led_quorum. Raises

@@ -14,6 +14,7 @@ from typing import Any
 from kafka_unclean_recovery.cluster.wire.api import Message
 from kafka_unclean_recovery.cluster.wire.cluster_apis import (
     DESCRIBE_CLUSTER,
+    DESCRIBE_QUORUM,
     DESCRIBE_TOPIC_PARTITIONS,
     METADATA,
 )
@@ -63,6 +64,16 @@ def _last_sentence(detail: str) -> str:
     if len(detail) <= _DETAIL_LIMIT:
         return detail
     return detail.rpartition(")")[2].strip() or detail[-_DETAIL_LIMIT:]
+
+
+async def zookeeper_controller(connection: Connection, deadline: Deadline) -> int | None:
+    """Return the broker that is the controller, -1 for none, of a cluster that runs on ZooKeeper;
+    None with KRaft, where every broker passes requests on to the controller."""
+    if connection.version_for(DESCRIBE_QUORUM) is not None:
+        return None
+    answer = await connection.request(Message(METADATA, {"topics": []}), deadline)
+    controller: int = answer["controller_id"]
+    return controller
 
 
 @dataclass(frozen=True, slots=True)
