@@ -364,6 +364,7 @@ _arguments \
     '(1)--salvage-dir=[Before electing, save the records that live replicas would lose to this new directory]:directory:_files -/' \
     '(1)--allow-loss[Also elect partitions whose records --salvage-dir could not save]' \
     '(1)--resume=[Only finish what the run of this journal left half done]:file:_files' \
+    '(1)*--keep-order=[With --resume  leave the replica order of this partition as it is, and note that in the journal; for an order that can'\''t be put back]:value: ' \
     '(1)--plan-output-file=[Write the plan, with all data that it rests on, to this new file]:file:_files' \
     '(1)*--replica-info-file=[File that scan-log-dirs --output wrote, on this machine or another]:file:_files' \
     '(1)*--log-dirs=[Log directory of a dead broker, which is read now]:directory:_files -/' \

@@ -63,6 +63,7 @@ GROUPS = (
         (
             "--journal",
             "--resume",
+            "--keep-order",
             "--ignore-journal",
             "--format",
             "--metrics-file",

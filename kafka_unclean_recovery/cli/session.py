@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,7 +49,7 @@ from kafka_unclean_recovery.files.state_directory import (
     why_not_to_use,
 )
 from kafka_unclean_recovery.mechanisms import Wishes
-from kafka_unclean_recovery.model import Cluster
+from kafka_unclean_recovery.model import Cluster, TopicPartition
 from kafka_unclean_recovery.planning.waves import Pace
 from kafka_unclean_recovery.recovery.observe import Observer
 from kafka_unclean_recovery.recovery.recover import Publish, Run
@@ -63,6 +63,7 @@ from kafka_unclean_recovery.transport.choosing import (
     method_for,
 )
 from kafka_unclean_recovery.transport.electing import Means
+from kafka_unclean_recovery.transport.order_standing import kept_text
 from kafka_unclean_recovery.transport.replica_order import ReplicaOrder, resume
 from kafka_unclean_recovery.transport.sending import settle
 from kafka_unclean_recovery.transport.wave_elector import WaveElector
@@ -228,9 +229,11 @@ async def journal_of(
     directory = own_state_directory(cluster_id)
     session.stop.leaves_a_journal()
     with _only_run(directory):
-        await _finish_others(session, directory, path, cluster_id, ignored)
+        held = await _finish_others(session, directory, path, cluster_id, ignored)
         with Journal.open(path or new_path(directory)) as journal:
-            await finish(session, journal, cluster_id)
+            found = await finish(session, journal, cluster_id)
+            held |= {s.topic_partition: _held_text(journal.path) for s in found.stuck}
+            journal.held = held
             link = journal.link = None if path is None else _linked(path, directory)
             journal.write("begin", version=__version__, cluster_id=cluster_id, command=command)
             yield journal
@@ -244,7 +247,7 @@ async def journal_of(
 def _incomplete(journal: Journal, failure: str) -> str:
     text = f"{failure}: not all that this run did is in the journal"
     if unfinished(journal.lines):
-        text += f"; make room there if there is none, then run with --resume {journal.path}"
+        text += f"; make room there, then run with --resume {journal.path}"
     return text
 
 
@@ -254,8 +257,9 @@ async def _finish_others(
     path: Path | None,
     cluster_id: str,
     ignored: Sequence[Path],
-) -> None:
-    """Finish what earlier runs left in journals other than the journal of this run. Raises Exit(2)
+) -> dict[TopicPartition, str]:
+    """Finish what earlier runs left in journals other than the journal of this run. Return the
+    partitions whose order can't be put back, and what to do. Raises Exit(2)
     for a journal that can't be read: its run may have left changed replica orders, or requests that
     are still on their way."""
     paths, complaints = unfinished_journals(directory, half_done)
@@ -267,10 +271,20 @@ async def _finish_others(
                 f" --ignore-journal {unreadable}"
             )
         session.console.say(f"{complaint}; ignored, as --ignore-journal says")
+    held: dict[TopicPartition, str] = {}
     for left in paths:
         if not _same(left, path):
             with Journal.open(left) as journal:
-                await finish(session, journal, cluster_id)
+                found = await finish(session, journal, cluster_id)
+            held |= {step.topic_partition: _held_text(left) for step in found.stuck}
+    return held
+
+
+def _held_text(journal: Path) -> str:
+    return (
+        "an earlier run changed its replica order, which can't be put back: settle it by"
+        f" --resume {journal}, with --keep-order to leave it as it is"
+    )
 
 
 def _same(one: Path, other: Path | None) -> bool:
@@ -317,18 +331,32 @@ def _only_run(directory: Path) -> Iterator[None]:
         yield
 
 
-async def finish(session: Session, journal: Journal, cluster_id: str) -> list[Reordered]:
-    """Put back the replica orders that the journal's run left, and return them. Raises Exit(1) when
-    some stay open."""
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The replica orders that an earlier run left. back: those that are put back; stuck: those that
+    can't be, which hold up their own partitions and nothing else."""
+
+    back: tuple[Reordered, ...] = ()
+    stuck: tuple[Reordered, ...] = ()
+
+
+async def finish(
+    session: Session, journal: Journal, cluster_id: str, keep: Collection[str] = ()
+) -> Finished:
+    """Put back the replica orders that the journal's run left. keep: partitions whose order is to
+    stay as it is. Raises Exit(1) when it is not certain what the controller does."""
     _check_cluster(journal, cluster_id)
     steps = unfinished(journal.lines)
+    if strange := set(keep) - {str(step.topic_partition) for step in steps}:
+        raise usage(f"--keep-order {min(strange)}: {journal.path} has no order to put back there")
     if not half_done(journal.lines):
-        return []
+        return Finished()
     if steps:
         session.console.say(f"{journal.path}: {len(steps)} replica orders are to be put back first")
     await _settle(session, journal)
+    steps = await _kept(session, journal, steps, keep)
     if not steps:
-        return []
+        return Finished()
     order = ReplicaOrder(session.controller, session.reader, journal)
     complaints = await resume(order, steps)
     for sentence in complaints.values():
@@ -336,16 +364,35 @@ async def finish(session: Session, journal: Journal, cluster_id: str) -> list[Re
     still = unfinished(journal.lines)
     if still and journal.failure is not None:
         raise Exit(NOT_ALL, _incomplete(journal, journal.failure))
-    if still:
-        raise Exit(NOT_ALL, f"{journal.path}: {len(still)} replica orders could not be put back")
-    back = [
+    text = f"{journal.path}: {len(still)} replica orders could not be put back"
+    if still and session.controller.haunted:
+        raise Exit(NOT_ALL, text)
+    back = tuple(
         step for step in steps if step.topic_partition not in {*complaints, *order.gone_with_topic}
-    ]
+    )
+    if still:
+        session.console.say(f"{text}; --resume with --keep-order leaves them as they are")
+        return Finished(back, still)
     counts = {"changed by somebody else": len(complaints), "gone": len(order.gone_with_topic)}
     others = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
     how = f"all put back{others and f', but {others}'}" if back else f"none put back: {others}"
     session.console.say(f"{journal.path}: {how}")
-    return back
+    return Finished(back)
+
+
+async def _kept(
+    session: Session, journal: Journal, steps: Sequence[Reordered], keep: Collection[str]
+) -> tuple[Reordered, ...]:
+    """Note the orders that are to stay as they are, and return the others."""
+    kept = [step for step in steps if str(step.topic_partition) in keep]
+    if kept:
+        seen = await session.reader.described(sorted(step.topic_partition for step in kept))
+        sentences = [kept_text(step, seen) for step in kept]
+        rows = [step.topic_partition._asdict() for step in kept]
+        journal.write("restored", partitions=rows, left_alone=sentences)
+        for sentence in sentences:
+            session.console.say(sentence)
+    return tuple(step for step in steps if step not in kept)
 
 
 async def _settle(session: Session, journal: Journal) -> None:

@@ -77,6 +77,7 @@ from kafka_unclean_recovery.files.journal_lines import (
 from kafka_unclean_recovery.files.locking import lock
 from kafka_unclean_recovery.files.private_files import make_private_directory
 from kafka_unclean_recovery.files.sync_directory import sync_directory
+from kafka_unclean_recovery.model import TopicPartition
 
 _AT_ONCE = 500
 # Of each line; after a crash of the machine zeros may stand where one was to come.
@@ -98,7 +99,8 @@ class Journal:
 
     failure: why a line is missing in it, None while none is. A journal that lost one, or that
     somebody removed, is not relied on any more: `write` refuses, so nothing else is begun. link:
-    the entry by which later runs find it, None where it lies among them.
+    the entry by which later runs find it, None where it lies among them. held: partitions that are
+    not to be elected, because an earlier run's order can't be put back there, and what to do.
     """
 
     def __init__(self, path: Path, descriptor: int, lines: list[dict[str, Any]]) -> None:
@@ -106,6 +108,7 @@ class Journal:
         self.lines = lines
         self.failure: str | None = None
         self.link: Path | None = None
+        self.held: Mapping[TopicPartition, str] = {}
         self._descriptor = descriptor
         self._whole = os.fstat(descriptor).st_size
         self._torn = False

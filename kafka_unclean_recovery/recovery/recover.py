@@ -153,6 +153,7 @@ async def recover(run: Run, aim: Aim, power: Power) -> Result:
     seen, rows = _plan(run, aim, seen)
     note_decisions(power.journal, aim.wanted, power.wishes, seen, plans_of(rows))
     elector = await power.elector()
+    rows = settled(rows, _held(power.journal, rows))
     rows = _settle(rows, elector.choose, power.terms)
     rows, unsaved = await _consent(power, seen.cluster, rows)
     electing = run.timed("elect", elector.elect(at(rows, Stage.CONSENTED)))
@@ -233,6 +234,13 @@ def _by_hand(plans: Plans, leaders: Leaders) -> tuple[Plans, Outcomes]:
             chosen[tp] = replace(plan, designated_leader=None)
             refused[tp] = Outcome(OutcomeKind.REFUSED, str(error))
     return chosen, refused
+
+
+def _held(journal: Journal, rows: Rows) -> Outcomes:
+    """Return the refusals of partitions whose replica order an earlier run changed for good."""
+    planned_now = [plan.state.topic_partition for plan in at(rows, Stage.PLANNED)]
+    held = {tp: why for tp, why in journal.held.items() if tp in planned_now}
+    return {tp: Outcome(OutcomeKind.REFUSED, why) for tp, why in held.items()}
 
 
 def _settle(rows: Rows, choose: Choice, terms: Terms) -> Rows:

@@ -48,6 +48,16 @@ def landed(step: Reordered, state: PartitionState) -> bool:
     return state.reassigning and target in (step.written, step.original)
 
 
+def kept_text(step: Reordered, seen: Described) -> str:
+    """Return a sentence on an order that a person leaves as it is."""
+    state = seen.states.get(step.topic_partition)
+    now = "not known" if state is None else list(state.replicas)
+    return (
+        f"{step.topic_partition}: its replica order is left as it is, as --keep-order says: now"
+        f" {now}, before {list(step.original)}"
+    )
+
+
 def foreign_text(step: Reordered, state: PartitionState) -> str:
     """Return a sentence that says why the partition is left alone."""
     if state.reassigning:

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from kafka.protocol.admin.topics import AlterPartitionReassignmentsRequest
 
 from kafka_unclean_recovery.emulator import Cluster, Options, Settings
 from kafka_unclean_recovery.emulator.control.commands import parse_line
 from kafka_unclean_recovery.emulator.control.executing import execute
 from kafka_unclean_recovery.emulator.listener.intercepts import Fail, Where
+from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.files.journal_lines import half_done, parse
+from kafka_unclean_recovery.files.state_directory import link_to, state_directory
 from tests.cli.in_process import RECOVERY, invoke
+from tests.emulator.asking import ask
 
 TOPIC = "orders"
 DEAD, WORSE, BETTER = 1, 4, 3
@@ -135,3 +141,69 @@ def test_an_order_that_is_refused_is_not_put_back_and_stops_no_later_run(
     asked.cancel()
     assert _recover(outage).row["outcome"] == "elected"
     assert outage.partition(TOPIC, 0).replicas == ORDER
+
+
+def _stuck(cluster: Cluster, tmp_path: Path) -> Path:
+    """A run elected, and its order can't be put back, for broker 1 was unregistered meanwhile."""
+    topic = cluster.look(lambda e: str(e.state.topic_ids[TOPIC]))
+    path = tmp_path / "left.jsonl"
+    row = {"topic": TOPIC, "topic_id": topic, "partition": 0}
+    written = (BETTER, WORSE, DEAD)
+    with Journal.open(path) as journal:
+        journal.write("begin", cluster_id=cluster.look(lambda e: e.cluster_id))
+        journal.write("reorder", partitions=[row | {"original": ORDER, "written": written}])
+        journal.note("settled")
+    partition = {"partition_index": 0, "replicas": list(written)}
+    values = {"timeout_ms": 1000, "topics": [{"name": TOPIC, "partitions": [partition]}]}
+    ask(cluster, BETTER, AlterPartitionReassignmentsRequest, 0, values)
+    _unregister(cluster)
+    found = state_directory(os.environ, cluster.look(lambda e: e.cluster_id))
+    found.mkdir(parents=True)
+    link_to(path, found)
+    return path
+
+
+def test_an_order_that_can_not_be_put_back_stops_its_own_partition_and_nothing_else(
+    outage: Cluster, tmp_path: Path
+) -> None:
+    configs = {"min.insync.replicas": "1"}
+    outage.create_topic("other", assignment=[(2, WORSE)], configs=configs)
+    for victim in (WORSE, 2):
+        outage.produce("other", 0, 5)
+        outage.kill(victim)
+        outage.fence(victim)
+    outage.start(WORSE)
+    journal = _stuck(outage, tmp_path)
+    servers = ",".join(outage.bootstrap_servers.split(",")[2:])
+    found = ("--all-offline-partitions", "--automated-recovery", "--yes", "--format", "json")
+    done = invoke(RECOVERY, "--bootstrap-server", servers, *found)
+    rows = {row["topic"]: row for row in json.loads(done.stdout)["partitions"]}
+    assert rows["other"]["outcome"] == "elected", done
+    assert rows[TOPIC]["outcome"] == "refused"
+    (named,) = re.findall(r"--resume (\S+),", rows[TOPIC]["reason"])
+    assert Path(named).resolve() == journal
+    assert "--keep-order" in rows[TOPIC]["reason"]
+
+
+def test_an_order_that_can_not_be_put_back_is_settled_by_hand(
+    outage: Cluster, tmp_path: Path
+) -> None:
+    journal = _stuck(outage, tmp_path)
+    servers = ("--bootstrap-server", ",".join(outage.bootstrap_servers.split(",")[1:]))
+    alone = invoke(RECOVERY, *servers, "--resume", str(journal))
+    assert alone.code == 1
+    assert "could not be put back" in alone.stderr
+    other = invoke(RECOVERY, *servers, "--resume", str(journal), "--keep-order", "other-0")
+    assert (other.code, "has no order to put back there" in other.stderr) == (2, True)
+    done = invoke(RECOVERY, *servers, "--resume", str(journal), "--keep-order", "orders-0")
+    assert done.code == 0, done.stderr
+    assert "left as it is, as --keep-order says: now [3, 4, 1], before [1, 4, 3]" in done.stderr
+    assert not half_done(parse(journal.read_text(), str(journal)))
+    told = _recover(outage)
+    assert (told.code, told.row["outcome"]) == (0, "elected"), told
+
+
+def test_what_is_kept_is_named_beside_the_journal_alone(outage: Cluster) -> None:
+    servers = ("--bootstrap-server", outage.bootstrap_servers)
+    done = invoke(RECOVERY, *servers, "--all-offline-partitions", "--keep-order", "orders-0")
+    assert (done.code, "--keep-order goes with --resume" in done.stderr) == (2, True)

@@ -137,6 +137,14 @@ class Options:
             metavar="JOURNAL", help="Only finish what the run of this journal left half done."
         ),
     ] = None
+    keep_order: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TOPIC-PARTITION",
+            help="With --resume: leave the replica order of this partition as it is, and note that"
+            " in the journal; for an order that can't be put back. Can be repeated.",
+        ),
+    ] = None
     plan_output_file: PlanFile = None
     replica_info_file: ReplicaInfoFiles = None
     log_dirs: LogDirs = None

@@ -48,6 +48,8 @@ def recover(console: Console, options: Options) -> int:
     """Run the command and return its exit code. Raises Exit."""
     if options.resume is not None:
         return _resume(console, options, options.resume)
+    if options.keep_order:
+        raise usage("--keep-order goes with --resume")
     inputs = read_inputs(console, options)
     return run(
         console,
@@ -79,9 +81,12 @@ def _resume(console: Console, options: Options, path: Path) -> int:
         session.stop.leaves_a_journal()
         with Journal.open(path) as journal:
             left = half_done(journal.lines)
-            done = await finish(session, journal, cluster.cluster_id)
+            found = await finish(session, journal, cluster.cluster_id, options.keep_order or ())
+            done = found.back
         if journal.failure is not None:
             raise Exit(NOT_ALL, f"{journal.failure}: run with --resume again")
+        if found.stuck:
+            raise Exit(NOT_ALL, f"{path}: not all is put back")
         if not left:
             console.say(f"{path}: nothing is left to finish")
         if options.format is ReplicaFormat.JSON:
