@@ -31,6 +31,12 @@ def controller_checks(facts: Facts) -> Iterator[Check]:
 
 
 def _quorum(facts: Facts) -> Iterator[Check]:
+    if facts.zookeeper:
+        what = (
+            "the cluster runs on ZooKeeper, and has no quorum; one of its brokers is the controller"
+        )
+        yield Check("quorum", Status.OK, what, _QUORUM)
+        return
     if facts.quorum.failed:
         to_do = "grant Cluster:DESCRIBE" if facts.quorum.refused else "bring controllers back first"
         what = f"the controller quorum is not known: {facts.quorum.problem}"

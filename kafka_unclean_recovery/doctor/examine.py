@@ -38,6 +38,7 @@ from kafka_unclean_recovery.cluster.requests.replica_log_info import (
 from kafka_unclean_recovery.cluster.requests.replica_probe import NO_EPOCH, end_offsets, epoch_ends
 from kafka_unclean_recovery.cluster.requests.tried_rights import try_electing, try_reordering
 from kafka_unclean_recovery.cluster.wire.bootstrap import Address
+from kafka_unclean_recovery.cluster.wire.cluster_apis import DESCRIBE_QUORUM
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.dial import address_text
 from kafka_unclean_recovery.cluster.wire.error_codes import NONE, NOT_CONTROLLER, UNAUTHORIZED
@@ -98,8 +99,9 @@ async def examine(
     nodes = Nodes(patient.bootstrap, patient.config)
     try:
         cluster, _ = await Reader(nodes, time.monotonic, patient.timeout).cluster()
-        fenced_told = tells_fenced(await nodes.any(Deadline.after(patient.timeout)))
-        return await _Examination(patient, nodes, cluster, wall_ms).facts(room, fenced_told)
+        one = await nodes.any(Deadline.after(patient.timeout))
+        facts = await _Examination(patient, nodes, cluster, wall_ms).facts(room, tells_fenced(one))
+        return replace(facts, zookeeper=one.version_for(DESCRIBE_QUORUM) is None)
     finally:
         await nodes.close()
 
@@ -130,9 +132,9 @@ class _Examination:
         seen = asyncio.gather(self._bootstrap(), self._brokers(), self._ask(_topics))
         by_controller = asyncio.gather(
             self._ask(self._quorum),
-            self._ask(list_reassignments),
-            self._ask(try_reordering),
-            self._ask(self._election(method)),
+            self._ask(self._of_controller(list_reassignments)),
+            self._ask(self._of_controller(try_reordering)),
+            self._ask(self._of_controller(self._election(method))),
         )
         (bootstrap, other_clusters), brokers, topics = await seen
         quorum, reassignments, reordering, electing = await by_controller
@@ -181,6 +183,20 @@ class _Examination:
         if isinstance(found, _Heard):
             return found.answer
         return Answer(problem="; ".join(map(str, found)) or "there is nobody to ask")
+
+    def _of_controller(self, question: Question[T]) -> Question[T]:
+        """Return a question that is put to the controller where the brokers of the cluster do not
+        pass it on."""
+
+        async def ask(connection: Connection, deadline: Deadline) -> T:
+            address = await self._nodes.controller_address(connection, deadline)
+            if address is None or address_text(*address) == connection.address:
+                return await question(connection, deadline)
+            opening = Connection.open(*address, self._patient.config, deadline)
+            async with await opening as controller:
+                return await question(controller, deadline)
+
+        return ask
 
     async def _ask_broker(self, broker: Broker, question: Question[T]) -> Answer[T]:
         deadline = self._deadline()

@@ -108,7 +108,7 @@ class Facts:
     """All that an examination saw. `fenced_told`: whether DescribeCluster tells fenced brokers.
     configs: the values of unclean.leader.election.enable, by topic. `bootstrap` has the addresses
     that gave no connection, each with its reason; `other_clusters` those of another cluster, with
-    its id."""
+    its id. zookeeper: the cluster has no quorum, for it runs on ZooKeeper."""
 
     cluster: Cluster
     fenced_told: bool
@@ -123,6 +123,7 @@ class Facts:
     configs: Answer[Mapping[str, ConfigValue]]
     room: Room
     other_clusters: Mapping[str, str] = field(default_factory=dict)
+    zookeeper: bool = False
 
     @property
     def partitions(self) -> tuple[PartitionState, ...]:

@@ -44,6 +44,10 @@ def test_the_controller_is_asked_whichever_broker_is_named(
             for broker in {2, 3, 4} - {controller}:
                 cluster.intercept(api, Fail(NOT_CONTROLLER), broker=broker, times=999)
         address = cluster.bootstrap_servers.split(",")[by - 1]
+        doctor = invoke(RECOVERY, "doctor", "--bootstrap-server", address).stdout
+        assert "runs on ZooKeeper" in doctor
+        assert "bring controllers back" not in doctor
+        assert "NOT_CONTROLLER" not in doctor
         which = ("--all-offline-partitions", "--automated-recovery", "--yes", "--accept-loss")
         done = invoke(RECOVERY, "--bootstrap-server", address, *which, "*:0")
         assert done.code == 0, done.stderr
