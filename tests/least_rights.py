@@ -112,9 +112,10 @@ EXAMINING = Row(
     ("doctor",),
     code=1,
 )
+# A broker that is down: which live copy of a partition without a leader is the best takes more.
 STOPPING = Row(
     "`ok-to-stop`",
-    ("--brokers", "4"),
+    ("--brokers", "2"),
     {
         DESCRIBE: "whether topics are hidden from this user is not known",
         "Topic(*):DESCRIBE": "this user may not describe topics",

@@ -32,9 +32,9 @@ ALLOWED = {
     },
     "before_start": {
         *("cluster", "deadline", "files", "formats", "log_dir", "planning", "report"),
-        "transport",
+        *("survey", "transport"),
     },
-    "survey": {"cluster"},
+    "survey": {"cluster", "deadline"},
     "recovery": {
         *("cluster", "deadline", "files", "planning", "report", "shutdown", "survey", "transport"),
     },
@@ -43,7 +43,10 @@ ALLOWED = {
     "log_dir": {"files", "planning", "signals"},
     "quorum": {"cluster", "deadline", "files", "formats", "log_dir", "report"},
     "margin": {"formats", "report"},
-    "ok_to_stop": {"cluster", "deadline", "doctor", "emulator", "formats", "recovery", "report"},
+    "ok_to_stop": {
+        *("cluster", "deadline", "doctor", "emulator", "formats", "planning", "recovery"),
+        *("report", "survey", "transport"),
+    },
     "stores": {"log_dir"},
     "salvage": {"files", "formats", "log_dir", "planning", "report"},
     "salvage/live": {"cluster", "deadline", "files", "log_dir", "salvage"},

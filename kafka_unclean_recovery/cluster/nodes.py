@@ -191,6 +191,16 @@ class Nodes:
         finally:
             lock.release()
 
+    @asynccontextmanager
+    async def apart(self, broker: Broker, deadline: Deadline) -> AsyncIterator[Connection]:
+        """Open a connection of its own to one broker, and close it at the end: for a side question,
+        whose answer may be held back for long. Raises ConnectionFailed as `broker` does."""
+        known = await self._open(broker.id, (broker.host, broker.port), deadline)
+        try:
+            yield known.connection
+        finally:
+            await known.connection.close()
+
     async def _open(self, broker: int, address: Address, deadline: Deadline) -> _Known:
         connection = await Connection.open(*address, self.config, deadline)
         try:

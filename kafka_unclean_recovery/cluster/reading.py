@@ -226,6 +226,8 @@ class Reader:
             again.gone,
             {**found.untold, **again.untold},
             {**found.topic_ids, **again.topic_ids},
+            {**found.errors, **again.errors},
+            {**found.operations, **again.operations},
         )
 
     async def _read_elsewhere(self, read: Callable[[Connection, Deadline], Awaitable[T]]) -> T:
@@ -244,7 +246,12 @@ class Reader:
         The request does not use the connection of other reads: a broker answers one request after
         the other, and a request that waits for a controller would hold up all reads.
         """
-        return await self._read(list_reassignments, self._apart)
+        return await self.aside(list_reassignments)
+
+    async def aside(self, read: Read[T]) -> T:
+        """Return the answer to a side question: over a connection of its own, so that a quota or a
+        slow answer holds up no other read."""
+        return await self._read(read, self._apart)
 
     @asynccontextmanager
     async def _apart(self, connection: Connection, deadline: Deadline) -> AsyncIterator[Connection]:

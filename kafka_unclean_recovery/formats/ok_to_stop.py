@@ -21,9 +21,13 @@ class ObservedBrokerJson(Entry, frozen=True):
 
     rack: Its broker.rack; null where it has none.
     fenced: Whether the controller has fenced it; before Kafka 4.1 such brokers are left out.
-    silent: Why it did not answer; null where it did.
+    silent: Why it did not answer; null where it did, or was not asked.
     min_isr: min.insync.replicas that it has in its own file, for topics without a value; null where
         that was not asked.
+    listed: False for a broker that is not listed on the listener that the command came in by, and
+        is not known to be dead.
+    heard: What tells that it lives, where it did not answer; null where nothing does.
+    disks: Why it did not tell which topics its log directories have; null where it did.
     """
 
     id: BrokerId
@@ -31,6 +35,14 @@ class ObservedBrokerJson(Entry, frozen=True):
     fenced: bool
     silent: str | None
     min_isr: Int32 | None
+    listed: bool = True
+    heard: str | None = None
+    disks: str | None = None
+
+    @property
+    def up(self) -> bool:
+        """True when it lives, by its own answer or by what others tell, and is not fenced."""
+        return not self.fenced and (self.silent is None or self.heard is not None)
 
 
 class VoterStateJson(Entry, frozen=True):
@@ -48,6 +60,9 @@ class ObservedPartitionJson(Entry, frozen=True):
 
     leader: -1 where it has none.
     offline_replicas: Replicas whose broker is fenced or dead, or whose log directory failed.
+    led_unseen: Whether a broker leads it that is not listed; leader is -1 then.
+    survivors: Where nobody leads it, the live replicas with the best log.
+    survivors_untold: Why they are not known; null where they are, or were not asked for.
     """
 
     partition: Int32
@@ -59,6 +74,9 @@ class ObservedPartitionJson(Entry, frozen=True):
     offline_replicas: BrokerIds
     adding_replicas: BrokerIds
     removing_replicas: BrokerIds
+    led_unseen: bool = False
+    survivors: BrokerIds = ()
+    survivors_untold: str | None = None
 
 
 class ObservedTopicJson(Entry, frozen=True):
@@ -115,9 +133,9 @@ class LeadershipJson(Entry, frozen=True):
 class PredictedJson(Entry, frozen=True):
     """What becomes of a partition.
 
-    classes: From the gravest: unclean_election, last_clean_copy, goes_offline, writes_blocked and
-        below_margin, each of which says no; then single_replica, leaves_elr and at_the_floor, which
-        are only said.
+    classes: From the gravest: unclean_election, last_clean_copy, offline_survivor, goes_offline,
+        writes_blocked and below_margin, each of which says no; then single_replica, leaves_elr and
+        at_the_floor, which are only said.
     because: The numbers and the setting that decide it.
     min_isr: Effective min.insync.replicas: never more than the replicas.
     """

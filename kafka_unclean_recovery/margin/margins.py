@@ -18,6 +18,7 @@ from kafka_unclean_recovery.formats.margin import (
 )
 from kafka_unclean_recovery.formats.ok_to_stop import (
     ObservationJson,
+    ObservedBrokerJson,
     ObservedPartitionJson,
     ObservedTopicJson,
 )
@@ -56,7 +57,7 @@ def margins(observation: ObservationJson) -> dict[TopicPartition, Margin]:
 
 
 def _up(observation: ObservationJson) -> frozenset[int]:
-    return frozenset(b.id for b in observation.brokers if not b.fenced and b.silent is None)
+    return frozenset(b.id for b in observation.brokers if b.up)
 
 
 def _margin(
@@ -65,7 +66,7 @@ def _margin(
     assert topic.min_isr is not None, "topics without a known value are left out"
     live = len(up.intersection(partition.isr))
     least = min(topic.min_isr, len(partition.replicas))
-    led = partition.leader != NO_LEADER
+    led = partition.leader != NO_LEADER or partition.led_unseen
     others = set(partition.replicas) - {*partition.isr, *partition.offline_replicas}
     return Margin(
         max(live - least, ALREADY) if led else ALREADY,
@@ -94,8 +95,27 @@ def document(observation: ObservationJson, now: Margins, before: Margins | None)
         out_of_sync=tuple(_out_of_sync(observation)),
         down=tuple(sorted({r for p in partitions for r in p.replicas} - _up(observation))),
         changes=() if before is None else tuple(_changes(before, now)),
-        problems=(*observation.problems, *_of_topics(observation)),
+        problems=(
+            *observation.problems,
+            *_of_topics(observation),
+            *(f"broker {b.id} is not listed here, and {_of(b)}" for b in _unlisted(observation)),
+            *(
+                f"topics of broker {b.id} may be hidden: {b.disks}"
+                for b in observation.brokers
+                if b.disks
+            ),
+        ),
     )
+
+
+def _unlisted(observation: ObservationJson) -> Iterator[ObservedBrokerJson]:
+    return (broker for broker in observation.brokers if not broker.listed)
+
+
+def _of(broker: ObservedBrokerJson) -> str:
+    """Return why the broker is not known to be dead. Not how lately it was heard: each look would
+    differ from the one before."""
+    return f"{'lives' if broker.up else 'may live'}: {broker.silent}"
 
 
 def _of_topics(observation: ObservationJson) -> Iterator[str]:

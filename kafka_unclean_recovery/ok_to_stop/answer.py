@@ -4,7 +4,7 @@ I/O."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -40,7 +40,8 @@ def answer(
     """Return what a controlled stop and a kill would do. What is not known is never a yes."""
     found = predict(observation, question.brokers, question.margin)
     quorum, lost = _quorum(observation, question.brokers | question.controllers)
-    unknown = bool(found.not_known or observation.problems)
+    problems = (*observation.problems, *_untold_disks(observation, question.brokers))
+    unknown = bool(found.not_known or problems)
 
     def scenario(outcomes: Iterable[Predicted]) -> ScenarioJson:
         rows = tuple(map(_row, outcomes))
@@ -63,9 +64,17 @@ def answer(
         not_known=tuple(
             NotKnownJson(tp.topic, tp.partition, why) for tp, why in sorted(found.not_known.items())
         ),
-        problems=observation.problems,
+        problems=problems,
         largest=None if largest is None else tuple(sorted(largest)),
     )
+
+
+def _untold_disks(observation: ObservationJson, brokers: frozenset[int]) -> Iterator[str]:
+    """Yield a sentence for each of the brokers that may have topics which this user can't see. A
+    topic is concerned that has a replica on one of them, so the disks of others don't matter."""
+    for broker in observation.brokers:
+        if broker.id in brokers and broker.disks is not None:
+            yield f"whether topics of broker {broker.id} are hidden is not known: {broker.disks}"
 
 
 def worst(*verdicts: Verdict) -> Verdict:

@@ -14,7 +14,7 @@ from kafka_unclean_recovery.formats.ok_to_stop import (
 
 def back(observation: ObservationJson, brokers: frozenset[int]) -> BackAfterStopJson:
     """Return whether these brokers, and each replica of theirs, are back."""
-    up = {b.id for b in observation.brokers if not b.fenced and b.silent is None}
+    up = {b.id for b in observation.brokers if b.up}
     missing = tuple(
         MissingReplicaJson(topic.name, partition.partition, broker, _why(partition, broker, up))
         for topic in observation.topics

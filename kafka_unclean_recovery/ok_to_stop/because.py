@@ -51,6 +51,11 @@ def _last_copy(outcome: Predicted) -> str:
     return f"all of {_members(outcome)} that are clean would be stopped"
 
 
+def _survivor(outcome: Predicted) -> str:
+    whom = ids_text(outcome.survivors)
+    return f"nobody leads it, and the best of its live copies would be stopped: that of {whom}"
+
+
 def _offline(outcome: Predicted) -> str:
     unclean = "" if outcome.topic.unclean else "; unclean.leader.election.enable is false"
     return f"nobody else of {_members(outcome)} lives{unclean}"
@@ -74,6 +79,7 @@ def _elr(outcome: Predicted) -> str:
 _WHY = {
     Class.UNCLEAN_ELECTION: _unclean,
     Class.LAST_CLEAN_COPY: _last_copy,
+    Class.OFFLINE_SURVIVOR: _survivor,
     Class.GOES_OFFLINE: _offline,
     Class.WRITES_BLOCKED: _isr_shrinks,
     Class.BELOW_MARGIN: _isr_shrinks,

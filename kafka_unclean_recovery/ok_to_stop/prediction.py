@@ -13,6 +13,7 @@ from enum import StrEnum
 from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
 from kafka_unclean_recovery.formats.ok_to_stop import (
     ObservationJson,
+    ObservedBrokerJson,
     ObservedPartitionJson,
     ObservedTopicJson,
 )
@@ -29,6 +30,9 @@ class Class(StrEnum):
     """A replica from outside the ISR and the ELR leads: records are lost."""
     LAST_CLEAN_COPY = "last_clean_copy"
     """These brokers have every member of the ISR and the ELR."""
+    OFFLINE_SURVIVOR = "offline_survivor"
+    """Nobody leads it, and these brokers have the best live copy: whoever were elected without them
+    would lose records."""
     GOES_OFFLINE = "goes_offline"
     WRITES_BLOCKED = "writes_blocked"
     """A producer with acks=all gets NOT_ENOUGH_REPLICAS."""
@@ -43,8 +47,8 @@ class Class(StrEnum):
 
 BLOCKING = frozenset(
     {
-        *(Class.UNCLEAN_ELECTION, Class.LAST_CLEAN_COPY, Class.GOES_OFFLINE),
-        *(Class.WRITES_BLOCKED, Class.BELOW_MARGIN),
+        *(Class.UNCLEAN_ELECTION, Class.LAST_CLEAN_COPY, Class.OFFLINE_SURVIVOR),
+        *(Class.GOES_OFFLINE, Class.WRITES_BLOCKED, Class.BELOW_MARGIN),
     }
 )
 _ORDER = {each: number for number, each in enumerate(Class)}
@@ -60,7 +64,8 @@ class Leadership:
 @dataclass(frozen=True, slots=True)
 class Predicted:
     """A partition before and after. online: replicas whose broker and log directory work. min_isr:
-    the effective one, for the leader that comes after."""
+    the effective one, for the leader that comes after. survivors: where nobody leads it, the
+    replicas with the best live copy."""
 
     topic_partition: TopicPartition
     topic: ObservedTopicJson
@@ -69,6 +74,7 @@ class Predicted:
     before: Leadership
     after: Leadership
     min_isr: int
+    survivors: Ids = ()
     classes: tuple[Class, ...] = ()
 
     @property
@@ -94,12 +100,12 @@ class Prediction:
 
 def predict(observation: ObservationJson, stopping: frozenset[int], margin: int = 0) -> Prediction:
     """Predict a controlled stop and a kill of these brokers together."""
-    silent = {b.id: b.silent for b in observation.brokers if b.silent is not None}
+    brokers = {b.id: b for b in observation.brokers}
     concerned: dict[TopicPartition, tuple[ObservedTopicJson, ObservedPartitionJson]] = {}
     not_known: dict[TopicPartition, str] = {}
     for topic, partition in _concerned(observation, stopping):
         key = TopicPartition(topic.name, partition.partition)
-        why = _not_known(topic, partition, silent.keys() - stopping)
+        why = _not_known(topic, partition, brokers, stopping)
         if why is None:
             concerned[key] = (topic, partition)
         else:
@@ -136,18 +142,74 @@ def _concerned(
 
 
 def _not_known(
-    topic: ObservedTopicJson, partition: ObservedPartitionJson, silent: Iterable[int]
+    topic: ObservedTopicJson,
+    partition: ObservedPartitionJson,
+    brokers: Mapping[int, ObservedBrokerJson],
+    stopping: frozenset[int],
 ) -> str | None:
     if topic.problem is not None:
         return topic.problem
     if all(each.partition != 0 for each in topic.partitions):
         return "partition 0 of its topic is not told, whose replicas the controller counts by"
+    if (unlisted := _unlisted(partition, brokers)) is not None:
+        return unlisted
     if partition.leader not in (NO_LEADER, *partition.isr):
         return f"broker {partition.leader} leads it and is not in its ISR: look again in a moment"
-    mute = sorted(set(silent) & {*partition.isr, *partition.elr, partition.leader})
-    if mute:
-        return f"broker {mute[0]} is in its ISR or ELR and does not answer: it may be down"
+    if (mute := _mute(partition, brokers, stopping)) is not None:
+        return mute
+    why = partition.survivors_untold
+    if (
+        why is None
+        or stopping.isdisjoint(_online(partition))
+        or stopping.issuperset(_online(partition))
+    ):
+        return None
+    return f"nobody leads it, and which live copy of it is the best is not known: {why}"
+
+
+def _unlisted(
+    partition: ObservedPartitionJson, brokers: Mapping[int, ObservedBrokerJson]
+) -> str | None:
+    """Return what is said of a replica whose broker may live and is not listed; None where each is
+    listed or dead."""
+    for id_ in partition.replicas:
+        broker = brokers.get(id_)
+        if broker is not None and not broker.listed:
+            if broker.heard is None:
+                return f"broker {id_}, which has a replica of it, {broker.silent}"
+            return f"broker {id_}, which has a replica of it, {broker.heard}; {broker.silent}"
+    if partition.led_unseen:
+        return "it is led by a broker that has no listener here: come in by another listener"
     return None
+
+
+def _mute(
+    partition: ObservedPartitionJson,
+    brokers: Mapping[int, ObservedBrokerJson],
+    stopping: frozenset[int],
+) -> str | None:
+    """Return what is said of a broker that others rely on and that does not answer."""
+    members = {*partition.isr, *partition.elr, partition.leader} - stopping
+    for id_ in sorted(members & brokers.keys()):
+        broker = brokers[id_]
+        if broker.silent is not None:
+            text = f"broker {id_} is in its ISR or ELR and does not answer"
+            if broker.heard is None:
+                return f"{text}: it may be down"
+            return f"{text}, though it {broker.heard}: {broker.silent}"
+    return None
+
+
+def _online(partition: ObservedPartitionJson) -> Ids:
+    """Return the replicas whose broker and log directory work."""
+    return tuple(i for i in partition.replicas if i not in partition.offline_replicas)
+
+
+def _survivors(partition: ObservedPartitionJson) -> Ids:
+    """Return the replicas with the best live copy of a partition that nobody leads: any may be it
+    where that could not be read."""
+    untold = partition.survivors_untold is not None
+    return _online(partition) if untold else partition.survivors
 
 
 def _not_certain(
@@ -221,10 +283,11 @@ class _Judge:
                 key,
                 topic,
                 observed.replicas,
-                tuple(i for i in observed.replicas if i not in observed.offline_replicas),
+                _online(observed),
                 _leadership(before[key], self._before),
                 _leadership(after[key], rehearsal),
                 self._min_isr(topic, observed, after[key].leader),
+                _survivors(observed),
             )
             for key, (topic, observed) in self._concerned.items()
         ]
@@ -280,6 +343,8 @@ def _classes(
     outcome: Predicted, stopping: frozenset[int], margin: int, elr_on_return: Ids | None
 ) -> Iterator[Class]:
     led = outcome.before.leader != NO_LEADER
+    if not led and outcome.survivors and stopping.issuperset(outcome.survivors):
+        yield Class.OFFLINE_SURVIVOR
     if len(outcome.replicas) == 1:
         if led and outcome.after.leader == NO_LEADER:
             yield Class.SINGLE_REPLICA

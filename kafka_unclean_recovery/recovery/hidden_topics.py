@@ -25,11 +25,18 @@ _NOT_KNOWN = "whether topics are hidden from this user is not known"
 class Hidden:
     """The result of the search for hidden topics.
 
-    problems: sentences for the report. silent: why a broker named no topics, by broker id.
+    problems: sentences for the report. silent: why a broker named no topics, by broker id. refused:
+    why one was not told; None where all that answered told.
     """
 
     problems: tuple[str, ...] = ()
     silent: Mapping[int, str] = field(default_factory=dict)
+    refused: str | None = None
+
+    @property
+    def whole(self) -> bool:
+        """True when every broker told."""
+        return not self.silent and self.refused is None
 
 
 async def hidden_topics(
@@ -39,13 +46,15 @@ async def hidden_topics(
     `reader`."""
     problems: dict[str, None] = {}
     silent: dict[int, str] = {}
+    refused: list[str] = []
 
     async def on_disk(broker: Broker) -> frozenset[str]:
         deadline = Deadline.after(_DISK_SECONDS)
         try:
-            connection = await nodes.broker(broker, deadline)
-            return topics_in(await describe_log_dirs(connection, deadline))
+            async with nodes.apart(broker, deadline) as connection:
+                return topics_in(await describe_log_dirs(connection, deadline))
         except RequestFailed as error:
+            refused.append(str(error))
             problems[f"{_NOT_KNOWN} ({error}); grant Cluster:DESCRIBE"] = None
         except ConnectionFailed as error:
             silent[broker.id] = str(error)
@@ -72,12 +81,12 @@ async def hidden_topics(
             f"this user may not describe {some_topics(sorted(hidden))}: whether their partitions"
             " are offline is not known; grant Topic:DESCRIBE and READ"
         ] = None
-    return Hidden(tuple(problems), silent)
+    return Hidden(tuple(problems), silent, next(iter(refused), None))
 
 
 def not_looked(why: str) -> Hidden:
     """Return the result for a search that failed or was interrupted."""
-    return Hidden((f"{_NOT_KNOWN}: {why}",))
+    return Hidden((f"{_NOT_KNOWN}: {why}",), refused=why)
 
 
 def some_topics(names: Sequence[str]) -> str:

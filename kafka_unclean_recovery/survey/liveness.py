@@ -74,9 +74,7 @@ def verdict(broker: int, heard: Heard) -> Verdict:
     fenced = broker in heard.cluster.fenced
     if (partition := heard.in_sync.get(broker)) is not None:
         return Verdict(Life.LIVES, f"is in the ISR of {partition} beside its leader", _mend(fenced))
-    silent = _silent_ms(broker, heard.controllers.quorum)
-    if silent is not None and silent <= _FRESH_MS:
-        why = f"fetched the metadata log {silent / 1000:.1f} s ago"
+    if (why := fetched_lately(broker, heard.controllers)) is not None:
         return Verdict(Life.LIVES, why, _mend(fenced))
     if heard.controllers.quorum is None and not heard.controllers.none_to_ask:
         return Verdict(
@@ -85,6 +83,15 @@ def verdict(broker: int, heard: Heard) -> Verdict:
             "bring the controllers to answer, or grant Cluster:DESCRIBE",
         )
     return _DEAD
+
+
+def fetched_lately(broker: int, controllers: Controllers) -> str | None:
+    """Return how long ago the broker fetched the metadata log, as a clause that fits behind "broker
+    3"; None where that was too long ago to show that it lives, or nobody tells."""
+    silent = _silent_ms(broker, controllers.quorum)
+    if silent is None or silent > _FRESH_MS:
+        return None
+    return f"fetched the metadata log {silent / 1000:.1f} s ago"
 
 
 def _silent_ms(broker: int, quorum: Quorum | None) -> int | None:

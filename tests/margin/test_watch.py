@@ -12,20 +12,31 @@ from typing import Any
 
 import pytest
 
+from kafka_unclean_recovery.cluster.wire.error_codes import UNKNOWN_SERVER_ERROR
 from kafka_unclean_recovery.emulator import Cluster, Options
+from kafka_unclean_recovery.emulator.apis.describe_configs import TOPIC
 from kafka_unclean_recovery.emulator.apis.table import MODULES
-from kafka_unclean_recovery.emulator.listener.intercepts import Close, Delay, Interception
+from kafka_unclean_recovery.emulator.listener.intercepts import (
+    Close,
+    Delay,
+    Fail,
+    Interception,
+    NoAnswer,
+    Seen,
+)
 from tests.cli.in_process import RECOVERY, invoke
 from tests.cli.run import RECOVERY as MODULE
 from tests.cli.run import command_line
 from tests.cli.test_bad_input import CHANGING
+from tests.ok_to_stop.silence import let_the_controllers_miss
 from tests.schemas import validated
 
-# ApiVersions: reassignments are asked over a connection of their own.
+# ApiVersions: the reads of brokers and of partitions each hear what the broker has applied, and
+# reassignments are asked over a connection of their own.
 IDLE_LOOK = {
-    "ApiVersions": 1,
+    "ApiVersions": 3,
     "DescribeCluster": 1,
-    "DescribeQuorum": 2,
+    "DescribeQuorum": 1,
     "DescribeTopicPartitions": 1,
     "ListPartitionReassignments": 1,
 }
@@ -103,7 +114,7 @@ def test_what_seldom_changes_is_asked_seldom(cluster: Cluster) -> None:
     assert sum(len(rule.requests) for rule in changing) == 0
 
 
-def test_an_idle_look_sends_six_requests(cluster: Cluster) -> None:
+def test_an_idle_look_sends_seven_requests(cluster: Cluster) -> None:
     """However many brokers and topics there are; each 2,000 partitions more are one page more."""
     cluster.create_topic("wide", assignment=[(1, 2, 3)] * 50)
     keys = [module.API.request.API_KEY for module in MODULES]
@@ -117,6 +128,52 @@ def test_an_idle_look_sends_six_requests(cluster: Cluster) -> None:
     # The looks at both ends are in the middle of asking.
     per_look = {api: round(number / 20) for api, number in sent.items() if number > 2}
     assert per_look == IDLE_LOOK
+
+
+def _known(process: subprocess.Popen[str]) -> Any:
+    assert process.stdout is not None
+    return validated(process.stdout.readline())
+
+
+def test_a_config_that_was_not_told_is_asked_again_at_once(cluster: Cluster) -> None:
+    def of_topics(seen: Seen) -> Fail | None:
+        """Brokers are asked for their own, which proves who answers."""
+        topics = all(resource.resource_type == TOPIC for resource in seen.request.resources)
+        return Fail(UNKNOWN_SERVER_ERROR) if topics else None
+
+    failed = cluster.intercept("DescribeConfigs", of_topics, times=2)
+    with _watching(cluster, "--format", "json") as process:
+        assert _known(process)["not_known"] == 1
+        looks = _looks(cluster)
+        assert _known(process)["not_known"] == 0
+        assert len(failed.requests) == 2
+        assert len(looks.requests) < 10
+
+
+def test_a_leader_that_is_not_listed_leads_all_the_same(cluster: Cluster, tmp_path: Path) -> None:
+    cluster.create_topic("fine", assignment=[(3, 1)], configs={"min.insync.replicas": "1"})
+    cluster.unlist(3)
+    metrics = tmp_path / "watch.prom"
+    flags = ("--bootstrap-server", cluster.bootstrap_servers, "--metrics-file", str(metrics))
+    done = invoke(RECOVERY, "watch", *flags, "--duration-ms", "1", "--format", "json")
+    told: Any = validated(done.stdout)
+    assert {(row["before"], row["failures"]) for row in told["stands"]} == {
+        *{("blocked", 1), ("offline", 1), ("offline", 2)}
+    }
+    assert told["down"] == []
+    (problem,) = told["problems"]
+    assert problem.startswith("broker 3 is not listed here, and lives: it has no listener")
+    assert 'failures="-1"' not in metrics.read_text()
+
+
+def test_each_look_asks_a_broker_that_the_controllers_do_not_hear(cluster: Cluster) -> None:
+    looks = _looks(cluster)
+    with _watching(cluster, "--format", "json") as process:
+        _known(process)
+        _wait_for_looks(cluster, looks, 2)
+        cluster.intercept("ApiVersions", NoAnswer(carried_out=False), broker=3, times=10**6)
+        let_the_controllers_miss(cluster, 3)
+        assert _known(process)["down"] == [3]
 
 
 def test_a_look_that_fails_is_said_once_and_does_not_end_it(cluster: Cluster) -> None:

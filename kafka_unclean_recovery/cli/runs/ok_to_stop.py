@@ -28,6 +28,7 @@ from kafka_unclean_recovery.ok_to_stop.answer import Question, answer, largest_s
 from kafka_unclean_recovery.ok_to_stop.back import back
 from kafka_unclean_recovery.ok_to_stop.looking import Look
 from kafka_unclean_recovery.ok_to_stop.text import answer_metrics, render_answer, render_back
+from kafka_unclean_recovery.transport.choosing import ChosenSource
 
 _LOOK_AGAIN_SECONDS = 1.0
 _EXITS = {"yes": OK, "no": NOT_ALL, "unknown": CANNOT_TELL}
@@ -119,7 +120,8 @@ async def _ask(session: Session, options: Options, asked: _Asked) -> int:
 
 
 async def _look(session: Session) -> ObservationJson:
-    looking = Look(session.nodes, session.reader).observation(_now)
+    source = ChosenSource(session.nodes, session.wishes)
+    looking = Look(session.nodes, session.reader, source=source).observation(_now)
     return await metrics_file.timed("look", session.stop.unless(looking))
 
 

@@ -17,7 +17,8 @@ from kafka_unclean_recovery.formats.margin import MarginJson
 from kafka_unclean_recovery.formats.ok_to_stop import ObservationJson
 from kafka_unclean_recovery.margin.margins import Margins, document, margins
 from kafka_unclean_recovery.margin.text import margin_metrics, render_margin
-from kafka_unclean_recovery.ok_to_stop.looking import Look, Slowly
+from kafka_unclean_recovery.ok_to_stop.looking import Look
+from kafka_unclean_recovery.ok_to_stop.seldom import Seldom
 
 # Configs, rights and releases seldom change: they are asked again after so many looks.
 _KEPT_LOOKS = 30
@@ -63,7 +64,7 @@ def _differs(last: MarginJson, found: MarginJson) -> bool:
 async def _watch(session: Session, options: Options) -> int:
     await session.cluster()
     told = _Told(session.console, options)
-    kept: Slowly | None = None
+    kept: Seldom | None = None
     deadline = None if options.duration_ms is None else Deadline.after(options.duration_ms / 1000)
     interval, failing, looks = options.interval_ms / 1000, False, 0
     while True:

@@ -110,12 +110,16 @@ def not_told(topics: Iterable[Topic]) -> dict[str, str]:
 class Described:
     """Partitions as one broker describes them. gone: the partitions that do not exist, as the
     broker says (UNKNOWN_TOPIC_OR_PARTITION); untold: why others could not be described; topic_ids:
-    the ids by name of all topics that were described."""
+    the ids by name of all topics that were described; errors: Kafka's code for those of `untold`
+    that have one; operations: what this user may do (AclOperation codes) by name of these topics,
+    empty where that is not told."""
 
     states: Mapping[TopicPartition, PartitionState]
     gone: frozenset[TopicPartition] = frozenset()
     untold: Mapping[TopicPartition, str] = field(default_factory=dict)
     topic_ids: Mapping[str, str] = field(default_factory=dict)
+    errors: Mapping[TopicPartition, int] = field(default_factory=dict)
+    operations: Mapping[str, frozenset[int]] = field(default_factory=dict)
 
 
 def operations(bits: int) -> frozenset[int]:
@@ -215,7 +219,10 @@ def _described(wanted: Sequence[TopicPartition], topics: Iterable[Topic]) -> Des
     }
     states = {tp: every[tp] for tp in wanted if tp not in gone and tp not in untold}
     ids = {name: topic.topic_id for name, topic in told.items() if topic.error == NONE}
-    return Described(states, gone, untold, ids)
+    codes = {tp: _error(tp, told.get(tp.topic)) for tp in untold}
+    errors = {tp: code for tp, code in codes.items() if code != NONE}
+    rights = {name: told[name].authorized_operations for name in ids}
+    return Described(states, gone, untold, ids, errors, rights)
 
 
 def _is_gone(topic: Topic | None) -> bool:
@@ -228,12 +235,14 @@ def _is_gone(topic: Topic | None) -> bool:
 
 def _why_untold(wanted: TopicPartition, topic: Topic | None, listed: bool) -> str | None:
     """Return why a partition that is not gone is not described, None when it is."""
-    if topic is None:
-        return _LEFT_OUT
-    error = topic.error or topic.untold.get(wanted.partition, NONE)
+    error = _error(wanted, topic)
     if error == NONE:
-        return None if listed else _LEFT_OUT
+        return None if topic is not None and listed else _LEFT_OUT
     return error_name(error)
+
+
+def _error(wanted: TopicPartition, topic: Topic | None) -> int:
+    return NONE if topic is None else topic.error or topic.untold.get(wanted.partition, NONE)
 
 
 async def _pages(

@@ -1,0 +1,79 @@
+"""Which live replicas have the best log of a partition that nobody leads."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
+from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.model import Broker, PartitionState, ReplicaLog, TopicPartition
+from kafka_unclean_recovery.planning.plan import can_lead
+from kafka_unclean_recovery.planning.reach import reach
+from kafka_unclean_recovery.transport import ReplicaLogSource
+
+_Logs = Mapping[TopicPartition, ReplicaLog]
+
+
+@dataclass(frozen=True, slots=True)
+class Survivors:
+    """brokers: those of the best logs. untold: why they are not known; None where they are."""
+
+    brokers: tuple[int, ...] = ()
+    untold: str | None = None
+
+
+async def survivors(
+    source: ReplicaLogSource,
+    brokers: Mapping[int, Broker],
+    states: Iterable[PartitionState],
+    no_read: Container[str],
+    deadline: Deadline,
+) -> dict[TopicPartition, Survivors]:
+    """Ask the live replicas of these partitions, none of which is led, how far their logs go.
+    no_read: topics that this user may not read."""
+    every = list(states)
+    by_broker: dict[int, list[PartitionState]] = defaultdict(list)
+    for state in every:
+        for replica in _may_survive(state):
+            by_broker[replica].append(state)
+
+    async def ask(broker: int, of: Sequence[PartitionState]) -> _Logs:
+        if broker not in brokers:
+            return _unread(broker, of, "it is not listed as live")
+        try:
+            return await source.replica_logs(brokers[broker], of, deadline)
+        except ConnectionFailed as error:
+            return _unread(broker, of, str(error))
+
+    answers = await asyncio.gather(*(ask(broker, of) for broker, of in by_broker.items()))
+    logs = dict(zip(by_broker, answers, strict=True))
+    found = {}
+    for state in every:
+        tp = state.topic_partition
+        told = best(state, [logs[replica][tp] for replica in _may_survive(state)])
+        if told.untold is not None and state.topic in no_read:
+            told = Survivors(untold=f"{told.untold}; grant Topic({state.topic}):READ")
+        found[tp] = told
+    return found
+
+
+def _may_survive(state: PartitionState) -> list[int]:
+    """Return the live replicas; one that a reassignment adds has never had all records."""
+    return [r for r in state.online_replicas if r not in state.adding_replicas]
+
+
+def _unread(broker: int, of: Iterable[PartitionState], why: str) -> _Logs:
+    return {s.topic_partition: ReplicaLog(broker, live=True, problem=why) for s in of}
+
+
+def best(state: PartitionState, logs: Sequence[ReplicaLog]) -> Survivors:
+    """Return whose logs no other goes beyond. One log that is not known may be the best."""
+    for log in logs:
+        if not log.sure or not can_lead(state, log):
+            why = log.problem or log.suspect or log.unproven
+            return Survivors(untold=f"broker {log.broker}: {why or 'its last epoch is not known'}")
+    furthest = max(map(reach, logs), default=None)
+    return Survivors(tuple(log.broker for log in logs if reach(log) == furthest))
