@@ -17,16 +17,19 @@ from kafka_unclean_recovery.before_start.result import BeforeStart, foretell
 from kafka_unclean_recovery.before_start.verdict import Known
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.reading import FAILURES, Reader
-from kafka_unclean_recovery.cluster.requests.configs import topic_configs
+from kafka_unclean_recovery.cluster.requests.configs import ConfigValue, topic_configs
 from kafka_unclean_recovery.cluster.requests.describe import (
+    READ,
     Described,
     RequestFailed,
     with_reassignment,
 )
 from kafka_unclean_recovery.cluster.requests.leader_epochs import epoch_end_offsets
 from kafka_unclean_recovery.cluster.requests.replica_probe import start_offsets
+from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.error_codes import (
     CLUSTER_AUTHORIZATION_FAILED,
+    LISTENER_NOT_FOUND,
     NONE,
     TOPIC_AUTHORIZATION_FAILED,
     error_name,
@@ -41,21 +44,44 @@ from kafka_unclean_recovery.model import (
     ReplicaLog,
     TopicPartition,
 )
+from kafka_unclean_recovery.survey.liveness import (
+    Heard,
+    Life,
+    doubts,
+    in_sync_beside_a_leader,
+    verdict,
+)
 from kafka_unclean_recovery.transport import ReplicaLogSource
 
 _UNCLEAN = "unclean.leader.election.enable"
 _NOT_ALLOWED = error_name(TOPIC_AUTHORIZATION_FAILED)
+_LED_UNSEEN = "its leader is not on the listener that this command came in by"
+# A broker that lives is heard of again within this time; one that has ended is not.
+_HEARD_SECONDS = 4.0
+_PAUSE_SECONDS = 0.25
 _Logs = dict[TopicPartition, dict[int, ReplicaLog]]
 
 
 @dataclass(slots=True)
 class _Seen:
-    """What was seen of the cluster so far."""
+    """What was seen of the cluster so far. no_read: topics that this user may not read."""
 
     logs: _Logs = field(default_factory=lambda: defaultdict(dict))
     unclean: dict[str, bool] = field(default_factory=dict)
     unclean_untold: dict[str, str] = field(default_factory=dict)
     unknown: list[str] = field(default_factory=list)
+    led_unseen: dict[TopicPartition, str] = field(default_factory=dict)
+    doubts: Mapping[int, str] = field(default_factory=dict)
+    no_read: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """What the cluster tells before any log is read. heard: all that tells of brokers."""
+
+    cluster: Cluster
+    described: Described
+    heard: Heard
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +104,40 @@ async def look(means: Looking, disk: OwnDisk) -> BeforeStart:
     seen = _Seen()
     known: dict[TopicPartition, Known] = {}
     if disk.refused is None and disk.unsettled is None:
-        known = await _known(means, disk, cluster, seen)
+        view = await _view(means, disk)
+        own = verdict(disk.broker, view.heard)
+        if _runs(disk, view):
+            disk = replace(disk, unsettled=_running(disk.broker, own.why, own.mend))
+        elif own.life is Life.UNKNOWN:
+            seen.unknown.append(f"broker {disk.broker} itself {own.why}; {own.mend}")
+        if disk.unsettled is None:
+            known = await _known(means, disk, view, seen)
     return replace(foretell(disk, known, seen.unknown), cluster_id=cluster.cluster_id)
+
+
+async def _view(means: Looking, disk: OwnDisk) -> _View:
+    """Read the brokers and the partitions, and again for a while where the broker itself seems to
+    live: it may have ended just now."""
+    deadline = Deadline.after(_HEARD_SECONDS)
+    while True:
+        cluster, _ = await means.reader.cluster()
+        described = await means.reader.described(wanted_of(disk.replicas))
+        in_sync = in_sync_beside_a_leader(cluster, described.states.values())
+        view = _View(cluster, described, Heard(cluster, means.reader.controllers, in_sync))
+        if deadline.expired or not _runs(disk, view):
+            return view
+        await asyncio.sleep(_PAUSE_SECONDS)
+
+
+def _runs(disk: OwnDisk, view: _View) -> bool:
+    """Return True for a broker that lives. One that shut down is fenced, and was heard of until
+    then."""
+    fenced = disk.broker in view.cluster.fenced
+    return not fenced and verdict(disk.broker, view.heard).life is Life.LIVES
+
+
+def _running(broker: int, why: str, mend: str | None) -> str:
+    return f"broker {broker} {why}: it runs" + (f", and {mend}" if mend else "")
 
 
 def _in_cluster(disk: OwnDisk, cluster: Cluster) -> OwnDisk:
@@ -100,9 +158,11 @@ def _in_cluster(disk: OwnDisk, cluster: Cluster) -> OwnDisk:
 
 
 async def _known(
-    means: Looking, disk: OwnDisk, cluster: Cluster, seen: _Seen
+    means: Looking, disk: OwnDisk, view: _View, seen: _Seen
 ) -> dict[TopicPartition, Known]:
-    described = await means.reader.described(wanted_of(disk.replicas))
+    cluster, described = view.cluster, view.described
+    await _note_unlisted(means, disk, view, seen)
+    seen.no_read = frozenset(t for t, may in described.operations.items() if READ not in may)
     states = await _with_reassignments(means.reader, described.states, seen)
     mine = [s for s in states.values() if disk.broker in s.replicas]
     led = [state for state in mine if not state.offline and state.leader != disk.broker]
@@ -114,12 +174,37 @@ async def _known(
     # The other replicas are asked only where something is to be destroyed.
     lost = {v.replica.topic_partition for v in foretell(disk, known).verdicts if v.effect.destroys}
     rest = {
-        s: tuple(b for b in s.online_replicas if b not in (s.leader, disk.broker))
+        s: tuple(b for b in _may_live(s, seen) if b not in (s.leader, disk.broker))
         for s in led
         if s.topic_partition in lost
     }
     await _ask(means, cluster.brokers, rest, seen)
     return _put_together(means, disk, described, states, seen)
+
+
+def _may_live(state: PartitionState, seen: _Seen) -> list[int]:
+    return [b for b in state.replicas if b in state.online_replicas or b in seen.doubts]
+
+
+async def _note_unlisted(means: Looking, disk: OwnDisk, view: _View, seen: _Seen) -> None:
+    """Note which other replicas' brokers are not listed and may live, and the partitions that one
+    of them leads."""
+    states = view.described.states
+    others = {b for state in states.values() for b in state.replicas} - {disk.broker}
+    seen.doubts = doubts(others, view.heard)
+    listed = view.cluster.brokers.keys()
+    suspected = {s.topic for s in states.values() if s.offline and not listed >= set(s.isr)}
+    if not suspected:
+        return
+    try:
+        hidden = await means.reader.hidden_leaders(sorted(suspected))
+    except FAILURES as error:
+        seen.unknown.append(f"whether brokers lead that are not listed is unknown: {error}")
+        return
+    for tp in hidden & states.keys():
+        unlisted = [b for b in states[tp].isr if b in seen.doubts]
+        whom = f": broker {unlisted[0]} {seen.doubts[unlisted[0]]}" if unlisted else ""
+        seen.led_unseen[tp] = f"{_LED_UNSEEN}{whom}"
 
 
 async def _with_reassignments(
@@ -154,9 +239,10 @@ async def _ask(
 
     async def ask(broker: int, of: Sequence[PartitionState]) -> None:
         if broker not in brokers:
-            answer = {s.topic_partition: _unread(broker, "it is not live") for s in of}
+            why = seen.doubts.get(broker, "is not live")
+            answer = {s.topic_partition: _unread(broker, f"it {why}") for s in of}
         else:
-            answer = await _logs(means.source, brokers[broker], of, deadline)
+            answer = await _logs(means.source, brokers[broker], of, deadline, seen.no_read)
         for tp, log in answer.items():
             seen.logs[tp][broker] = log
 
@@ -164,13 +250,17 @@ async def _ask(
 
 
 async def _logs(
-    source: ReplicaLogSource, broker: Broker, of: Sequence[PartitionState], deadline: Deadline
+    source: ReplicaLogSource,
+    broker: Broker,
+    of: Sequence[PartitionState],
+    deadline: Deadline,
+    no_read: frozenset[str],
 ) -> dict[TopicPartition, ReplicaLog]:
     try:
         answer = await source.replica_logs(broker, of, deadline)
     except ConnectionFailed as error:
         return {state.topic_partition: _unread(broker.id, str(error)) for state in of}
-    return {tp: _with_grant(tp, log) for tp, log in answer.items()}
+    return {tp: _with_grant(tp, log, no_read) for tp, log in answer.items()}
 
 
 async def _ask_epochs(
@@ -186,7 +276,7 @@ async def _ask_epochs(
     by_leader: dict[int, list[TopicPartition]] = defaultdict(list)
     for state in led:
         log = seen.logs[state.topic_partition].get(state.leader)
-        if log is not None and log.problem is not None and log.problem.startswith(_NOT_ALLOWED):
+        if log is not None and log.problem is not None and state.topic in seen.no_read:
             by_leader[state.leader].append(state.topic_partition)
     deadline = Deadline.after(means.seconds)
 
@@ -212,9 +302,9 @@ def _unread(broker: int, why: str) -> ReplicaLog:
     return ReplicaLog(broker, live=True, problem=why)
 
 
-def _with_grant(tp: TopicPartition, log: ReplicaLog) -> ReplicaLog:
+def _with_grant(tp: TopicPartition, log: ReplicaLog, no_read: frozenset[str]) -> ReplicaLog:
     """Return the log, with the right that is missing where one is."""
-    if log.problem != _NOT_ALLOWED:
+    if log.problem is None or tp.topic not in no_read:
         return log
     return replace(log, problem=f"{log.problem}; grant Topic({tp.topic}):READ")
 
@@ -222,10 +312,12 @@ def _with_grant(tp: TopicPartition, log: ReplicaLog) -> ReplicaLog:
 async def _ask_configs(means: Looking, topics: Sequence[str], seen: _Seen) -> None:
     if not topics:
         return
-    deadline = Deadline.after(means.seconds)
+
+    async def read(connection: Connection, deadline: Deadline) -> Mapping[str, ConfigValue]:
+        return await topic_configs(connection, topics, _UNCLEAN, deadline)
+
     try:
-        connection = await means.nodes.any(deadline)
-        values = await topic_configs(connection, topics, _UNCLEAN, deadline)
+        values = await means.reader.aside(read)
     except FAILURES as error:
         seen.unclean_untold.update(dict.fromkeys(topics, f"is not known: {error}"))
         return
@@ -250,17 +342,21 @@ def _put_together(
     }
     known = {tp: Known(gone=True) for tp in described.gone}
     for tp, why in described.untold.items():
-        known[tp] = Known(untold=_why_untold(tp, why))
+        known[tp] = Known(untold=_why_untold(tp, why, described.errors.get(tp, NONE)))
     for tp, state in states.items():
         known[tp] = Known(
             state,
             logs=of_others(disk.broker, state, seen.logs.get(tp, {}), scanned.get(tp)),
             unclean=seen.unclean.get(tp.topic),
             unclean_untold=seen.unclean_untold.get(tp.topic, "is not known"),
+            led_unseen=seen.led_unseen.get(tp),
+            unlisted={b: seen.doubts[b] for b in state.replicas if b in seen.doubts},
         )
     return known
 
 
-def _why_untold(tp: TopicPartition, why: str) -> str:
-    grant = f"; grant Topic({tp.topic}):DESCRIBE" if why == _NOT_ALLOWED else ""
+def _why_untold(tp: TopicPartition, why: str, error: int) -> str:
+    if error == LISTENER_NOT_FOUND:
+        return _LED_UNSEEN
+    grant = f"; grant Topic({tp.topic}):DESCRIBE" if error == TOPIC_AUTHORIZATION_FAILED else ""
     return f"the brokers do not describe its partition: {why}{grant}"

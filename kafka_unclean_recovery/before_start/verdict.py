@@ -69,7 +69,9 @@ class Known:
     state: as the controller has it, None where it has none (`gone`) or it is not known (`untold`
     says why). logs: of the other brokers, by broker. unread: other replicas whose logs nobody has
     read. unclean: unclean.leader.election.enable of the topic, None where `unclean_untold` says why
-    it is not known. live: the controller was asked, and no metadata log read.
+    it is not known. live: the controller was asked, and no metadata log read. led_unseen: it looks
+    as if nobody led it, and a broker does that is not listed: which, and how it would be. unlisted:
+    why brokers of other replicas are not known to be dead though they are not listed, by broker.
     """
 
     state: PartitionState | None = None
@@ -79,6 +81,8 @@ class Known:
     unclean: bool | None = None
     unclean_untold: str = "is not known"
     live: bool = True
+    led_unseen: str | None = None
+    unlisted: Mapping[int, str] = field(default_factory=dict)
 
     def unread(self, own: int) -> tuple[int, ...]:
         """Return the other replicas whose logs nobody has read."""
@@ -172,6 +176,8 @@ def _in_use(replica: OwnReplica, disk: OwnDisk, state: PartitionState, known: Kn
         return Verdict(replica, Effect.EPOCH_FELL_BACK, why)
     if (doubt := log.problem or log.suspect) is not None:
         return Verdict(replica, Effect.UNKNOWN, f"its disk does not tell for sure: {doubt}")
+    if known.led_unseen is not None:
+        return Verdict(replica, Effect.UNKNOWN, known.led_unseen)
     if state.offline:
         return _recovered(_leaderless(replica, disk, state, known), log)
     if state.leader == disk.broker:
@@ -208,6 +214,10 @@ def _leaderless(replica: OwnReplica, disk: OwnDisk, state: PartitionState, known
     leads = _why_it_leads(disk.broker, state, disk.stopped_clean)
     if leads is not None:
         return _keeps(Verdict(replica, Effect.LEADS, leads, leader=disk.broker))
+    if known.unlisted:
+        broker, doubt = min(known.unlisted.items())
+        why = f"there is no leader, and broker {broker}, which may become it, {doubt}"
+        return Verdict(replica, Effect.UNKNOWN, why)
     if known.unclean is None:
         why = (
             "it leads again if unclean.leader.election.enable is true, else it waits for a leader;"

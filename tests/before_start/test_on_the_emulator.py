@@ -17,7 +17,7 @@ from kafka_unclean_recovery.emulator.emulation import Emulation
 from tests.cli.in_process import RECOVERY, Done, invoke
 from tests.schemas import validated
 
-OWN, OTHER = 1, 0
+OWN, OTHER, THIRD = 1, 0, 2
 HELD, MORE, NEW = 10, 5, 3
 
 
@@ -99,6 +99,53 @@ def test_what_is_foretold_by_the_others_comes_true(cluster: Cluster, tmp_path: P
     assert _effects(again) == {"orders": ("kept", None), "only": ("leads", None)}
     assert done.code == 0
     assert "start broker 1: nothing that its disk holds is destroyed" in done.stderr
+
+
+def test_a_leader_that_is_not_listed_leaves_it_unknown(cluster: Cluster, tmp_path: Path) -> None:
+    cluster.unlist(OTHER)
+    third = cluster.bootstrap_servers.split(",")[THIRD]
+    document, done = _foretold(cluster, tmp_path, "--bootstrap-server", third)
+    assert _effects(document) == {**EXPECTED, "orders": ("unknown", None)}
+    assert done.code == 4
+    row = next(r for r in document["partitions"] if r["topic"] == "orders")
+    assert row["why"].startswith("its leader is not on the listener that this command came in by")
+    assert f"broker {OTHER} is in the ISR" in row["why"] or f"broker {OTHER} fetched" in row["why"]
+    assert "it has no listener that leads here" in row["why"]
+
+
+def test_a_replica_that_is_not_listed_may_have_what_would_go(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    cluster.start(OWN)
+    cluster.wait_until(_back_in_sync)
+    cluster.create_topic("three", assignment=[[OWN, OTHER, THIRD]])
+    cluster.produce("three", 0, HELD)
+    _lose(cluster, OTHER)
+    _lose(cluster, THIRD)
+    cluster.produce("three", 0, MORE)
+    _lose(cluster, OWN)
+    cluster.start(OTHER)
+    cluster.start(THIRD)
+    cluster.elect_leaders("unclean", "three", 0)
+    cluster.unlist(THIRD)
+    bootstrap = cluster.bootstrap_servers.split(",")[OTHER]
+    document, done = _foretold(cluster, tmp_path, "--bootstrap-server", bootstrap)
+    row = next(r for r in document["partitions"] if r["topic"] == "three")
+    assert (row["effect"], row["unique"]) == ("truncated", None), done
+    assert f"what broker {THIRD} has of that is unknown" in row["why"]
+
+
+def test_a_broker_that_runs_without_our_listener_is_not_foretold(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    cluster.start(OWN)
+    cluster.wait_until(_back_in_sync)
+    cluster.unlist(OWN)
+    third = cluster.bootstrap_servers.split(",")[THIRD]
+    document, done = _foretold(cluster, tmp_path, "--bootstrap-server", third)
+    assert done.code == 4
+    assert {row["effect"] for row in document["partitions"]} == {"unknown", "stray"}
+    assert f"broker {OWN} is in the ISR of again-0 beside its leader: it runs" in done.stderr
 
 
 def test_disks_alone_tell_the_same(cluster: Cluster, tmp_path: Path) -> None:
