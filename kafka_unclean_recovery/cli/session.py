@@ -70,6 +70,7 @@ from kafka_unclean_recovery.transport.wave_elector import WaveElector
 
 _LOCK = "lock"
 _CHOOSING_SECONDS = 10.0
+_KEEP_SECONDS = 0.25
 # Bootstrap servers that no broker advertises get this long to name their cluster.
 _STRANGERS_SECONDS = 0.25
 _NO_WISHES = Wishes()
@@ -236,12 +237,25 @@ async def journal_of(
             journal.held = held
             link = journal.link = None if path is None else _linked(path, directory)
             journal.write("begin", version=__version__, cluster_id=cluster_id, command=command)
-            yield journal
+            keeping = asyncio.create_task(_keep(journal))
+            try:
+                yield journal
+            finally:
+                keeping.cancel()
+                await asyncio.gather(keeping, return_exceptions=True)
             if link is not None and not half_done(journal.lines):
                 journal.link = None
                 link.unlink(missing_ok=True)
         if journal.failure is not None:
             raise Exit(NOT_ALL, _incomplete(journal, journal.failure))
+
+
+async def _keep(journal: Journal) -> None:
+    """Have the journal written anew soon after somebody removed it: a request may be awaited for a
+    minute, and the run may be killed in it."""
+    while True:
+        await asyncio.sleep(_KEEP_SECONDS)
+        await asyncio.to_thread(journal.keep)
 
 
 def _incomplete(journal: Journal, failure: str) -> str:

@@ -190,8 +190,11 @@ class Journal:
     def keep(self) -> None:
         """Write the file anew where somebody removed it, as who cleans up a state directory: the
         next run finds by it what is to be put back. Nothing more is begun all the same."""
-        if not self._removed():
-            return
+        with self._writing:
+            if self._removed():
+                self._replace()
+
+    def _replace(self) -> None:
         gone = f"journal {self.path}: somebody removed it, or its entry, while this run wrote it"
         try:
             self._write_anew()

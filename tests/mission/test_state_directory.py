@@ -6,6 +6,8 @@ import errno
 import fcntl
 import os
 import shutil
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,7 @@ from typing import Any
 import pytest
 
 from kafka_unclean_recovery.emulator import Cluster, Options, Settings
-from kafka_unclean_recovery.emulator.listener.intercepts import Seen
+from kafka_unclean_recovery.emulator.listener.intercepts import Delay, Seen
 from kafka_unclean_recovery.files import state_directory
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.files.journal_lines import JournalError, half_done, parse, unfinished
@@ -21,6 +23,7 @@ from kafka_unclean_recovery.files.private_files import why_not_ours
 from tests.cli.in_process import RECOVERY, Done, invoke
 
 REORDER = "AlterPartitionReassignments"
+_AWAITED = 4.0
 NO_LOCKS = [errno.ENOLCK, errno.EOPNOTSUPP]
 
 
@@ -234,3 +237,26 @@ def test_a_run_whose_journal_was_removed_begins_nothing_more_and_leaves_word_of_
     assert len(unfinished(parse(found[-1], "as the next run finds it"))) == 1
     (journal,) = home.rglob("*.jsonl")
     assert not half_done(parse(journal.read_text(), "in the end"))
+
+
+def test_a_journal_that_was_removed_is_there_again_while_an_answer_is_awaited(
+    shuffled: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "state"
+    monkeypatch.setenv("XDG_STATE_HOME", str(home))
+    found: list[str] = []
+
+    def remove(_: Seen) -> Delay:
+        shutil.rmtree(home)
+        threading.Thread(target=read).start()
+        return Delay(_AWAITED)
+
+    def read() -> None:
+        deadline = time.monotonic() + _AWAITED
+        while not found and time.monotonic() < deadline:
+            found.extend(text for path in home.rglob("*.jsonl") if (text := path.read_text()))
+            time.sleep(0.02)
+
+    shuffled.intercept("ElectLeaders", remove)
+    assert _elect(shuffled).code == 1
+    assert len(unfinished(parse(found[0][: found[0].rfind("\n") + 1], "meanwhile"))) == 1
