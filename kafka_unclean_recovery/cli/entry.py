@@ -32,6 +32,7 @@ from kafka_unclean_recovery.cli.log_format import (
     log_line,
     write_log_as,
 )
+from kafka_unclean_recovery.cli.open_files import raise_limit
 from kafka_unclean_recovery.cli.unknown_variables import unknown_variables
 
 _INTERRUPTED = 130
@@ -49,6 +50,7 @@ def main(app: typer.Typer, name: str, prefix: str = PREFIX) -> None:
     # threshold of 700 the collector walks them again and again, for a tenth of the run.
     gc.set_threshold(100_000)
     standard_streams.hold_descriptors()
+    raise_limit()
     code = run(app, name, sys.argv[1:], prefix)
     try:
         code = standard_streams.end(code)

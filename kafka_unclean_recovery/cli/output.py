@@ -6,12 +6,31 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from importlib import import_module
 
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.console import Console, colours_wanted
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK
 from kafka_unclean_recovery.cli.flags import ReplicaFormat
+from kafka_unclean_recovery.cluster.wire.error_codes import UNKNOWN_SERVER_ERROR, error_name
 from kafka_unclean_recovery.model import Report
+
+_REPORT = "kafka_unclean_recovery.report"
+_NEEDED = {
+    ReplicaFormat.JSON: (f"{_REPORT}.document",),
+    ReplicaFormat.LADDER: (f"{_REPORT}.ladder_text", "tabulate"),
+    ReplicaFormat.TABLE: (f"{_REPORT}.table", "tabulate"),
+}
+"""The modules that each format is made by."""
+
+
+def import_report(how: ReplicaFormat) -> None:
+    """Import all that `print_report` needs after an election: there may be no file descriptor left
+    then, and what was done could not be told."""
+    # The names of errors are imported with the first that is asked for.
+    error_name(UNKNOWN_SERVER_ERROR)
+    for module in (f"{_REPORT}.run_metrics", f"{_REPORT}.prometheus", *_NEEDED[how]):
+        import_module(module)
 
 
 def print_report(console: Console, report: Report, how: ReplicaFormat, with_replicas: bool) -> None:

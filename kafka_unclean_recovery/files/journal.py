@@ -116,6 +116,8 @@ class Journal:
         self._counts = Counter(str(line["event"]) for line in lines)
         # A disk may hang, and the event loop must not hang with it: lines are written in threads.
         self._writing = threading.RLock()
+        # The size of the file and the number of lines before the last announcement.
+        self._before = self._whole, len(lines)
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -164,6 +166,33 @@ class Journal:
                 self._sync()
         if self.failure is not None:
             raise JournalError(self.failure)
+
+    def announce(self, *lines: tuple[str, Mapping[str, object]]) -> None:
+        """Append (event, fields) of coming changes and wait for the disk: all lines, or none.
+        Raises JournalError, and then nothing that they announce must be done."""
+        *first, (event, fields) = lines
+        with self._writing:
+            self._before = self._whole, len(self.lines)
+            for each, its_fields in first:
+                self.note(each, **its_fields)
+            try:
+                self.write(event, **fields)
+            except JournalError:
+                self.take_back()
+                raise
+
+    def take_back(self) -> None:
+        """Cut off the last announcement, unless a request was sent since: whoever reads the journal
+        later would wait for requests that were never sent."""
+        with self._writing:
+            size, count = self._before
+            late = self.lines[count:]
+            if any(line["event"] == "sent" for line in late):
+                return
+            self._counts.subtract(str(line["event"]) for line in late)
+            del self.lines[count:]
+            self._whole = size
+            self._cut_off()
 
     def end(self, exit_code: int) -> None:
         """Note the end of a run. Where it leaves nothing to be finished, later runs read no more
@@ -238,6 +267,7 @@ class Journal:
             raise
         os.close(self._descriptor)
         self._descriptor, self._whole, self._torn = descriptor, len(whole), False
+        self._before = self._whole, len(self.lines)
 
     def _cut_off(self) -> None:
         try:

@@ -95,12 +95,13 @@ class ReorderElector:
 
     async def announce(self, elections: Carried) -> None:
         reordered = [_reorder_line(e) for e in elections.values() if e.needs_order]
-        journal = self._means.journal
+        lines: list[tuple[str, dict[str, Any]]] = []
         if reordered:
-            await asyncio.to_thread(journal.note, "reorder", partitions=reordered)
+            lines.append(("reorder", {"partitions": reordered}))
         if elections:
-            lines = [elect_line(e) for e in elections.values()]
-            await asyncio.to_thread(journal.write, "elect", partitions=lines)
+            electing = [elect_line(e) for e in elections.values()]
+            lines.append(("elect", {"partitions": electing}))
+            await asyncio.to_thread(self._means.journal.announce, *lines)
 
     async def carry_out(self, elections: Carried) -> Said:
         """Reorder, elect, and put the order back."""
@@ -113,7 +114,10 @@ class ReorderElector:
         except NotSeen as error:
             self._unseen = str(error)
             said = dict.fromkeys(elections, f"nobody was elected: {error}")
-        except (*LOST, JournalError) as error:
+        except JournalError as error:
+            said = dict.fromkeys(elections, str(error))
+            await asyncio.to_thread(self._means.journal.take_back)
+        except LOST as error:
             said = dict.fromkeys(elections, str(error))
         self._close_refused(elections, said)
         over = {*self._refused, *self._reduced}

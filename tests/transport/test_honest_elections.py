@@ -137,6 +137,32 @@ def test_what_is_to_be_done_is_in_the_journal_before_it_is_done() -> None:
     assert lines[first - 1]["partitions"] == [row]
 
 
+@pytest.mark.parametrize("event", ["reorder", "elect", "sent"])
+def test_the_next_run_waits_for_nothing_that_a_full_disk_kept_from_being_sent(
+    monkeypatch: pytest.MonkeyPatch, event: str
+) -> None:
+    write, full = os.write, [False]
+
+    def fill(descriptor: int, data: bytes) -> int:
+        line = bytes(data)
+        full[0] |= f'"event":"{event}"'.encode() in line
+        if full[0] and line.startswith(b'{"v":'):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(descriptor, data)
+
+    with outage() as cluster:
+        written = watch(cluster, REORDER)
+        with monkeypatch.context() as patched:
+            patched.setattr("kafka_unclean_recovery.files.journal.os.write", fill)
+            done = recover(cluster)
+        assert (done.code, leaders(cluster), written) == (1, [-1], [])
+        assert "No space left on device" in done.stderr
+        assert not any(map(half_done, _journals()))
+        done = recover(cluster)
+        assert (done.code, leaders(cluster)) == (0, [BEST])
+        assert "waiting until" not in done.stderr
+
+
 def test_no_order_is_written_where_replicas_stand_as_they_should() -> None:
     with outage() as cluster:
         _left_half_done(cluster).unlink()

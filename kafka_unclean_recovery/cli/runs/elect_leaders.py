@@ -11,7 +11,12 @@ from kafka_unclean_recovery.cli.console import Console, read_input
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, usage
 from kafka_unclean_recovery.cli.flags import ReplicaFormat
 from kafka_unclean_recovery.cli.mechanisms import wishes_of
-from kafka_unclean_recovery.cli.output import exit_code_of, print_report, say_failures
+from kafka_unclean_recovery.cli.output import (
+    exit_code_of,
+    import_report,
+    print_report,
+    say_failures,
+)
 from kafka_unclean_recovery.cli.session import Session, journal_of, run
 from kafka_unclean_recovery.cli.terms import read_terms
 from kafka_unclean_recovery.cluster.requests.controller_requests import (
@@ -186,8 +191,9 @@ async def _elect_designated(
         lambda: session.elector(journal, options.recovery_election_attempts, _pace(options)),
         _consented_by_hand,
     )
-    result = await recover(session.new_run(_publish_nothing), aim, power)
     how = ReplicaFormat.JSON if options.format.is_json else ReplicaFormat.TABLE
+    import_report(how)
+    result = await recover(session.new_run(_publish_nothing), aim, power)
     print_report(session.console, result.shown, how, with_replicas=False)
     say_failures(session.console, result.report)
     return exit_code_of(result.report)

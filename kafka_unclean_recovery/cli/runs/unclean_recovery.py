@@ -13,7 +13,12 @@ from kafka_unclean_recovery.cli.consenting import ToSave, consent_to
 from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.flags import ReplicaFormat
-from kafka_unclean_recovery.cli.output import exit_code_of, print_report, say_failures
+from kafka_unclean_recovery.cli.output import (
+    exit_code_of,
+    import_report,
+    print_report,
+    say_failures,
+)
 from kafka_unclean_recovery.cli.runs.recovery_inputs import (
     Inputs,
     asked_for,
@@ -147,6 +152,7 @@ async def _elect(session: Session, inputs: Inputs, journal: Journal) -> int:
         save,
     )
     publish = partial(outputs_of(options).write, session.console)
+    import_report(options.format)
     result = await recover_partitions(session.new_run(publish), inputs.aim, power)
     print_report(session.console, result.shown, options.format, options.show_replica_info)
     say_failures(session.console, result.report)
