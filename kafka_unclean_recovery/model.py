@@ -355,12 +355,14 @@ class PartitionReport:
 @dataclass(frozen=True, slots=True)
 class Cluster:
     """The cluster as one broker describes it. `brokers` are the live, unfenced brokers.
-    `lists_fenced`: False where fenced brokers are not told (before 4.0), and `fenced` is empty."""
+    `lists_fenced`: False where fenced brokers are not told (before 4.0), and `fenced` is empty.
+    `fenced_at`: the fenced brokers, which may run all the same, with their addresses."""
 
     cluster_id: str
     brokers: Mapping[int, Broker]
     fenced: tuple[int, ...] = ()
     lists_fenced: bool = False
+    fenced_at: Mapping[int, Broker] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import itertools
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -30,6 +30,7 @@ from kafka_unclean_recovery.cluster.requests.describe import (
     not_told,
     with_reassignment,
 )
+from kafka_unclean_recovery.cluster.requests.electability import Electable, electable
 from kafka_unclean_recovery.cluster.requests.quorum_state import Quorum, led_quorum
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.cluster.wire.connection import Connection
@@ -116,7 +117,8 @@ class _NotReached(Exception):
 class Reader:
     """Reads of the cluster, each bounded by `timeout` seconds, however many tries it takes.
 
-    controllers: what they said when `current` was last called.
+    controllers: what they said when `current` was last called. electable_untold: why brokers are
+    not known to be electable, by broker; see `electable`.
     """
 
     def __init__(self, nodes: Nodes, clock: Clock, timeout: float = 30.0) -> None:
@@ -129,6 +131,7 @@ class Reader:
         # what a broker has applied.
         self._sources: list[_Source] | None = None
         self.controllers = Controllers(None, none_to_ask=False)
+        self.electable_untold: dict[int, str] = {}
         # Until this deadline the broker that is read counts as not behind.
         self._vouched_for = Deadline.after(0.0, clock)
 
@@ -268,6 +271,20 @@ class Reader:
             return await list_reassignments(connection, deadline)
         async with await Connection.open(*address, self._nodes.config, deadline) as own:
             return await list_reassignments(own, deadline)
+
+    async def electable(self, brokers: Collection[int], seconds: float) -> Electable:
+        """Return which of the brokers the controllers would elect; raises nothing. What they did
+        not tell is kept in `electable_untold`."""
+        if not brokers:
+            return Electable(frozenset(), {})
+        deadline = Deadline.after(seconds, self._clock)
+        ask = partial(electable, brokers=brokers, deadline=deadline)
+        try:
+            found = await self._nodes.ask_controller(ask, deadline)
+        except (NoBrokerReachable, ConnectionFailed) as error:
+            found = Electable(frozenset(), dict.fromkeys(brokers, str(error)))
+        self.electable_untold |= found.untold
+        return found
 
     async def quorum(self, seconds: float) -> Quorum | None:
         """Return the quorum when its controllers can commit; see led_quorum. Raises

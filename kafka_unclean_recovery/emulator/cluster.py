@@ -98,6 +98,11 @@ class Cluster:
         """Stop the broker by a controlled shutdown, which leaves a clean-shutdown file."""
         self._call(self._running_core.stop(broker))
 
+    def drain(self, broker: int) -> None:
+        """Begin a controlled shutdown of the broker, and do not wait: it runs, and can't be
+        elected, until every other broker has heard of the leaders that moved away from it."""
+        self._call(self._running_core.drain(broker))
+
     def start(self, broker: int) -> None:
         self._call(self._running_core.start(broker))
 

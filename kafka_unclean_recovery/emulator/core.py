@@ -143,6 +143,10 @@ class Core:
         self.emulation.stop(self.emulation.broker_that_is(Process.RUNNING, id_))
         await self._listen(id_)
 
+    async def drain(self, id_: int) -> None:
+        self.emulation.drain(self.emulation.broker_that_is(Process.RUNNING, id_))
+        await self._listen(id_)
+
     async def pause(self, id_: int) -> None:
         self.emulation.pause(self.emulation.broker_that_is(Process.RUNNING, id_))
         await self._listen(id_)
@@ -223,5 +227,7 @@ class Core:
             # A controller that fails resigns; the next one finds the state as it was.
             with contextlib.suppress(ControllerFault):
                 self.emulation.tick(time.monotonic())
-            for listener in self._listeners.values():
+            for id_, listener in self._listeners.items():
                 listener.close_idle()
+                if listener.listening and self.broker(id_).process is Process.DEAD:
+                    await self._listen(id_)

@@ -225,8 +225,16 @@ class Emulation:
             for other in self.brokers.values():
                 if other.running and other is not broker:
                     self._heartbeat(other)
-        broker.shut_down()
-        broker.die()
+        if broker.running:
+            broker.shut_down()
+            broker.die()
+
+    def drain(self, broker: Broker) -> None:
+        """Begin a controlled shutdown, which ends as soon as the controller lets the broker go:
+        every other active broker must know of the leaders that moved. Until then it runs, is
+        listed as live, and can't be elected."""
+        broker.want_shut_down = True
+        self._heartbeat(broker)
 
     def fence(self, broker: Broker) -> None:
         """Fence a broker, which goes on running, and asks to be fenced until `unfence`."""
@@ -248,12 +256,15 @@ class Emulation:
                 broker.epoch,
                 self.seen_by(broker.id).end_offset - 1,
                 broker.want_fence,
-                want_shut_down,
+                want_shut_down or broker.want_shut_down,
                 broker.failed_directory_ids(),
             )
         )
         assert isinstance(response, ev.HeartbeatResponse)
         self.fetched[broker.id] = self.now, self.seen_by(broker.id).end_offset
+        if broker.want_shut_down and response.should_shut_down:
+            broker.shut_down()
+            broker.die()
         return response
 
     def expire(self, broker: int) -> None:

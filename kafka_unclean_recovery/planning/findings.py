@@ -368,11 +368,35 @@ def _unregistered_replicas(
         )
 
 
+def _fenced_replicas(
+    state: PartitionState, logs: Sequence[ReplicaLog], _: Sequence[Candidate]
+) -> Iterator[Finding]:
+    for log in logs:
+        if _answers_fenced(state, log):
+            yield Finding(
+                "replica_fenced",
+                Severity.UNKNOWN,
+                f"broker {log.broker} answered (log end offset {number_text(log.log_end_offset)})"
+                " and is fenced: the controllers do not hear it, so it can't be elected, and what"
+                " only it holds is cut off once they do. Let it reach the controllers, and look"
+                " again",
+            )
+
+
+def _answers_fenced(state: PartitionState, log: ReplicaLog) -> bool:
+    """Return True for a broker that is not online and told its log all the same; in a failed log
+    directory there is none to tell of."""
+    told = log.live and log.problem is None and log.scanned is None
+    return told and log.broker in state.offline_replicas
+
+
 def _unranked_replicas(
-    _: PartitionState, logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]
+    state: PartitionState, logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]
 ) -> Iterator[Finding]:
     ranked = {candidate.log.broker for candidate in ranking}
     for log in logs:
+        if _answers_fenced(state, log):
+            continue
         if log.live and log.problem is None and log.broker not in ranked:
             yield Finding(
                 "replica_not_ranked",
@@ -447,6 +471,7 @@ RULES: tuple[Rule, ...] = (
     _silent_replicas,
     _unproven_replicas,
     _unregistered_replicas,
+    _fenced_replicas,
     _unranked_replicas,
     _records_below_log_start,
     _only_candidate_is_empty,

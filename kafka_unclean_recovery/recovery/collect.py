@@ -21,14 +21,12 @@ from tenacity import AsyncRetrying, retry_if_exception, wait_exponential
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Broker, PartitionState, ReplicaLog, TopicPartition
+from kafka_unclean_recovery.recovery.fenced import Asked, FencedBrokers, asked
 from kafka_unclean_recovery.transport import ReplicaLogSource
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 1.0
 
 States = Mapping[TopicPartition, PartitionState]
-
-_Asked = tuple[TopicPartition, str, int]
-"""The log that was asked for: (partition, topic id, leader epoch)."""
 
 
 class Gathering:
@@ -44,13 +42,17 @@ class Gathering:
         self._deadline = deadline
         self._answered = answered
         self._tasks: dict[int, asyncio.Task[None]] = {}
-        self._logs: dict[int, Mapping[_Asked, ReplicaLog]] = {}
+        self._logs: dict[int, Mapping[Asked, ReplicaLog]] = {}
         self._away: set[int] = set()
+        self._fenced = FencedBrokers(source)
         self.failures: dict[int, str] = {}
 
-    def ask(self, brokers: Mapping[int, Broker], states: States) -> None:
+    def ask(
+        self, brokers: Mapping[int, Broker], states: States, fenced: Mapping[int, Broker]
+    ) -> None:
         """Ask each live broker that hosts a replica whose log is not known; stop asking brokers
-        that are no longer live."""
+        that are no longer live. Fenced brokers are asked once, as FencedBrokers does."""
+        self._fenced.ask(fenced, states)
         for broker_id in [b for b in self._tasks if b not in brokers]:
             self._tasks.pop(broker_id).cancel()
             self.failures.setdefault(broker_id, "fenced before it answered")
@@ -84,9 +86,9 @@ class Gathering:
                     logs = await self._try(broker, states)
         except ConnectionFailed:
             return
-        asked = {_asked(state): logs[state.topic_partition] for state in states}
+        found = {asked(state): logs[state.topic_partition] for state in states}
         earlier = {} if broker.id in self._away else self._logs.get(broker.id, {})
-        self._logs[broker.id] = _of_one_process({**earlier, **asked})
+        self._logs[broker.id] = _of_one_process({**earlier, **found})
         self._away.discard(broker.id)
         self.failures.pop(broker.id, None)
         self._answered(broker.id)
@@ -106,11 +108,15 @@ class Gathering:
         """Return the log that the broker answered, or None when the answer no longer counts."""
         if broker in self._away:
             return None
-        return self._logs.get(broker, {}).get(_asked(state))
+        return self._logs.get(broker, {}).get(asked(state))
 
     @property
     def answered(self) -> frozenset[int]:
         return frozenset(self._logs)
+
+    @property
+    def waits_for_fenced(self) -> bool:
+        return bool(self._fenced.at_work)
 
     @property
     def waiting_for(self) -> list[int]:
@@ -119,6 +125,7 @@ class Gathering:
     async def wait(self, seconds: float) -> None:
         """Wait until every task is done, at most `seconds`."""
         running = [task for task in self._tasks.values() if not task.done()]
+        running += self._fenced.at_work
         if running:
             await asyncio.wait(running, timeout=seconds)
         for broker in [b for b, task in self._tasks.items() if task.done()]:
@@ -126,6 +133,7 @@ class Gathering:
 
     async def end(self) -> None:
         """Cancel all tasks; brokers without an answer are in `failures` from then on."""
+        await self._fenced.end()
         for broker in self.waiting_for:
             self.failures.setdefault(broker, "did not answer in time")
         for task in self._tasks.values():
@@ -145,9 +153,11 @@ class Gathering:
     def _replica_log(
         self, state: PartitionState, broker: int, live: bool, doubt: str | None
     ) -> ReplicaLog:
+        if not live and (told := self._fenced.known(state, broker)) is not None:
+            return told
         log = self._known(state, broker)
         if log is None and not live:
-            log = self._logs.get(broker, {}).get(_asked(state))
+            log = self._logs.get(broker, {}).get(asked(state))
         if log is None:
             problem = self._why_unknown(broker) if live else _not_live(doubt)
             return _unread(broker, live=live, problem=problem, unproven=doubt)
@@ -156,9 +166,9 @@ class Gathering:
         return log if log.live == live else replace(log, live=live)
 
     def _why_unknown(self, broker: int) -> str:
-        asked = broker in self._logs
+        was_asked = broker in self._logs
         otherwise = "has not answered since it was away or the partition was led again"
-        return self.failures.get(broker, otherwise if asked else "was not asked")
+        return self.failures.get(broker, otherwise if was_asked else "was not asked")
 
 
 # One value for all partitions whose replica on a broker is unread for the same reason.
@@ -169,16 +179,12 @@ def _not_live(doubt: str | None) -> str:
     return "broker is down" if doubt is None else f"the broker may live: it {doubt}"
 
 
-def _asked(state: PartitionState) -> _Asked:
-    return state.topic_partition, state.topic_id, state.leader_epoch
-
-
-def _of_one_process(logs: Mapping[_Asked, ReplicaLog]) -> Mapping[_Asked, ReplicaLog]:
+def _of_one_process(logs: Mapping[Asked, ReplicaLog]) -> Mapping[Asked, ReplicaLog]:
     """Keep the logs with the newest broker epoch, and those without a broker epoch: a restarted
     broker may have lost records that it reported before."""
     newest = max((log.broker_epoch or 0 for log in logs.values()), default=0)
     return {
-        asked: log
-        for asked, log in logs.items()
+        which: log
+        for which, log in logs.items()
         if log.broker_epoch is None or log.broker_epoch == newest
     }

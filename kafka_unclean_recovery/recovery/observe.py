@@ -232,18 +232,19 @@ class Observer:
         """Ask brokers until all live and all awaited brokers have answered, the time is up, nothing
         is offline any more, or the run is to stop. Return the newest view."""
         while not self._stop.requested:
-            gathering.ask(view.cluster.brokers, view.offline)
+            gathering.ask(view.cluster.brokers, view.offline, view.cluster.fenced_at)
             await self._or_stop(gathering.wait(min(_TICK_SECONDS, deadline.remaining())))
             absent = waits.absent(view.offline, view.cluster.brokers)
             unasked = gathering.unasked(view.cluster.brokers, view.offline)
-            waiting = view.offline and (gathering.waiting_for or absent or unasked)
+            asking = gathering.waiting_for or gathering.waits_for_fenced
+            waiting = view.offline and (asking or absent or unasked)
             if deadline.expired or not waiting:
                 break
             waits.tell_whom(
                 (view, absent, gathering.answered), partial(self._advise, advise, gathering, view)
             )
             self._progress(waiting_text(gathering.waiting_for, absent))
-            if not gathering.waiting_for and not unasked:
+            if not asking and not unasked:
                 await self._or_stop(asyncio.sleep(min(_TICK_SECONDS, deadline.remaining())))
             before, view = view, await self._look_again(wanted, deadline, view)
             waits.tell_what_came_back(before.states, view.states)

@@ -161,6 +161,7 @@ async def recover(run: Run, aim: Aim, power: Power) -> Result:
     for problem in seen.problems:
         if problem not in told:
             run.say(problem)
+    seen = _with_what_is_not_known_electable(run, seen)
     rows = carried_out(rows, made.outcomes)
     seen, rows = await run.timed("verify", _verify(run.reader, seen, rows, made.after))
     for problem in (found := tuple(unweighed(rows))):
@@ -282,6 +283,20 @@ async def _beside(
         return made, await _looked(look_beside, seen)
     finally:
         look_beside.cancel()
+
+
+def _with_what_is_not_known_electable(run: Run, seen: Observation) -> Observation:
+    """Say, and add to what is unknown, why the controllers did not tell whether they elect a
+    designated broker."""
+    untold = tuple(
+        f"whether broker {broker} could be elected was not known before its elections, as one that"
+        f" is being stopped can't: {why}"
+        for broker, why in sorted(run.reader.electable_untold.items())
+    )
+    for sentence in untold:
+        run.say(sentence)
+    unknown = (*seen.witnesses.unknown, *untold)
+    return replace(seen, witnesses=replace(seen.witnesses, unknown=unknown))
 
 
 async def _looked(looking: asyncio.Task[Observation], seen: Observation) -> Observation:

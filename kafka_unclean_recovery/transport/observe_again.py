@@ -3,7 +3,9 @@
 The partition must be offline, with the same topic id, leader epoch and replica set, and without a
 reassignment. Each live replica must still answer with the planned log end offset, and from the same
 process where that can be told: a broker may have died, or have come back without its tail, or with
-a better disk, and be listed as live all the same. None that was taken for dead may live.
+a better disk, and be listed as live all the same. None that was taken for dead may live. The
+controllers must not refuse the designated broker: one that is being stopped answers all, and the
+next in order would be elected in its place.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from kafka_unclean_recovery.cluster.requests.describe import Described
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import (
+    Broker,
     Cluster,
     Outcome,
     OutcomeKind,
@@ -32,6 +35,14 @@ from kafka_unclean_recovery.transport import ReplicaLogSource
 from kafka_unclean_recovery.transport.gate import Gate
 
 _ANSWER_SECONDS = 5.0
+# This is a side question, and the look must stay young: where nobody answers, elections go ahead,
+# and the report says so.
+_ELECTABLE_SECONDS = 1.5
+_NOT_ELECTABLE = (
+    "the controllers elect broker {broker} for nothing now, though it answers: it is being stopped,"
+    " or was fenced. Wait until it has started again and run the command again; the next best"
+    " would lead in its place"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +102,17 @@ async def observe_again(
             outcomes[tp] = settled
         elif now is not None:
             elections[tp] = Election(plan, now)
-    for tp, reason in (await _changed_logs(source, cluster, elections)).items():
+    designated = {election.leader for election in elections.values()}
+    changed, found = await asyncio.gather(
+        _changed_logs(source, cluster, elections),
+        reader.electable(designated, _ELECTABLE_SECONDS),
+    )
+    changed |= {
+        tp: _NOT_ELECTABLE.format(broker=election.leader)
+        for tp, election in elections.items()
+        if election.leader in found.refused
+    }
+    for tp, reason in changed.items():
         del elections[tp]
         outcomes[tp] = Outcome(OutcomeKind.REFUSED, reason)
     looked()
@@ -113,23 +134,27 @@ async def _changed_logs(
 ) -> dict[TopicPartition, str]:
     """Return why designated leaders don't answer any more, or a live replica has another log than
     planned. Each live broker is asked once, all at the same time."""
+    known = {**cluster.fenced_at, **cluster.brokers}
     by_broker: dict[int, list[Election]] = {}
     for election in elections.values():
-        for broker in {election.leader, *election.before.online_replicas}:
-            if broker == election.leader or broker in cluster.brokers:
+        for broker in {election.leader, *election.before.online_replicas, *_fenced(election)}:
+            if broker == election.leader or broker in known:
                 by_broker.setdefault(broker, []).append(election)
     found = await asyncio.gather(
-        *(_changes_of(source, cluster, broker, of_it) for broker, of_it in by_broker.items())
+        *(_changes_of(source, known, broker, of_it) for broker, of_it in by_broker.items())
     )
     return {tp: reason for changes in found for tp, reason in changes.items()}
 
 
 async def _changes_of(
-    source: ReplicaLogSource, cluster: Cluster, broker_id: int, elections: Sequence[Election]
+    source: ReplicaLogSource,
+    known: Mapping[int, Broker],
+    broker_id: int,
+    elections: Sequence[Election],
 ) -> dict[TopicPartition, str]:
     """Return why the logs of one broker keep elections from going ahead."""
     before = {election.before.topic_partition: election for election in elections}
-    broker = cluster.brokers.get(broker_id)
+    broker = known.get(broker_id)
     if broker is None:
         return dict.fromkeys(before, f"broker {broker_id} is not live any more")
     try:
@@ -143,6 +168,13 @@ async def _changes_of(
         for tp, election in before.items()
         if (reason := log_change(_planned(election.plan, broker_id), logs[tp])) is not None
     }
+
+
+def _fenced(election: Election) -> list[int]:
+    """Return the fenced brokers that told their logs when this was planned."""
+    online = election.before.online_replicas
+    logs = election.plan.replica_logs
+    return [g.broker for g in logs if g.live and g.problem is None and g.broker not in online]
 
 
 def _planned(plan: PartitionPlan, broker: int) -> ReplicaLog | None:

@@ -20,6 +20,7 @@ from kafka.protocol.admin.configs import DescribeConfigsRequest
 from kafka.protocol.admin.groups import ListGroupsRequest
 from kafka.protocol.admin.topics import (
     AlterPartitionReassignmentsRequest,
+    CreateTopicsRequest,
     DescribeTopicPartitionsRequest,
     ListPartitionReassignmentsRequest,
 )
@@ -57,6 +58,7 @@ THEIRS: dict[Api, Any] = {
     log_apis.FETCH: FetchRequest,
     controller_apis.LIST_PARTITION_REASSIGNMENTS: ListPartitionReassignmentsRequest,
     controller_apis.ALTER_PARTITION_REASSIGNMENTS: AlterPartitionReassignmentsRequest,
+    controller_apis.CREATE_TOPICS: CreateTopicsRequest,
     controller_apis.ELECT_LEADERS: ElectLeadersRequest,
     log_apis.LIST_GROUPS: ListGroupsRequest,
     log_apis.DESCRIBE_LOG_DIRS: DescribeLogDirsRequest,

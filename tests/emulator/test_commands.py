@@ -315,7 +315,7 @@ corrupt-disk 3 orders-0 damage=cut seed=1
 lose-disk 3
 wipe 3 index=0
 start 3
-power-off 4
+drain 4
 unregister-broker 4
 drop-link 1 2
 delay-link 2 3 ms=5

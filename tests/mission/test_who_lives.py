@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
+from kafka_unclean_recovery.cluster.wire.error_codes import TOPIC_AUTHORIZATION_FAILED
 from kafka_unclean_recovery.emulator import Cluster, Options, Settings
-from kafka_unclean_recovery.emulator.faults import STOPPED
-from kafka_unclean_recovery.emulator.listener.intercepts import Delay
+from kafka_unclean_recovery.emulator.faults import CONTROLLER, STOPPED
+from kafka_unclean_recovery.emulator.listener.intercepts import Delay, Fail
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.signals import stopping_signals
 from tests.cli import in_process
@@ -232,3 +233,55 @@ def test_a_signal_while_the_journal_is_written_has_nothing_sent(
     assert "interrupted" in told.row["reason"]
     assert (elected.requests, ordered.requests) == ([], [])
     assert _nobody_was_elected(without_better)
+
+
+def test_a_broker_that_is_being_stopped_is_not_elected_past(outage: Cluster) -> None:
+    # It waits for a broker that does not hear of the leader that moved away from it.
+    outage.create_topic("other", assignment=[(BETTER, WORSE)])
+    outage.lag_metadata(2, STOPPED)
+    outage.drain(BETTER)
+    told = _recover(outage, *WITHOUT_LOSS, by=WORSE)
+    assert told.code == 1
+    assert _nobody_was_elected(outage)
+    assert f"the controllers elect broker {BETTER} for nothing now" in told.row["reason"]
+
+
+def _cut_off(cluster: Cluster, broker: int) -> None:
+    cluster.drop_link(broker, CONTROLLER)
+    cluster.fence(broker)
+
+
+def test_a_broker_that_only_the_controllers_do_not_hear_counts(outage: Cluster) -> None:
+    _cut_off(outage, BETTER)
+    told = _recover(outage, *WITHOUT_LOSS)
+    assert told.code == 1
+    assert _nobody_was_elected(outage)
+    assert "replica_fenced" in told.findings
+    assert (told.log(BETTER)["live"], told.log(BETTER)["log_end_offset"]) == (True, 1500)
+    assert told.row["loss"]["certain"] == 500
+
+
+def test_who_consents_to_the_loss_may_elect_past_a_fenced_broker(outage: Cluster) -> None:
+    _cut_off(outage, BETTER)
+    told = _recover(outage, "--automated-recovery", "--yes", "--accept-loss", "*:500")
+    assert told.code == 0
+    assert outage.partition(TOPIC, 0).leader == WORSE
+
+
+def test_a_fenced_broker_that_holds_less_keeps_nobody_from_leading(outage: Cluster) -> None:
+    _cut_off(outage, WORSE)
+    told = _recover(outage, *WITHOUT_LOSS)
+    assert told.code == 0
+    assert outage.partition(TOPIC, 0).leader == BETTER
+
+
+def test_without_the_right_to_ask_whether_a_broker_can_be_elected_that_is_said(
+    outage: Cluster,
+) -> None:
+    outage.intercept("CreateTopics", Fail(TOPIC_AUTHORIZATION_FAILED), times=9)
+    told = _recover(outage, *WITHOUT_LOSS)
+    assert told.code == 0
+    assert outage.partition(TOPIC, 0).leader == BETTER
+    (said,) = (line for line in told.stderr.splitlines() if "could be elected" in line)
+    assert f"broker {BETTER}" in said
+    assert "TOPIC_AUTHORIZATION_FAILED; grant Cluster:CREATE" in said

@@ -58,7 +58,7 @@ class Run:
     async def look(self, *states: PartitionState, live: Mapping[int, Broker] = BROKERS) -> None:
         """Once around: whoever has something to answer is asked, and does."""
         self.live = live
-        self.gathering.ask(live, {state.topic_partition: state for state in states})
+        self.gathering.ask(live, {state.topic_partition: state for state in states}, {})
         await self.gathering.wait(0.05 if self.brokers.silent else 30)
 
     def ends(self, state: PartitionState) -> dict[int, int | None]:

@@ -187,7 +187,8 @@ def _saver(
     timeout = session.nodes.config.request_timeout_ms
     patience = _PATIENCE_SECONDS if timeout is None else timeout / 1000
     watch = _StopWatch(session.stop)
-    return TailSaver(session.nodes, cluster.brokers, leaders, output, watch, progress, patience)
+    brokers = {**cluster.fenced_at, **cluster.brokers}
+    return TailSaver(session.nodes, brokers, leaders, output, watch, progress, patience)
 
 
 @dataclass(frozen=True, slots=True)

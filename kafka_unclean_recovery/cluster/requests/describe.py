@@ -152,6 +152,7 @@ async def describe_cluster(
         {b.id: b for b in brokers if not b.fenced},
         tuple(sorted(b.id for b in brokers if b.fenced)),
         (connection.version_for(DESCRIBE_CLUSTER) or 0) >= _LISTS_FENCED,
+        {b.id: b for b in brokers if b.fenced},
     )
     return cluster, operations(answer["cluster_authorized_operations"])
 

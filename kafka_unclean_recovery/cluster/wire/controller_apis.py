@@ -91,3 +91,46 @@ ELECT_LEADERS = Api(
     ]
     """,
 )
+
+CREATE_TOPICS = Api(
+    19,
+    "CreateTopics",
+    (2, 7),
+    5,
+    """
+    topics [
+        name text
+        num_partitions int32
+        replication_factor int16
+        assignments [
+            partition_index int32
+            broker_ids [int32]
+        ]
+        configs [
+            name text
+            value text?
+        ]
+    ]
+    timeout_ms int32
+    validate_only bool =false
+    """,
+    """
+    throttle_time_ms int32
+    topics [
+        name text
+        topic_id uuid 7+
+        error_code int16
+        error_message text?
+        topic_config_error_code int16 5+ =0 tag 0
+        num_partitions int32 5+ =-1
+        replication_factor int16 5+ =-1
+        configs [ 5+
+            name text
+            value text?
+            read_only bool
+            config_source int8
+            is_sensitive bool
+        ]
+    ]
+    """,
+)

@@ -37,8 +37,9 @@ class Broker:
     """One emulated broker process and its disks.
 
     epoch: the broker epoch of this incarnation, -1 before it is registered. want_fence: the
-    broker's heartbeats ask to be fenced. absent: partitions that the broker should have a replica
-    of and lacks because a disk failed, each with the error code that requests get.
+    broker's heartbeats ask to be fenced; want_shut_down: they ask to be let go. absent: partitions
+    that the broker should have a replica of and lacks because a disk failed, each with the error
+    code that requests get.
     """
 
     id: int
@@ -47,6 +48,7 @@ class Broker:
     incarnation_id: UUID = field(default_factory=uuid4)
     epoch: int = -1
     want_fence: bool = False
+    want_shut_down: bool = False
     replicas: dict[TopicIdPartition, Replica] = field(default_factory=dict)
     absent: dict[TopicIdPartition, int] = field(default_factory=dict)
 
@@ -123,7 +125,8 @@ class Broker:
 
     def die(self) -> None:
         """End the process: its memory is lost, and the files stay as they are."""
-        self.process, self.epoch, self.want_fence = Process.DEAD, -1, False
+        self.process, self.epoch = Process.DEAD, -1
+        self.want_fence = self.want_shut_down = False
         self.replicas, self.absent = {}, {}
         for directory in self.directories:
             directory.replicas = 0

@@ -90,6 +90,7 @@ FORMS: Mapping[str, Form] = {
     "kill": _BROKERS,
     "power-off": _BROKERS,
     "stop": _BROKERS,
+    "drain": _BROKERS,
     "start": _BROKERS,
     "pause": _PROCESSES,
     "resume": _PROCESSES,

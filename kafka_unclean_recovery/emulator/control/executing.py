@@ -239,6 +239,7 @@ _DO: Mapping[str, Callable[[Cluster, Values], str | None]] = {
     "kill": _each(Cluster.kill),
     "power-off": _each(Cluster.power_off),
     "stop": _each(Cluster.stop, Process.RUNNING),
+    "drain": _each(Cluster.drain, Process.RUNNING),
     "start": _each(Cluster.start, Process.DEAD),
     "pause": _processes(Cluster.pause, Cluster.pause_controller, Process.RUNNING),
     "resume": _processes(Cluster.resume, Cluster.resume_controller, Process.PAUSED),

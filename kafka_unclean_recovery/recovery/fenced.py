@@ -1,0 +1,82 @@
+"""Fenced brokers are asked for their logs too: one that only the controllers do not hear runs, may
+hold more than any live one, and is truncated once it is heard again.
+
+Most fenced brokers are dead. So each gets a short time, and one that does not answer counts as
+down, as if it had not been asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
+from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.model import Broker, PartitionState, ReplicaLog, TopicPartition
+from kafka_unclean_recovery.transport import ReplicaLogSource
+
+_ANSWER_SECONDS = 1.5
+"""A closed port answers at once. A machine that is off answers nothing, and costs this much."""
+
+Asked = tuple[TopicPartition, str, int]
+"""The log that was asked for: (partition, topic id, leader epoch)."""
+
+
+def asked(state: PartitionState) -> Asked:
+    return state.topic_partition, state.topic_id, state.leader_epoch
+
+
+class FencedBrokers:
+    """What fenced brokers answered, and the tasks that still wait for them."""
+
+    def __init__(self, source: ReplicaLogSource) -> None:
+        self._source = source
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._asked: dict[int, set[Asked]] = {}
+        self._logs: dict[int, dict[Asked, ReplicaLog]] = {}
+
+    def ask(
+        self, fenced: Mapping[int, Broker], states: Mapping[TopicPartition, PartitionState]
+    ) -> None:
+        """Ask each fenced broker once for each replica; forget what others answered, which are not
+        fenced any more: another process may have started since."""
+        for gone in self._asked.keys() - fenced.keys():
+            self._logs.pop(gone, None)
+            del self._asked[gone]
+            self._tasks.pop(gone).cancel()
+        for broker in fenced.values():
+            before = self._asked.get(broker.id, set())
+            new = [s for s in states.values() if broker.id in s.replicas and asked(s) not in before]
+            if new and not self._at_work(broker.id):
+                self._asked[broker.id] = before | {asked(state) for state in new}
+                self._tasks[broker.id] = asyncio.create_task(self._ask(broker, new))
+
+    def _at_work(self, broker: int) -> bool:
+        return broker in self._tasks and not self._tasks[broker].done()
+
+    async def _ask(self, broker: Broker, states: list[PartitionState]) -> None:
+        try:
+            found = await self._source.replica_logs(broker, states, Deadline.after(_ANSWER_SECONDS))
+        except ConnectionFailed as error:
+            if not error.is_authentication:
+                return
+            unread = ReplicaLog(broker.id, live=True, problem=str(error))
+            found = dict.fromkeys((state.topic_partition for state in states), unread)
+        of_broker = self._logs.setdefault(broker.id, {})
+        for state in states:
+            of_broker[asked(state)] = replace(found[state.topic_partition], live=True)
+
+    def known(self, state: PartitionState, broker: int) -> ReplicaLog | None:
+        """Return the log that a fenced broker answered for its replica; None where it gave none."""
+        return self._logs.get(broker, {}).get(asked(state))
+
+    @property
+    def at_work(self) -> list[asyncio.Task[None]]:
+        """Return the tasks that wait for an answer."""
+        return [task for task in self._tasks.values() if not task.done()]
+
+    async def end(self) -> None:
+        for task in self._tasks.values():
+            task.cancel()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
