@@ -219,6 +219,12 @@ class Nodes:
         known = self._by_id.get(broker)
         return None if known is None else known.unproven
 
+    def throttled(self, broker: int) -> str | None:
+        """Return what this broker said of a client quota that is used up, None where it said
+        nothing."""
+        known = self._by_id.get(broker)
+        return None if known is None else known.connection.throttled
+
     async def any(self, deadline: Deadline) -> Connection:
         """Return a connection for reads to some broker, the same one as long as it works.
 

@@ -72,7 +72,7 @@ def refuse_or_settle(
     if plan.refusal is not None:
         return _refused(plan.refusal)
     if plan.designated_leader is None:
-        return Outcome(OutcomeKind.NO_CANDIDATE, "no live replica whose log could be read")
+        return Outcome(OutcomeKind.NO_CANDIDATE, _nobody(plan))
     if now is None:
         return _refused("it no longer exists")
     now = replace(now, unregistered_replicas=before.unregistered_replicas)
@@ -91,6 +91,13 @@ def refuse_or_settle(
     if now.reassigning:
         return _refused("a reassignment has begun")
     return _electable(plan.designated_leader, before, now, choose(now, plan.order))
+
+
+def _nobody(plan: PartitionPlan) -> str:
+    """Return why there is no candidate, with the problem of each live replica."""
+    unread = [f"broker {g.broker}: {g.problem}" for g in plan.replica_logs if g.live and g.problem]
+    told = f" ({'; '.join(unread)})" if unread else ""
+    return f"no live replica whose log could be read{told}"
 
 
 def _electable(

@@ -36,11 +36,17 @@ class Gathering:
     """
 
     def __init__(
-        self, source: ReplicaLogSource, deadline: Deadline, answered: Callable[[int], None]
+        self,
+        source: ReplicaLogSource,
+        deadline: Deadline,
+        answered: Callable[[int], None],
+        why_late: Callable[[int], str | None] = lambda _: None,
     ) -> None:
+        """why_late: returns what is known of why a broker does not answer, None for nothing."""
         self._source = source
         self._deadline = deadline
         self._answered = answered
+        self._why_late = why_late
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._logs: dict[int, Mapping[Asked, ReplicaLog]] = {}
         self._away: set[int] = set()
@@ -135,7 +141,9 @@ class Gathering:
         """Cancel all tasks; brokers without an answer are in `failures` from then on."""
         await self._fenced.end()
         for broker in self.waiting_for:
-            self.failures.setdefault(broker, "did not answer in time")
+            why = self._why_late(broker)
+            late = f"did not answer in time{'' if why is None else f': {why}'}"
+            self.failures.setdefault(broker, late)
         for task in self._tasks.values():
             task.cancel()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)

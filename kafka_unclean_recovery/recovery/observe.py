@@ -99,6 +99,7 @@ class Observer:
         self._progress = progress
         self._say = say
         self._rights: frozenset[int] = frozenset()
+        self._throttled: set[int] = set()
 
     async def observe(
         self, wanted: Wanted, seconds: float, advise: Advise = lambda _: {}
@@ -167,7 +168,7 @@ class Observer:
     async def _see(
         self, waits: Waits, wanted: Wanted, deadline: Deadline, view: View, advise: Advise
     ) -> tuple[Observation, View]:
-        gathering = Gathering(self._source, deadline, self._answered)
+        gathering = Gathering(self._source, deadline, self._answered, self._nodes.throttled)
         try:
             view = await self._gather(gathering, waits, wanted, deadline, view, advise)
         finally:
@@ -217,6 +218,14 @@ class Observer:
             problems=(*seen.problems, *hidden.problems),
         )
 
+    def _say_who_is_throttled(self, brokers: Sequence[int]) -> None:
+        """Say once of each broker that a quota holds its answers back."""
+        for broker in brokers:
+            why = self._nodes.throttled(broker)
+            if why is not None and broker not in self._throttled:
+                self._throttled.add(broker)
+                self._say(f"waiting for broker {broker}: {why}")
+
     def _answered(self, broker: int) -> None:
         self._progress(f"broker {broker} answered")
 
@@ -243,6 +252,7 @@ class Observer:
             waits.tell_whom(
                 (view, absent, gathering.answered), partial(self._advise, advise, gathering, view)
             )
+            self._say_who_is_throttled(gathering.waiting_for)
             self._progress(waiting_text(gathering.waiting_for, absent))
             if not asking and not unasked:
                 await self._or_stop(asyncio.sleep(min(_TICK_SECONDS, deadline.remaining())))

@@ -54,7 +54,7 @@ def test_everything_is_asked_for_until_it_is_answered() -> None:
     assert _failing_at(0, FailureKind.TIMED_OUT) == {tp: n for n, tp in enumerate(PARTITIONS, 1)}
 
 
-@pytest.mark.parametrize(("answered", "until"), [(True, 50), (False, 90)])
+@pytest.mark.parametrize(("answered", "until"), [(True, 50), (False, 97)])
 def test_a_few_that_are_never_answered_leave_time_for_what_is_to_be_asked_next(
     monkeypatch: pytest.MonkeyPatch, answered: bool, until: int
 ) -> None:

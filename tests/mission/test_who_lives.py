@@ -16,7 +16,7 @@ import pytest
 from kafka_unclean_recovery.cluster.wire.error_codes import TOPIC_AUTHORIZATION_FAILED
 from kafka_unclean_recovery.emulator import Cluster, Options, Settings
 from kafka_unclean_recovery.emulator.faults import CONTROLLER, STOPPED
-from kafka_unclean_recovery.emulator.listener.intercepts import Delay, Fail
+from kafka_unclean_recovery.emulator.listener.intercepts import Delay, Fail, Throttle
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.signals import stopping_signals
 from tests.cli import in_process
@@ -271,6 +271,25 @@ def test_who_consents_to_the_loss_may_elect_past_a_fenced_broker(outage: Cluster
 def test_a_fenced_broker_that_holds_less_keeps_nobody_from_leading(outage: Cluster) -> None:
     _cut_off(outage, WORSE)
     told = _recover(outage, *WITHOUT_LOSS)
+    assert told.code == 0
+    assert outage.partition(TOPIC, 0).leader == BETTER
+
+
+def test_a_quota_that_starves_the_epochs_is_named(outage: Cluster) -> None:
+    for broker in (BETTER, WORSE):
+        outage.intercept("Fetch", Throttle(1.0), broker=broker, times=1000)
+    told = _recover(outage, *WITHOUT_LOSS)
+    assert told.code == 1
+    assert _nobody_was_elected(outage)
+    for said in (told.row["reason"], told.stderr):
+        assert f"broker {BETTER}: " in said
+        assert "quota" in said
+    assert "1.0 s" in told.stderr
+
+
+def test_a_quota_is_waited_for_as_long_as_the_operator_allows(outage: Cluster) -> None:
+    outage.intercept("Fetch", Throttle(1.0), broker=BETTER, times=4)
+    told = _recover(outage, *WITHOUT_LOSS, "--recovery-duration-ms", "9000")
     assert told.code == 0
     assert outage.partition(TOPIC, 0).leader == BETTER
 

@@ -26,10 +26,12 @@ NOT_ANSWERED = (
 
 # Each request adds to the used-up quota, and Kafka forgets old use in about ten seconds.
 _FIRST_PAUSE, _LONGER_BY, _LONGEST_PAUSE = 0.1, 3, 12.0
-# These are shares of the time there is. A few partitions that are never answered must leave time
-# for the later questions about the others; where none is answered, they must leave time to report
-# that.
-_SHARES = 0.9, 0.5
+# A few partitions that are never answered must leave time for the later questions about the others:
+# this share of the time there is when the first answer comes. Where none is answered, they must
+# leave time to report that: a tenth, and of a long time these seconds, as a quota that counts over
+# long windows passes only after minutes.
+_SHARE_FOR_THE_REST = 0.5
+_SHARE_FOR_ALL, _REPORT_SECONDS = 0.9, 3.0
 
 T = TypeVar("T")
 
@@ -65,7 +67,8 @@ async def until_answered(
     missing. Raises ConnectionFailed."""
     found: dict[TopicPartition, T] = {}
     left = list(wanted)
-    for_all, for_the_rest = (deadline.within(deadline.remaining() * s) for s in _SHARES)
+    time_there_is = deadline.remaining()
+    for_all = deadline.within(max(time_there_is * _SHARE_FOR_ALL, time_there_is - _REPORT_SECONDS))
     patience, pause = deadline, _FIRST_PAUSE
     while left:
         batch = sorted(left[: portion.most])
@@ -76,11 +79,13 @@ async def until_answered(
                 raise
             break
         told = {tp: answer.found[tp] for tp in batch if tp in answer.found}
+        if told and not found:
+            for_all = deadline.within(deadline.remaining() * _SHARE_FOR_THE_REST)
+        patience = for_all
         found |= told
         portion.came(len(batch), len(told))
         # A partition that is never answered must not keep the others from being asked for.
         left = [*left[len(batch) :], *(tp for tp in batch if tp not in told)]
-        patience = for_the_rest if found else for_all
         if told:
             pause = _FIRST_PAUSE
         if len(told) < len(batch):

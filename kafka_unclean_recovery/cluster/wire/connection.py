@@ -69,6 +69,7 @@ class Connection:
         self._waited_for_since = time.monotonic()
         self._failure: ConnectionFailed | None = None
         self._session_ends = Deadline(math.inf)
+        self._throttled_ms = 0
         self._reading = asyncio.create_task(self._read_answers())
 
     @classmethod
@@ -100,6 +101,15 @@ class Connection:
         """Seconds since the node last answered while somebody waits for it, 0 while nobody does."""
         waiting = any(not answer.done() for answer in self._in_flight.values())
         return time.monotonic() - self._waited_for_since if waiting else 0.0
+
+    @property
+    def throttled(self) -> str | None:
+        """Return what the last answer said of a client quota that is used up, None where it said
+        nothing: the node reads nothing more over this connection for some time (KIP-219)."""
+        if not self._throttled_ms:
+            return None
+        seconds = self._throttled_ms / 1000
+        return f"a client quota is used up there, so it reads no request for {seconds:.1f} s"
 
     def _let_in_for(self, seconds: float | None) -> None:
         # A node hangs up on a request sent after the session's end, and then it is not known
@@ -167,12 +177,16 @@ class Connection:
 
     async def _ask(self, request: Any, version: int, deadline: Deadline) -> Any:
         doing = f"waiting for the answer to {request.name.removesuffix('Request')}"
+        quota = self.throttled
+        doing += f" ({quota})" if quota else ""
         frame = await self._exchange(request, version, deadline, doing)
         try:
-            return frames.decode_answer(request, version, frame)
+            answer = frames.decode_answer(request, version, frame)
         except frames.DECODE_ERRORS as error:
             sentence = f"{request.name} v{version} got an answer that can't be read: is this Kafka?"
             raise self._end(failures.bad_answer(self.address, sentence)) from error
+        self._throttled_ms = _throttle_ms(answer)
+        return answer
 
     async def _exchange(self, request: Any, version: int, deadline: Deadline, doing: str) -> bytes:
         if self._failure is not None:
@@ -252,6 +266,12 @@ async def _open_endpoint(
         await connection.close()
         raise
     return connection
+
+
+def _throttle_ms(answer: Any) -> int:
+    """Return the throttle time that an answer tells; 0 where it, or its version, tells none."""
+    told = answer.get if isinstance(answer, dict) else partial(getattr, answer)
+    return max(0, told("throttle_time_ms", 0) or 0)
 
 
 def _ranges(api_keys: Iterable[Any]) -> dict[int, tuple[int, int]]:
