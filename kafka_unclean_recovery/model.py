@@ -333,12 +333,15 @@ class Outcome:
     """The end of one partition's way through a run. unweighed: brokers whose replicas were not live
     when the partition was observed for its election, and were or may have been when that was
     carried out: what only they hold is lost, and nobody knows how much. in_doubt: a leader may have
-    been elected, or was, and what became of that is not known."""
+    been elected, or was, and what became of that is not known. lost: the records that brokers told
+    of in this run and that whoever leads in the end lacks, beyond what the election was known to
+    cost."""
 
     kind: OutcomeKind
     reason: str | None = None
     unweighed: tuple[int, ...] = ()
     in_doubt: bool = False
+    lost: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,7 @@ from kafka_unclean_recovery.transport.choosing import (
     method_for,
 )
 from kafka_unclean_recovery.transport.electing import Means
+from kafka_unclean_recovery.transport.led_logs import LedLogs
 from kafka_unclean_recovery.transport.order_standing import kept_text
 from kafka_unclean_recovery.transport.replica_order import ReplicaOrder, resume
 from kafka_unclean_recovery.transport.sending import settle
@@ -105,7 +106,10 @@ class Session:
 
     def new_run(self, publish: Publish) -> Run:
         """Return the means of the phases (recovery/recover.py)."""
-        return Run(self.observer(), self.reader, self.stop, timed, self.console.say, publish)
+        leaders = LedLogs(self.nodes)
+        return Run(
+            self.observer(), self.reader, leaders, self.stop, timed, self.console.say, publish
+        )
 
     async def elector(self, journal: Journal, retries: int, pace: Pace) -> Elector:
         """Return the elector of the chosen mechanism. Raises NotOffered."""

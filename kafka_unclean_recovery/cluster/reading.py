@@ -17,6 +17,7 @@ from typing import Generic, TypeVar
 
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.requests.api_versions import applied_offset
+from kafka_unclean_recovery.cluster.requests.configs import ConfigValue, topic_configs
 from kafka_unclean_recovery.cluster.requests.describe import (
     Described,
     Reassignment,
@@ -35,7 +36,7 @@ from kafka_unclean_recovery.cluster.requests.quorum_state import Quorum, led_quo
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.dial import address_text
-from kafka_unclean_recovery.cluster.wire.error_codes import LISTENER_NOT_FOUND, UNAUTHORIZED
+from kafka_unclean_recovery.cluster.wire.error_codes import LISTENER_NOT_FOUND, NONE, UNAUTHORIZED
 from kafka_unclean_recovery.cluster.wire.errors import (
     ConnectionFailed,
     NoBrokerReachable,
@@ -66,6 +67,9 @@ _CURRENT_SECONDS = 4.0
 # and the asking takes at most _GLANCE_SECONDS.
 _VOUCHED_SECONDS = 1.0
 _GLANCE_SECONDS = 1.0
+# A question that no decision rests on.
+_SIDE_SECONDS = 3.0
+_UNCLEAN = "unclean.leader.election.enable"
 
 
 def will_not_pass(error: Failure) -> bool:
@@ -285,6 +289,25 @@ class Reader:
             found = Electable(frozenset(), dict.fromkeys(brokers, str(error)))
         self.electable_untold |= found.untold
         return found
+
+    async def unclean_elections(self, topics: Sequence[str]) -> Mapping[str, bool]:
+        """Return unclean.leader.election.enable of each topic that this user may know it of, as far
+        as a broker answers in a moment. The question has a connection of its own: a quota that it
+        uses up costs no other one."""
+
+        async def read(connection: Connection, deadline: Deadline) -> Mapping[str, ConfigValue]:
+            return await topic_configs(connection, topics, _UNCLEAN, deadline)
+
+        try:
+            async with asyncio.timeout(_SIDE_SECONDS):
+                found = await self._read(read, self._apart)
+        except (TimeoutError, *FAILURES):
+            return {}
+        return {
+            topic: told.value == "true"
+            for topic, told in found.items()
+            if told.error == NONE and told.value is not None
+        }
 
     async def quorum(self, seconds: float) -> Quorum | None:
         """Return the quorum when its controllers can commit; see led_quorum. Raises

@@ -34,7 +34,11 @@ class Reordered:
 
 def outcome_fields(outcome: Outcome) -> dict[str, Any]:
     """Return the fields of a line that tell of one outcome."""
-    seldom = {"unweighed": outcome.unweighed, "in_doubt": outcome.in_doubt}
+    seldom = {
+        "unweighed": outcome.unweighed,
+        "in_doubt": outcome.in_doubt,
+        "lost": outcome.lost,
+    }
     told = {name: value for name, value in seldom.items() if value}
     return {"outcome": outcome.kind.value, "reason": outcome.reason, **told}
 

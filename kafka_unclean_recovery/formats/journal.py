@@ -129,6 +129,7 @@ class OutcomeRowJson(Entry, frozen=True):
 
     unweighed: Brokers whose replicas may have been live at the election and were not weighed.
     in_doubt: Whether a leader may have been elected, or was, and what became of that is not known.
+    lost: Records that brokers told of in the run and that whoever leads in the end lacks.
     """
 
     topic: str
@@ -137,6 +138,7 @@ class OutcomeRowJson(Entry, frozen=True):
     reason: str | None = None
     unweighed: BrokerIds = ()
     in_doubt: bool = False
+    lost: Int64 = 0
 
 
 class OutcomeJson(Entry, frozen=True):
@@ -150,6 +152,7 @@ class VerifiedRowJson(Entry, frozen=True, kw_only=True):
 
     unweighed: Brokers whose replicas may have been live at the election and were not weighed.
     in_doubt: Whether a leader may have been elected, or was, and what became of that is not known.
+    lost: Records that brokers told of in the run and that whoever leads in the end lacks.
     """
 
     topic: str
@@ -158,6 +161,7 @@ class VerifiedRowJson(Entry, frozen=True, kw_only=True):
     reason: str | None = None
     unweighed: BrokerIds = ()
     in_doubt: bool = False
+    lost: Int64 = 0
     leader: OrNone | None
     leader_epoch: OrNone | None
     isr: BrokerIds | None

@@ -53,6 +53,7 @@ class PartitionJson(Entry, frozen=True, kw_only=True):
     refusal: Why the plan designates no leader although there may be candidates.
     findings: What to weigh about the designated leader, gravest first.
     loss: What electing the designated leader loses, by the plan; unknown when none is designated.
+        certain is at least what whoever leads in the end was found to lack.
     candidates: Every replica that could be elected, best first.
     waiting: What the return of each dead broker would do, as it was when planned; empty when
         nothing was planned.
@@ -160,7 +161,7 @@ class WaitingJson(Entry, frozen=True):
 class BrokerWaitingJson(Entry, frozen=True):
     """What waiting for one broker would bring: partitions by effect.
 
-    lossless: Partitions without a loss of committed records.
+    lossless: Partitions without a loss of committed records, if its log is whole.
     better: Partitions with a better log than the designated one.
     better_by: Records in all that those logs hold beyond the designated ones.
     no_better: Partitions with nothing to gain.

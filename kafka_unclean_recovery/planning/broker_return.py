@@ -174,9 +174,12 @@ def _eligible(log: ReplicaLog, records: int | None, in_isr: bool) -> str:
     read = "nobody has read" if log.scanned is None else "was only scanned fast"
     kept = "" if log.scanned and log.sure else f" if its disk, which {read}, has kept all"
     if in_isr:
-        return (
+        leads = (
             f"it is in the ISR: every committed record is on it{more}{kept}, and it leads once back"
         )
+        another = ", on an empty new disk too" if kept else ""
+        stopped_clean = log.scanned and log.scanned.stopped_clean
+        return f"{leads}{another}" if stopped_clean else f"{leads}{another}; {_WITH_ELR}"
     cleanly = (
         f"it is in the ELR: every committed record is on it{more}{kept}, and it leads once back"
         " cleanly"
@@ -187,6 +190,12 @@ def _eligible(log: ReplicaLog, records: int | None, in_isr: bool) -> str:
         f"{cleanly}; an unclean stop takes it out of the ELR, and then it must be the last known"
         " leader"
     )
+
+
+_WITH_ELR = (
+    "where eligible leader replicas are on, an unclean stop takes it out of the ISR, and then it"
+    " has to be designated"
+)
 
 
 def _unseen(log: ReplicaLog, recorded: Sequence[Evidence]) -> str:
@@ -206,10 +215,15 @@ def _further(records: int, leader: ReplicaLog | None, recorded: Sequence[Evidenc
     return f"its disk holds {count_text(records, 'record')}{beyond}{led}"
 
 
+_IF_WHOLE = " if its log is whole"
+
+
 def effect_text(waiting: Waiting) -> str:
     """Return text such as "better by 577 records"."""
     if waiting.effect is Effect.BETTER and waiting.records is not None:
         return f"better by {count_text(waiting.records, 'record')}"
+    if waiting.effect is Effect.LOSSLESS:
+        return f"lossless{_IF_WHOLE}"
     return waiting.effect.value.replace("_", " ")
 
 
@@ -264,7 +278,10 @@ def brings_text(waiting: BrokerWaiting) -> str:
 
 
 def why_wait(waiting: BrokerWaiting) -> str:
-    """Return text such as "would make 12 partitions lossless, 1 unknown"."""
-    if waiting.lossless or waiting.better:
+    """Return text such as "could make 12 partitions lossless, 1 unknown, if its log is whole". Even
+    a disk that was read may be exchanged before its broker starts."""
+    if waiting.lossless:
+        return f"could make {brings_text(waiting)},{_IF_WHOLE}"
+    if waiting.better:
         return f"would make {brings_text(waiting)}"
     return "what that would bring is not known" if waiting.unknown else "would bring nothing more"

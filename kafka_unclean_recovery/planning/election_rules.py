@@ -19,6 +19,8 @@ from kafka_unclean_recovery.model import (
 )
 from kafka_unclean_recovery.planning.broker_return import waiting_for
 from kafka_unclean_recovery.planning.findings import findings_of
+from kafka_unclean_recovery.planning.reach import reach, records_beyond
+from kafka_unclean_recovery.wording import count_text
 
 Choice = Callable[[PartitionState, Sequence[int]], int]
 """Returns the replica that an election makes leader of an offline partition whose replicas are to
@@ -26,6 +28,8 @@ stand in the given order, the designated one first. NO_LEADER when nobody can le
 
 _BY_ITSELF = "came back by itself: its leader was in the ISR or ELR"
 _BY_LAST_KNOWN = "came back by itself: the controller elected the last known leader"
+ELECTED_MEANWHILE = "was elected meanwhile, not by this run"
+"""The end of a reason that does not say who elected; see by_whom."""
 
 
 def registered(state: PartitionState, order: Sequence[int]) -> tuple[int, ...]:
@@ -90,7 +94,7 @@ def refuse_or_settle(
         )
     if now.reassigning:
         return _refused("a reassignment has begun")
-    return _electable(plan.designated_leader, before, now, choose(now, plan.order))
+    return _electable(plan, plan.designated_leader, now, choose(now, plan.order))
 
 
 def _nobody(plan: PartitionPlan) -> str:
@@ -101,23 +105,39 @@ def _nobody(plan: PartitionPlan) -> str:
 
 
 def _electable(
-    leader: int, before: PartitionState, now: PartitionState, choice: int
+    plan: PartitionPlan, leader: int, now: PartitionState, choice: int
 ) -> Outcome | None:
     if leader not in now.replicas:
         return _refused(f"broker {leader} is no replica (replicas are {list(now.replicas)})")
     if leader not in now.online_replicas:
         return _refused(f"broker {leader} is dead or fenced, or its log directory failed")
     if choice in clean_leaders(now):
-        return None
+        return _clean_and_short(plan, leader, choice)
     if choice != leader:
         return _refused(
             f"the controller would elect broker {choice}, the last known leader, over any order"
         )
-    were_online = before.online_replicas
+    were_online = plan.state.online_replicas
     back = [r for r in now.online_replicas if r not in were_online]
     if back:
         return _refused(f"broker {back[0]} has come back since, and may hold more; plan again")
     return None
+
+
+def _clean_and_short(plan: PartitionPlan, leader: int, choice: int) -> Outcome | None:
+    """Refuse where the controller would elect a member of the ISR or ELR whose log lacks records of
+    the designated one: its disk was exchanged, or lost its end."""
+    logs = {log.broker: log for log in plan.replica_logs}
+    if choice == leader or choice not in logs or leader not in logs:
+        return None
+    lacking = records_beyond(logs[leader], logs[choice])
+    if not lacking or reach(logs[choice]) >= reach(logs[leader]):
+        return None
+    return _refused(
+        f"the controller would elect broker {choice}, which is in the ISR or ELR, over any order,"
+        f" and its log lacks {count_text(lacking, 'record')} of the designated one: a new disk, or"
+        " one that lost its end? Stop that broker before you elect, or let the controller elect it"
+    )
 
 
 def _online_before_election(plan: PartitionPlan, now: PartitionState) -> Outcome:
@@ -125,8 +145,8 @@ def _online_before_election(plan: PartitionPlan, now: PartitionState) -> Outcome
     if by_itself is not None:
         return Outcome(OutcomeKind.ALREADY_ONLINE, by_itself)
     if now.leader == plan.designated_leader:
-        return Outcome(OutcomeKind.ALREADY_ONLINE, "somebody else elected the designated leader")
-    return _refused(f"somebody else elected broker {now.leader} meanwhile")
+        return Outcome(OutcomeKind.ALREADY_ONLINE, f"the designated leader {ELECTED_MEANWHILE}")
+    return _refused(f"broker {now.leader} {ELECTED_MEANWHILE}")
 
 
 def _refused(reason: str) -> Outcome:
@@ -147,7 +167,17 @@ def _by_itself(leader: int, before: PartitionState) -> str | None:
 def came_back_text(leader: int, before: PartitionState) -> str:
     """Return how a partition, offline as in `before`, got this leader without an election here."""
     by_itself = _by_itself(leader, before)
-    return by_itself or f"somebody else elected broker {leader} meanwhile"
+    return by_itself or f"broker {leader} {ELECTED_MEANWHILE}"
+
+
+def by_whom(unclean: bool | None) -> str:
+    """Return how to go on after ELECTED_MEANWHILE. unclean: unclean.leader.election.enable of the
+    topic, None where it is not known."""
+    if unclean is None:
+        return ""
+    if unclean:
+        return ": unclean.leader.election.enable is true, so Kafka elects such leaders by itself"
+    return ": somebody else elected it, for unclean.leader.election.enable is false"
 
 
 def clean_leaders(state: PartitionState) -> tuple[int, ...]:

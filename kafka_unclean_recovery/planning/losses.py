@@ -20,10 +20,13 @@ def loss_under(plan: PartitionPlan | None, leader: int | None) -> Loss:
 
 def loss_after(plan: PartitionPlan | None, leader: int | None, outcome: Outcome | None) -> Loss:
     """What electing `leader` cost: unknown where the outcome names a replica that nobody weighed,
-    or is in doubt. An outcome of None is that of an election that is not made yet."""
+    or is in doubt; at least what whoever leads in the end was found to lack. An outcome of None is
+    that of an election that is not made yet."""
     loss = loss_under(plan, leader)
     if outcome is not None and (outcome.unweighed or outcome.in_doubt):
         return replace(loss, certain=None, possible=None)
+    if outcome is not None and outcome.lost:
+        return replace(loss, certain=max(outcome.lost, loss.certain or 0))
     return loss
 
 

@@ -315,7 +315,7 @@ def _topic_partition(row: _Row) -> TopicPartition:
 def _outcome(row: OutcomeRowJson | VerifiedRowJson) -> Outcome | None:
     if row.outcome is None:
         return None
-    return Outcome(row.outcome, row.reason, row.unweighed, row.in_doubt)
+    return Outcome(row.outcome, row.reason, row.unweighed, row.in_doubt, row.lost)
 
 
 def _plan(read: PartitionJson, known: DecisionJson, place: Place) -> PartitionPlan:

@@ -21,6 +21,7 @@ from tenacity import AsyncRetrying, retry_if_exception, wait_exponential
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Broker, PartitionState, ReplicaLog, TopicPartition
+from kafka_unclean_recovery.planning.seen_logs import SeenLog
 from kafka_unclean_recovery.recovery.fenced import Asked, FencedBrokers, asked
 from kafka_unclean_recovery.transport import ReplicaLogSource
 
@@ -28,11 +29,14 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 1.0
 
 States = Mapping[TopicPartition, PartitionState]
 
+SeenLogs = dict[TopicPartition, list[SeenLog]]
+"""Every log that brokers told in a run, also those that count no more."""
+
 
 class Gathering:
     """The brokers' answers so far, and the tasks that wait for the remaining answers.
 
-    failures: why a broker gave no answer, by broker id.
+    failures: why a broker gave no answer, by broker id. seen: gets each log that is told.
     """
 
     def __init__(
@@ -41,8 +45,10 @@ class Gathering:
         deadline: Deadline,
         answered: Callable[[int], None],
         why_late: Callable[[int], str | None] = lambda _: None,
+        seen: SeenLogs | None = None,
     ) -> None:
         """why_late: returns what is known of why a broker does not answer, None for nothing."""
+        self._seen: SeenLogs = {} if seen is None else seen
         self._source = source
         self._deadline = deadline
         self._answered = answered
@@ -93,6 +99,8 @@ class Gathering:
         except ConnectionFailed:
             return
         found = {asked(state): logs[state.topic_partition] for state in states}
+        for (tp, topic_id, epoch), log in found.items():
+            self._seen.setdefault(tp, []).append(SeenLog(topic_id, epoch, log))
         earlier = {} if broker.id in self._away else self._logs.get(broker.id, {})
         self._logs[broker.id] = _of_one_process({**earlier, **found})
         self._away.discard(broker.id)

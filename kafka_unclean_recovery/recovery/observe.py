@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -27,7 +27,8 @@ from kafka_unclean_recovery.model import (
     ReplicaLog,
     TopicPartition,
 )
-from kafka_unclean_recovery.recovery.collect import Gathering
+from kafka_unclean_recovery.planning.seen_logs import SeenLog
+from kafka_unclean_recovery.recovery.collect import Gathering, SeenLogs
 from kafka_unclean_recovery.recovery.group_offsets import (
     NO_WITNESSES,
     Witnesses,
@@ -62,7 +63,8 @@ class Observation:
     found. replica_logs: the logs of the replicas of the offline partitions. silent_brokers: why a
     live broker gave no answer, by broker id. problems: sentences. witnesses: the offsets that
     groups committed. came_back: partitions that have a leader again, in their state without one.
-    led_by_the_dead: partitions whose leader is not live; they are not elected.
+    led_by_the_dead: partitions whose leader is not live; they are not elected. seen_logs: every log
+    that a broker told since the run began, also in earlier views.
     """
 
     cluster: Cluster
@@ -74,6 +76,7 @@ class Observation:
     witnesses: Witnesses = NO_WITNESSES
     came_back: Mapping[TopicPartition, PartitionState] = field(default_factory=dict)
     led_by_the_dead: Mapping[TopicPartition, PartitionState] = field(default_factory=dict)
+    seen_logs: Mapping[TopicPartition, Collection[SeenLog]] = field(default_factory=dict)
 
 
 Advise = Callable[[Observation], Mapping[int, str]]
@@ -100,6 +103,7 @@ class Observer:
         self._say = say
         self._rights: frozenset[int] = frozenset()
         self._throttled: set[int] = set()
+        self._seen_logs: SeenLogs = {}
 
     async def observe(
         self, wanted: Wanted, seconds: float, advise: Advise = lambda _: {}
@@ -168,7 +172,9 @@ class Observer:
     async def _see(
         self, waits: Waits, wanted: Wanted, deadline: Deadline, view: View, advise: Advise
     ) -> tuple[Observation, View]:
-        gathering = Gathering(self._source, deadline, self._answered, self._nodes.throttled)
+        gathering = Gathering(
+            self._source, deadline, self._answered, self._nodes.throttled, self._seen_logs
+        )
         try:
             view = await self._gather(gathering, waits, wanted, deadline, view, advise)
         finally:
@@ -194,6 +200,7 @@ class Observer:
                 if tp in view.states and not view.states[tp].offline
             },
             led_by_the_dead=view.led_by_the_dead,
+            seen_logs=self._seen_logs,
         )
 
     async def add_hidden_topics(self, wanted: Wanted, seen: Observation) -> Observation:

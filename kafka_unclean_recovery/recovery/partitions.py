@@ -151,6 +151,14 @@ def _verified(row: Partition, now: PartitionState) -> Partition:
     return _moved(row, Stage.VERIFIED, state=now, outcome=outcome)
 
 
+def judged_again(rows: Rows, outcomes: Outcomes) -> Rows:
+    """Return the rows with what is known better of some in the end; no row changes its stage."""
+    return {
+        tp: replace(row, outcome=outcomes[tp]) if tp in outcomes else row
+        for tp, row in rows.items()
+    }
+
+
 def at(rows: Rows, stage: Stage) -> list[PartitionPlan]:
     """Return the plans of the rows at exactly this stage, sorted by partition."""
     return [row.plan for row in rows.values() if row.stage is stage and row.plan is not None]

@@ -28,6 +28,7 @@ from kafka_unclean_recovery.model import (
 from kafka_unclean_recovery.planning.broker_return import by_broker, why_wait
 from kafka_unclean_recovery.planning.election_rules import Choice, designate, refuse_or_settle
 from kafka_unclean_recovery.planning.plan import plan_partition
+from kafka_unclean_recovery.recovery.compare_leaders import compare_leaders
 from kafka_unclean_recovery.recovery.consent import Consent, as_settled
 from kafka_unclean_recovery.recovery.journal_evidence import note_decisions, note_verified
 from kafka_unclean_recovery.recovery.observe import Observation, Observer
@@ -54,6 +55,7 @@ from kafka_unclean_recovery.recovery.terms import Terms
 from kafka_unclean_recovery.recovery.views import Wanted
 from kafka_unclean_recovery.shutdown import Interrupted, Stop
 from kafka_unclean_recovery.transport import Elections, Elector
+from kafka_unclean_recovery.transport.led_logs import LedLogs
 
 T = TypeVar("T")
 
@@ -91,6 +93,7 @@ class Run:
 
     observer: Observer
     reader: Reader
+    leaders: LedLogs
     stop: Stop
     timed: Timed
     say: Callable[[str], None]
@@ -163,10 +166,12 @@ async def recover(run: Run, aim: Aim, power: Power) -> Result:
             run.say(problem)
     seen = _with_what_is_not_known_electable(run, seen)
     rows = carried_out(rows, made.outcomes)
-    seen, rows = await run.timed("verify", _verify(run.reader, seen, rows, made.after))
-    for problem in (found := tuple(unweighed(rows))):
-        run.say(problem)
-    seen = replace(seen, problems=(*seen.problems, *found))
+    told = set(seen.problems)
+    seen, rows = await run.timed("verify", _read_back(run, seen, rows, made.after))
+    seen = replace(seen, problems=(*seen.problems, *unweighed(rows)))
+    for problem in seen.problems:
+        if problem not in told:
+            run.say(problem)
     result = _result(run, aim, seen, rows, unsaved)
     # The note comes before the output on stdout, which its reader may hold up for any time.
     note_verified(power.journal, result.shown)
@@ -218,8 +223,8 @@ def with_disks(seen: Observation, info: ReplicaInfo) -> Observation:
 
 
 def waiting_brings(seen: Observation, info: ReplicaInfo | None) -> dict[int, str]:
-    """Return what waiting for each dead broker would bring, such as "would make 12 partitions
-    lossless". info: the replica info of disks, None without any."""
+    """Return what waiting for each dead broker would bring, such as "could make 12 partitions
+    lossless, if its log is whole". info: the replica info of disks, None without any."""
     plans = plan_recovery(seen if info is None else with_disks(seen, info))
     return {waiting.broker: why_wait(waiting) for waiting in by_broker(plans.values())}
 
@@ -305,6 +310,14 @@ async def _looked(looking: asyncio.Task[Observation], seen: Observation) -> Obse
     except Exception as error:  # noqa: BLE001 - whatever it is, elections were made and are told
         problem = f"not all was looked at beside the election: {type(error).__name__}: {error}"
         return replace(seen, problems=(*seen.problems, problem))
+
+
+async def _read_back(
+    run: Run, seen: Observation, rows: Rows, after: States
+) -> tuple[Observation, Rows]:
+    """Verify the rows, and compare whoever leads now with every log that was seen."""
+    seen, rows = await _verify(run.reader, seen, rows, after)
+    return await compare_leaders(run.reader, run.leaders, seen, rows)
 
 
 async def _verify(

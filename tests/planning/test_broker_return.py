@@ -19,6 +19,7 @@ from kafka_unclean_recovery.planning.broker_return import (
     BrokerWaiting,
     brings_text,
     by_broker,
+    effect_text,
     why_wait,
 )
 from kafka_unclean_recovery.recovery.consent import render_consent
@@ -48,7 +49,9 @@ def test_brokers_are_counted_over_all_partitions_the_most_worth_it_first() -> No
     assert second == BrokerWaiting(2, unknown=5)
     assert brings_text(second) == "5 partitions unknown"
     assert why_wait(second) == "what that would bring is not known"
-    assert why_wait(first).startswith("would make 2 partitions lossless, 2 better")
+    assert why_wait(first).startswith("could make 2 partitions lossless, 2 better")
+    assert why_wait(first).endswith(", if its log is whole")
+    assert why_wait(BrokerWaiting(9, better=1, better_by=5)).startswith("would make 1 partition")
     assert why_wait(BrokerWaiting(9, no_better=1)) == "would bring nothing more"
 
 
@@ -93,6 +96,13 @@ def test_it_is_in_json_by_partition_and_by_broker() -> None:
     ]
     assert document["unknown"] == ["groups are hidden"]
     assert "unknown: groups are hidden" in render_table(given).splitlines()
+
+
+def test_nobody_is_called_lossless_whose_log_may_not_be_whole() -> None:
+    """A broker may come back under its id with an empty new disk, and lead."""
+    assert effect_text(LOSSLESS) == "lossless if its log is whole"
+    offline = row(plan=replace(plan(), waiting=(LOSSLESS,)))
+    assert "if it returns: lossless if its log is whole" in render_table(report(offline))
 
 
 def test_groups_beyond_the_designated_log_are_in_json() -> None:

@@ -15,6 +15,7 @@ from kafka_unclean_recovery.model import (
     ReplicaLog,
 )
 from kafka_unclean_recovery.planning.election_rules import (
+    by_whom,
     came_back_text,
     controller_choice,
     designate,
@@ -69,7 +70,10 @@ def test_an_unchanged_partition_may_be_elected() -> None:
         (replace(OFFLINE, removing_replicas=(1,)), "a reassignment has begun"),
         (replace(OFFLINE, offline_replicas=(1, 2, 3)), "broker 3 is dead or fenced"),
         (replace(OFFLINE, elr=(1,), offline_replicas=(1,)), "broker 2 has come back since"),
-        (replace(OFFLINE, leader=4, leader_epoch=5), "somebody else elected broker 4"),
+        (
+            replace(OFFLINE, leader=4, leader_epoch=5),
+            "broker 4 was elected meanwhile, not by this run",
+        ),
         (replace(OFFLINE, elr=(), last_known_elr=(4,)), "would elect broker 4, the last known"),
     ],
 )
@@ -106,13 +110,43 @@ def test_a_partition_without_a_leader_is_told_with_what_kafka_said_of_it() -> No
             3,
             "came back by itself: the controller elected the last known leader",
         ),
-        (OFFLINE, 4, "somebody else elected broker 4 meanwhile"),
+        (OFFLINE, 4, "broker 4 was elected meanwhile, not by this run"),
     ],
 )
 def test_of_a_leader_that_nobody_elected_here_it_is_told_how_it_came_to_lead(
     before: PartitionState, leader: int, how: str
 ) -> None:
     assert came_back_text(leader, before) == how
+
+
+@pytest.mark.parametrize(
+    ("unclean", "how"),
+    [
+        (None, ""),
+        (True, "so Kafka elects such leaders by itself"),
+        (False, "somebody else elected it"),
+    ],
+)
+def test_who_elected_is_said_only_where_the_config_tells(unclean: bool | None, how: str) -> None:
+    assert how in by_whom(unclean)
+    assert ("somebody else" in by_whom(unclean)) is (unclean is False)
+
+
+@pytest.mark.parametrize(
+    ("on_1", "lacking"),
+    [(0, "1500 records"), (1499, "1 record"), (1500, None), (2000, None)],
+)
+def test_a_member_of_the_isr_with_less_than_the_designated_one_is_not_made_leader(
+    on_1: int, lacking: str | None
+) -> None:
+    """The controller elects it over any order."""
+    state = replace(OFFLINE, elr=(), isr=(1,), offline_replicas=(2,))
+    plan = designate(plan_partition(state, [_log(1, on_1), _log(3, 1500), _log(4, 1000)]), 3)
+    outcome = refuse_or_settle(plan, state)
+    assert (outcome is None) is (lacking is None)
+    if outcome is not None:
+        assert outcome.kind is OutcomeKind.REFUSED
+        assert f"its log lacks {lacking} of the designated one" in (outcome.reason or "")
 
 
 def test_a_live_elr_member_wins_cleanly_so_nothing_is_refused() -> None:

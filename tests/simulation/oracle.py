@@ -178,6 +178,7 @@ def _code(story: Story, run: Run) -> Iterator[str]:
     if run.code == 0:
         yield from _all_is_well(story, run)
     yield from _leaders(run)
+    yield from _no_worse(run)
 
 
 def _all_is_well(story: Story, run: Run) -> Iterator[str]:
@@ -195,6 +196,21 @@ def _all_is_well(story: Story, run: Run) -> Iterator[str]:
             yield f"exit 0, and {partition} is {row['outcome']}"
     if run.stopped is not None and run.ended - run.stopped > _A_MOMENT:
         yield "exit 0 after it was told to stop"
+
+
+def _no_worse(run: Run) -> Iterator[str]:
+    """Whoever leads is no success where it is known to lose more than whom the run designated."""
+    for line in run.lines:
+        if line["event"] != "decision":
+            continue
+        row = run.rows.get((line["topic"], line["partition"]))
+        certain = {c["broker"]: c["loss"]["certain"] for c in line["ranking"]}
+        lost = None if row is None else certain.get(row["leader"])
+        least = certain.get(line["designated_leader"])
+        if row is None or lost is None or least is None or lost <= least:
+            continue
+        if row["outcome"] in ("elected", "already_online"):
+            yield f"{row['topic']}-{row['partition']}: {row['outcome']} by one that loses {lost}"
 
 
 def _leaders(run: Run) -> Iterator[str]:

@@ -1,0 +1,220 @@
+"""At its end a run compares whoever leads with every log that it has seen: success is what is there
+afterwards, whoever elected it.
+
+A leader that this run elected as designated is asked for its end alone, unless a log was seen that
+the plan did not weigh, since its broker was away by then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kafka_unclean_recovery.cluster.reading import FAILURES, Reader
+from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.model import (
+    Broker,
+    Outcome,
+    OutcomeKind,
+    PartitionPlan,
+    PartitionState,
+    TopicPartition,
+)
+from kafka_unclean_recovery.planning.election_rules import ELECTED_MEANWHILE, by_whom
+from kafka_unclean_recovery.planning.seen_logs import (
+    EpochEnds,
+    SeenLog,
+    next_epoch,
+    of_this_topic,
+    shortfall,
+    shortfall_text,
+)
+from kafka_unclean_recovery.recovery.observe import Observation
+from kafka_unclean_recovery.recovery.partitions import Partition, Rows, judged_again
+from kafka_unclean_recovery.transport.led_logs import LedLog, LedLogs
+from kafka_unclean_recovery.wording import and_more
+
+_ANSWER_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One partition that is led now, and the logs to compare its leader with. as_designated: who
+    leads is who was consented to, and `planned` is its log then, where it tells enough."""
+
+    state: PartitionState
+    seen: tuple[SeenLog, ...]
+    as_designated: bool = False
+    planned: SeenLog | None = None
+
+    def counted(self, answers: EpochEnds) -> tuple[SeenLog, ...]:
+        """Return the logs that count, given the leader's answers so far."""
+        end = answers.get(self.state.leader_epoch, (0, 0))[1]
+        if self.planned is None or end >= (self.planned.log.log_end_offset or 0):
+            return self.seen
+        return (*self.seen, self.planned)
+
+    def next_epoch(self, answers: EpochEnds) -> int | None:
+        return next_epoch(self.state.leader_epoch, self.counted(answers), answers)
+
+
+async def compare_leaders(
+    reader: Reader, leaders: LedLogs, seen: Observation, rows: Rows
+) -> tuple[Observation, Rows]:
+    """Return (the observation, with the problem of what could not be compared; the rows, in which a
+    partition whose leader lacks records is no success)."""
+    rows = await _with_who_elected(reader, rows)
+    comparisons = {tp: c for tp, row in rows.items() if (c := _comparison(row, seen)) is not None}
+    told = await _ask(reader, leaders, seen, comparisons)
+    outcomes: dict[TopicPartition, Outcome] = {}
+    unread: list[TopicPartition] = []
+    for tp, comparison in comparisons.items():
+        outcome, answer = rows[tp].outcome, told[tp]
+        assert outcome is not None
+        if answer.problem is None:
+            outcomes[tp] = _outcome(outcome, comparison, answer)
+        elif not comparison.as_designated:
+            outcomes[tp] = _not_known(outcome, comparison.state, answer.problem)
+        else:
+            unread.append(tp)
+    problems = [*_lost(outcomes), *_unread(unread, told)]
+    seen = replace(seen, problems=(*seen.problems, *problems))
+    return seen, judged_again(rows, outcomes)
+
+
+def _comparison(row: Partition, seen: Observation) -> Comparison | None:
+    state, outcome, plan = row.state, row.outcome, row.plan
+    if state is None or state.offline or outcome is None:
+        return None
+    logs = of_this_topic(seen.seen_logs.get(state.topic_partition, ()), state)
+    if plan is None or not outcome.kind.success or state.leader != plan.designated_leader:
+        return Comparison(state, logs) if logs else None
+    unweighed = tuple(log for log in logs if not _weighed(log, plan))
+    planned = _planned(plan, state)
+    if planned is None and not unweighed:
+        return None
+    return Comparison(state, unweighed, as_designated=True, planned=planned)
+
+
+def _planned(plan: PartitionPlan, state: PartitionState) -> SeenLog | None:
+    """Return the log that the designated leader had; None where it tells too little."""
+    found = [
+        SeenLog(plan.state.topic_id, plan.state.leader_epoch, log)
+        for log in plan.replica_logs
+        if log.broker == plan.designated_leader
+    ]
+    return next(iter(of_this_topic(found, state)), None)
+
+
+def _weighed(seen: SeenLog, plan: PartitionPlan) -> bool:
+    """Return True where whoever consented to the plan has seen what it does to this log, or to
+    another one that holds all of it."""
+    return any(
+        log.broker == seen.log.broker
+        and (log.log_end_offset or 0) >= (seen.log.log_end_offset or 0)
+        and log.problem is None
+        for log in plan.replica_logs
+    )
+
+
+def _outcome(outcome: Outcome, comparison: Comparison, answer: LedLog) -> Outcome:
+    state = comparison.state
+    logs = comparison.counted(answer.ends)
+    short = shortfall(state.leader_epoch, logs, answer.ends)
+    if short is None:
+        return outcome
+    reason = _and(outcome.reason, shortfall_text(short, state))
+    as_planned = comparison.as_designated and comparison.planned not in logs
+    kept = as_planned and outcome.kind is OutcomeKind.ELECTED
+    kind = outcome.kind if kept else OutcomeKind.FAILED
+    return replace(outcome, kind=kind, reason=reason, lost=short.records)
+
+
+def _not_known(outcome: Outcome, state: PartitionState, why: str) -> Outcome:
+    unread = (
+        f"whether records are lost is not known: how far the log of broker {state.leader}, which"
+        f" leads, goes could not be read ({why}); run aftercare"
+    )
+    reason = _and(outcome.reason, unread)
+    return replace(outcome, kind=OutcomeKind.FAILED, reason=reason, in_doubt=True)
+
+
+def _and(reason: str | None, more: str) -> str:
+    return more if reason is None else f"{reason}; {more}"
+
+
+def _lost(outcomes: Mapping[TopicPartition, Outcome]) -> Iterable[str]:
+    """Yield a problem where leaders are as designated, and lack what was seen before the plan."""
+    lost = [tp for tp, outcome in outcomes.items() if outcome.kind.success and outcome.lost]
+    if lost:
+        yield (
+            f"{lost[0]}{and_more(lost)}: the leader is as designated, and lacks records that a"
+            " broker told of earlier in this run than this was planned"
+        )
+
+
+def _unread(
+    partitions: Sequence[TopicPartition], told: Mapping[TopicPartition, LedLog]
+) -> Iterable[str]:
+    if partitions:
+        first = partitions[0]
+        yield (
+            f"{first}{and_more(partitions)}: how far the log of the elected leader goes could not"
+            f" be read back ({told[first].problem})"
+        )
+
+
+async def _with_who_elected(reader: Reader, rows: Rows) -> Rows:
+    """Return the rows; those that somebody elected meanwhile say who may have, as far as the config
+    unclean.leader.election.enable tells."""
+    meanwhile = {
+        tp: row.outcome
+        for tp, row in rows.items()
+        if row.outcome is not None and (row.outcome.reason or "").endswith(ELECTED_MEANWHILE)
+    }
+    if not meanwhile:
+        return rows
+    unclean = await reader.unclean_elections(sorted({tp.topic for tp in meanwhile}))
+    return judged_again(
+        rows,
+        {
+            tp: replace(outcome, reason=f"{outcome.reason}{by_whom(unclean.get(tp.topic))}")
+            for tp, outcome in meanwhile.items()
+        },
+    )
+
+
+async def _ask(
+    reader: Reader,
+    leaders: LedLogs,
+    seen: Observation,
+    comparisons: Mapping[TopicPartition, Comparison],
+) -> Mapping[TopicPartition, LedLog]:
+    """Ask each leader once, all at the same time."""
+    by_leader: dict[int, list[TopicPartition]] = {}
+    for tp, comparison in comparisons.items():
+        by_leader.setdefault(comparison.state.leader, []).append(tp)
+    brokers = await _brokers(reader, seen, by_leader)
+
+    async def ask(leader: int, of: Sequence[TopicPartition]) -> Mapping[TopicPartition, LedLog]:
+        if leader not in brokers:
+            return dict.fromkeys(of, LedLog({}, f"broker {leader} is not listed as live"))
+        wanted = {tp: comparisons[tp].next_epoch for tp in of}
+        return await leaders.ask(brokers[leader], wanted, Deadline.after(_ANSWER_SECONDS))
+
+    found = await asyncio.gather(*(ask(leader, of) for leader, of in by_leader.items()))
+    return {tp: log for answer in found for tp, log in answer.items()}
+
+
+async def _brokers(
+    reader: Reader, seen: Observation, leaders: Iterable[int]
+) -> Mapping[int, Broker]:
+    """Return the live brokers, read anew where a leader was not among them."""
+    brokers = seen.cluster.brokers
+    if all(leader in brokers for leader in leaders):
+        return brokers
+    try:
+        return (await reader.cluster())[0].brokers
+    except FAILURES:
+        return brokers
