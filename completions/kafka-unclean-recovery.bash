@@ -360,7 +360,7 @@ _kafka_unclean_recovery_emulator_ctl() {
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
-    if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -W "create-topic delete-topic alter-configs alter-broker-configs produce elect-leaders kill power-off stop drain start pause resume unregister-broker fence unfence flush lose-disk wipe corrupt-disk drop-link delay-link restore-link restore-links lag lag-metadata lead-astray unlist list-again intercept clear-intercepts wait-until status metrics help" -- "$cur"); return; fi
+    if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -W "create-topic delete-topic alter-configs alter-broker-configs produce elect-leaders reassign kill power-off stop drain start pause resume unregister-broker fence unfence flush lose-disk wipe exchange-disk corrupt-disk drop-link delay-link restore-link restore-links lag lag-metadata lead-astray unlist list-again intercept clear-intercepts wait-until status metrics help" -- "$cur"); return; fi
     _kafka_unclean_recovery__reply < <(compgen -W "--data-dir --socket --format --log-format --help" -- "$cur")
 }
 _kafka_unclean_recovery_emulator() {

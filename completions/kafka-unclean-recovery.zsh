@@ -322,7 +322,7 @@ _arguments \
     '--format=[Format of the result on stdout]:value:(table json)' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--help[Show this message and exit]' \
-    '*:value:(create-topic delete-topic alter-configs alter-broker-configs produce elect-leaders kill power-off stop drain start pause resume unregister-broker fence unfence flush lose-disk wipe corrupt-disk drop-link delay-link restore-link restore-links lag lag-metadata lead-astray unlist list-again intercept clear-intercepts wait-until status metrics help)'
+    '*:value:(create-topic delete-topic alter-configs alter-broker-configs produce elect-leaders reassign kill power-off stop drain start pause resume unregister-broker fence unfence flush lose-disk wipe exchange-disk corrupt-disk drop-link delay-link restore-link restore-links lag lag-metadata lead-astray unlist list-again intercept clear-intercepts wait-until status metrics help)'
 return ;;
 esac; fi
 _arguments \

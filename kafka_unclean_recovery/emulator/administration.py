@@ -13,6 +13,7 @@ from typing import Any
 from kafka.record.default_records import DefaultRecordBatchBuilder
 
 from kafka_unclean_recovery.emulator.apis import (
+    alter_partition_reassignments,
     create_topics,
     delete_topics,
     elect_leaders,
@@ -110,6 +111,18 @@ async def elect(
             named = f"{topic['topic']}-{result['partition_id']}"
             if error_name(result.get("error_code", 0)) != "ELECTION_NOT_NEEDED":
                 _check(f"{kind} election of {named}", result.get("error_code", 0))
+
+
+async def reassign(
+    context: Context, partition: tuple[str, int], replicas: Sequence[int] | None
+) -> None:
+    """Give a partition other replicas. None cancels a reassignment that is in progress."""
+    name, number = partition
+    asked = {"partition_index": number, "replicas": None if replicas is None else list(replicas)}
+    values = {"topics": [{"name": name, "partitions": [asked]}]}
+    answer = await _ask(context, alter_partition_reassignments.API, 0, values)
+    row = answer["responses"][0]["partitions"][0]
+    _check(f"{name}-{number} can't be reassigned", row.get("error_code", 0))
 
 
 async def write(

@@ -140,6 +140,11 @@ class Cluster:
         """Replace a disk of a broker that is down by a new, empty one."""
         self._call(self._running_core.wipe(broker, index))
 
+    def exchange_disk(self, broker: int, index: int = 0) -> None:
+        """Exchange a disk of a broker that is down with its spare one, which is empty at first. To
+        do it again puts the first disk back, with all that it held then."""
+        self._call(self._running_core.exchange_disk(broker, index))
+
     def corrupt_disk(
         self,
         broker: int,
@@ -221,6 +226,12 @@ class Cluster:
         context = self._running_core.control.anyone()
         chosen = ElectionType(kind)
         self._call(administration.elect(context, chosen, which, designated_leader))
+
+    def reassign(self, topic: str, partition: int, replicas: Sequence[int] | None) -> None:
+        """Give a partition other replicas, or another order of them, the preferred leader first.
+        None cancels a reassignment that is in progress."""
+        context = self._running_core.control.anyone()
+        self._call(administration.reassign(context, (topic, partition), replicas))
 
     # The methods from here make faults. A link may also end at CONTROLLER or CLIENTS of the module
     # faults.

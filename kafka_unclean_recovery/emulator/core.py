@@ -189,6 +189,10 @@ class Core:
         self.emulation.broker_that_is(Process.DEAD, id_)
         self.emulation.wipe(self._broker_with_disk(id_, index), index)
 
+    async def exchange_disk(self, id_: int, index: int) -> None:
+        self.emulation.broker_that_is(Process.DEAD, id_)
+        self.emulation.exchange_disk(self._broker_with_disk(id_, index), index)
+
     async def corrupt_disk(
         self, id_: int, damage: Damage, seed: int, only: tuple[str, int] | None
     ) -> Damaged:

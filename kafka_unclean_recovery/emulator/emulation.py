@@ -26,7 +26,7 @@ from kafka_unclean_recovery.emulator.controller.state import (
     State,
     snapshot,
 )
-from kafka_unclean_recovery.emulator.disks.log_directories import wiped
+from kafka_unclean_recovery.emulator.disks.log_directories import exchanged, wiped
 from kafka_unclean_recovery.emulator.disks.metadata_log import MetadataLog
 from kafka_unclean_recovery.emulator.disks.metadata_replicas import MetadataReplicas
 from kafka_unclean_recovery.emulator.election_counts import ElectionCounts
@@ -213,6 +213,10 @@ class Emulation:
     def wipe(self, broker: Broker, index: int) -> None:
         """Replace a disk of a broker that is down by an empty one."""
         broker.directories[index] = wiped(broker.directories[index], broker.id, self.cluster_id)
+
+    def exchange_disk(self, broker: Broker, index: int) -> None:
+        """Exchange a disk of a broker that is down with its spare one."""
+        broker.directories[index] = exchanged(broker.directories[index], broker.id, self.cluster_id)
 
     def stop(self, broker: Broker) -> None:
         """Stop a broker by a controlled shutdown. It waits for the other brokers, unless one of

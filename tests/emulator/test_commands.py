@@ -91,6 +91,17 @@ OTHERWISE_NAMED = {
             {"BROKER": 1, "BROKER|controller|clients": CONTROLLER, "ms": 0.25},
         ),
         ("wipe 2 index=1", "wipe", {"BROKER": 2, "index": 1}),
+        ("exchange-disk 2", "exchange-disk", {"BROKER": 2}),
+        (
+            "reassign a-0 replicas=4,2",
+            "reassign",
+            {"TOPIC-PARTITION": ("a", 0), "replicas": (4, 2)},
+        ),
+        (
+            "reassign a-0 replicas=",
+            "reassign",
+            {"TOPIC-PARTITION": ("a", 0), "replicas": None},
+        ),
         (
             "corrupt-disk 1 a-0 damage=cut",
             "corrupt-disk",
@@ -173,6 +184,8 @@ def test_comments_and_empty_lines_are_nothing(line: str) -> None:
         ("drop-link 1 moon", "'moon' is no end of a link"),
         ("delay-link 1 2", "give one of ms="),
         ("lag 1", "give one of records="),
+        ("reassign a-0", "give one of replicas="),
+        ("reassign a-0 replicas=2,x", "replicas=2,x: 'x' is no broker"),
         ("intercept Fetch", "give one of error=, leave-out=, throttle-ms=, no-answer="),
         ("intercept Fetch error=6 close=after", "give one of"),
         ("intercept Fetch error=OOPS", "'OOPS' is no error known here; give its number"),
@@ -241,6 +254,8 @@ def test_what_was_done_to_some_is_told_when_the_next_fails() -> None:
         ("produce orders-0 5 broker=2", "broker 2 does not lead orders-0"),
         ("wait-until orders-0 leader=2 timeout-ms=10", "wait-until: not within 0.01 s"),
         ("elect-leaders unclean none-0", "election of none-0: UNKNOWN_TOPIC_OR_PARTITION"),
+        ("reassign orders-0 replicas=1,9", "can't be reassigned: INVALID_REPLICA_ASSIGNMENT"),
+        ("reassign orders-0 replicas=", "can't be reassigned: NO_REASSIGNMENT_IN_PROGRESS"),
     ],
 )
 def test_what_the_cluster_refuses_was_tried(line: str, says: str) -> None:
@@ -308,9 +323,12 @@ wait-until orders-0 leader=2 timeout-ms=10000
 start 1
 elect-leaders preferred orders-0
 wait-until orders-0 leader=1
+reassign orders-0 replicas=1,3,2
 power-off 4
 start 4
 kill 3
+exchange-disk 3
+exchange-disk 3
 corrupt-disk 3 orders-0 damage=cut seed=1
 lose-disk 3
 wipe 3 index=0
@@ -354,8 +372,8 @@ def test_every_command_does_something_to_a_cluster() -> None:
         exported = execute(cluster, Command("metrics"))
         assert "kafka_controller_kafkacontroller_globaltopiccount 2" in exported.splitlines()
         said = execute(cluster, Command("status"))
-        assert "orders-0 leader=1 leader-epoch=2 replicas=1,2,3 isr=" in said
-        assert "log-end-offsets=1:10,2:10,3:10\n" in said
+        assert "orders-0 leader=1 leader-epoch=2 replicas=1,3,2 isr=" in said
+        assert "log-end-offsets=1:10,3:10,2:10\n" in said
         for name in ("restore-links", "clear-intercepts"):
             execute(cluster, Command(name))
         for line in ("lead-astray 1 1", "lead-astray 3 3", "list-again 2"):

@@ -226,6 +226,31 @@ def test_a_wiped_disk_is_filled_again_by_the_others(tmp_path: Path, disks: int) 
     assert all(set(_partition(emulation, n).isr) == {1, 2} for n in PARTITIONS)
 
 
+@pytest.mark.parametrize("disks", [1, 2])
+def test_a_disk_that_is_exchanged_twice_is_there_again_with_what_it_held(
+    tmp_path: Path, disks: int
+) -> None:
+    """Meanwhile the broker runs on an empty one, which nobody can fill: the other is dead."""
+    emulation = _filled(tmp_path, disks)
+    one, other, index = emulation.brokers[1], emulation.brokers[2], disks - 1
+    for broker in (other, one):
+        emulation.kill(broker)
+        emulation.expire(broker.id)
+    before = one.directories[index].id
+    on_it = {n for n in PARTITIONS if (one.directories[index].path / f"{TOPIC}-{n}").is_dir()}
+    emulation.exchange_disk(one, index)
+    assert one.directories[index].id != before
+    emulation.start(one)
+    assert on_it
+    assert all(_ends(emulation, 1).get(n, 0) == 0 for n in on_it)
+    emulation.kill(one)
+    emulation.expire(1)
+    emulation.exchange_disk(one, index)
+    assert one.directories[index].id == before
+    emulation.start(one)
+    assert _ends(emulation, 1) == dict.fromkeys(PARTITIONS, 10)
+
+
 def test_a_wiped_leader_without_elr_is_no_leader_by_itself(tmp_path: Path) -> None:
     """With min ISR 2 the ELR would have it, had it not come back empty (KIP-966)."""
     emulation = _filled(tmp_path, disks=1, min_isr=2)

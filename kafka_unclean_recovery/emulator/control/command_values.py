@@ -74,6 +74,11 @@ def brokers(word: str) -> tuple[int, ...]:
     return tuple(broker(each) for each in word.split(",")) if word else ()
 
 
+def brokers_or_none(word: str) -> tuple[int, ...] | None:
+    """Parse brokers with commas between them. An empty word means that nothing is wanted."""
+    return brokers(word) or None
+
+
 def leader(word: str) -> int:
     return NO_LEADER if word == "none" else broker(word)
 

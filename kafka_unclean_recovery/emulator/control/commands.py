@@ -86,6 +86,9 @@ FORMS: Mapping[str, Form] = {
         optional=_PARTITION,
         keys={"designated-leader": value.broker},
     ),
+    "reassign": Form(
+        words=_PARTITION, keys={"replicas": value.brokers_or_none}, one_of=("replicas",)
+    ),
     # These commands are about processes.
     "kill": _BROKERS,
     "power-off": _BROKERS,
@@ -101,6 +104,7 @@ FORMS: Mapping[str, Form] = {
     "flush": _BROKERS,
     "lose-disk": _DISK,
     "wipe": _DISK,
+    "exchange-disk": _DISK,
     "corrupt-disk": Form(
         words={"BROKER": value.broker},
         optional=_PARTITION,

@@ -69,6 +69,18 @@ def wiped(directory: LogDirectory, broker: int, cluster_id: str) -> LogDirectory
     return open_directory(directory.path, broker, cluster_id)
 
 
+def exchanged(directory: LogDirectory, broker: int, cluster_id: str) -> LogDirectory:
+    """Return the broker's spare disk, put into the directory's place; what was there is the spare
+    from then on. The first spare is a new, formatted disk."""
+    spare = directory.path.with_name(f"spare-of-{directory.path.name}")
+    aside = spare.with_name(f"{spare.name}-meanwhile")
+    directory.path.rename(aside)
+    if spare.exists():
+        spare.rename(directory.path)
+    aside.rename(spare)
+    return open_directory(directory.path, broker, cluster_id)
+
+
 def _remove(path: Path) -> None:
     if path.is_dir():
         shutil.rmtree(path)
