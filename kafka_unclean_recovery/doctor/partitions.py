@@ -88,7 +88,11 @@ def _reassignments(facts: Facts) -> Check:
     to_do = "let them finish or cancel them before an incident"
     if stuck:
         what += f"; offline of these: {words.some(stuck)}"
-        to_do = "bring their brokers back: an offline partition's reassignment can't be cancelled"
+        to_do = (
+            "bring a broker of the old replica set back; else reassign the offline ones back"
+            " to that set, the best replica first, elect it, and cancel what is left then; do not"
+            " cancel before: where unclean elections are allowed the controller then elects blindly"
+        )
     return Check(code, Status.WARNING, what, why, to_do)
 
 

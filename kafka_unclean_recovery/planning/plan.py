@@ -35,7 +35,9 @@ _NEVER_WROTE = -1
 
 REASSIGNING = (
     "a reassignment is in progress: an election would complete it, drop the removed replicas for"
-    " good and could elect an empty adding replica; cancel or finish it first"
+    " good and could elect an empty adding replica; to cancel it is no safe way, for that can be"
+    " followed at once by a blind election: bring a broker of the old replica set back, or reassign"
+    " the partition back to that set, the best replica first, and elect it then"
 )
 _BY_HAND = "choose one by hand (kafka-elect-leaders --election-type designated)"
 ONLY_SUSPECTS = f"every replica that could lead is suspect: its log may be corrupt; {_BY_HAND}"
