@@ -7,6 +7,11 @@ from pathlib import Path
 from kafka_unclean_recovery.runbook import entries, shown
 
 RUNBOOK = Path(__file__).parent.parent / "docs" / "runbook"
+_TITLES = (
+    ("finding", "Findings of a plan"),
+    ("label", "Labels of a plan"),
+    ("check", "Checks of doctor"),
+)
 
 
 def runbook_pages() -> dict[Path, str]:
@@ -17,7 +22,7 @@ def runbook_pages() -> dict[Path, str]:
 
 def _list() -> str:
     lines = ["# Runbook", "", "`kafka-unclean-recovery explain CODE` shows each page offline."]
-    for kind, title in (("finding", "Findings of a plan"), ("check", "Checks of doctor")):
+    for kind, title in _TITLES:
         lines += ["", f"## {title}", ""]
         lines += [
             f"- [`{entry.code}`]({entry.code}.md){f' ({entry.severity})' * bool(entry.severity)}"

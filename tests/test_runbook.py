@@ -68,6 +68,19 @@ def test_every_check_of_doctor_has_an_entry_and_no_other() -> None:
     assert made == {entry.code for entry in ENTRIES.values() if entry.kind == "check"}
 
 
+def test_every_label_beneath_the_table_has_an_entry_and_no_other() -> None:
+    made = re.findall(r'f"\{name\} (\w+): \{', (PACKAGE / "report" / "table.py").read_text())
+    assert made
+    assert set(made) == {entry.code for entry in ENTRIES.values() if entry.kind == "label"}
+
+
+def test_a_partition_whose_replicas_are_all_lost_is_told_the_disk_first_and_then_the_way() -> None:
+    said = " ".join(invoke(RECOVERY, "explain", "no_designated_leader").stdout.split())
+    assert said.startswith("# no_designated_leader A label of a plan.")
+    assert 0 < said.index("kafka-unclean-recovery salvage") < said.index("kafka-reassign-partition")
+    assert "gives up every record" in said
+
+
 def test_the_table_of_findings_lists_each_with_its_page() -> None:
     table = (ROOT / "docs" / "findings.md").read_text()
     linked = dict(re.findall(r"^\| \[`(\w+)`\]\((runbook/\w+\.md)\)", table, re.MULTILINE))
@@ -92,7 +105,7 @@ def test_a_code_is_explained_and_an_unknown_one_is_told_what_is_like_it() -> Non
     assert done.stdout.startswith("# tie\n\nA finding of a plan (notice).\n")
     done = invoke(RECOVERY, "explain", "tye")
     assert (done.code, done.stdout) == (2, "")
-    assert "no finding and no check is called 'tye'; did you mean tie?" in done.stderr
+    assert "no finding, label or check is called 'tye'; did you mean tie?" in done.stderr
     assert set(ENTRIES) == {
         line.split()[0] for line in invoke(RECOVERY, "explain").stdout.split("\n") if line
     }

@@ -1,4 +1,5 @@
-"""What stands behind each finding of a plan and each check of doctor, for a person in an incident.
+"""What stands behind each finding and label of a plan and each check of doctor, for a person in an
+incident.
 
 The texts are in entries.toml, by code; they need no network and no document.
 """
@@ -17,10 +18,16 @@ _SECTIONS = (
     ("What to do", "to_do"),
 )
 
+_KINDS = {
+    "finding": "A finding of a plan",
+    "label": "A label of a plan",
+    "check": "A check of doctor",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """`kind` is "finding" or "check"; `severity` is that of a finding, "" of a check."""
+    """`kind` is "finding", "label" or "check"; `severity` is that of a finding, else ""."""
 
     code: str
     kind: str
@@ -32,18 +39,18 @@ class Entry:
 
 
 def entries() -> Mapping[str, Entry]:
-    """Return all entries by code, findings first."""
+    """Return all entries by code: findings, labels, checks."""
     told = tomllib.loads(files(__name__).joinpath("entries.toml").read_text("utf-8"))
     return {
         code: Entry(code, kind, **fields)
-        for kind in ("finding", "check")
+        for kind in ("finding", "label", "check")
         for code, fields in told[kind].items()
     }
 
 
 def shown(entry: Entry) -> str:
     """Return the entry as Markdown, which reads well on a terminal too."""
-    of = f"A finding of a plan ({entry.severity})" if entry.severity else "A check of doctor"
+    of = f"{_KINDS[entry.kind]} ({entry.severity})" if entry.severity else _KINDS[entry.kind]
     parts = [f"# {entry.code}", f"{of}."]
     for title, field in _SECTIONS:
         parts += [f"## {title}", getattr(entry, field).strip()]

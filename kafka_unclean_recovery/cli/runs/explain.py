@@ -15,12 +15,12 @@ def explain(console: Console, options: Options) -> int:
     known = entries()
     if options.code is None:
         width = max(map(len, known))
-        lines = (f"{e.code:<{width}}  {e.severity or 'check'}\n" for e in known.values())
+        lines = (f"{e.code:<{width}}  {e.severity or e.kind}\n" for e in known.values())
         console.artefact("".join(lines))
         return OK
     if options.code not in known:
         alike = get_close_matches(options.code, known)
         hint = f"; did you mean {' or '.join(alike)}?" if alike else ""
-        raise usage(f"no finding and no check is called {options.code!r}{hint}")
+        raise usage(f"no finding, label or check is called {options.code!r}{hint}")
     console.artefact(shown(known[options.code]))
     return OK
