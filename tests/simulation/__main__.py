@@ -2,7 +2,7 @@
 
 Each run has the next seed, and with it the same outage and the same faults whenever it is run
 again: `--runs 1 --seed N --keep DIRECTORY` leaves what the tool wrote. Ends with 1 when any run
-ended badly.
+ended badly. `--fault KIND`, as often as wanted, makes faults of these kinds alone.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ import sys  # noqa: E402
 import tempfile  # noqa: E402
 import time  # noqa: E402
 from collections import Counter  # noqa: E402
+from functools import partial  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 import kafka_unclean_recovery  # noqa: E402
 from tests.cli.in_process import RECOVERY, invoke  # noqa: E402
+from tests.simulation.faults import KINDS  # noqa: E402
 from tests.simulation.play import Result, play  # noqa: E402
 from tests.simulation.pool import Broken, side_by_side  # noqa: E402
 
@@ -43,10 +45,14 @@ def main() -> int:
     seeds = range(arguments.seed, arguments.seed + arguments.runs)
     results: list[Result] = []
     broken: list[Broken] = []
+    kinds = {kind: KINDS[kind] or 1 for kind in arguments.fault} if arguments.fault else KINDS
+    kind_of_play = partial(play, kinds=kinds)
     place = _MEMORY if _MEMORY.is_dir() else None
     with tempfile.TemporaryDirectory(dir=place) as scratch:
         home = arguments.keep or Path(scratch)
-        for result in side_by_side(play, seeds, arguments.workers, home, keep=bool(arguments.keep)):
+        for result in side_by_side(
+            kind_of_play, seeds, arguments.workers, home, keep=bool(arguments.keep)
+        ):
             if isinstance(result, Broken):
                 broken.append(result)
                 print(f"seed {result.seed} broke: {result.said}", flush=True)
@@ -72,6 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--runs", type=int, default=500, help="default %(default)s")
     parser.add_argument("--seed", type=int, default=1, help="of the first run; default %(default)s")
     parser.add_argument("--workers", type=int, default=2, help="side by side; default %(default)s")
+    parser.add_argument("--fault", action="append", choices=KINDS, help="default: all; repeatable")
     parser.add_argument("--keep", type=Path, help="a new directory for all that is written")
     parser.add_argument("--verbose", action="store_true", help="print runs that ended well, too")
     return parser

@@ -8,23 +8,31 @@ import contextvars
 import errno
 import os
 import signal
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kafka_unclean_recovery.emulator import administration
 from kafka_unclean_recovery.emulator.broker.broker import Process as BrokerProcess
-from kafka_unclean_recovery.emulator.controller.events import ElectionType
 from kafka_unclean_recovery.emulator.controller.state import ControllerFault
 from kafka_unclean_recovery.emulator.core import Core
-from kafka_unclean_recovery.emulator.faults import CLIENTS, CONTROLLER, Drop
+from kafka_unclean_recovery.emulator.faults import CLIENTS, CONTROLLER, STOPPED, Drop
 from tests.simulation import answers as meddling
+from tests.simulation import somebody_else
 from tests.simulation.answers import Answers, Meddle, Rule
 from tests.simulation.clock import CLOCK, Loop
-from tests.simulation.outage import offline
-from tests.simulation.scenario import CHANGING, AtLine, AtRequest, AtStart, AtTime, Fault
+from tests.simulation.scenario import (
+    CHANGING,
+    AtLine,
+    AtRequest,
+    AtStart,
+    AtTime,
+    BeforeRuns,
+    BetweenRuns,
+    Fault,
+    Moment,
+)
+from tests.simulation.somebody_else import Others
 from tests.simulation.tool import Output, Process
-from tests.simulation.witness import FOREIGN
 
 HOUR = 3600.0
 
@@ -64,7 +72,7 @@ class Stage:
     process: Process
     out: Output
     err: Output
-    deleted: set[str]
+    others: Others
     stopped: float | None = None
     happened: list[str] = field(default_factory=list)
 
@@ -82,8 +90,14 @@ class Stage:
             self.loop.call_later(moment.seconds, self.begin, fault)
         elif isinstance(moment, AtLine):
             self._at_line(fault, moment)
-        else:
+        elif isinstance(moment, AtRequest):
             self._at_request(fault, moment)
+
+    async def make(self, faults: Sequence[Fault]) -> None:
+        """While no tool runs."""
+        for fault in faults:
+            self.happened.append(f"{CLOCK.boot:.3f} {fault.kind}")
+            await self.loop.create_task(self._on_cluster(fault), context=contextvars.Context())
 
     def _at_line(self, fault: Fault, moment: AtLine) -> None:
         def line(number: int) -> None:
@@ -130,7 +144,10 @@ class Stage:
     async def _on_cluster(self, fault: Fault) -> None:
         # What can't be done to the cluster as it is by now, is not done.
         with contextlib.suppress(ValueError, TimeoutError, RuntimeError, ControllerFault):
-            await ON_CLUSTER[fault.kind](self, fault)
+            if fault.kind in somebody_else.WORK:
+                await somebody_else.work(fault.kind, self.core, self.others, fault.seed)
+            else:
+                await ON_CLUSTER[fault.kind](self, fault)
 
     async def heal(self) -> None:
         """Answers are right, links carry, whatever was stopped goes on."""
@@ -141,6 +158,9 @@ class Stage:
         await self.core.links.controller_down(False)
         await self.core.links.restore_all()
         for broker in list(self.core.emulation.brokers.values()):
+            await self.core.links.lag_metadata(broker.id, 0)
+            await self.core.links.lead_astray(broker.id, broker.id)
+            await self.core.links.unlist(broker.id, False)
             if broker.process is BrokerProcess.PAUSED:
                 await self.core.resume(broker.id)
             elif broker.running and broker.want_fence:
@@ -212,20 +232,36 @@ async def _pause_controller(stage: Stage, fault: Fault) -> None:
     await stage.core.links.controller_down(False)
 
 
-async def _delete_topic(stage: Stage, _: Fault) -> None:
-    # First, for the answer comes when it is done.
-    stage.deleted.add("payments")
-    await administration.delete_topic(stage.core.control.anyone(), "payments")
+async def _lead_astray(stage: Stage, fault: Fault) -> None:
+    """To a broker that lives, or to one that is dead."""
+    ids = sorted(stage.core.emulation.brokers)
+    await stage.core.links.lead_astray(stage.broker(fault), ids[fault.seed % len(ids)])
 
 
-async def _elect(stage: Stage, fault: Fault) -> None:
-    """Somebody else, uncleanly."""
-    found = offline(stage.core.emulation)
-    if found:
-        FOREIGN.set(True)  # in this task only
-        partition = found[fault.seed % len(found)]
-        anyone = stage.core.control.anyone()
-        await administration.elect(anyone, ElectionType.UNCLEAN, partition, None)
+async def _unlist(stage: Stage, fault: Fault) -> None:
+    await stage.core.links.unlist(stage.broker(fault), True)
+
+
+async def _apply_late(stage: Stage, fault: Fault) -> None:
+    """Then what it does not know of happens: a broker returns."""
+    broker = stage.broker(fault)
+    seconds = STOPPED if fault.seed % 2 else fault.seconds
+    await stage.core.links.lag_metadata(broker, seconds, fetched=True)
+    await _return(stage, fault)
+
+
+async def _exchange_disk(stage: Stage, fault: Fault) -> None:
+    """A broker runs with another disk for a while, and with its own one again."""
+    broker = stage.broker(fault)
+    await _start_on_the_other_disk(stage, broker)
+    await asyncio.sleep(fault.seconds / 10)
+    await _start_on_the_other_disk(stage, broker)
+
+
+async def _start_on_the_other_disk(stage: Stage, broker: int) -> None:
+    await stage.core.kill(broker)
+    await stage.core.exchange_disk(broker, 0)
+    await stage.core.start(broker)
 
 
 def _signal(stage: Stage, fault: Fault) -> None:
@@ -289,15 +325,30 @@ ON_CLUSTER: Mapping[str, Callable[[Stage, Fault], Awaitable[None]]] = {
     "a broker is cut off from the controller": _drop(CONTROLLER, Drop.SILENCE),
     "a broker's metadata lags": _delay(CONTROLLER),
     "the controller hangs": _pause_controller,
-    "a topic is deleted": _delete_topic,
-    "somebody else elects": _elect,
+    "an address leads elsewhere": _lead_astray,
+    "a broker has no listener": _unlist,
+    "metadata is applied late": _apply_late,
+    "a disk is exchanged": _exchange_disk,
 }
+USUAL: Mapping[str, Moment] = {
+    "an address leads elsewhere": BeforeRuns(),
+    "a broker has no listener": BeforeRuns(),
+    "metadata is applied late": BeforeRuns(),
+    **dict.fromkeys(somebody_else.WORK, BetweenRuns()),
+}
+"""Some faults are often there before the tool begins, or come when it has ended halfway."""
+
 KINDS = {
     **dict.fromkeys(ON_TOOL, 1),
     "the tool gets a signal": 4,
     "the tool is killed": 4,
     **dict.fromkeys(ANSWERS, 3),
     **dict.fromkeys(ON_CLUSTER, 2),
+    **dict.fromkeys(somebody_else.WORK, 2),
     "a topic is deleted": 1,
+    # The tool still fails at these: it goes by names where a topic was made anew, and puts back
+    # what somebody else has changed meanwhile.
+    "somebody else makes a topic anew": 0,
+    "somebody else reassigns": 0,
 }
-"""With how often each is taken."""
+"""With how often each is taken; 0: only where it is asked for."""

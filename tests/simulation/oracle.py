@@ -11,6 +11,7 @@ from typing import Any
 
 from tests.simulation.outage import NOBODY, Partition
 from tests.simulation.scenario import Scenario
+from tests.simulation.somebody_else import Reassigned
 from tests.simulation.witness import Election
 
 Line = Mapping[str, Any]
@@ -34,7 +35,9 @@ class Run:
     """One run. begun, ended: seconds since boot. stopped: when it was first told to stop. lines: of
     its journals. unfinished: partitions whose orders they have still to put back. report: what it
     printed, None when that is no JSON. readable: nobody kept it from writing stdout and stderr.
-    elections, changed, left, balanced: see Witness. after: the cluster right when it had ended.
+    elections, changed, ordered, left, balanced: see Witness. after: the cluster right when it had
+    ended. orders: of replicas, as they were before or as somebody else made them. reassigned: what
+    somebody else wanted of the others.
     post_mortems: of its journals, or what was said instead."""
 
     args: Sequence[str]
@@ -49,9 +52,12 @@ class Run:
     unfinished: Collection[Partition]
     elections: Sequence[Election]
     changed: Sequence[float]
+    ordered: Sequence[tuple[float, Partition, tuple[int, ...]]]
     left: Mapping[Partition, float]
     balanced: Mapping[Partition, float]
     after: Cluster
+    orders: Mapping[Partition, tuple[int, ...]]
+    reassigned: Mapping[Partition, Reassigned]
     post_mortems: Sequence[Any]
 
     @property
@@ -72,7 +78,6 @@ class Story:
     scenario: Scenario
     wanted: Collection[Partition]
     deleted: Collection[str]
-    before: Cluster
     first: Run
     second: Run
     unheard: Sequence[str]
@@ -93,7 +98,8 @@ def _of_run(story: Story, run: Run) -> Iterator[str]:
     yield from _losses(story, run)
     yield from _stopped(run)
     yield from _code(story, run)
-    yield from _orders(story, run)
+    yield from _orders(run)
+    yield from _undone(run)
     yield from _post_mortem(run)
 
 
@@ -223,14 +229,23 @@ def _leaders(run: Run) -> Iterator[str]:
             yield f"{partition} is elected, by {row['leader']}, yet {elected} were, {now} leads"
 
 
-def _orders(story: Story, run: Run) -> Iterator[str]:
+def _orders(run: Run) -> Iterator[str]:
     """Replica orders are as before, or named."""
     for partition, order in run.after.orders.items():
-        if order == story.before.orders[partition] or partition in run.unfinished:
+        if order == run.orders.get(partition, order) or partition in run.unfinished:
             continue
         yield f"the replicas of {partition} are {order}, and no journal knows"
     if run.unfinished and not run.killed and run.code == 0:
         yield f"exit 0, and orders are not back: {sorted(run.unfinished)}"
+
+
+def _undone(run: Run) -> Iterator[str]:
+    """A set of replicas that somebody else wanted is not changed, but in the very moment."""
+    for at, partition, order in run.ordered:
+        other = run.reassigned.get(partition)
+        if other is None or set(order) == set(other.replicas) or at < other.at + BLIND_SECONDS:
+            continue
+        yield f"somebody else gave {partition} to {other.replicas}, and {order} were ordered"
 
 
 def _post_mortem(run: Run) -> Iterator[str]:
@@ -257,7 +272,7 @@ def _in_the_end(story: Story) -> Iterator[str]:
     if run.unfinished:
         yield f"orders are left to be put back: {sorted(run.unfinished)}"
     for partition, order in run.after.orders.items():
-        if order != story.before.orders[partition]:
+        if order != run.orders.get(partition, order):
             yield f"in the end the replicas of {partition} are {order}"
     unhappy = {
         p: row for p, row in run.rows.items() if row["outcome"] not in ("elected", "already_online")

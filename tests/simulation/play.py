@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
@@ -21,10 +21,18 @@ from tests.cli.in_process import RECOVERY, invoke
 from tests.simulation import outage, tool
 from tests.simulation.answers import Answers
 from tests.simulation.clock import CLOCK, Loop
-from tests.simulation.faults import KINDS, Disk, Stage
+from tests.simulation.faults import KINDS, USUAL, Disk, Stage
 from tests.simulation.oracle import Cluster, Line, Run, Story, violations
 from tests.simulation.outage import Partition
-from tests.simulation.scenario import Fault, Scenario, scenario
+from tests.simulation.scenario import (
+    BeforeRuns,
+    BetweenRuns,
+    Fault,
+    Moment,
+    Scenario,
+    scenario,
+)
+from tests.simulation.somebody_else import Others
 from tests.simulation.tool import Output, Process
 from tests.simulation.witness import Witness
 
@@ -32,6 +40,8 @@ from tests.simulation.witness import Witness
 _SESSION = Settings(session_timeout=9.0, checkpoint_interval=3600.0)
 # Longer than anything that was sent can still be carried out.
 _PEACE = 300.0
+# Longer than the oracle gives a tool to notice.
+_NOTICED = 5.0
 _LINE = b'{"v":'
 _ELECT = ("--automated-recovery", "--format", "json")
 
@@ -55,10 +65,11 @@ class Result:
         return "\n".join([*lines, *(f"  ! {each}" for each in self.violations)])
 
 
-def play(seed: int, home: Path) -> Result:
-    """`home`: a new directory, for the cluster and what the tool writes."""
+def play(seed: int, home: Path, kinds: Mapping[str, int] = KINDS) -> Result:
+    """`home`: a new directory, for the cluster and what the tool writes. kinds: of the faults, with
+    how often each is taken."""
     CLOCK.reset()
-    told = scenario(seed, KINDS)
+    told = scenario(seed, kinds, USUAL)
     stage = _Play(told, home)
     story = stage.story()
     runs = (story.first, story.second)
@@ -134,19 +145,20 @@ class _Play:
         told = self._told
         wanted = outage.offline(self._core.emulation)
         before = self._cluster()
-        deleted: set[str] = set()
+        others = Others()
         which = self._which(wanted)
         args = (*which, *_ELECT, *self._flags())
-        first = self._run("first", args, told.faults, deleted)
+        first = self._run("first", args, told.faults, before, others)
+        self._make(self._stage, BetweenRuns())
         self._loop.run_until_complete(self._heal())
         if told.resume and first.unfinished:
             for journal in self._paths():
-                self._run("resume", ("--resume", str(journal)), (), deleted)
-        second = self._run("second", (*which, *_ELECT), (), deleted)
+                self._run("resume", ("--resume", str(journal)), (), before, others)
+        second = self._run("second", (*which, *_ELECT), (), before, others)
         self._loop.run_until_complete(asyncio.sleep(_PEACE))
         second = replace(second, after=self._cluster())
         unheard = tuple(self._loop.unheard)
-        return Story(told, wanted, deleted, before, first, second, unheard)
+        return Story(told, wanted, others.deleted, first, second, unheard)
 
     async def _prepare(self) -> None:
         told = self._told
@@ -183,20 +195,27 @@ class _Play:
         return (*flags, *(("--canary", "1", "--wave-size", "2") if told.careful else ()))
 
     def _run(
-        self, name: str, args: Sequence[str], faults: Sequence[Fault], deleted: set[str]
+        self,
+        name: str,
+        args: Sequence[str],
+        faults: Sequence[Fault],
+        before: Cluster,
+        others: Others,
     ) -> Run:
         out, err = (Output(self._home / f"{name}.{stream}") for stream in ("out", "err"))
         process = Process(self._loop, self._home / "state")
         self._processes.append(process)
         self._journals.process = process
-        stage = Stage(self._loop, self._core, self._answers, self._disk, process, out, err, deleted)
+        stage = Stage(self._loop, self._core, self._answers, self._disk, process, out, err, others)
         self._stage = stage
+        if name == "first":
+            self._make(stage, BeforeRuns())
         for fault in faults:
             stage.set(fault)
         journals = self._paths()
         begun, told_before = CLOCK.boot, len(self._journals.lines)
         elections, changed = self._witness.elections, self._witness.changed
-        counts = len(elections), len(changed)
+        counts = len(elections), len(changed), len(self._witness.ordered)
         tool.run(process, RECOVERY, (*self._servers(), *args), out, err)
         self.happened += stage.happened
         mine = [path for path in self._paths() if path not in journals]
@@ -215,11 +234,24 @@ class _Play:
             self._unfinished(),
             elections[counts[0] :],
             changed[counts[1] :],
+            self._witness.ordered[counts[2] :],
             dict(self._witness.left),
             dict(self._witness.balanced),
             self._cluster(),
+            others.orders(before.orders),
+            dict(others.reassigned),
             [_report(done.stdout) or done.stderr for done in told],
         )
+
+    def _make(self, stage: Stage, moment: Moment) -> None:
+        """The faults of a moment at which no tool runs."""
+        faults = [fault for fault in self._told.faults if fault.moment == moment]
+        if faults:
+            told = len(stage.happened)
+            self._loop.run_until_complete(stage.make(faults))
+            self._loop.run_until_complete(asyncio.sleep(_NOTICED))
+            if stage.process.ended:
+                self.happened += stage.happened[told:]
 
     def _servers(self) -> tuple[str, ...]:
         addresses = list(self._core.addresses.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
 
@@ -34,6 +35,7 @@ ERRORS = tuple(
         }
     )
 )
+_USUALLY = 0.4
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
 
 
@@ -73,7 +75,23 @@ class AtTime:
         return f"after {self.seconds:g} s"
 
 
-Moment = AtStart | AtRequest | AtLine | AtTime
+@dataclass(frozen=True, slots=True)
+class BeforeRuns:
+    """Long enough before the first run that it must have been noticed."""
+
+    def __str__(self) -> str:
+        return "before the runs"
+
+
+@dataclass(frozen=True, slots=True)
+class BetweenRuns:
+    """When the first run has ended, before anything is healed."""
+
+    def __str__(self) -> str:
+        return "between the runs"
+
+
+Moment = BeforeRuns | AtStart | AtRequest | AtLine | AtTime | BetweenRuns
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +136,16 @@ class Scenario:
         return f"seed {self.seed}, {self.release}: {'; '.join(map(str, self.faults)) or 'no fault'}"
 
 
-def scenario(seed: int, kinds: dict[str, int]) -> Scenario:
-    """kinds: with how often each is taken."""
+def scenario(seed: int, kinds: Mapping[str, int], usual: Mapping[str, Moment]) -> Scenario:
+    """kinds: with how often each is taken. usual: the moment at which some of them often come."""
     random = Random(seed)
     return Scenario(
         seed,
         release=random.choice(TESTED),
         brokers=random.choice((3, 4, 4, 5)),
-        faults=tuple(_fault(random, kinds) for _ in range(random.choice((1, 2, 2, 2, 3, 3, 3, 3)))),
+        faults=tuple(
+            _fault(random, kinds, usual) for _ in range(random.choice((1, 2, 2, 2, 3, 3, 3, 3)))
+        ),
         accept=random.choice(((), (), (), ("*:0",), ("*:5",), ("orders:3", "*"))),
         by_file=random.random() < 0.4,
         careful=random.random() < 0.2,
@@ -136,11 +156,12 @@ def scenario(seed: int, kinds: dict[str, int]) -> Scenario:
     )
 
 
-def _fault(random: Random, kinds: dict[str, int]) -> Fault:
+def _fault(random: Random, kinds: Mapping[str, int], usual: Mapping[str, Moment]) -> Fault:
     (kind,) = random.choices(list(kinds), list(kinds.values()))
+    then = usual.get(kind) if random.random() < _USUALLY else None
     return Fault(
         kind,
-        _moment(random),
+        then or _moment(random),
         broker=random.randint(0, 4),
         api=random.choice((*READING, *CHANGING, *CHANGING, *CHANGING)),
         error=random.choice(ERRORS),

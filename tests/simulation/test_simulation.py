@@ -6,6 +6,7 @@ The seeds are those of the day it was written: whoever changes what a seed means
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+FOUND_BUGS = ROOT / "docs" / "found-bugs.md"
 RUNS = {"100 runs": range(1, 101), "400 more": range(101, 501)}
 """Of two or three faults each, mostly: their seeds."""
 
@@ -39,6 +41,26 @@ def test_whatever_happens_at_once_no_loss_and_no_claim_is_beyond_what_was_said(
     faults = summary["faults"]
     assert isinstance(faults, dict)
     assert len(faults) >= 28, f"faults that never happened are no test: {faults}"
+
+
+def _found_before() -> dict[str, list[str]]:
+    """The seeds of docs/found-bugs.md at which the code of before failed, by fault."""
+    mended = FOUND_BUGS.read_text().partition("## Still open")[0]
+    found: dict[str, list[str]] = {}
+    for fault, seed in re.findall(r"`([a-z ']+)` (\d+)", mended):
+        found.setdefault(fault, []).append(seed)
+    return found
+
+
+@pytest.mark.parametrize(("fault", "seeds"), _found_before().items(), ids=_found_before())
+def test_what_was_found_on_the_code_of_before_does_no_harm_any_more(
+    fault: str, seeds: list[str]
+) -> None:
+    for seed in seeds:
+        summary, said = simulate("--fault", fault, "--runs", "1", "--seed", seed)
+        assert summary["violations"] == {}, said
+        assert summary["broken"] == [], said
+        assert summary["faults"], "the fault never happened"
 
 
 def test_a_seed_is_the_same_run_whatever_ran_before_it() -> None:

@@ -4,7 +4,6 @@ live replica held at that moment."""
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,9 +14,7 @@ from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
 from kafka_unclean_recovery.emulator.emulation import Emulation
 from tests.simulation.clock import CLOCK
 from tests.simulation.outage import NOBODY, Partition, leaders
-
-FOREIGN: ContextVar[bool] = ContextVar("foreign", default=False)
-"""Set by whoever asks the controller in somebody else's name."""
+from tests.simulation.somebody_else import FOREIGN
 
 Records = frozenset[tuple[int, int]]
 """(leader epoch, offset) of each record that a replica holds."""
@@ -54,13 +51,14 @@ class Election:
 @dataclass
 class Witness:
     """elections: by requests. changed: when the controller carried out an election or an order
-    that was not somebody else's.
+    that was not somebody else's. ordered: each such order, with its time.
     left: when a partition last lost its leader. balanced: when the controller last gave it another
     one of the ISR by itself. Times are seconds since boot."""
 
     emulation: Emulation
     elections: list[Election] = field(default_factory=list)
     changed: list[float] = field(default_factory=list)
+    ordered: list[tuple[float, Partition, tuple[int, ...]]] = field(default_factory=list)
     left: dict[Partition, float] = field(default_factory=dict)
     balanced: dict[Partition, float] = field(default_factory=dict)
     _live_since: dict[int, float] = field(default_factory=dict)
@@ -70,8 +68,10 @@ class Witness:
 
         def seen(event: Any) -> Any:
             self.look()
-            if isinstance(event, ev.AlterReassignment):
+            if isinstance(event, ev.AlterReassignment) and not FOREIGN.get():
                 self.changed.append(CLOCK.boot)
+                ordered = (event.topic, event.partition), tuple(event.replicas or ())
+                self.ordered.append((CLOCK.boot, *ordered))
             if not isinstance(event, ev.ElectLeaders):
                 led = {each for each in leaders(self.emulation) if each[1] != NOBODY}
                 response = happen(event)

@@ -105,6 +105,11 @@ def _elect(cluster: Cluster, values: Values) -> None:
     )
 
 
+def _reassign(cluster: Cluster, values: Values) -> None:
+    topic, partition = values["TOPIC-PARTITION"]
+    cluster.reassign(topic, partition, values["replicas"])
+
+
 def _each(
     doing: Callable[[Cluster, int], None], wanted: Process | None = None
 ) -> Callable[[Cluster, Values], None]:
@@ -236,7 +241,7 @@ _DO: Mapping[str, Callable[[Cluster, Values], str | None]] = {
     "alter-broker-configs": lambda cluster, v: cluster.alter_configs(None, _configs(v)),
     "produce": _produce,
     "elect-leaders": _elect,
-    "reassign": lambda cluster, v: cluster.reassign(*v["TOPIC-PARTITION"], v["replicas"]),
+    "reassign": _reassign,
     "kill": _each(Cluster.kill),
     "power-off": _each(Cluster.power_off),
     "stop": _each(Cluster.stop, Process.RUNNING),

@@ -1,0 +1,118 @@
+"""Somebody else works on the same cluster: elects, reassigns, makes a topic anew, alters configs.
+
+What is done is remembered with its time, for whoever judges what the tool did after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from random import Random
+
+from kafka_unclean_recovery.emulator import administration
+from kafka_unclean_recovery.emulator.controller.events import ElectionType
+from kafka_unclean_recovery.emulator.core import Core
+from tests.simulation.clock import CLOCK
+from tests.simulation.outage import Partition, offline, orders
+
+Orders = Mapping[Partition, tuple[int, ...]]
+FOREIGN: ContextVar[bool] = ContextVar("foreign", default=False)
+"""Set by whoever asks the controller in somebody else's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reassigned:
+    """at: seconds since boot. replicas: those that the partition was to have."""
+
+    at: float
+    replicas: tuple[int, ...]
+
+
+@dataclass
+class Others:
+    """deleted: topics that somebody deleted. reassigned: what somebody last wanted a partition to
+    be. anew: the orders of topics that were deleted and made anew."""
+
+    deleted: set[str] = field(default_factory=set)
+    reassigned: dict[Partition, Reassigned] = field(default_factory=dict)
+    anew: dict[Partition, tuple[int, ...]] = field(default_factory=dict)
+
+    def orders(self, before: Orders) -> Orders:
+        """What nobody but us may have changed, as it was before, or as it was made anew."""
+        found = {**before, **self.anew}
+        return {each: order for each, order in found.items() if each not in self.reassigned}
+
+
+Work = Callable[[Core, Others, Random], Awaitable[None]]
+
+
+async def work(kind: str, core: Core, others: Others, seed: int) -> None:
+    """Raises ValueError where the cluster refuses it."""
+    FOREIGN.set(True)  # in this task only
+    await WORK[kind](core, others, Random(seed))
+
+
+async def _delete_topic(core: Core, others: Others, _: Random) -> None:
+    # First, for the answer comes when it is done.
+    others.deleted.add("payments")
+    await administration.delete_topic(core.control.anyone(), "payments")
+
+
+async def _make_topic_anew(core: Core, others: Others, random: Random) -> None:
+    """With the same brokers in other places, so that it shows when somebody writes the old ones."""
+    before = orders(core.emulation)
+    name = random.choice(sorted({topic for topic, _ in before}))
+    made = {p: _turned(order) for p, order in sorted(before.items()) if p[0] == name}
+    others.deleted.add(name)
+    await administration.delete_topic(core.control.anyone(), name)
+    await administration.create_topic(
+        core.control.anyone(), name, None, None, list(made.values()), {}
+    )
+    others.anew |= made
+
+
+def _turned(order: Sequence[int]) -> tuple[int, ...]:
+    return (*order[1:], order[0])
+
+
+async def _elect(core: Core, _: Others, random: Random) -> None:
+    """Uncleanly, by the order of replicas."""
+    if found := offline(core.emulation):
+        anyone = core.control.anyone()
+        await administration.elect(anyone, ElectionType.UNCLEAN, random.choice(found), None)
+
+
+async def _reassign(core: Core, others: Others, random: Random) -> None:
+    """A replica, often one that is dead, goes to a broker that had none."""
+    now = orders(core.emulation)
+    partition = random.choice(sorted(now))
+    order = list(now[partition])
+    idle = sorted(set(core.emulation.brokers) - set(order))
+    if idle:
+        order[random.randrange(len(order))] = random.choice(idle)
+    elif len(order) > 1:
+        order.remove(random.choice(order))
+    await administration.reassign(core.control.anyone(), partition, order)
+    others.reassigned[partition] = Reassigned(CLOCK.boot, tuple(order))
+
+
+async def _alter_configs(core: Core, _: Others, random: Random) -> None:
+    topic, _number = random.choice(sorted(orders(core.emulation)))
+    name, value = random.choice(
+        (
+            ("unclean.leader.election.enable", "true"),
+            ("min.insync.replicas", "1"),
+            ("min.insync.replicas", "2"),
+        )
+    )
+    await administration.alter_configs(core.control.anyone(), topic, {name: value})
+
+
+WORK: Mapping[str, Work] = {
+    "a topic is deleted": _delete_topic,
+    "somebody else makes a topic anew": _make_topic_anew,
+    "somebody else elects": _elect,
+    "somebody else reassigns": _reassign,
+    "somebody else changes configs": _alter_configs,
+}
