@@ -346,9 +346,5 @@ KINDS = {
     **dict.fromkeys(ON_CLUSTER, 2),
     **dict.fromkeys(somebody_else.WORK, 2),
     "a topic is deleted": 1,
-    # The tool still fails at these: it goes by names where a topic was made anew, and puts back
-    # what somebody else has changed meanwhile.
-    "somebody else makes a topic anew": 0,
-    "somebody else reassigns": 0,
 }
-"""With how often each is taken; 0: only where it is asked for."""
+"""With how often each is taken."""
