@@ -86,6 +86,8 @@ class Session:
     controller: Controller
 
     wishes: Wishes
+    # One for all of a run: the last look reads ends alone where it reads over the same connection.
+    source: ChosenSource
 
     def exit_code(self, code: int) -> int:
         """Return the exit code of the process when the work ended with `code`."""
@@ -100,9 +102,8 @@ class Session:
         return cluster
 
     def observer(self) -> Observer:
-        source = ChosenSource(self.nodes, self.wishes)
         progress = clocked(Pulse(self.console))
-        return Observer(self.nodes, self.reader, source, self.stop, progress, self.console.say)
+        return Observer(self.nodes, self.reader, self.source, self.stop, progress, self.console.say)
 
     def new_run(self, publish: Publish) -> Run:
         """Return the means of the phases (recovery/recover.py)."""
@@ -117,7 +118,7 @@ class Session:
         method = await method_for(self.nodes, self.wishes, deadline)
         means = Means(
             self.reader,
-            ChosenSource(self.nodes, self.wishes),
+            self.source,
             self.controller,
             journal,
             self.stop,
@@ -182,7 +183,8 @@ def run(
         reader = Reader(nodes, time.monotonic, 30.0 if timeout is None else timeout / 1000)
         controller = Controller(nodes, patience, time.monotonic, console.say)
         try:
-            session = Session(console, stop, nodes, reader, controller, wishes)
+            source = ChosenSource(nodes, wishes)
+            session = Session(console, stop, nodes, reader, controller, wishes, source)
             code = await _guarded(work(session), console, controller)
         finally:
             stop.tell()
