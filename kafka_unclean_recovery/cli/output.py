@@ -12,7 +12,6 @@ from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.console import Console, colours_wanted
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK
 from kafka_unclean_recovery.cli.flags import ReplicaFormat
-from kafka_unclean_recovery.cluster.wire.error_codes import UNKNOWN_SERVER_ERROR, error_name
 from kafka_unclean_recovery.model import Report
 
 _REPORT = "kafka_unclean_recovery.report"
@@ -27,8 +26,6 @@ _NEEDED = {
 def import_report(how: ReplicaFormat) -> None:
     """Import all that `print_report` needs after an election: there may be no file descriptor left
     then, and what was done could not be told."""
-    # The names of errors are imported with the first that is asked for.
-    error_name(UNKNOWN_SERVER_ERROR)
     for module in (f"{_REPORT}.run_metrics", f"{_REPORT}.prometheus", *_NEEDED[how]):
         import_module(module)
 

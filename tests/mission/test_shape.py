@@ -20,9 +20,12 @@ from tests.cli.in_process import RECOVERY, invoke
 ELECT = ("--all-offline-partitions", "--automated-recovery", "--yes")
 # Others are sent until something is seen: how often is a matter of time.
 SENT = {
-    "ListOffsets": 3,
-    "Fetch": 2,
-    "ListPartitionReassignments": 2,
+    # Of two brokers: at first, and just before the election.
+    "ListOffsets": 4,
+    # Of two brokers at first, and of the leader in the end.
+    "Fetch": 3,
+    # At first, just before the election, and just before the order is put back.
+    "ListPartitionReassignments": 3,
     "DescribeLogDirs": 2,
     "AlterPartitionReassignments": 2,
     "ElectLeaders": 1,

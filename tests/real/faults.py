@@ -142,7 +142,9 @@ class Trouble:
 def reassign(cluster: KafkaCluster, topic: str, replicas: Sequence[int]) -> None:
     """Partition 0 to other replicas, dead ones too, which Kafka's own script refuses."""
     wanted = TopicPartition(topic, 0)
-    answer = _ask(cluster, lambda c, d: alter_replica_order(c, {wanted: replicas}, d))[wanted]
+    answer = _ask(cluster, lambda c, d: alter_replica_order(c, {wanted: replicas}, d, fewer=True))[
+        wanted
+    ]
     assert answer.error == 0, answer
 
 

@@ -52,7 +52,10 @@ def is_assigned(code: int) -> bool:
 
 def _name(code: int) -> str:
     # Most runs name no error, and should not wait for the names.
-    from kafka.errors import for_code
-
+    try:
+        from kafka.errors import for_code
+    except (ImportError, OSError):
+        # No file descriptor is left, say: a number tells enough.
+        return "UNKNOWN"
     name: str = getattr(for_code(code), "message", "UNKNOWN")  # type: ignore[no-untyped-call]
     return name
