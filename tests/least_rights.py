@@ -16,6 +16,12 @@ LOOK, ELECT = "--show-replica-info", "--automated-recovery"
 ALTER, DESCRIBE, READ = "Cluster:ALTER", "Cluster:DESCRIBE", "Topic(*):READ"
 
 
+def only_not_known_electable(stderr: str) -> bool:
+    """Nothing is said but that this user may not ask whether brokers could be elected."""
+    said = stderr.splitlines()
+    return bool(said) and all(line.endswith("grant Cluster:CREATE") for line in said)
+
+
 class Done(Protocol):
     @property
     def code(self) -> int: ...

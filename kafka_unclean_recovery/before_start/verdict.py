@@ -325,9 +325,10 @@ def _destroyed(
     others = [o for b, o in known.logs.items() if b != own and o.source != BY_EPOCHS]
     unique = beyond_all(tail, others)
     if unique is None:
-        other = next(o for o in others if not o.sure or o.epochs is None)
-        doubt = other.problem or other.suspect or "its leader epochs are not known"
-        why += f"; what broker {other.broker} has of that is unknown: {doubt}"
+        for other in others:
+            if not other.sure or other.epochs is None:
+                doubt = other.problem or other.suspect or "its leader epochs are not known"
+                why += f"; what broker {other.broker} has of that is unknown: {doubt}"
     return replace(
         found,
         effect=effect,

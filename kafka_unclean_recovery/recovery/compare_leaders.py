@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kafka_unclean_recovery.cluster.reading import FAILURES, Reader
+from kafka_unclean_recovery.cluster.requests.asking import NOT_ANSWERED
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import (
     Broker,
@@ -36,6 +37,8 @@ from kafka_unclean_recovery.transport.led_logs import LedLog, LedLogs
 from kafka_unclean_recovery.wording import and_more
 
 _ANSWER_SECONDS = 10.0
+# What a broker leaves out of its answers because of a client quota comes in portions.
+_QUOTA_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +204,14 @@ async def _ask(
         if leader not in brokers:
             return dict.fromkeys(of, LedLog({}, f"broker {leader} is not listed as live"))
         wanted = {tp: comparisons[tp].next_epoch for tp in of}
-        return await leaders.ask(brokers[leader], wanted, Deadline.after(_ANSWER_SECONDS))
+        patience = Deadline.after(_QUOTA_SECONDS)
+        told = await leaders.ask(brokers[leader], wanted, Deadline.after(_ANSWER_SECONDS))
+        while left := {tp: wanted[tp] for tp in of if told[tp].problem == NOT_ANSWERED}:
+            if patience.expired:
+                break
+            again = await leaders.ask(brokers[leader], left, Deadline.after(_ANSWER_SECONDS))
+            told = {**told, **again}
+        return told
 
     found = await asyncio.gather(*(ask(leader, of) for leader, of in by_leader.items()))
     return {tp: log for answer in found for tp, log in answer.items()}

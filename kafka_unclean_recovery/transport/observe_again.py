@@ -35,6 +35,8 @@ from kafka_unclean_recovery.transport import ReplicaLogSource
 from kafka_unclean_recovery.transport.gate import Gate
 
 _ANSWER_SECONDS = 5.0
+# A broker that was silent all the time before may be so again: the others' answers grow old.
+_SILENT_SECONDS = 0.75
 # This is a side question, and the look must stay young: where nobody answers, elections go ahead,
 # and the report says so.
 _ELECTABLE_SECONDS = 1.5
@@ -157,9 +159,11 @@ async def _changes_of(
     broker = known.get(broker_id)
     if broker is None:
         return dict.fromkeys(before, f"broker {broker_id} is not live any more")
+    silent = all(_unread_before(election.plan, broker_id) for election in elections)
     try:
         states = [election.before for election in elections]
-        logs = await source.log_ends(broker, states, Deadline.after(_ANSWER_SECONDS))
+        patience = Deadline.after(_SILENT_SECONDS if silent else _ANSWER_SECONDS)
+        logs = await source.log_ends(broker, states, patience)
     except ConnectionFailed as error:
         why = f"broker {broker_id} does not answer any more ({error})"
         return {tp: why for tp, e in before.items() if not _unread_before(e.plan, broker_id)}

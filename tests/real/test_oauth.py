@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.least_rights import only_not_known_electable
 from tests.real import security
 from tests.real.cluster import KafkaCluster
 from tests.real.faults import Trouble
@@ -66,7 +67,8 @@ def test_the_whole_job_by_tokens_of_an_identity_provider(
     which = ("--path-to-json-file", wanted, "--automated-recovery", "--yes", "--format", "json")
     with granted(cluster, CLUSTER_ALTER, READ_ALL):
         done = commands.run(*server, *which)
-        assert (done.code, done.stderr) == (0, "")
+        assert done.code == 0, done.stderr
+        assert only_not_known_electable(done.stderr), done.stderr
         assert outcomes(done, TOPIC) == dict.fromkeys(partitions, ("elected", None))
         # One token for every connection of a run.
         assert provider.scopes == ["kafka"]
