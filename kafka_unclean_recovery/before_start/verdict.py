@@ -217,18 +217,22 @@ def _leaderless(replica: OwnReplica, disk: OwnDisk, state: PartitionState, known
     if known.unlisted:
         broker, doubt = min(known.unlisted.items())
         why = f"there is no leader, and broker {broker}, which may become it, {doubt}"
-        return Verdict(replica, Effect.UNKNOWN, why)
+        more = f"; {_either(known)}" if known.unclean is None else ""
+        return Verdict(replica, Effect.UNKNOWN, f"{why}{more}")
     if known.unclean is None:
-        why = (
-            "it leads again if unclean.leader.election.enable is true, else it waits for a leader;"
-            f" which of them, {known.unclean_untold}"
-        )
-        return Verdict(replica, Effect.UNKNOWN, why)
+        return Verdict(replica, Effect.UNKNOWN, _either(known))
     if known.unclean:
         why = "there is no leader, and unclean.leader.election.enable lets it lead"
         return _keeps(Verdict(replica, Effect.LEADS, why, leader=disk.broker))
     why = "there is no leader, and it may not lead: it stays as it is until one is elected"
     return _keeps(Verdict(replica, Effect.WAITS, why))
+
+
+def _either(known: Known) -> str:
+    return (
+        "it leads again if unclean.leader.election.enable is true, else it waits for a leader;"
+        f" which of them, {known.unclean_untold}"
+    )
 
 
 def _keeps(verdict: Verdict) -> Verdict:

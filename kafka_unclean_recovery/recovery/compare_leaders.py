@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kafka_unclean_recovery.cluster.reading import FAILURES, Reader
-from kafka_unclean_recovery.cluster.requests.asking import NOT_ANSWERED
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import (
     Broker,
@@ -37,7 +36,7 @@ from kafka_unclean_recovery.transport.led_logs import LedLog, LedLogs
 from kafka_unclean_recovery.wording import and_more
 
 _ANSWER_SECONDS = 10.0
-# What a broker leaves out of its answers because of a client quota comes in portions.
+# A client quota holds answers back, or has a broker leave partitions out of them.
 _QUOTA_SECONDS = 60.0
 
 
@@ -206,11 +205,11 @@ async def _ask(
         wanted = {tp: comparisons[tp].next_epoch for tp in of}
         patience = Deadline.after(_QUOTA_SECONDS)
         told = await leaders.ask(brokers[leader], wanted, Deadline.after(_ANSWER_SECONDS))
-        while left := {tp: wanted[tp] for tp in of if told[tp].problem == NOT_ANSWERED}:
-            if patience.expired:
+        while leaders.throttled(leader) and not patience.expired:
+            left = {tp: wanted[tp] for tp in of if told[tp].problem is not None}
+            if not left:
                 break
-            again = await leaders.ask(brokers[leader], left, Deadline.after(_ANSWER_SECONDS))
-            told = {**told, **again}
+            told = {**told, **await leaders.ask(brokers[leader], left, patience)}
         return told
 
     found = await asyncio.gather(*(ask(leader, of) for leader, of in by_leader.items()))

@@ -57,6 +57,10 @@ class LedLogs:
     def __init__(self, nodes: Nodes) -> None:
         self._nodes = nodes
 
+    def throttled(self, broker: int) -> bool:
+        """Return True where a client quota holds back what this broker answers."""
+        return self._nodes.throttled(broker) is not None
+
     async def ask(
         self, broker: Broker, wanted: Mapping[TopicPartition, NextEpoch], deadline: Deadline
     ) -> Mapping[TopicPartition, LedLog]:
