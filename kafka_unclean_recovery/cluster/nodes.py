@@ -255,6 +255,8 @@ class Nodes:
         """
         async with self._one_at_a_time(self._finding, deadline):
             found = await self._usable(self._controller, self.addresses(), deadline)
+            # It is kept in any case: whatever fails from here on, somebody closes it.
+            self._controller = found
             self._controller = await self._leading_to_controller(found, deadline)
             return self._controller
 
@@ -262,10 +264,11 @@ class Nodes:
         self, connection: Connection, deadline: Deadline
     ) -> Address | None:
         """Return the address of the broker that is the controller where the cluster runs on
-        ZooKeeper, whose other brokers answer NOT_CONTROLLER. None with KRaft. Raises
+        ZooKeeper, whose other brokers answer NOT_CONTROLLER. None with KRaft, and while no broker
+        is known. Raises
         ConnectionFailed."""
         controller = await zookeeper_controller(connection, deadline)
-        if controller is None:
+        if controller is None or self._cluster is None:
             return None
         broker = self._brokers.get(controller)
         if broker is None:
@@ -340,6 +343,8 @@ class Nodes:
         for connection in asked:
             if connection is not found.connection:
                 self.forsake(connection)
+        if self._controller is not None and self._controller is not found.connection:
+            self._replaced.append(self._controller)
         self._controller = found.connection
         return found.answer
 

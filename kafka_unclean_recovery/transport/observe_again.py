@@ -176,7 +176,8 @@ async def _changes_of(
 
 def _fenced(election: Election) -> list[int]:
     """Return the fenced brokers that told their logs when this was planned."""
-    online = election.before.online_replicas
+    # One that was live then and is not now has died: its log only gets shorter.
+    online = election.plan.state.online_replicas
     logs = election.plan.replica_logs
     return [g.broker for g in logs if g.live and g.problem is None and g.broker not in online]
 

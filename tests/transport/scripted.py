@@ -21,6 +21,7 @@ from kafka.protocol.admin.topics import (
 )
 from kafka.protocol.consumer.fetch import FetchRequest, FetchResponse
 from kafka.protocol.consumer.offsets import ListOffsetsRequest, ListOffsetsResponse
+from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.nodes import Nodes
@@ -51,6 +52,7 @@ fake_node.REQUESTS.update(
             ListPartitionReassignmentsRequest,
             FetchRequest,
             ListOffsetsRequest,
+            MetadataRequest,
         )
     }
 )
@@ -118,6 +120,7 @@ class Scripted:
             FETCH: self._fetch,
             LIST_OFFSETS: self._list_offsets,
             43: self._elected,
+            3: self._metadata,
             46: self._reassignments,
             60: self._cluster,
             75: self._described,
@@ -294,6 +297,21 @@ class Scripted:
                 for b in (1, 2, 3)
             ],
             authorized_operations=set(),
+        )
+
+    def _metadata(self, _: Any, version: int) -> Any:
+        """Who is the controller, of a cluster that has no quorum to describe."""
+        broker = MetadataResponse.MetadataResponseBroker
+        return MetadataResponse(
+            version=version,
+            throttle_time_ms=0,
+            brokers=[
+                broker(version=version, node_id=b, host="127.0.0.1", port=self.port, rack=None)
+                for b in (1, 2, 3)
+            ],
+            cluster_id="scripted",
+            controller_id=1,
+            topics=[],
         )
 
     def _described(self, message: Any, version: int) -> Any:

@@ -41,6 +41,10 @@ async def electable(
 ) -> Electable:
     """Return which of the brokers the controllers would elect; needs CREATE on the cluster. Nothing
     is created. Raises ConnectionFailed."""
+    if connection.version_for(CREATE_TOPICS) is None:
+        # A side question: no reason to give up a way to the controllers that works.
+        untold = "the broker that was asked does not speak CreateTopics"
+        return Electable(frozenset(), dict.fromkeys(brokers, untold))
     names = {_NAME.format(broker=broker): broker for broker in sorted(brokers)}
     fields = {
         "topics": [
