@@ -1,5 +1,5 @@
-"""`python -m tests.collecting`: what pytest collects of all directories together and of each alone,
-as JSON.
+"""`python -m tests.collecting [DIRECTORY ...]`: what pytest collects of each of these alone, as
+JSON; without one, of all directories together and of each alone.
 
 Each collection has a process of its own, in which no module of ours was imported before. It is
 forked from one that has imported what takes longest and is not ours.
@@ -60,7 +60,7 @@ def collected(where: str) -> dict[str, dict[str, Any]]:
 def main() -> None:
     for name in _THEIRS:
         importlib.import_module(name)
-    places = [WHOLE, *directories()]
+    places = sys.argv[1:] or [WHOLE, *directories()]
     with multiprocessing.get_context("fork").Pool(2, maxtasksperchild=1) as pool:
         found = pool.map(collected, places, chunksize=1)
     json.dump(dict(zip(places, found, strict=True)), sys.stdout)

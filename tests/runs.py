@@ -55,6 +55,9 @@ _STEPS = "fidelity/test_fidelity.py::test_after_every_step_our_controller_is_whe
 _SCRIPTS = "real/test_scripts_on_the_emulator.py"
 _A_STORY_EACH = "topics, groups and elections have a story each"
 _A_TENTH = "a tenth is tried each time"
+# The emulator as an older release.
+_OLDER = ("4.3.1", "3.9.1")
+_AS_THE_NEWEST = "as the newest release each time; what differs by release has tests of its own"
 
 GROUPS = (
     Group(
@@ -185,6 +188,9 @@ GROUPS = (
             "spark/test_cluster.py::test_a_worker_is_killed_in_mid_job": (
                 "that a lost task is tried again is Spark's own work, and takes long"
             ),
+            "spark/test_cluster.py::test_over_spark_connect": (
+                "another way to the same work, which takes a server of its own"
+            ),
         },
     ),
     Group(
@@ -204,7 +210,19 @@ GROUPS = (
             )
         },
     ),
-    Group("the mission on the emulator", ("mission/*",)),
+    Group(
+        "the mission on the emulator",
+        ("mission/*",),
+        later={
+            f"mission/test_{file}.py[{release}": _AS_THE_NEWEST
+            for file, releases in (
+                ("outages", _OLDER),
+                ("port_forward", ("3.9.1",)),
+                ("unregistered", ("4.3.1",)),
+            )
+            for release in releases
+        },
+    ),
     Group("containers", ("containers/*",)),
     Group(
         "rules and all other",
@@ -214,6 +232,12 @@ GROUPS = (
             *("messages/*", "mutants/*", "planning/*", "post_mortem/*", "recovery/*", "report/*"),
             *("stores/*", "transport/*"),
         ),
+        later={
+            **{f"emulator/test_outage.py[{release}": _AS_THE_NEWEST for release in _OLDER},
+            "test_runs.py::test_together_the_same_tests_are_collected_as_of_each_directory_alone": (
+                "forty collections take a minute; each run sees to it that each test is in a group"
+            ),
+        },
     ),
 )
 

@@ -40,11 +40,10 @@ OLDER = [pattern for group in GROUPS for pattern in group.older]
 Collected = Mapping[str, Mapping[str, Test]]
 
 
-@pytest.fixture(scope="module")
-def collected() -> Collected:
-    """By place, whole and each directory alone, the tests by id."""
+def collected(*places: str) -> Collected:
+    """By place the tests by id."""
     done = subprocess.run(
-        [sys.executable, "-m", "tests.collecting"],
+        [sys.executable, "-m", "tests.collecting", *places],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -60,20 +59,19 @@ def collected() -> Collected:
 
 
 @pytest.fixture(scope="module")
-def tests(collected: Collected) -> Mapping[str, Test]:
-    return collected[WHOLE]
+def tests() -> Mapping[str, Test]:
+    return collected(WHOLE)[WHOLE]
 
 
 def _in_each_run(tests: Iterable[Test]) -> list[Test]:
     return [test for test in tests if runs.runs(test, EACH)]
 
 
-def test_together_the_same_tests_are_collected_as_of_each_directory_alone(
-    collected: Collected,
-) -> None:
-    alone = {nodeid for place, found in collected.items() if place != WHOLE for nodeid in found}
+def test_together_the_same_tests_are_collected_as_of_each_directory_alone() -> None:
+    found = collected()
+    alone = {nodeid for place, tests in found.items() if place != WHOLE for nodeid in tests}
     assert len(alone) > 8000
-    assert alone ^ collected[WHOLE].keys() == set()
+    assert alone ^ found[WHOLE].keys() == set()
 
 
 def test_each_test_is_in_one_group_and_no_group_is_empty(tests: Mapping[str, Test]) -> None:

@@ -11,11 +11,39 @@ TOGETHER = (CONTAINERS, SPARK)
 ON_KAFKA = (CONTAINERS, "tests/real/", "tests/chaos/", "tests/fidelity/")
 # Clusters of three workers fill two cores.
 ON_KAFKA_AT_ONCE = 2
-# Seconds of a worker that took half a minute or more: begun last, it would run on alone.
+# Seconds of a worker that took a minute or more (`pytest --junitxml`, three workers on two cores):
+# begun last, it would run on alone.
 LONG = {
-    CONTAINERS: 300,
-    SPARK: 180,
-    "tests/test_runs.py": 40,
+    CONTAINERS: 500,
+    SPARK: 310,
+    "tests/real/test_lost_quorum_static.py": 180,
+    "tests/real/test_binary.py": 180,
+    "tests/real/test_before_start.py": 140,
+    "tests/mission/test_faults.py": 130,
+    "tests/real/test_faults_rights.py": 120,
+    "tests/real/test_harness.py": 120,
+    "tests/real/test_faults_quorum.py": 100,
+    "tests/real/test_quotas.py": 100,
+    "tests/real/test_lost_quorum.py": 90,
+    "tests/mission/test_no_single_broker.py": 90,
+    "tests/real/test_aftercare.py": 90,
+    "tests/real/test_scripts_on_the_emulator.py": 90,
+    "tests/mission/test_outages.py": 80,
+    "tests/real/test_salvage_replay.py": 80,
+    "tests/transport/test_honest_elections.py": 80,
+    "tests/real/test_plan_from_disks.py": 80,
+    "tests/real/test_before_start_outages.py": 80,
+    "tests/real/test_lost_quorum_survivor.py": 70,
+    "tests/real/test_lost_quorum_survivors.py": 70,
+    "tests/fidelity/test_fidelity.py": 70,
+    "tests/simulation/test_simulation.py": 70,
+    "tests/real/test_before_start_refusals.py": 70,
+    "tests/mission/test_dead_readers.py": 70,
+    "tests/real/test_oauth.py": 70,
+    "tests/real/test_faults_meanwhile.py": 60,
+    "tests/mission/test_who_leads_in_the_end.py": 60,
+    "tests/real/test_replica_info_is_the_truth.py": 60,
+    "tests/real/test_ok_to_stop.py": 60,
 }
 
 
