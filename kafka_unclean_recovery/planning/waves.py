@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from kafka_unclean_recovery.model import INTERNAL_TOPICS, PartitionPlan, PartitionState
+from kafka_unclean_recovery.model import (
+    INTERNAL_TOPICS,
+    PartitionPlan,
+    PartitionState,
+    TopicPartition,
+)
+
+# Each wave looks at so many times its own number of earlier partitions.
+_EARLIER = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,3 +64,45 @@ def outdated(led: PartitionState | None, now: PartitionState | None) -> bool:
     if led is None:
         return now is None or now.offline
     return now is not None and now.topic_id == led.topic_id and now.leader_epoch < led.leader_epoch
+
+
+class SoFar:
+    """The partitions that were elected so far, and whose turn it is to be looked at again.
+
+    A wave costs what its own size asks for, however many were elected before it. led: the
+    partitions as they were last seen with their leaders; None when not seen yet.
+    """
+
+    def __init__(self) -> None:
+        self.led: dict[TopicPartition, PartitionState | None] = {}
+        self._in_order: list[TopicPartition] = []
+        self._next = 0
+        self._leaders: set[int] = set()
+        self._away: frozenset[int] = frozenset()
+
+    def in_turn(self, wave: int) -> list[TopicPartition]:
+        """Return the earlier partitions whose turn it is after a wave of this size: all have been
+        looked at again when twice as many are elected."""
+        if self._next >= len(self._in_order):
+            self._next = 0
+        begin, self._next = self._next, self._next + _EARLIER * wave
+        return self._in_order[begin : self._next]
+
+    def add(self, led: Mapping[TopicPartition, PartitionState | None]) -> None:
+        self._in_order.extend(sorted(led))
+        self.seen(led)
+
+    def seen(self, led: Mapping[TopicPartition, PartitionState | None]) -> None:
+        """Note how partitions were seen; what was known of one stays."""
+        for tp, state in led.items():
+            known = self.led[tp] = self.led.get(tp) or state
+            if known is not None:
+                self._leaders.add(known.leader)
+
+    def led_by_lost(self, live: Collection[int]) -> list[TopicPartition]:
+        """Return the partitions whose leader was listed as live before and is not any more."""
+        away = frozenset(self._leaders.difference(live))
+        lost, self._away = away - self._away, away
+        if not lost:
+            return []
+        return [tp for tp, state in self.led.items() if state is not None and state.leader in lost]

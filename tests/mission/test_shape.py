@@ -8,12 +8,14 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchmarks.installed import EXTRAS, plain_environ, python
 from benchmarks.outage_process import SETTINGS, make
 from kafka_unclean_recovery.emulator import Cluster, Options
+from kafka_unclean_recovery.emulator.listener.intercepts import Rewrite
 from kafka_unclean_recovery.transport import reorder_elector
 from tests.cli.in_process import RECOVERY, invoke
 
@@ -70,6 +72,37 @@ def _sent(partitions: int) -> Counter[str]:
 @pytest.mark.parametrize("partitions", [20, 200])
 def test_any_number_of_partitions_is_recovered_by_the_same_requests(partitions: int) -> None:
     assert _sent(partitions) == SENT
+
+
+def _described_between_waves(partitions: int) -> list[int]:
+    """How many partitions each answer tells of, from the first election of a run in waves of one to
+    the last."""
+    elections = 0
+    sizes: list[int] = []
+
+    def elected(_: object) -> None:
+        nonlocal elections
+        elections += 1
+
+    def measured(answer: dict[str, Any]) -> dict[str, Any]:
+        if 0 < elections < partitions:
+            sizes.append(sum(len(topic["partitions"]) for topic in answer["topics"]))
+        return answer
+
+    with outage(partitions) as cluster:
+        cluster.intercept("ElectLeaders", elected, times=10_000)
+        cluster.intercept("DescribeTopicPartitions", Rewrite(measured), times=10_000)
+        words = (*ELECT, "--canary", "1", "--wave-size", "1")
+        done = invoke(RECOVERY, "--bootstrap-server", cluster.bootstrap_servers, *words)
+        assert done.code == 0, done.stderr
+    assert elections == partitions
+    assert len(sizes) > partitions
+    return sizes
+
+
+@pytest.mark.parametrize("partitions", [10, 30])
+def test_a_wave_asks_for_no_more_however_many_were_elected_before_it(partitions: int) -> None:
+    assert max(_described_between_waves(partitions)) <= 2
 
 
 def test_a_recovery_imports_no_client_and_nothing_of_an_extra() -> None:

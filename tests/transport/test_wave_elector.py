@@ -52,6 +52,7 @@ class Cluster:
     said: list[str] = field(default_factory=list)
     fails: frozenset[int] = frozenset()
     requested: bool = False
+    live: set[int] = field(default_factory=lambda: {3, 4})
 
     async def elect(self, plans: Sequence[PartitionPlan]) -> Elections:
         numbers = [plan.state.partition for plan in plans]
@@ -73,6 +74,9 @@ class Cluster:
             return look
         seen = {tp: s for tp in wanted if tp not in self.untold and (s := self.states.get(tp))}
         return Described(seen, untold=self.untold)
+
+    async def cluster(self) -> tuple[Any, frozenset[int]]:
+        return SimpleNamespace(brokers=dict.fromkeys(self.live)), frozenset()
 
     def note(self, event: str, **fields: Any) -> bool:
         self.noted.append((event, fields))
@@ -131,10 +135,10 @@ def test_without_a_pace_internal_topics_that_nobody_tells_of_any_more_have_faile
     assert "could not be read back after the last wave" in str(found[0][1])
 
 
-def test_each_wave_is_announced_and_all_so_far_are_looked_at_again() -> None:
+def test_each_wave_is_announced_and_looked_at_with_earlier_ones_and_the_last_with_all() -> None:
     cluster = Cluster()
     assert cluster.run(3, Pace(canary=1, wave_size=1)) == {0: ELECTED, 1: ELECTED, 2: ELECTED}
-    assert cluster.looked == [[0], [0, 1], [0, 1, 2]]
+    assert cluster.looked == [[0], [1], [0], [0, 1, 2]]
     waves = [("wave", {"number": n, "of": 3, "partitions": 1}) for n in (1, 2, 3)]
     assert cluster.noted == waves
     assert cluster.said == [f"wave {n} of 3: 1 partition verified" for n in (1, 2, 3)]
@@ -151,6 +155,69 @@ def test_a_leader_of_an_earlier_wave_that_is_gone_stops_the_next() -> None:
     assert found[2] == found[3] == ("failed", why)
     assert cluster.waves == [[0], [1]]
     assert cluster.noted[-1] == ("surprise", {"reason": why.partition("begun: ")[2]})
+
+
+def test_a_leader_that_is_not_live_any_more_stops_the_next_wave_long_after_its_own() -> None:
+    cluster = Cluster()
+    lost = _led(2, leader=NO_LEADER, leader_epoch=9)
+
+    def die() -> None:
+        cluster.live = {4}
+        cluster.states[_tp(2)] = lost
+
+    cluster.meanwhile[8] = die
+    found = cluster.run(20, Pace(wave_size=1))
+    assert found[2] == ("failed", "after its wave it has no leader again")
+    assert found[8] == ("failed", f"{NOT_BEGUN} 8 of 20 by orders-2: {found[2][1]}")
+    assert len(cluster.waves) == 8
+    own, in_turn, of_the_lost = cluster.looked[-4:-1]
+    assert (own, of_the_lost) == ([7], list(range(8)))
+    assert 2 not in in_turn
+
+
+def test_a_leader_that_is_not_listed_and_leads_all_the_same_stops_nothing() -> None:
+    cluster = Cluster()
+    cluster.meanwhile[3] = lambda: setattr(cluster, "live", {4})
+    found = cluster.run(20, Pace(wave_size=1))
+    assert set(found.values()) == {ELECTED}
+    # Looked at once for that, and not in each wave from then on.
+    assert sum(looked == [0, 1, 2] for looked in cluster.looked) == 1
+
+
+def test_a_partition_that_is_lost_without_its_broker_is_found_before_long() -> None:
+    cluster = Cluster()
+    lost = _led(6, leader=NO_LEADER, leader_epoch=9)
+    cluster.meanwhile[20] = lambda: cluster.states.update({_tp(6): lost})
+    found = cluster.run(100, Pace(wave_size=1))
+    assert found[6] == ("failed", "after its wave it has no leader again")
+    assert len(cluster.waves) < 40
+
+
+def test_where_a_wave_ends_it_all_earlier_ones_are_looked_at_once_more() -> None:
+    cluster = Cluster(fails=frozenset({15}))
+    moved = _led(3, leader=4, leader_epoch=9)
+    cluster.meanwhile[16] = lambda: cluster.states.update({_tp(3): moved})
+    found = cluster.run(20, Pace(wave_size=1))
+    assert not any(3 in looked for looked in cluster.looked[-4:-1])
+    assert found[3] == ("failed", "after its wave broker 4 leads it by now, and not 3")
+    assert found[15] == ("failed", "no")
+    assert cluster.looked[-1] == list(range(15))
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_what_a_wave_looks_at_grows_with_its_own_size_and_not_with_what_was_elected_before(
+    size: int,
+) -> None:
+    looked = []
+    for waves in (100, 200):
+        cluster = Cluster()
+        found = cluster.run(waves * size, Pace(wave_size=size))
+        assert set(found.values()) == {ELECTED}
+        *between, end = cluster.looked
+        assert end == list(range(waves * size))
+        assert max(map(len, between)) <= 2 * size
+        looked.append(sum(map(len, between)))
+    assert looked[1] <= 2.1 * looked[0]
 
 
 def test_a_failed_election_stops_the_next_wave_and_the_others_are_counted() -> None:
