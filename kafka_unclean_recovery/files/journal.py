@@ -70,6 +70,7 @@ from typing import Any, Self
 from kafka_unclean_recovery.files.codec import compact_json
 from kafka_unclean_recovery.files.journal_lines import (
     VERSION,
+    Event,
     JournalError,
     half_done,
     parse,
@@ -84,7 +85,7 @@ _AT_ONCE = 500
 _BEGIN = b'{"v":'
 
 
-def _begun(event: str) -> dict[str, object]:
+def _begun(event: Event) -> dict[str, object]:
     now_ms = time.time_ns() // 1_000_000
     at = datetime.fromtimestamp(now_ms / 1000, UTC).isoformat(timespec="milliseconds")
     return {"v": VERSION, "at": at, "at_ms": now_ms, "event": event}
@@ -134,7 +135,7 @@ class Journal:
             os.close(descriptor)
             raise
 
-    def note(self, event: str, **fields: object) -> bool:
+    def note(self, event: Event, **fields: object) -> bool:
         """Append one line, on which nothing that is done hangs: True when it is written. It is on
         the disk with the next `write`, or when the journal is closed."""
         with self._writing:
@@ -145,11 +146,11 @@ class Journal:
             self._counts[event] += 1
             return True
 
-    def count(self, event: str) -> int:
+    def count(self, event: Event) -> int:
         """Return how many lines of this event there are."""
         return self._counts[event]
 
-    def tell(self, event: str, rows: Iterable[Mapping[str, object]]) -> None:
+    def tell(self, event: Event, rows: Iterable[Mapping[str, object]]) -> None:
         """Append a line with the fields of each row, for who reads the journal later. `lines` is
         without them: no step rests on them."""
         begun = _begun(event)
@@ -158,7 +159,7 @@ class Journal:
             while chunk := b"".join(islice(lines, _AT_ONCE)):
                 self._append(chunk)
 
-    def write(self, event: str, **fields: object) -> None:
+    def write(self, event: Event, **fields: object) -> None:
         """Append one line and wait for the disk. Raises JournalError when it, or a line before it,
         could not be written: then what it announces must not be done."""
         with self._writing:
@@ -167,7 +168,7 @@ class Journal:
         if self.failure is not None:
             raise JournalError(self.failure)
 
-    def announce(self, *lines: tuple[str, Mapping[str, object]]) -> None:
+    def announce(self, *lines: tuple[Event, Mapping[str, object]]) -> None:
         """Append (event, fields) of coming changes and wait for the disk: all lines, or none.
         Raises JournalError, and then nothing that they announce must be done."""
         *first, (event, fields) = lines

@@ -8,13 +8,39 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from kafka_unclean_recovery.boot_clock import BootTime
 from kafka_unclean_recovery.model import Outcome, TopicPartition
 
 VERSION = 1
 _LINE_BEGINS = '{"v":1,"at":"'
+
+Event = Literal[
+    "begin",
+    "observed",
+    "decision",
+    "consent",
+    "wave",
+    "surprise",
+    "reorder",
+    "reduce",
+    "elect",
+    "salvage",
+    "sent",
+    "answered",
+    "settled",
+    "outcome",
+    "restored",
+    "verified",
+    "markers",
+    "marked",
+    "seed",
+    "seeded",
+    "aftercare",
+    "end",
+]
+"""Every event that this tool writes: none can be written that is not named here."""
 
 
 class JournalError(Exception):

@@ -87,6 +87,23 @@ class ReorderJson(Entry, frozen=True):
     partitions: tuple[ReorderRowJson, ...]
 
 
+class ReduceRowJson(Entry, frozen=True):
+    """A replica set whose registered replicas alone are written."""
+
+    topic: str
+    partition: Int32
+    topic_id: str
+    original: BrokerIds
+    written: BrokerIds
+    unregistered: BrokerIds
+
+
+class ReduceJson(Entry, frozen=True):
+    """Replica sets are about to lose their unregistered brokers for good."""
+
+    partitions: tuple[ReduceRowJson, ...]
+
+
 class ElectRowJson(Entry, frozen=True):
     """A partition that is about to be elected."""
 
@@ -270,6 +287,7 @@ EVENTS: Mapping[str, type[Entry]] = {
     "surprise": SurpriseJson,
     "salvage": SalvageJson,
     "reorder": ReorderJson,
+    "reduce": ReduceJson,
     "elect": ElectJson,
     "sent": SentJson,
     "restored": RestoredJson,
@@ -283,3 +301,7 @@ EVENTS: Mapping[str, type[Entry]] = {
     "end": EndJson,
 }
 """Of each event whose fields are read one by one. A decision has those of DecisionJson, too."""
+
+AS_THEY_STAND = frozenset({"consent", "answered", "settled"})
+"""Events of which no field is read: whatever a consent has is passed on, and the others say all by
+being there."""

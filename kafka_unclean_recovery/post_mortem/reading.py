@@ -26,6 +26,8 @@ from kafka_unclean_recovery.formats.journal import (
     ObservedJson,
     OutcomeJson,
     OutcomeRowJson,
+    ReduceJson,
+    ReduceRowJson,
     ReorderJson,
     ReorderRowJson,
     RestoredJson,
@@ -213,6 +215,13 @@ class _Tale:
         for row in read.partitions:
             self.add(_topic_partition(row), order=Order(row.original, row.written))
 
+    def reduce(self, read: ReduceJson, _: _Line) -> None:
+        for row in read.partitions:
+            before = self.election(_topic_partition(row)).order
+            order = before or Order(row.original, row.written)
+            order = replace(order, written=row.written, unregistered=row.unregistered)
+            self.add(_topic_partition(row), order=order)
+
     def elect(self, read: ElectJson, line: _Line) -> None:
         for row in read.partitions:
             leader = row.designated_leader
@@ -284,6 +293,7 @@ _HEARD: dict[str, Callable[[_Tale, Any, _Line], None]] = {
         "consent",
         "salvage",
         "reorder",
+        "reduce",
         "elect",
         "restored",
         "outcome",
@@ -300,6 +310,7 @@ _HEARD: dict[str, Callable[[_Tale, Any, _Line], None]] = {
 _Row = (
     SavedJson
     | ReorderRowJson
+    | ReduceRowJson
     | ElectRowJson
     | RestoredRowJson
     | OutcomeRowJson

@@ -43,13 +43,15 @@ class Order:
 
     restored_at_ms: when the order was seen as before, or gone with its topic; None where the
     journal does not say so. left_alone: why the order was left as somebody else made it, None where
-    it was not.
+    it was not. unregistered: the brokers that left the set for good, since the controllers take no
+    list that names them.
     """
 
     original: tuple[int, ...]
     written: tuple[int, ...]
     restored_at_ms: int | None = None
     left_alone: str | None = None
+    unregistered: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

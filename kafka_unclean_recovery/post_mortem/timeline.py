@@ -18,6 +18,7 @@ from kafka_unclean_recovery.formats.journal import (
     ObservedJson,
     OutcomeJson,
     OutcomeRowJson,
+    ReduceJson,
     ReorderJson,
     RestoredJson,
     SalvageJson,
@@ -38,7 +39,7 @@ _TOLD = ("v", "at", "at_ms", "event")
 _LONGEST = 300
 _LISTED = 8
 # An answer is the normal case, so it has no sentence; where none came, the outcome says so.
-_UNTOLD = {"answered"}
+UNTOLD = frozenset({"answered"})
 
 
 @dataclass(slots=True)
@@ -55,10 +56,10 @@ class Timeline:
             since, count, designated = self._decisions or (at_ms, 0, 0)
             self._decisions = (since, count + 1, designated + (line.designated_leader is not None))
             return
-        if event in _UNTOLD:
+        if event in UNTOLD:
             return
         self._tell_decisions()
-        text, alarm = _TEXTS.get(event, _other)(line)
+        text, alarm = TEXTS.get(event, _other)(line)
         self._moments.append(Moment(at_ms, event, text, alarm))
 
     def torn(self) -> None:
@@ -125,6 +126,12 @@ def _salvage(line: SalvageJson) -> Told:
 
 def _reorder(line: ReorderJson) -> Told:
     return f"writes the replica orders of {count_text(len(line.partitions), 'partition')}", False
+
+
+def _reduce(line: ReduceJson) -> Told:
+    gone = sorted({broker for row in line.partitions for broker in row.unregistered})
+    which = f"unregistered broker{'s' if len(gone) > 1 else ''} {ids_text(gone)}"
+    return f"writes {count_text(len(line.partitions), 'replica set')} without the {which}", True
 
 
 def _elect(line: ElectJson) -> Told:
@@ -230,7 +237,7 @@ def _value_text(value: object) -> str:
     return ", ".join(pairs) or "none"
 
 
-_TEXTS: dict[str, Callable[[Any], Told]] = {
+TEXTS: dict[str, Callable[[Any], Told]] = {
     "begin": _begin,
     "observed": _observed,
     "consent": _consent,
@@ -238,6 +245,7 @@ _TEXTS: dict[str, Callable[[Any], Told]] = {
     "surprise": _surprise,
     "salvage": _salvage,
     "reorder": _reorder,
+    "reduce": _reduce,
     "elect": _elect,
     "sent": _sent,
     "settled": _settled,

@@ -21,20 +21,27 @@ def headline(told: PostMortem) -> Iterator[tuple[str, bool]]:
     """Yield sentences, and whether the reader should be alarmed at each."""
     yield from map(_seed, told.seeds)
     left = told.unfinished
-    written = [election for election in told.elections if election.order]
-    alone = [each for each in written if each.order and each.order.left_alone]
+    orders = [(election, election.order) for election in told.elections if election.order]
+    fewer = [election for election, order in orders if order.unregistered]
+    kept = [(election, order) for election, order in orders if not order.unregistered]
+    alone = [election for election, order in kept if order.left_alone]
+    back = [election for election, order in kept if not order.left_alone]
     if left:
-        orders = count_text(len(left), "replica order")
-        yield f"Unfinished: {orders} may not be as before: {_names(left)}", True
-    elif len(written) > len(alone):
-        other = " other" if alone else ""
-        there = all(election.partition_is_there for election in written if election not in alone)
+        count = count_text(len(left), "replica order")
+        yield f"Unfinished: {count} may not be as before: {_names(left)}", True
+    elif back:
+        other = " other" if alone or fewer else ""
+        there = all(election.partition_is_there for election in back)
         gone = "" if there else ", or gone with its topic"
         yield f"Every{other} replica order that was written is as before{gone}.", False
     if alone:
-        orders = count_text(len(alone), "replica order")
+        count = count_text(len(alone), "replica order")
         names = _names([each.topic_partition for each in alone])
-        yield f"Left alone, for somebody else changed them: {orders}: {names}", True
+        yield f"Left alone, for somebody else changed them: {count}: {names}", True
+    if fewer:
+        count = count_text(len(fewer), "replica set")
+        names = _names([each.topic_partition for each in fewer])
+        yield f"Unregistered brokers have left for good {count}: {names}", True
     if not told.ended:
         yield "The last run noted no end: it was killed, or is under way still.", True
     for problem in told.problems:

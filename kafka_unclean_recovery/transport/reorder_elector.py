@@ -23,7 +23,7 @@ from kafka_unclean_recovery.cluster.requests.controller_requests import (
 )
 from kafka_unclean_recovery.cluster.wire.error_codes import INVALID_REPLICA_ASSIGNMENT
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.files.journal_lines import JournalError, Reordered
+from kafka_unclean_recovery.files.journal_lines import Event, JournalError, Reordered
 from kafka_unclean_recovery.model import Outcome, OutcomeKind, PartitionPlan, TopicPartition
 from kafka_unclean_recovery.planning.election_rules import controller_choice, registered
 from kafka_unclean_recovery.transport import Elections
@@ -95,7 +95,7 @@ class ReorderElector:
 
     async def announce(self, elections: Carried) -> None:
         reordered = [_reorder_line(e) for e in elections.values() if e.needs_order]
-        lines: list[tuple[str, dict[str, Any]]] = []
+        lines: list[tuple[Event, dict[str, Any]]] = []
         if reordered:
             lines.append(("reorder", {"partitions": reordered}))
         if elections:

@@ -90,6 +90,11 @@ def test_the_registered_replicas_alone_are_written_and_the_better_one_is_elected
     assert "broker 1 is not registered and has left the set [1, 4, 3]" in told.row["reason"]
     assert "its replicas are [3, 4] from now on" in told.row["reason"]
     assert "reduce" in _events(tmp_path)
+    (journal,) = (tmp_path / "state").rglob("*.jsonl")
+    report = invoke(RECOVERY, "report", str(journal))
+    assert "writes 1 replica set without the unregistered broker 1" in report.stdout
+    assert "Unregistered brokers have left for good 1 replica set: orders-0" in report.stdout
+    assert "somebody else changed" not in report.stdout
 
 
 def test_what_the_election_gives_up_is_in_the_plan_that_is_consented_to(outage: Cluster) -> None:

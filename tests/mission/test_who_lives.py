@@ -18,6 +18,7 @@ from kafka_unclean_recovery.emulator import Cluster, Options, Settings
 from kafka_unclean_recovery.emulator.faults import CONTROLLER, STOPPED
 from kafka_unclean_recovery.emulator.listener.intercepts import Delay, Fail, Throttle
 from kafka_unclean_recovery.files.journal import Journal
+from kafka_unclean_recovery.files.journal_lines import Event
 from kafka_unclean_recovery.signals import stopping_signals
 from tests.cli import in_process
 from tests.cli.run import RECOVERY, run
@@ -173,7 +174,7 @@ def while_the_journal_is_written(
     def happens(act: Callable[[], object]) -> None:
         written = Journal.write
 
-        def write(journal: Journal, event: str, **fields: object) -> None:
+        def write(journal: Journal, event: Event, **fields: object) -> None:
             if event == "elect":
                 act()
             written(journal, event, **fields)
