@@ -24,7 +24,8 @@ _NOTHING = (-1, -1)
 
 @dataclass(frozen=True, slots=True)
 class SeenLog:
-    """A log as its broker told it, while the partition had no leader in this leader epoch."""
+    """A log as its broker told it, or as it is on a scanned disk, while the partition had no leader
+    in this leader epoch."""
 
     topic_id: str
     leader_epoch: int
@@ -35,12 +36,13 @@ class SeenLog:
 class Shortfall:
     """The records of logs that were seen which the leader lacks, each counted once. broker: the one
     whose log lacks most under the leader; end: where its log ended. leader_end: where the leader's
-    log ends now."""
+    log ends now. on_disks: some of these logs were read from scanned disks."""
 
     records: int
     broker: int
     end: int
     leader_end: int
+    on_disks: bool = False
 
 
 def next_epoch(leader_epoch: int, seen: Iterable[SeenLog], answers: EpochEnds) -> int | None:
@@ -70,7 +72,28 @@ def shortfall(leader_epoch: int, seen: Iterable[SeenLog], answers: EpochEnds) ->
     if not records:
         return None
     most, _ = max(tails, key=lambda found: (count_once([found[1]]), -found[0].broker))
-    return Shortfall(records, most.broker, most.log_end_offset or 0, leader_end)
+    on_disks = any(log.scanned is not None for log, tail in tails if tail)
+    return Shortfall(records, most.broker, most.log_end_offset or 0, leader_end, on_disks)
+
+
+def unread(state: PartitionState) -> list[ReplicaLog]:
+    """Return the logs of a partition's replicas, none of which is asked any more."""
+    return [ReplicaLog(broker, live=False, problem="not asked") for broker in state.replicas]
+
+
+def seen_on_disks(
+    state: PartitionState, logs: Iterable[ReplicaLog], disks: Iterable[ReplicaLog]
+) -> list[SeenLog]:
+    """Return the logs that were read from scanned disks. state: as it was without a leader. logs:
+    disks in place of what is not live. disks: the same as if nothing were live, which tells of
+    brokers that are back, maybe with another disk."""
+    scanned = {log.broker: log for log in disks}
+    on_disks = (scanned[log.broker] if log.live else log for log in logs)
+    return [
+        SeenLog(state.topic_id, state.leader_epoch, log)
+        for log in on_disks
+        if log.scanned is not None
+    ]
 
 
 def of_this_topic(seen: Iterable[SeenLog], state: PartitionState) -> tuple[SeenLog, ...]:
@@ -88,8 +111,9 @@ def of_this_topic(seen: Iterable[SeenLog], state: PartitionState) -> tuple[SeenL
 def shortfall_text(short: Shortfall, state: PartitionState) -> str:
     """Return the sentence on what is lost, and on who must not be started before it is saved."""
     down = [replica for replica in state.replicas if replica not in state.online_replicas]
+    who = "brokers or scanned disks" if short.on_disks else "brokers"
     text = (
-        f"{count_text(short.records, 'record')} that brokers told of in this run are not in the log"
+        f"{count_text(short.records, 'record')} that {who} told of in this run are not in the log"
         f" of broker {state.leader}, which leads: it ends at {short.leader_end}, that of broker"
         f" {short.broker} ended at {short.end}"
     )

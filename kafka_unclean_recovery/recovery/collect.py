@@ -21,16 +21,18 @@ from tenacity import AsyncRetrying, retry_if_exception, wait_exponential
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Broker, PartitionState, ReplicaLog, TopicPartition
-from kafka_unclean_recovery.planning.seen_logs import SeenLog
-from kafka_unclean_recovery.recovery.fenced import Asked, FencedBrokers, asked
+from kafka_unclean_recovery.recovery.fenced import (
+    Asked,
+    FencedBrokers,
+    SeenLogs,
+    asked,
+    note_seen,
+)
 from kafka_unclean_recovery.transport import ReplicaLogSource
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 1.0
 
 States = Mapping[TopicPartition, PartitionState]
-
-SeenLogs = dict[TopicPartition, list[SeenLog]]
-"""Every log that brokers told in a run, also those that count no more."""
 
 
 class Gathering:
@@ -56,7 +58,7 @@ class Gathering:
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._logs: dict[int, Mapping[Asked, ReplicaLog]] = {}
         self._away: set[int] = set()
-        self._fenced = FencedBrokers(source)
+        self._fenced = FencedBrokers(source, self._seen)
         self.failures: dict[int, str] = {}
 
     def ask(
@@ -99,8 +101,8 @@ class Gathering:
         except ConnectionFailed:
             return
         found = {asked(state): logs[state.topic_partition] for state in states}
-        for (tp, topic_id, epoch), log in found.items():
-            self._seen.setdefault(tp, []).append(SeenLog(topic_id, epoch, log))
+        for which, log in found.items():
+            note_seen(self._seen, which, log)
         earlier = {} if broker.id in self._away else self._logs.get(broker.id, {})
         self._logs[broker.id] = _of_one_process({**earlier, **found})
         self._away.discard(broker.id)

@@ -14,6 +14,7 @@ from dataclasses import replace
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Broker, PartitionState, ReplicaLog, TopicPartition
+from kafka_unclean_recovery.planning.seen_logs import SeenLog
 from kafka_unclean_recovery.transport import ReplicaLogSource
 
 _ANSWER_SECONDS = 1.5
@@ -27,11 +28,22 @@ def asked(state: PartitionState) -> Asked:
     return state.topic_partition, state.topic_id, state.leader_epoch
 
 
+SeenLogs = dict[TopicPartition, list[SeenLog]]
+"""Every log that brokers told in a run, also those that count no more."""
+
+
+def note_seen(seen: SeenLogs, which: Asked, log: ReplicaLog) -> None:
+    tp, topic_id, leader_epoch = which
+    seen.setdefault(tp, []).append(SeenLog(topic_id, leader_epoch, log))
+
+
 class FencedBrokers:
     """What fenced brokers answered, and the tasks that still wait for them."""
 
-    def __init__(self, source: ReplicaLogSource) -> None:
+    def __init__(self, source: ReplicaLogSource, seen: SeenLogs) -> None:
+        """seen: gets each log that is told."""
         self._source = source
+        self._seen = seen
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._asked: dict[int, set[Asked]] = {}
         self._logs: dict[int, dict[Asked, ReplicaLog]] = {}
@@ -65,7 +77,9 @@ class FencedBrokers:
             found = dict.fromkeys((state.topic_partition for state in states), unread)
         of_broker = self._logs.setdefault(broker.id, {})
         for state in states:
-            of_broker[asked(state)] = replace(found[state.topic_partition], live=True)
+            log = replace(found[state.topic_partition], live=True)
+            of_broker[asked(state)] = log
+            note_seen(self._seen, asked(state), log)
 
     def known(self, state: PartitionState, broker: int) -> ReplicaLog | None:
         """Return the log that a fenced broker answered for its replica; None where it gave none."""

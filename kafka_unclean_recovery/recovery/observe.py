@@ -28,7 +28,8 @@ from kafka_unclean_recovery.model import (
     TopicPartition,
 )
 from kafka_unclean_recovery.planning.seen_logs import SeenLog
-from kafka_unclean_recovery.recovery.collect import Gathering, SeenLogs
+from kafka_unclean_recovery.recovery.collect import Gathering
+from kafka_unclean_recovery.recovery.fenced import SeenLogs
 from kafka_unclean_recovery.recovery.group_offsets import (
     NO_WITNESSES,
     Witnesses,
@@ -64,7 +65,8 @@ class Observation:
     live broker gave no answer, by broker id. problems: sentences. witnesses: the offsets that
     groups committed. came_back: partitions that have a leader again, in their state without one.
     led_by_the_dead: partitions whose leader is not live; they are not elected. seen_logs: every log
-    that a broker told since the run began, also in earlier views.
+    that a broker, live or fenced, told since the run began, also in earlier views, and those on
+    scanned disks.
     """
 
     cluster: Cluster

@@ -28,6 +28,7 @@ from kafka_unclean_recovery.model import (
 from kafka_unclean_recovery.planning.broker_return import by_broker, why_wait
 from kafka_unclean_recovery.planning.election_rules import Choice, designate, refuse_or_settle
 from kafka_unclean_recovery.planning.plan import plan_partition
+from kafka_unclean_recovery.planning.seen_logs import SeenLog, seen_on_disks, unread
 from kafka_unclean_recovery.recovery.compare_leaders import compare_leaders
 from kafka_unclean_recovery.recovery.consent import Consent, as_settled
 from kafka_unclean_recovery.recovery.journal_evidence import note_decisions, note_verified
@@ -195,7 +196,8 @@ def _say_what_is_odd(run: Run, seen: Observation) -> None:
 
 def _plan(run: Run, aim: Aim, seen: Observation) -> tuple[Observation, Rows]:
     """Return (the observation, the disks included; its rows with their plans)."""
-    seen = seen if aim.disks is None else with_disks(seen, aim.disks)
+    if aim.disks is not None:
+        seen = replace(with_disks(seen, aim.disks), seen_logs=_seen_with_disks(seen, aim.disks))
     plans = plan_recovery(seen)
     refused: Outcomes = {}
     if aim.leaders is not None:
@@ -220,6 +222,26 @@ def with_disks(seen: Observation, info: ReplicaInfo) -> Observation:
 
     logs = add_disks(seen.replica_logs, seen.states, seen.cluster.cluster_id, info)
     return replace(seen, replica_logs=logs)
+
+
+def _seen_with_disks(
+    seen: Observation, info: ReplicaInfo
+) -> Mapping[TopicPartition, Collection[SeenLog]]:
+    """Return the logs that were seen, with those on the disks, also of partitions that have a
+    leader again, and of brokers that are back."""
+    from kafka_unclean_recovery.planning.merged_scans import add_disks
+
+    offline = {tp: state for tp, state in seen.states.items() if state.offline}
+    states = {**seen.came_back, **offline}
+    nothing = {tp: unread(state) for tp, state in states.items()}
+    cluster_id = seen.cluster.cluster_id
+    disks = add_disks(nothing, states, cluster_id, info)
+    logs = add_disks({**nothing, **seen.replica_logs}, states, cluster_id, info)
+    found: dict[TopicPartition, Collection[SeenLog]] = dict(seen.seen_logs)
+    for tp, state in states.items():
+        if on_disks := seen_on_disks(state, logs[tp], disks[tp]):
+            found[tp] = (*found.get(tp, ()), *on_disks)
+    return found
 
 
 def waiting_brings(seen: Observation, info: ReplicaInfo | None) -> dict[int, str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from kafka_unclean_recovery.emulator.error_codes import (
     OFFSET_OUT_OF_RANGE,
     TOPIC_AUTHORIZATION_FAILED,
 )
+from kafka_unclean_recovery.emulator.faults import CONTROLLER
 from kafka_unclean_recovery.emulator.listener.intercepts import Fail, Seen
 from tests.mission.conftest import PROBES, Means
 from tests.real.releases import ONE
@@ -21,7 +24,7 @@ from tests.real.watching import TIMEOUT, Commands, Watched
 
 TOPIC = "orders"
 LAST, SPARE, BETTER, WORSE = 1, 2, 3, 4
-ON_BETTER, ON_WORSE = 1500, 1000
+ON_LAST, ON_BETTER, ON_WORSE = 2000, 1500, 1000
 NO_LEADER = -1
 UNCLEAN = "unclean.leader.election.enable"
 
@@ -73,11 +76,11 @@ def _run(commands: Commands, cluster: Cluster, *flags: str, terminal: bool = Fal
     )
 
 
-def _waiting(commands: Commands, cluster: Cluster, ms: int = 60_000) -> Watched:
+def _waiting(commands: Commands, cluster: Cluster, *flags: str, ms: int = 60_000) -> Watched:
     """A run that has read both live logs, and waits for broker 1."""
     wait = ("--wait-for-brokers", str(LAST), "--recovery-duration-ms", str(ms))
-    run = _run(commands, cluster, "--yes", *wait)
-    run.wait_for(r"waiting for broker 1: .*lossless")
+    run = _run(commands, cluster, "--yes", *wait, *flags)
+    run.wait_for(r"waiting for broker 1: .*(lossless|better)")
     return run
 
 
@@ -178,6 +181,60 @@ def test_who_elected_is_not_said_where_the_config_may_not_be_read(
     told = _end(run)
     _lost(told, ON_BETTER - ON_WORSE, WORSE)
     assert "broker 4 was elected meanwhile, not by this run; 500 records" in told.reason
+
+
+def test_what_only_a_fenced_broker_told_is_missed_in_whom_a_colleague_elects(
+    outage: Cluster, commands: Commands
+) -> None:
+    """It lives, and only the controllers do not hear it."""
+    outage.drop_link(BETTER, CONTROLLER)
+    outage.fence(BETTER)
+    run = _waiting(commands, outage)
+    _a_colleague_elects(outage)
+    told = _end(run)
+    _lost(told, ON_BETTER - ON_WORSE, WORSE)
+    assert "that of broker 3 ended at 1500" in told.reason
+    assert "save the disks of brokers 1,3 before you start them" in told.reason
+
+
+def test_what_only_a_scanned_disk_told_is_missed_in_whom_a_colleague_elects(
+    outage: Cluster, commands: Commands
+) -> None:
+    run = _waiting(commands, outage, "--log-dirs", str(outage.log_directory(LAST)))
+    _a_colleague_elects(outage)
+    told = _end(run)
+    assert (told.code, told.row["outcome"], told.row["leader"]) == (1, "failed", WORSE)
+    _lacks_what_the_disk_has(told, ON_LAST - ON_WORSE)
+    assert "save the disk of broker 1 before you start it" in told.reason
+
+
+def _lacks_what_the_disk_has(told: Told, records: int) -> None:
+    said = f"{records} records that brokers or scanned disks told of in this run are not in the log"
+    assert said in told.reason
+    assert f"that of broker {LAST} ended at {ON_LAST}" in told.reason
+
+
+def test_a_broker_that_is_back_with_a_new_disk_lacks_what_its_old_one_had(
+    without_elr: Cluster, commands: Commands, tmp_path: Path
+) -> None:
+    disk = shutil.copytree(without_elr.log_directory(LAST), tmp_path / "saved")
+    run = _waiting(commands, without_elr, "--log-dirs", str(disk))
+    _lose(without_elr, BETTER)
+    _lose(without_elr, WORSE)
+    _a_new_disk(without_elr)
+    told = _end(run)
+    assert (told.code, told.row["leader"]) == (1, LAST)
+    _lacks_what_the_disk_has(told, ON_LAST)
+
+
+def test_a_scanned_disk_that_holds_what_the_leader_has_is_not_missed(
+    outage: Cluster, commands: Commands, tmp_path: Path
+) -> None:
+    disk = shutil.copytree(outage.log_directory(LAST), tmp_path / "saved")
+    run = _waiting(commands, outage, "--log-dirs", str(disk))
+    outage.start(LAST)
+    told = _end(run)
+    assert (told.code, told.row["outcome"], told.row["leader"]) == (0, "already_online", LAST)
 
 
 def test_a_member_of_the_isr_that_comes_back_with_a_new_disk_is_not_made_leader(
