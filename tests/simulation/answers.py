@@ -35,11 +35,13 @@ class Rule:
 @dataclass
 class Answers:
     """`random`: how long requests are on their way. `heard`: called before a request is carried out
-    and after it, with the API, its broker, and whether it is done."""
+    and after it, with the API, its broker, and whether it is done. `unchanged`: called with the API
+    and its broker when a request was answered as it is."""
 
     random: Random
     rules: list[Rule] = field(default_factory=list)
     heard: list[Callable[[str, int, bool], None]] = field(default_factory=list)
+    unchanged: list[Callable[[str, int], None]] = field(default_factory=list)
 
     def change(self) -> Any:
         """A context manager: from now on all brokers answer through this."""
@@ -56,10 +58,13 @@ class Answers:
 
         rule = self._rule(api.name, context.broker.id)
         if rule is None:
-            return await usual()
+            answer = await usual()
+            for hear in self.unchanged:
+                hear(api.name, context.broker.id)
+            return answer
         rule.times -= 1
-        answer: Fields | None = await rule.meddle(context, api, request, usual)
-        return answer
+        meddled: Fields | None = await rule.meddle(context, api, request, usual)
+        return meddled
 
     def _rule(self, api: str, broker: int) -> Rule | None:
         fit = (r for r in self.rules if r.times and r.api == api and r.broker in (None, broker))

@@ -12,14 +12,18 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from kafka_unclean_recovery.emulator.broker.broker import Broker
 from kafka_unclean_recovery.emulator.broker.broker import Process as BrokerProcess
+from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
 from kafka_unclean_recovery.emulator.controller.state import ControllerFault
 from kafka_unclean_recovery.emulator.core import Core
+from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.emulator.faults import CLIENTS, CONTROLLER, STOPPED, Drop
 from tests.simulation import answers as meddling
 from tests.simulation import somebody_else
 from tests.simulation.answers import Answers, Meddle, Rule
 from tests.simulation.clock import CLOCK, Loop
+from tests.simulation.outage import headless
 from tests.simulation.scenario import (
     CHANGING,
     AtLine,
@@ -243,11 +247,32 @@ async def _unlist(stage: Stage, fault: Fault) -> None:
 
 
 async def _apply_late(stage: Stage, fault: Fault) -> None:
-    """Then what it does not know of happens: a broker returns."""
-    broker = stage.broker(fault)
+    """One broker, or all. Then what they do not know of happens: a broker returns that holds more
+    than any live one, and that no controller makes leader by itself."""
+    live = [b.id for b in stage.core.emulation.brokers.values() if b.running]
     seconds = STOPPED if fault.seed % 2 else fault.seconds
-    await stage.core.links.lag_metadata(broker, seconds, fetched=True)
-    await _return(stage, fault)
+    for broker in live if fault.seed % 3 else [stage.broker(fault)]:
+        await stage.core.links.lag_metadata(broker, seconds, fetched=True)
+    brokers = stage.core.emulation.brokers.values()
+    dead = [broker for broker in brokers if broker.process is BrokerProcess.DEAD]
+    if dead:
+        best = max(dead, key=lambda broker: (_better(stage.core.emulation, broker), broker.id))
+        await stage.core.start(best.id)
+
+
+def _better(emulation: Emulation, broker: Broker) -> int:
+    """In how many partitions without a leader its log is the best."""
+    return sum(
+        broker.id not in (*known.isr, *known.elr, *known.last_known_elr)
+        and _end(broker, key) > max(_end(b, key) for b in emulation.brokers.values() if b.running)
+        for key, known in headless(emulation)
+    )
+
+
+def _end(broker: Broker, key: TopicIdPartition) -> tuple[int, int]:
+    """As logs are ranked; of a broker without a replica it is less than of any."""
+    replica = broker.replicas.get(key)
+    return (-2, 0) if replica is None else (replica.log.last_written_epoch, replica.log.end_offset)
 
 
 async def _exchange_disk(stage: Stage, fault: Fault) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from tests.simulation.outage import NOBODY, Partition
 from tests.simulation.scenario import Scenario
 from tests.simulation.somebody_else import Reassigned
-from tests.simulation.witness import Election
+from tests.simulation.witness import Election, Records, Told
 
 Line = Mapping[str, Any]
 # Between the last look and the election a replica may come back that nobody could see.
@@ -20,6 +20,9 @@ BLIND_SECONDS = 3.0
 _NOT_DONE = (2, 3)
 # A signal may come when all is done.
 _A_MOMENT = 0.1
+# Whose lineages are not all known is asked again within this time.
+_ASKED_AGAIN = 0.02
+_WELL = ("elected", "already_online")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +38,9 @@ class Run:
     """One run. begun, ended: seconds since boot. stopped: when it was first told to stop. lines: of
     its journals. unfinished: partitions whose orders they have still to put back. report: what it
     printed, None when that is no JSON. readable: nobody kept it from writing stdout and stderr.
-    elections, changed, ordered, left, balanced: see Witness. after: the cluster right when it had
-    ended. orders: of replicas, as they were before or as somebody else made them. reassigned: what
-    somebody else wanted of the others.
+    elections, blind, told, changed, ordered, left, balanced: see Witness. after:
+    the cluster right when it had ended. orders: of replicas, as they were before or as others
+    made them. reassigned: what somebody else wanted of the others.
     post_mortems: of its journals, or what was said instead."""
 
     args: Sequence[str]
@@ -51,6 +54,8 @@ class Run:
     lines: Sequence[Line]
     unfinished: Collection[Partition]
     elections: Sequence[Election]
+    blind: Sequence[Election]
+    told: Sequence[Told]
     changed: Sequence[float]
     ordered: Sequence[tuple[float, Partition, tuple[int, ...]]]
     left: Mapping[Partition, float]
@@ -96,6 +101,7 @@ def _of_run(story: Story, run: Run) -> Iterator[str]:
         if trace in run.stderr:
             yield f"stderr has {trace!r}"
     yield from _losses(story, run)
+    yield from _by_others(story, run)
     yield from _stopped(run)
     yield from _code(story, run)
     yield from _orders(run)
@@ -118,6 +124,34 @@ def _losses(story: Story, run: Run) -> Iterator[str]:
                 yield f"{election}: an unknown loss was accepted under a number"
         elif lost > said:
             yield f"{election}: {lost} live records lost, {said} said"
+
+
+def _by_others(story: Story, run: Run) -> Iterator[str]:
+    """Whoever Kafka or somebody else made leader is no success where it lacks what brokers had told
+    this run before."""
+    mine = {election.partition for election in run.elections if not election.foreign}
+    foreign = (election for election in run.elections if election.foreign)
+    last = {e.partition: e for e in sorted((*foreign, *run.blind), key=lambda e: e.at)}
+    for partition, election in last.items():
+        row = run.rows.get(partition)
+        if row is None or row["outcome"] not in _WELL or partition in mine or election.clean:
+            continue
+        if partition[0] in story.deleted or row["leader"] != election.leader:
+            continue
+        lost = election.lacks(_told(run, election).values())
+        if lost and run.after.leaders.get(partition) == election.leader:
+            yield f"{election}: it lacks {lost} records told before, and is {row['outcome']}"
+
+
+def _told(run: Run, election: Election) -> Mapping[int, Records]:
+    """What each broker last told the run of the partition before it was led; only a broker that was
+    not asked for more right before has told all."""
+    last = {told.broker: told for told in run.told if run.begun <= told.at < election.at}
+    return {
+        broker: told.held[election.partition]
+        for broker, told in last.items()
+        if election.partition in told.held and told.at + _ASKED_AGAIN < election.at
+    }
 
 
 _NOTHING = object()
@@ -198,7 +232,7 @@ def _all_is_well(story: Story, run: Run) -> Iterator[str]:
         if offline and run.left.get(partition, 0.0) < since:
             yield f"exit 0, and {partition} has no leader"
     for partition, row in run.rows.items():
-        if row["outcome"] not in ("elected", "already_online"):
+        if row["outcome"] not in _WELL:
             yield f"exit 0, and {partition} is {row['outcome']}"
     if run.stopped is not None and run.ended - run.stopped > _A_MOMENT:
         yield "exit 0 after it was told to stop"
@@ -215,7 +249,7 @@ def _no_worse(run: Run) -> Iterator[str]:
         least = certain.get(line["designated_leader"])
         if row is None or lost is None or least is None or lost <= least:
             continue
-        if row["outcome"] in ("elected", "already_online"):
+        if row["outcome"] in _WELL:
             yield f"{row['topic']}-{row['partition']}: {row['outcome']} by one that loses {lost}"
 
 
@@ -274,9 +308,7 @@ def _in_the_end(story: Story) -> Iterator[str]:
     for partition, order in run.after.orders.items():
         if order != run.orders.get(partition, order):
             yield f"in the end the replicas of {partition} are {order}"
-    unhappy = {
-        p: row for p, row in run.rows.items() if row["outcome"] not in ("elected", "already_online")
-    }
+    unhappy = {p: row for p, row in run.rows.items() if row["outcome"] not in _WELL}
     for partition, row in unhappy.items():
         if not row["reason"]:
             yield f"{partition} is {row['outcome']} for no reason"

@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from random import Random
+from typing import Any
 
 from kafka_unclean_recovery.emulator import administration
 from kafka_unclean_recovery.emulator.controller.events import ElectionType
+from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
 from kafka_unclean_recovery.emulator.core import Core
 from kafka_unclean_recovery.emulator.emulation import Emulation
 
@@ -88,6 +90,14 @@ def leaders(emulation: Emulation) -> Iterator[tuple[Partition, int]]:
     for topic in emulation.state.topics.values():
         for number, partition in topic.partitions.items():
             yield (topic.name, number), partition.leader
+
+
+def headless(emulation: Emulation) -> Iterator[tuple[TopicIdPartition, Any]]:
+    """Partitions without a leader, as the controller has them."""
+    for topic in emulation.state.topics.values():
+        for number, known in topic.partitions.items():
+            if known.leader == NOBODY:
+                yield TopicIdPartition(topic.topic_id, number), known
 
 
 def offline(emulation: Emulation) -> list[Partition]:

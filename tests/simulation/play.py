@@ -147,7 +147,7 @@ class _Play:
         before = self._cluster()
         others = Others()
         which = self._which(wanted)
-        args = (*which, *_ELECT, *self._flags())
+        args = (*which, *_ELECT, *self._flags(), *self._waits())
         first = self._run("first", args, told.faults, before, others)
         self._make(self._stage, BetweenRuns())
         self._loop.run_until_complete(self._heal())
@@ -170,6 +170,7 @@ class _Play:
         await outage.age(self._core, Random(told.seed))
         self._witness = Witness(self._core.emulation)
         self._witness.look()
+        self._answers.unchanged.append(self._witness.answered)
 
     async def _heal(self) -> None:
         """Brokers that died stay dead, as long as one lives."""
@@ -194,6 +195,11 @@ class _Play:
         flags += [part for each in told.accept for part in ("--accept-loss", each)]
         return (*flags, *(("--canary", "1", "--wave-size", "2") if told.careful else ()))
 
+    def _waits(self) -> tuple[str, ...]:
+        brokers = self._core.emulation.brokers.values()
+        dead = [str(broker.id) for broker in brokers if not broker.running]
+        return ("--wait-for-brokers", ",".join(dead)) if self._told.waits and dead else ()
+
     def _run(
         self,
         name: str,
@@ -215,7 +221,7 @@ class _Play:
         journals = self._paths()
         begun, told_before = CLOCK.boot, len(self._journals.lines)
         elections, changed = self._witness.elections, self._witness.changed
-        counts = len(elections), len(changed), len(self._witness.ordered)
+        counts = len(elections), len(changed), len(self._witness.ordered), len(self._witness.blind)
         tool.run(process, RECOVERY, (*self._servers(), *args), out, err)
         self.happened += stage.happened
         mine = [path for path in self._paths() if path not in journals]
@@ -233,6 +239,8 @@ class _Play:
             self._journals.lines[told_before:],
             self._unfinished(),
             elections[counts[0] :],
+            self._witness.blind[counts[3] :],
+            list(self._witness.told),
             changed[counts[1] :],
             self._witness.ordered[counts[2] :],
             dict(self._witness.left),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from kafka import errors as kafka_errors
@@ -36,6 +36,8 @@ ERRORS = tuple(
     )
 )
 _USUALLY = 0.4
+# Made by somebody else while a run waits, these put a leader there that the run has not chosen.
+_WHILE_WAITING = frozenset({"somebody else changes configs", "somebody else elects"})
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
 
 
@@ -117,8 +119,9 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """accept: of --accept-loss. by_file: partitions are named, instead of all. second: how the
-    tool is run again: plainly, or with --resume first."""
+    """accept: of --accept-loss. by_file: partitions are named, instead of all. resume: before the
+    tool is run again, it is run with --resume. waits: the first run waits for those that are dead.
+    """
 
     seed: int
     release: str
@@ -131,6 +134,7 @@ class Scenario:
     attempts: int
     resume: bool
     first_only: bool
+    waits: bool
 
     def __str__(self) -> str:
         return f"seed {self.seed}, {self.release}: {'; '.join(map(str, self.faults)) or 'no fault'}"
@@ -139,7 +143,7 @@ class Scenario:
 def scenario(seed: int, kinds: Mapping[str, int], usual: Mapping[str, Moment]) -> Scenario:
     """kinds: with how often each is taken. usual: the moment at which some of them often come."""
     random = Random(seed)
-    return Scenario(
+    told = Scenario(
         seed,
         release=random.choice(TESTED),
         brokers=random.choice((3, 4, 4, 5)),
@@ -153,7 +157,10 @@ def scenario(seed: int, kinds: Mapping[str, int], usual: Mapping[str, Moment]) -
         attempts=random.choice((0, 3, 3)),
         resume=random.random() < 0.3,
         first_only=random.random() < 0.3,
+        waits=False,
     )
+    waits = any(fault.kind in _WHILE_WAITING for fault in told.faults) and random.random() < 0.5
+    return replace(told, waits=waits)
 
 
 def _fault(random: Random, kinds: Mapping[str, int], usual: Mapping[str, Moment]) -> Fault:

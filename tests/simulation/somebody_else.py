@@ -102,11 +102,25 @@ async def _alter_configs(core: Core, _: Others, random: Random) -> None:
     name, value = random.choice(
         (
             ("unclean.leader.election.enable", "true"),
+            ("unclean.leader.election.enable", "true"),
             ("min.insync.replicas", "1"),
             ("min.insync.replicas", "2"),
         )
     )
     await administration.alter_configs(core.control.anyone(), topic, {name: value})
+    if value == "true":
+        await _let_kafka_elect(core, topic, random)
+
+
+async def _let_kafka_elect(core: Core, topic: str, random: Random) -> None:
+    """The controller looks at such a partition when a broker of its comes or goes: one is fenced
+    for a moment, as in a pause of its process."""
+    replicas = {r for p, order in orders(core.emulation).items() if p[0] == topic for r in order}
+    live = [id_ for id_ in sorted(replicas) if core.broker(id_).running]
+    if live:
+        broker = random.choice(live)
+        await core.fence(broker)
+        await core.unfence(broker)
 
 
 WORK: Mapping[str, Work] = {

@@ -3,7 +3,7 @@ live replica held at that moment."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,20 +47,43 @@ class Election:
                 lost |= records - self.held[self.leader]
         return len(lost)
 
+    def lacks(self, told: Iterable[Records]) -> int:
+        """Records that brokers had told of which the leader lacks. What a log has beyond a newer
+        one was given up by an election before."""
+        own = self.held[self.leader]
+        newer = (records for records in told if _reach(records) > _reach(own))
+        return len(frozenset[tuple[int, int]]().union(*newer) - own)
+
+
+def _reach(records: Records) -> tuple[int, int]:
+    return max(records, default=(-1, -1))
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a broker held when it told the lineages of its logs. at: seconds since boot."""
+
+    at: float
+    broker: int
+    held: Mapping[Partition, Records]
+
 
 @dataclass
 class Witness:
-    """elections: by requests. changed: when the controller carried out an election or an order
-    that was not somebody else's. ordered: each such order, with its time.
-    left: when a partition last lost its leader. balanced: when the controller last gave it another
-    one of the ISR by itself. Times are seconds since boot."""
+    """elections: by requests. blind: those that the controller made by itself. changed: when the
+    controller carried out an election or an order that was not somebody else's. ordered: each such
+    order, with its time. left: when a partition last lost its leader. balanced: when the controller
+    last gave it another one of the ISR by itself. told: by brokers, of partitions without a leader.
+    Times are seconds since boot."""
 
     emulation: Emulation
     elections: list[Election] = field(default_factory=list)
+    blind: list[Election] = field(default_factory=list)
     changed: list[float] = field(default_factory=list)
     ordered: list[tuple[float, Partition, tuple[int, ...]]] = field(default_factory=list)
     left: dict[Partition, float] = field(default_factory=dict)
     balanced: dict[Partition, float] = field(default_factory=dict)
+    told: list[Told] = field(default_factory=list)
     _live_since: dict[int, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -74,7 +97,9 @@ class Witness:
                 self.ordered.append((CLOCK.boot, *ordered))
             if not isinstance(event, ev.ElectLeaders):
                 led = {each for each in leaders(self.emulation) if each[1] != NOBODY}
+                headless = dict(self._headless())
                 response = happen(event)
+                self._note_blind(headless)
                 now = dict(leaders(self.emulation))
                 moved = {p: CLOCK.boot for p, leader in led if now.get(p, leader) != leader}
                 self.left |= {p: at for p, at in moved.items() if now[p] == NOBODY}
@@ -89,6 +114,16 @@ class Witness:
             return response
 
         self.emulation.happen = seen  # type: ignore[method-assign]
+
+    def answered(self, api: str, broker: int) -> None:
+        if api == "Fetch":
+            replicas = self.emulation.brokers[broker].replicas
+            held = {
+                partition: records_of(replicas[key].log)
+                for key, (partition, _) in self._headless()
+                if key in replicas
+            }
+            self.told.append(Told(CLOCK.boot, broker, held))
 
     def look(self) -> None:
         """Who lives, as the controller has it."""
@@ -105,15 +140,39 @@ class Witness:
             and broker.process is not Process.DEAD
         ]
 
-    def _offline(self) -> dict[TopicIdPartition, tuple[Partition, dict[int, Records], Any]]:
-        found = {}
+    def _headless(self) -> Iterator[tuple[TopicIdPartition, tuple[Partition, Any]]]:
         for topic in self.emulation.state.topics.values():
             for number, known in topic.partitions.items():
                 if known.leader == NOBODY:
-                    key = TopicIdPartition(topic.topic_id, number)
-                    held = self._held(key, known.replicas)
-                    found[key] = (topic.name, number), held, known
-        return found
+                    yield TopicIdPartition(topic.topic_id, number), ((topic.name, number), known)
+
+    def _note_blind(self, before: Mapping[TopicIdPartition, tuple[Partition, Any]]) -> None:
+        """Who follows may have been truncated by now: what is lost is told by `told`."""
+        for key, (partition, known) in before.items():
+            leader = self._leader(key)
+            if leader == NOBODY:
+                continue
+            self.look()
+            held = self._held(key, known.replicas)
+            if leader in held:
+                self.blind.append(self._election(partition, leader, held, known))
+
+    def _leader(self, key: TopicIdPartition) -> int:
+        topic = self.emulation.state.topics.get(key.topic_id)
+        return NOBODY if topic is None else topic.partitions[key.partition].leader
+
+    def _election(
+        self, partition: Partition, leader: int, held: Mapping[int, Records], known: Any
+    ) -> Election:
+        clean = leader in (*known.isr, *known.elr, *known.last_known_elr)
+        since = {id_: self._live_since[id_] for id_ in held}
+        return Election(CLOCK.boot, partition, leader, held, since, clean, FOREIGN.get())
+
+    def _offline(self) -> dict[TopicIdPartition, tuple[Partition, dict[int, Records], Any]]:
+        return {
+            key: (partition, self._held(key, known.replicas), known)
+            for key, (partition, known) in self._headless()
+        }
 
     def _held(self, key: TopicIdPartition, replicas: Any) -> dict[int, Records]:
         live = self._live()
@@ -126,16 +185,9 @@ class Witness:
 
     def _note(self, before: Mapping[TopicIdPartition, Any]) -> None:
         for key, (partition, held, known) in before.items():
-            topic = self.emulation.state.topics.get(key.topic_id)
-            if topic is None:
-                continue
-            leader = topic.partitions[key.partition].leader
-            if leader == NOBODY or leader not in held:
-                continue
-            clean = leader in (*known.isr, *known.elr, *known.last_known_elr)
-            since = {id_: self._live_since[id_] for id_ in held}
-            sent = clean, FOREIGN.get()
-            self.elections.append(Election(CLOCK.boot, partition, leader, held, since, *sent))
+            leader = self._leader(key)
+            if leader != NOBODY and leader in held:
+                self.elections.append(self._election(partition, leader, held, known))
 
 
 def records_of(log: Log) -> Records:
