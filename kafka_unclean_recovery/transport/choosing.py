@@ -43,14 +43,18 @@ class ChosenSource:
     def __init__(self, nodes: Nodes, wishes: Wishes) -> None:
         self._nodes = nodes
         self._wishes = wishes
-        # The connections over which logs were read in full, by broker.
-        self._read_over: dict[int, Connection] = {}
+        # By broker: the connection over which logs were read in full, and of which partitions.
+        self._read_over: dict[int, tuple[Connection, set[TopicPartition]]] = {}
 
     async def replica_logs(
         self, broker: Broker, states: Sequence[PartitionState], deadline: Deadline
     ) -> Mapping[TopicPartition, ReplicaLog]:
         # Before it is read: where it is lost on the way, the logs count as read over another one.
-        self._read_over[broker.id] = await self._nodes.broker(broker, deadline)
+        connection = await self._nodes.broker(broker, deadline)
+        over, read = self._read_over.get(broker.id, (connection, set[TopicPartition]()))
+        if over is not connection:
+            read = set()
+        self._read_over[broker.id] = connection, read.union(s.topic_partition for s in states)
         source = await self._source(broker, deadline)
         logs = await source.replica_logs(broker, states, deadline)
         unproven = self._nodes.unproven(broker.id)
@@ -61,7 +65,9 @@ class ChosenSource:
     async def log_ends(
         self, broker: Broker, states: Sequence[PartitionState], deadline: Deadline
     ) -> Mapping[TopicPartition, ReplicaLog]:
-        if self._read_over.get(broker.id) is not await self._nodes.broker(broker, deadline):
+        connection = await self._nodes.broker(broker, deadline)
+        over, read = self._read_over.get(broker.id, (None, set[TopicPartition]()))
+        if over is not connection or not read.issuperset(s.topic_partition for s in states):
             # The broker may have started again since, with another disk: its end is not enough.
             return await self.replica_logs(broker, states, deadline)
         source = await self._source(broker, deadline)

@@ -65,6 +65,10 @@ class Gate:
         """Let one request pass. Raises StopAsked, LookTooOld."""
         if stop.requested:
             raise StopAsked("interrupted before it was sent")
+        self.pass_whoever_stops()
+
+    def pass_whoever_stops(self) -> None:
+        """Let one request pass that puts something back. Raises LookTooOld."""
         if self._closes is None or self._clock() > self._closes:
             raise LookTooOld(
                 "what had been seen before is too old to elect by: the controller, the journal's"

@@ -11,7 +11,7 @@ next in order would be elected in its place.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from kafka_unclean_recovery.cluster.reading import Reader
@@ -49,15 +49,21 @@ _NOT_ELECTABLE = (
 
 @dataclass(frozen=True, slots=True)
 class Election:
-    """One election that may go ahead: the plan, and the partition as observed just before."""
+    """One election that may go ahead: the plan, and the partition and the brokers listed as live as
+    observed just before."""
 
     plan: PartitionPlan
     before: PartitionState
+    live: frozenset[int]
 
     @property
     def leader(self) -> int:
         assert self.plan.designated_leader is not None
         return self.plan.designated_leader
+
+    def back(self, live: Collection[int]) -> list[int]:
+        """Return the replicas whose broker has come back, where these brokers are live now."""
+        return [r for r in self.before.replicas if r in live and r not in self.live]
 
     @property
     def needs_order(self) -> bool:
@@ -91,6 +97,7 @@ async def observe_again(
     seen, cluster = await reader.current(look)
     replicas = {broker for plan in plans.values() for broker in plan.state.replicas}
     unlisted = doubts(replicas, Heard(cluster, reader.controllers, {}))
+    live = frozenset(cluster.brokers)
     outcomes: dict[TopicPartition, Outcome] = {}
     elections = {}
     for tp, plan in plans.items():
@@ -103,7 +110,7 @@ async def observe_again(
         if settled is not None:
             outcomes[tp] = settled
         elif now is not None:
-            elections[tp] = Election(plan, now)
+            elections[tp] = Election(plan, now, live)
     designated = {election.leader for election in elections.values()}
     changed, found = await asyncio.gather(
         _changed_logs(source, cluster, elections),

@@ -148,9 +148,10 @@ class ReorderElector:
         soon = Deadline.after(SOON_SECONDS)
         if written_before is None:
             failed = await self._write(pending)
-            if soon.expired and any(e.needs_order for tp, e in pending.items() if tp not in failed):
+            written = [e for tp, e in pending.items() if e.needs_order and tp not in failed]
+            if written and (late := await self._why_late(written, soon)) is not None:
                 self._not_written = failed
-                raise LookTooOld(_LATE)
+                raise LookTooOld(late)
         else:
             failed = {tp: why for tp, why in written_before.items() if tp in pending}
         wanted = [tp for tp in pending if tp not in failed]
@@ -159,6 +160,15 @@ class ReorderElector:
         except LookTooOld:
             self._not_written = failed
             raise
+
+    async def _why_late(self, written: Sequence[Election], soon: Deadline) -> str | None:
+        """Return why to look again before the election; None where nobody has come back while the
+        orders were written. Whoever shows the orders knows of all that were there before them."""
+        if soon.expired:
+            return _LATE
+        live = (await self._means.reader.cluster())[0].brokers.keys()
+        back = next((broker for e in written for broker in e.back(live)), None)
+        return None if back is None else f"broker {back} came back while the orders were written"
 
     async def _write(self, pending: Carried) -> Said:
         """Write the orders, see that they are there, and return which partitions are not to be

@@ -24,7 +24,7 @@ from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.files.journal_lines import JournalError, Reordered
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.transport.coming import Coming
-from kafka_unclean_recovery.transport.gate import NotSent
+from kafka_unclean_recovery.transport.gate import Gate, LookTooOld, NotSent
 from kafka_unclean_recovery.transport.landed_orders import take_back
 from kafka_unclean_recovery.transport.order_standing import Standing, foreign_text, standing
 from kafka_unclean_recovery.transport.sending import Sent, at_once, noted, settle
@@ -80,6 +80,7 @@ class ReplicaOrder:
         self._controller = controller
         self._reader = reader
         self._journal = journal
+        self._gate = Gate()
         self.gone_with_topic: set[TopicPartition] = set()
         self.maybe_written: set[TopicPartition] = set()
 
@@ -142,18 +143,20 @@ class ReplicaOrder:
         """Write the original orders, and return which of them are not certain to be back.
 
         Directly before each request all partitions are looked at: what is not ours any more is left
-        alone.
+        alone. Where such a look got old on the way another one is taken, but not for ever.
         """
         unsure = "a request given up may still be carried out"
         unseen = False
         failed: Complaints = {}
         alone: Complaints = {}
         gone: frozenset[TopicPartition] = frozenset()
-        for _ in range(_ATTEMPTS):
+        for attempt in range(1, _ATTEMPTS + 1):
             try:
                 if self._controller.haunted or unseen:
                     await settle(self._controller, self._journal, unsure)
+                looked = self._gate.begin_look()
                 steps, left, went = await self._still_ours(steps)
+                looked()
             except Unsure as still:
                 return PutBack(still.reason, failed, alone, gone)
             except (Behind, ConnectionFailed, NoBrokerReachable, RequestFailed) as error:
@@ -162,11 +165,10 @@ class ReplicaOrder:
             alone, gone, unseen = alone | left, gone | went, False
             if not steps:
                 return PutBack(None, {}, alone, gone)
+            orders = {s.topic_partition: s.original for s in steps}
             try:
-                answers = await self.write(
-                    {s.topic_partition: s.original for s in steps}, needs_note=False
-                )
-            except Unsure as error:
+                answers = await self.write(orders, needs_note=False, gate=self._gate_of(attempt))
+            except (LookTooOld, Unsure) as error:
                 unsure = error.reason
                 continue
             except RequestFailed as error:
@@ -179,6 +181,11 @@ class ReplicaOrder:
                 return PutBack(None, failed, alone, gone)
         uncertain = self._controller.haunted or unseen
         return PutBack(unsure if uncertain else None, failed, alone, gone)
+
+    def _gate_of(self, attempt: int) -> Callable[[], None]:
+        """Return the gate of a request that puts orders back; the last attempt passes in any case,
+        for an order that stays as it is harms for longer than an old look."""
+        return at_once if attempt == _ATTEMPTS else self._gate.pass_whoever_stops
 
     async def _look(self, partitions: Iterable[TopicPartition]) -> Described:
         """Return the partitions as they are now, with the reassignments in progress. Raises Behind,

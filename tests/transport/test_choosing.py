@@ -28,6 +28,7 @@ from tests.transport.scripted import (
     reached,
 )
 
+FETCH = 1
 EMULATOR = (EMULATOR_FEATURE, "metadata.version")
 TRUNK = EVERYTHING | {93: (0, 0)}
 V2 = EVERYTHING | {43: (0, 2)}
@@ -115,6 +116,22 @@ async def test_a_broker_without_the_rpc_is_reported_and_not_asked_otherwise() ->
     assert "does not speak GetReplicaLogInfo (kip-966)" in logs[0].problem
     assert ends[0].problem == logs[0].problem
     assert scripted.keys == [18]
+
+
+@in_loop
+async def test_over_another_connection_the_whole_log_is_read_again_of_each_partition() -> None:
+    """The broker may have started again since, with another disk that ends at the same offset."""
+    scripted = Scripted(rows={0: Row(), 1: Row()}, versions=EVERYTHING)
+    async with reached(scripted) as cluster:
+        source = ChosenSource(cluster.nodes, Wishes())
+        await source.replica_logs(cluster.broker, [offline(0), offline(1)], ample())
+        await (await cluster.nodes.broker(cluster.broker, ample())).close()
+        asked = []
+        for number in (0, 1, 0, 1):
+            before = scripted.keys.count(FETCH)
+            await source.log_ends(cluster.broker, [offline(number)], ample())
+            asked.append(scripted.keys.count(FETCH) > before)
+    assert asked == [True, True, False, False]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,8 @@ from kafka_unclean_recovery.cluster.requests.describe import Described
 from kafka_unclean_recovery.cluster.wire.error_codes import REQUEST_TIMED_OUT
 from kafka_unclean_recovery.files.journal_lines import Reordered
 from kafka_unclean_recovery.model import PartitionState, TopicPartition
-from kafka_unclean_recovery.transport import coming
+from kafka_unclean_recovery.transport import coming, replica_order
+from kafka_unclean_recovery.transport.gate import Gate
 from kafka_unclean_recovery.transport.replica_order import NotSeen, Orders, PutBack, ReplicaOrder
 from tests.cluster.fake_node import in_loop
 from tests.transport.scripted import offline
@@ -136,13 +137,13 @@ class Haunted:
         return code != 0
 
 
-def _put_back(controller: Haunted, seen: Described) -> PutBack:
+def _put_back(controller: Haunted, *seen: Described) -> PutBack:
     found: list[PutBack] = []
     journal = SimpleNamespace(lines=[], count=lambda _: 0, note=lambda *_, **__: True)
 
     @in_loop
     async def go() -> None:
-        order = ReplicaOrder(cast(Any, controller), cast(Any, Reader([seen])), cast(Any, journal))
+        order = ReplicaOrder(cast(Any, controller), cast(Any, Reader([*seen])), cast(Any, journal))
         found.append(await order.put_back([_step(0)]))
 
     go()
@@ -153,6 +154,35 @@ def test_what_a_late_answer_leaves_open_is_settled_and_written_again() -> None:
     controller = Haunted([REQUEST_TIMED_OUT, 0], haunted=False)
     assert _put_back(controller, Described(_states(1, OURS))) == PutBack(None, {})
     assert controller.settled == ["REQUEST_TIMED_OUT"]
+    assert not controller.answers
+
+
+@dataclass
+class Reached(Haunted):
+    """A controller that a request reaches at these times by the clock, one after the other."""
+
+    times: list[float] = field(default_factory=list)
+    now: float = 0.0
+
+    async def ask(self, request: Any, sending: Any) -> dict[TopicPartition, Answer]:
+        self.now = self.times.pop(0)
+        await sending("broker")
+        return await super().ask(request, sending)
+
+
+def test_an_order_is_not_put_back_by_an_old_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after Ctrl-Z and fg: somebody else may have been at work since."""
+    controller = Reached([0], haunted=False, times=[60.0, 61.0])
+    seen = [Described(_states(1, OURS)), Described({}, gone=frozenset({_tp(0)}))]
+    monkeypatch.setattr(replica_order, "Gate", lambda: Gate(lambda: controller.now))
+    assert _put_back(controller, *seen) == GONE
+    assert controller.answers == [0]
+
+
+def test_an_order_is_put_back_though_each_look_gets_old(monkeypatch: pytest.MonkeyPatch) -> None:
+    controller = Reached([0], haunted=False, times=[60.0, 120.0, 180.0])
+    monkeypatch.setattr(replica_order, "Gate", lambda: Gate(lambda: controller.now))
+    assert _put_back(controller, Described(_states(1, OURS))) == PutBack(None, {})
     assert not controller.answers
 
 
