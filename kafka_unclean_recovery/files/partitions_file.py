@@ -54,14 +54,19 @@ def parse_undesignated(text: str, source: str) -> tuple[TopicPartition, ...]:
     """Return the partitions of elections whose leaders the controller chooses, in the order of
     `text`. Raises InputError, for a designated leader too: the controller would choose another."""
     for place, entry in _entries(text, source):
-        for key in LEADER_KEYS:
-            if key in entry:
+        for key in entry:
+            if _names_leader(key):
                 raise place.at(key).error(
                     "the controller chooses the leaders of preferred and unclean elections, and"
                     " would not look at this one; give --election-type designated to elect it, or"
                     f" remove each {key} from the file"
                 )
     return parse_partitions(text, source)
+
+
+def _names_leader(key: str) -> bool:
+    """Return True for a key that names a leader, also in another spelling, as in a rich plan."""
+    return re.sub(r"[^a-z]", "", key.lower()).endswith("leader")
 
 
 def _entries(text: str, source: str) -> Iterator[tuple[Place, JsonObject]]:

@@ -141,11 +141,16 @@ class Result:
 
 
 async def look(run: Run, aim: Aim) -> Result:
-    """Observe and plan; nothing is elected."""
+    """Observe and plan; nothing is elected. Whoever leads again by now is compared with every log
+    that was seen."""
     seen = await _observe(run, aim)
     seen = await run.observer.add_hidden_topics(aim.wanted, seen)
     _say_what_is_odd(run, seen)
+    told = set(seen.problems)
     seen, rows = _plan(run, aim, seen)
+    if seen.came_back:
+        seen, rows = await compare_leaders(run.reader, run.leaders, seen, rows)
+        _say_new(run, seen, told)
     return _result(run, aim, seen, rows, ())
 
 
@@ -162,17 +167,13 @@ async def recover(run: Run, aim: Aim, power: Power) -> Result:
     rows, unsaved = await _consent(power, seen.cluster, rows)
     electing = run.timed("elect", elector.elect(at(rows, Stage.CONSENTED)))
     made, seen = await _beside(electing, run.observer.add_hidden_topics(aim.wanted, seen), seen)
-    for problem in seen.problems:
-        if problem not in told:
-            run.say(problem)
+    _say_new(run, seen, told)
     seen = _with_what_is_not_known_electable(run, seen)
     rows = carried_out(rows, made.outcomes)
     told = set(seen.problems)
     seen, rows = await run.timed("verify", _read_back(run, seen, rows, made.after))
     seen = replace(seen, problems=(*seen.problems, *unweighed(rows)))
-    for problem in seen.problems:
-        if problem not in told:
-            run.say(problem)
+    _say_new(run, seen, told)
     result = _result(run, aim, seen, rows, unsaved)
     # The note comes before the output on stdout, which its reader may hold up for any time.
     note_verified(power.journal, result.shown)
@@ -192,6 +193,13 @@ def _say_what_is_odd(run: Run, seen: Observation) -> None:
         run.say(problem)
     for broker, reason in sorted(seen.silent_brokers.items()):
         run.say(f"broker {broker} gave no replica info: {reason}")
+
+
+def _say_new(run: Run, seen: Observation, told: Collection[str]) -> None:
+    """Say the problems that were not said before."""
+    for problem in seen.problems:
+        if problem not in told:
+            run.say(problem)
 
 
 def _plan(run: Run, aim: Aim, seen: Observation) -> tuple[Observation, Rows]:

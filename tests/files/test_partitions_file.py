@@ -59,7 +59,10 @@ def test_both_keys_may_stand_together_when_they_agree() -> None:
     assert parse_elections(text, "f") == ((FOO_0, 4),)
 
 
-@pytest.mark.parametrize("key", ["designatedLeader", "desiredLeader"])
+# The third is that of a rich plan.
+@pytest.mark.parametrize(
+    "key", ["designatedLeader", "desiredLeader", "designated_leader", "DesignatedLeader", "leader"]
+)
 @pytest.mark.parametrize("leader", [0, 3, None, "3"])
 def test_an_election_that_would_ignore_a_designated_leader_is_refused(
     key: str, leader: object
@@ -67,6 +70,10 @@ def test_an_election_that_would_ignore_a_designated_leader_is_refused(
     assert parse_undesignated(entry(), "f") == (FOO_0,)
     with pytest.raises(InputError, match=rf"^f: partitions\[0\]\.{key}: the controller chooses"):
         parse_undesignated(entry(**{key: leader}), "f")
+
+
+def test_what_a_leader_wrote_is_no_leader() -> None:
+    assert parse_undesignated(entry(leader_epoch=3, leaders=[1]), "f") == (FOO_0,)
 
 
 def test_a_leader_beside_a_list_is_meant_for_each_partition() -> None:

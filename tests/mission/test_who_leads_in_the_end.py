@@ -149,6 +149,21 @@ def test_a_colleague_who_elects_the_worse_replica_while_we_wait_loses_what_the_b
     assert f"somebody else elected it, for {UNCLEAN} is false" in told.reason
 
 
+def test_who_only_looks_is_told_what_was_lost_meanwhile_too(
+    outage: Cluster, commands: Commands
+) -> None:
+    address = outage.bootstrap_servers.split(",")[SPARE - 1]
+    run = commands.start(
+        *("--bootstrap-server", address, "--all-offline-partitions", "--show-replica-info"),
+        *("--format", "json", "--wait-for-brokers", str(LAST), "--recovery-duration-ms", "60000"),
+    )
+    run.wait_for(r"waiting for broker 1: .*lossless")
+    _a_colleague_elects(outage)
+    told = _end(run)
+    _lost(told, ON_BETTER - ON_WORSE, WORSE)
+    assert "save the disk of broker 1 before you start it" in told.reason
+
+
 def test_what_producers_wrote_since_does_not_hide_what_is_lost(
     outage: Cluster, commands: Commands
 ) -> None:

@@ -4,6 +4,7 @@ run."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,7 +41,12 @@ from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.files.journal_lines import half_done
 from kafka_unclean_recovery.mechanisms import Wishes
-from kafka_unclean_recovery.model import Cluster, PartitionPlan, ReplicaInfo
+from kafka_unclean_recovery.model import (
+    Cluster,
+    PartitionPlan,
+    PartitionReport,
+    ReplicaInfo,
+)
 from kafka_unclean_recovery.recovery.recover import Power, Save, Unsaved, look
 from kafka_unclean_recovery.recovery.recover import recover as recover_partitions
 from kafka_unclean_recovery.recovery.views import Wanted, unknown_brokers
@@ -130,8 +136,18 @@ async def _look(session: Session, inputs: Inputs) -> int:
     if any(plan.designated_leader is not None for plan in plans):
         session.console.say(f"next: {next_command(options)}")
     all_planned = all(plan.designated_leader is not None for plan in plans)
-    missing = any(row.state is None for row in result.report.partitions)
-    return OK if all_planned and not missing and not result.report.problems else NOT_ALL
+    rows = result.report.partitions
+    missing = any(row.state is None for row in rows)
+    # Somebody elected a leader meanwhile that lacks what a broker told of in this run.
+    lost = replace(result.report, partitions=tuple(filter(_has_lost, rows)))
+    say_failures(session.console, lost)
+    good = all_planned and not missing and not lost.partitions and not result.report.problems
+    return OK if good else NOT_ALL
+
+
+def _has_lost(row: PartitionReport) -> bool:
+    """Return True for a partition that is led again, and lacks records or may lack them."""
+    return row.outcome is not None and bool(row.outcome.lost or row.outcome.in_doubt)
 
 
 async def _elect(session: Session, inputs: Inputs, journal: Journal) -> int:
