@@ -26,6 +26,7 @@ _DOWN = "a replica on a broker that is down can't be elected, and may hold the o
 
 def broker_checks(facts: Facts) -> Iterator[Check]:
     yield from _reached(facts)
+    yield from _proven(facts)
     yield from _bootstrap(facts)
     yield from _other_clusters(facts)
     yield from _down(facts)
@@ -53,6 +54,22 @@ def _reached(facts: Facts) -> Iterator[Check]:
             )
     if not facts.brokers:
         yield Check("no_live_broker", Status.FAILURE, "no broker is live", _DOWN, "start some")
+
+
+def _proven(facts: Facts) -> Iterator[Check]:
+    """Yield which brokers proved that it was they who answered. One that is proven to be another is
+    among those that gave no answer."""
+    why = (
+        "behind an address may be another broker, or one of another cluster, whose log is not meant"
+    )
+    told = {b.id: b.spoken.value.unproven for b in facts.brokers if b.spoken.value is not None}
+    proven = [id_ for id_, unproven in told.items() if unproven is None]
+    if proven:
+        what = f"{words.brokers(proven)} proved by id and cluster that it was they who answered"
+        yield Check("who_answered", Status.OK, what, why)
+    for unproven in filter(None, told.values()):
+        what, _, to_do = unproven.rpartition(": ")
+        yield Check("who_answered", Status.UNKNOWN, what, why, to_do)
 
 
 def _bootstrap(facts: Facts) -> Iterator[Check]:
@@ -91,16 +108,17 @@ def _down(facts: Facts) -> Iterator[Check]:
     down = sorted((replicas | set(facts.cluster.fenced)) - facts.cluster.brokers.keys())
     for broker in down:
         fenced = "is fenced" if broker in facts.cluster.fenced else "is not live"
-        what, to_do = _state_of(broker, facts.quorum.value.quorum if facts.quorum.value else None)
+        what, to_do = _state_of(broker, facts)
         what = f"broker {broker} {fenced}: {what}"
         yield Check("broker_down", Status.WARNING, what, _DOWN, to_do)
     if not down:
         yield Check("broker_down", Status.OK, "no broker that is known is down", _DOWN)
 
 
-def _state_of(broker: int, quorum: Quorum | None) -> tuple[str, str]:
+def _state_of(broker: int, facts: Facts) -> tuple[str, str]:
     """Return (how the broker is, what to do). A broker that starts reads metadata long before it is
-    unfenced."""
+    unfenced. One that is not even listed as fenced has no listener here."""
+    quorum = facts.quorum.value.quorum if facts.quorum.value else None
     bring_back = (
         "if it can be started with its disk, start it before electing: what its disk kept is not"
         " lost, but after a kill the ELR does not count it, and a disk that lost its end may lead"
@@ -111,6 +129,11 @@ def _state_of(broker: int, quorum: Quorum | None) -> tuple[str, str]:
         return "whether it runs is not known", bring_back
     if found is None or (silent := quorum.silent_ms(found)) is None:
         return "the active controller has not heard of it since it leads", bring_back
+    unlisted = facts.fenced_told and broker not in facts.cluster.fenced
+    if unlisted and quorum.follows(found):
+        lives = "so it lives, and has no listener that leads here"
+        what = f"it read metadata {words.seconds(silent)} ago, {lives}"
+        return what, "come in by a listener that all brokers advertise, or give it this one"
     if quorum.follows(found):
         starting = "so it is starting, recovering its logs, or only just gone"
         what = f"it read metadata {words.seconds(silent)} ago, {starting}"

@@ -15,6 +15,7 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
+from kafka_unclean_recovery.cluster.identity import prove
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.reading import Reader
 from kafka_unclean_recovery.cluster.requests.asking import Portion
@@ -24,6 +25,7 @@ from kafka_unclean_recovery.cluster.requests.describe import (
     Topic,
     describe_cluster,
     describe_topics,
+    describe_topics_by_metadata,
     list_reassignments,
 )
 from kafka_unclean_recovery.cluster.requests.log_dirs import describe_log_dirs, topics_in
@@ -41,7 +43,12 @@ from kafka_unclean_recovery.cluster.wire.bootstrap import Address
 from kafka_unclean_recovery.cluster.wire.cluster_apis import DESCRIBE_QUORUM
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.dial import address_text
-from kafka_unclean_recovery.cluster.wire.error_codes import NONE, NOT_CONTROLLER, UNAUTHORIZED
+from kafka_unclean_recovery.cluster.wire.error_codes import (
+    LISTENER_NOT_FOUND,
+    NONE,
+    NOT_CONTROLLER,
+    UNAUTHORIZED,
+)
 from kafka_unclean_recovery.cluster.wire.errors import (
     ConnectionFailed,
     FailureKind,
@@ -139,8 +146,10 @@ class _Examination:
         (bootstrap, other_clusters), brokers, topics = await seen
         quorum, reassignments, reordering, electing = await by_controller
         topics = await self._again_if_hidden(topics, brokers)
-        tried, configs = await asyncio.gather(
-            self._tried(brokers, topics.value or ()), self._configs(topics)
+        tried, configs, led_unseen = await asyncio.gather(
+            self._tried(brokers, topics.value or ()),
+            self._configs(topics),
+            self._led_unseen(topics.value or ()),
         )
         return Facts(
             cluster=self._cluster,
@@ -156,6 +165,7 @@ class _Examination:
             configs=configs,
             room=room(self._cluster.cluster_id),
             other_clusters=other_clusters,
+            led_unseen=led_unseen,
         )
 
     def _deadline(self) -> Deadline:
@@ -250,7 +260,9 @@ class _Examination:
 
     async def _broker(self, broker: Broker) -> BrokerSeen:
         async def spoken(connection: Connection, deadline: Deadline) -> Spoken:
-            return _spoken(connection, self._patient.wishes)
+            cluster_id = self._cluster.cluster_id
+            unproven = await prove(connection, cluster_id, broker.id, deadline)
+            return replace(_spoken(connection, self._patient.wishes), unproven=unproven)
 
         told, log_dirs = await asyncio.gather(
             self._ask_broker(broker, spoken), self._ask_broker(broker, describe_log_dirs)
@@ -274,6 +286,22 @@ class _Examination:
             return Answer(problem=topics.problem)
         names = sorted(topic.name for topic in topics.value or ())
         return await self._ask(lambda c, deadline: topic_configs(c, names, UNCLEAN, deadline))
+
+    async def _led_unseen(self, topics: Sequence[Topic]) -> frozenset[TopicPartition]:
+        """Return the partitions that only look offline, as far as Metadata tells: a leader is in
+        the ISR, and has no listener here."""
+        live = self._cluster.brokers.keys()
+        unled = [state for topic in topics for state in topic.told if state.offline]
+        suspected = sorted({state.topic for state in unled if not live >= set(state.isr)})
+        if not suspected:
+            return frozenset()
+        told = await self._ask(lambda c, d: describe_topics_by_metadata(c, suspected, d))
+        return frozenset(
+            TopicPartition(topic.name, number)
+            for topic in told.value or ()
+            for number, error in topic.untold.items()
+            if error == LISTENER_NOT_FOUND
+        )
 
     async def _tried(
         self, brokers: Sequence[BrokerSeen], topics: Sequence[Topic]

@@ -55,7 +55,8 @@ class Spoken:
     missing: names of requests that are needed and that the broker does not speak. metadata_version:
     the highest level that it supports, None where it does not tell (ZooKeeper, the emulator).
     dialect: the one of GetReplicaLogInfo, None for list-offsets. not_offered: why replicas can't be
-    asked in the way that was wished for.
+    asked in the way that was wished for. unproven: why nothing shows that it was this broker that
+    answered, None where that is proven.
     """
 
     missing: tuple[str, ...] = ()
@@ -64,6 +65,7 @@ class Spoken:
     emulator: bool = False
     dialect: Dialect | None = None
     not_offered: str | None = None
+    unproven: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,8 @@ class Facts:
     """All that an examination saw. `fenced_told`: whether DescribeCluster tells fenced brokers.
     configs: the values of unclean.leader.election.enable, by topic. `bootstrap` has the addresses
     that gave no connection, each with its reason; `other_clusters` those of another cluster, with
-    its id. zookeeper: the cluster has no quorum, for it runs on ZooKeeper."""
+    its id. zookeeper: the cluster has no quorum, for it runs on ZooKeeper. led_unseen: partitions
+    that look offline here, and are led by a broker without the listener that is asked."""
 
     cluster: Cluster
     fenced_told: bool
@@ -124,6 +127,7 @@ class Facts:
     room: Room
     other_clusters: Mapping[str, str] = field(default_factory=dict)
     zookeeper: bool = False
+    led_unseen: frozenset[TopicPartition] = frozenset()
 
     @property
     def partitions(self) -> tuple[PartitionState, ...]:
@@ -132,7 +136,8 @@ class Facts:
 
     @property
     def offline(self) -> tuple[PartitionState, ...]:
-        return tuple(p for p in self.partitions if p.offline)
+        unled = (p for p in self.partitions if p.offline)
+        return tuple(p for p in unled if p.topic_partition not in self.led_unseen)
 
     @property
     def finalized(self) -> Mapping[str, int]:

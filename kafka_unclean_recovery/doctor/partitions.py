@@ -49,6 +49,8 @@ def _offline(facts: Facts) -> Check:
         return Check("offline_partitions", Status.FAILURE, what, why, "ask through other brokers")
     if not offline:
         what = f"none is offline of what this user may see: {count_text(count, 'partition')}"
+        unseen = len(facts.led_unseen)
+        what += f", {unseen} of them led by brokers without our listener" if unseen else ""
         return Check("offline_partitions", Status.OK, what, why)
     first = [topic for topic in _FIRST if any(p.topic == topic for p in offline)]
     names = words.some(p.topic_partition for p in offline)

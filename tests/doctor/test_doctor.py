@@ -18,7 +18,10 @@ from kafka_unclean_recovery.cli.commands.whole_program import app
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.emulator import Cluster, Options, Security
 from kafka_unclean_recovery.emulator.emulation import Settings
-from kafka_unclean_recovery.emulator.error_codes import UNKNOWN_TOPIC_OR_PARTITION
+from kafka_unclean_recovery.emulator.error_codes import (
+    CLUSTER_AUTHORIZATION_FAILED,
+    UNKNOWN_TOPIC_OR_PARTITION,
+)
 from kafka_unclean_recovery.emulator.listener.intercepts import Fail, NoAnswer, Seen
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.files.state_directory import state_directory
@@ -30,6 +33,7 @@ TOPIC = "orders"
 # Nobody is fenced but by a test.
 SETTINGS = Settings(session_timeout=60.0)
 QUICKLY = 1500
+_BROKER = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +106,50 @@ def test_a_healthy_cluster_is_well_and_nothing_is_changed(cluster: Cluster, stat
     assert [t.topic for t in electing.topic_partitions] == ["kafka-unclean-recovery/doctor"]
     assert [o.request.topics for o in seen if o.api == "AlterPartitionReassignments"] == [[]]
     assert len(seen) == 2
+
+
+@pytest.mark.parametrize("release", ["4.4.0", "4.3.1"])
+def test_an_address_that_leads_to_another_broker_is_named(release: str) -> None:
+    with running(release=release) as cluster:
+        cluster.lead_astray(2, 3)
+        done = doctor(cluster.bootstrap_servers)
+    assert (done.code, done.statuses("who_answered")) == (1, ["ok"])
+    assert done.what("who_answered").startswith("brokers 1, 3 proved by id and cluster")
+    assert done.what("brokers_answer") == "brokers 1, 3 answered"
+    assert "not broker 2" in done.what("broker_unreachable")
+
+
+def test_the_right_that_would_prove_who_answers_is_named() -> None:
+    with running(release="4.3.1") as cluster:
+        refuse = Fail(CLUSTER_AUTHORIZATION_FAILED)
+        cluster.intercept(
+            "DescribeConfigs",
+            lambda seen: refuse if _of_a_broker(seen) else None,
+            broker=2,
+            times=100,
+        )
+        done = doctor(cluster.bootstrap_servers)
+    assert done.statuses("who_answered") == ["unknown", "ok"]
+    (told,) = (c for c in done.document["checks"] if "nothing proves" in c["what"])
+    assert told["what"].startswith("nothing proves that broker 2 answered")
+    assert told["to_do"] == "grant Cluster:DESCRIBE_CONFIGS, or run Kafka 4.4 there"
+
+
+def _of_a_broker(seen: Seen) -> bool:
+    return any(resource.resource_type == _BROKER for resource in seen.request.resources)
+
+
+def test_a_broker_without_our_listener_is_not_said_to_start(cluster: Cluster) -> None:
+    cluster.unlist(3)
+    done = doctor(cluster.bootstrap_servers)
+    assert "so it lives, and has no listener that leads here" in done.what("broker_down")
+
+
+def test_what_a_broker_without_our_listener_leads_is_not_offline(cluster: Cluster) -> None:
+    cluster.unlist(2)
+    done = doctor(cluster.bootstrap_servers)
+    assert done.statuses("offline_partitions") == ["ok"]
+    assert "1 of them led by brokers without our listener" in done.what("offline_partitions")
 
 
 def test_a_silent_broker_delays_nothing_but_itself(cluster: Cluster) -> None:
