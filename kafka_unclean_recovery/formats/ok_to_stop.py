@@ -61,7 +61,8 @@ class ObservedPartitionJson(Entry, frozen=True):
     leader: -1 where it has none.
     offline_replicas: Replicas whose broker is fenced or dead, or whose log directory failed.
     led_unseen: Whether a broker leads it that is not listed; leader is -1 then.
-    survivors: Where nobody leads it, the live replicas with the best log.
+    survivors: Where nobody leads it, the live replicas with the best log, also on fenced brokers
+        that answer.
     survivors_untold: Why they are not known; null where they are, or were not asked for.
     """
 

@@ -206,7 +206,7 @@ class Look:
             return {}
         deadline = Deadline.after(_SECONDS)
         no_read = frozenset(t.name for t in listed if READ not in t.authorized_operations)
-        return await survivors(self._source, cluster.brokers, offline, no_read, deadline)
+        return await survivors(self._source, cluster, offline, no_read, deadline)
 
 
 def _leaderless(topics: Sequence[Topic]) -> list[PartitionState]:

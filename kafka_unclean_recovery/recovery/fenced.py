@@ -1,8 +1,9 @@
 """Fenced brokers are asked for their logs too: one that only the controllers do not hear runs, may
 hold more than any live one, and is truncated once it is heard again.
 
-Most fenced brokers are dead. So each gets a short time, and one that does not answer counts as
-down, as if it had not been asked.
+Most fenced brokers are dead. So each gets a short time, and one that takes no connection counts as
+down, as if it had not been asked. One that takes it runs, however long it is silent: it hangs, is
+slow, or still starts.
 """
 
 from __future__ import annotations
@@ -17,8 +18,14 @@ from kafka_unclean_recovery.model import Broker, PartitionState, ReplicaLog, Top
 from kafka_unclean_recovery.planning.seen_logs import SeenLog
 from kafka_unclean_recovery.transport import ReplicaLogSource
 
-_ANSWER_SECONDS = 1.5
+FENCED_SECONDS = 1.5
 """A closed port answers at once. A machine that is off answers nothing, and costs this much."""
+_SLOW_SECONDS = 4.0
+"""A broker that takes the connection is waited for so long once more."""
+_HANGS = (
+    "is fenced, and takes connections without an answer: it hangs, is slow, or still starts; let"
+    " it answer, or make sure that its process has ended"
+)
 
 Asked = tuple[TopicPartition, str, int]
 """The log that was asked for: (partition, topic id, leader epoch)."""
@@ -68,18 +75,25 @@ class FencedBrokers:
         return broker in self._tasks and not self._tasks[broker].done()
 
     async def _ask(self, broker: Broker, states: list[PartitionState]) -> None:
-        try:
-            found = await self._source.replica_logs(broker, states, Deadline.after(_ANSWER_SECONDS))
-        except ConnectionFailed as error:
-            if not error.is_authentication:
+        for seconds in (FENCED_SECONDS, _SLOW_SECONDS):
+            try:
+                deadline = Deadline.after(seconds)
+                found = await self._source.replica_logs(broker, states, deadline)
+            except ConnectionFailed as error:
+                unread = _unread(broker.id, error)
+                if unread is not None:
+                    self._keep(broker.id, dict.fromkeys(map(asked, states), unread))
+                if not error.taken:
+                    return
+            else:
+                logs = {asked(s): replace(found[s.topic_partition], live=True) for s in states}
+                self._keep(broker.id, logs)
                 return
-            unread = ReplicaLog(broker.id, live=True, problem=str(error))
-            found = dict.fromkeys((state.topic_partition for state in states), unread)
-        of_broker = self._logs.setdefault(broker.id, {})
-        for state in states:
-            log = replace(found[state.topic_partition], live=True)
-            of_broker[asked(state)] = log
-            note_seen(self._seen, asked(state), log)
+
+    def _keep(self, broker: int, logs: Mapping[Asked, ReplicaLog]) -> None:
+        self._logs.setdefault(broker, {}).update(logs)
+        for which, log in logs.items():
+            note_seen(self._seen, which, log)
 
     def known(self, state: PartitionState, broker: int) -> ReplicaLog | None:
         """Return the log that a fenced broker answered for its replica; None where it gave none."""
@@ -94,3 +108,14 @@ class FencedBrokers:
         for task in self._tasks.values():
             task.cancel()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+
+
+def _unread(broker: int, error: ConnectionFailed) -> ReplicaLog | None:
+    """Return what is known of each log of a fenced broker that told none; None for one that is
+    down."""
+    if error.is_authentication:
+        return ReplicaLog(broker, live=True, problem=str(error))
+    if not error.taken:
+        return None
+    problem = f"the broker may live: it {_HANGS}"
+    return ReplicaLog(broker, live=False, problem=problem, unproven=_HANGS)

@@ -138,7 +138,7 @@ class Views:
         states, missing = _select(wanted.partitions, topics, reassignments)
         doubts = self._doubts(cluster, topics, states)
         states = {tp: with_unregistered(state, cluster, doubts) for tp, state in states.items()}
-        if hidden := await self._hidden_leaders(states, doubts):
+        if hidden := await self._hidden_leaders(states, cluster, doubts):
             states = {tp: state for tp, state in states.items() if tp not in hidden}
             missing |= {tp: _HIDDEN for tp in hidden if wanted.partitions is not None}
         for tp, state in states.items():
@@ -155,15 +155,16 @@ class Views:
         return doubts({broker for state in offline for broker in state.replicas}, heard)
 
     async def _hidden_leaders(
-        self, states: States, doubts: Mapping[int, str]
+        self, states: States, cluster: Cluster, doubts: Mapping[int, str]
     ) -> frozenset[TopicPartition]:
         """Return the partitions that only look offline: a leader, always in the ISR, is not on the
         listener that is read through. Note them as a problem."""
-        suspected = [
-            state
-            for state in states.values()
-            if state.offline and any(broker in doubts for broker in state.isr)
-        ]
+        unheard = {*doubts}
+        if cluster.lists_fenced:
+            # One that hangs for some seconds may lead all the same.
+            listed = {*cluster.brokers, *cluster.fenced}
+            unheard |= {b for state in states.values() for b in state.isr if b not in listed}
+        suspected = [s for s in states.values() if s.offline and unheard.intersection(s.isr)]
         if not suspected:
             return frozenset()
         hidden = await self._reader.hidden_leaders(sorted({state.topic for state in suspected}))

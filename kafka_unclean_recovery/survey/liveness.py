@@ -20,6 +20,9 @@ _FRESH_MS = 2_000
 """A broker that lives fetches the metadata log at least every half second; one that is listed
 nowhere and has been silent for so long is taken for dead. It is fenced when its session ends, which
 is longer: 9 s unless configured otherwise."""
+_SESSION_MS = 12_000
+"""A broker that hangs is heard of again within its session: 9 s unless configured otherwise, and
+the moment until the controllers have noticed."""
 
 
 class Life(StrEnum):
@@ -76,6 +79,8 @@ def verdict(broker: int, heard: Heard) -> Verdict:
         return Verdict(Life.LIVES, f"is in the ISR of {partition} beside its leader", _mend(fenced))
     if (why := fetched_lately(broker, heard.controllers)) is not None:
         return Verdict(Life.LIVES, why, _mend(fenced))
+    if (why := _may_hang(broker, heard)) is not None:
+        return Verdict(Life.UNKNOWN, why, "look again in a moment")
     if heard.controllers.quorum is None and not heard.controllers.none_to_ask:
         return Verdict(
             Life.UNKNOWN,
@@ -92,6 +97,25 @@ def fetched_lately(broker: int, controllers: Controllers) -> str | None:
     if silent is None or silent > _FRESH_MS:
         return None
     return f"fetched the metadata log {silent / 1000:.1f} s ago"
+
+
+def _may_hang(broker: int, heard: Heard) -> str | None:
+    """Return why a broker that is neither listed as live nor as fenced may live in silence, as a
+    clause that fits behind "broker 3"; None where it does not. Where fenced ones are not listed
+    either, each dead broker looks so at first."""
+    quorum = heard.controllers.quorum
+    if quorum is None or not heard.cluster.lists_fenced or broker in heard.cluster.fenced:
+        return None
+    silent = _silent_ms(broker, quorum)
+    if silent is not None and silent <= _SESSION_MS:
+        return (
+            f"is not listed, not even as fenced, and fetched the metadata log {silent / 1000:.1f} s"
+            " ago"
+        )
+    told = {fetcher.id for fetcher in (*quorum.observers, *quorum.voters)}
+    if broker not in told and not told >= heard.cluster.brokers.keys():
+        return "is not listed, and the controllers have not heard from all that are: they led late"
+    return None
 
 
 def _silent_ms(broker: int, quorum: Quorum | None) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,7 +17,13 @@ import pytest
 from kafka_unclean_recovery.cluster.wire.error_codes import TOPIC_AUTHORIZATION_FAILED
 from kafka_unclean_recovery.emulator import Cluster, Options, Settings
 from kafka_unclean_recovery.emulator.faults import CONTROLLER, STOPPED
-from kafka_unclean_recovery.emulator.listener.intercepts import Delay, Fail, Throttle
+from kafka_unclean_recovery.emulator.listener.intercepts import (
+    Delay,
+    Fail,
+    Rewrite,
+    Seen,
+    Throttle,
+)
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.files.journal_lines import Event
 from kafka_unclean_recovery.signals import stopping_signals
@@ -132,6 +139,17 @@ def test_who_consents_to_any_loss_may_elect_past_a_broker_without_our_listener(
     assert told.row["loss"]["certain"] is None
 
 
+def test_what_a_broker_without_our_listener_would_lose_is_not_called_saved(
+    outage: Cluster, tmp_path: Path
+) -> None:
+    outage.unlist(BETTER)
+    saved = tmp_path / "saved"
+    told = _recover(outage, "--automated-recovery", "--yes", "--salvage-dir", str(saved))
+    assert told.code == 1
+    assert _nobody_was_elected(outage)
+    assert f"what broker {BETTER} would lose can't be told" in told.row["reason"]
+
+
 def test_a_partition_that_is_led_by_a_broker_without_our_listener_is_left_alone(
     outage: Cluster,
 ) -> None:
@@ -139,6 +157,53 @@ def test_a_partition_that_is_led_by_a_broker_without_our_listener_is_left_alone(
     leader = outage.partition(TOPIC, 0).leader
     before = outage.partition(TOPIC, 0)
     outage.unlist(leader)
+    told = _recover(outage, "--automated-recovery", "--yes")
+    assert told.row == {}
+    assert "nothing is offline" in told.stderr
+    assert outage.partition(TOPIC, 0) == before
+
+
+def _silent_for(cluster: Cluster, broker: int, seconds: float) -> None:
+    """The broker hangs: it is not fenced yet, and fetches no metadata."""
+
+    def hangs(answer: dict[str, Any]) -> dict[str, Any]:
+        (partition,) = answer["topics"][0]["partitions"]
+        for observer in partition["observers"]:
+            if observer["replica_id"] == broker:
+                observer["last_fetch_timestamp"] -= int(seconds * 1000)
+        return answer
+
+    cluster.pause(broker)
+    cluster.intercept("DescribeQuorum", Rewrite(hangs), times=1000)
+
+
+def test_a_broker_without_our_listener_that_hangs_for_some_seconds_is_not_dead(
+    outage: Cluster,
+) -> None:
+    outage.unlist(BETTER)
+    _silent_for(outage, BETTER, 5.0)
+    told = _recover(outage, *WITHOUT_LOSS)
+    assert told.code == 1
+    assert _nobody_was_elected(outage)
+    assert "replica_lives_unseen" in told.findings
+    assert "is not listed, not even as fenced" in told.log(BETTER)["unproven"]
+    assert told.row["loss"]["certain"] is None
+
+
+def test_a_broker_without_our_listener_that_is_silent_for_longer_than_a_session_is_dead(
+    outage: Cluster,
+) -> None:
+    outage.unlist(BETTER)
+    _silent_for(outage, BETTER, 60.0)
+    told = _recover(outage, *WITHOUT_LOSS)
+    assert (told.code, told.log(BETTER)["unproven"]) == (0, None)
+
+
+def test_a_leader_without_our_listener_that_hangs_is_left_alone(outage: Cluster) -> None:
+    outage.elect_leaders("unclean", TOPIC)
+    before = outage.partition(TOPIC, 0)
+    outage.unlist(before.leader)
+    _silent_for(outage, before.leader, 60.0)
     told = _recover(outage, "--automated-recovery", "--yes")
     assert told.row == {}
     assert "nothing is offline" in told.stderr
@@ -217,6 +282,23 @@ def test_who_came_back_while_the_journal_was_written_is_seen(
     assert _nobody_was_elected(without_better)
 
 
+def test_who_comes_back_while_the_order_is_written_is_seen(without_better: Cluster) -> None:
+    orders: list[Seen] = []
+
+    def comes_back(seen: Seen) -> Delay | None:
+        orders.append(seen)
+        if len(orders) > 1:
+            return None
+        threading.Thread(target=without_better.start, args=(BETTER,)).start()
+        return Delay(0.5)
+
+    without_better.intercept("AlterPartitionReassignments", comes_back, times=9)
+    told = _recover(without_better, *WITHOUT_LOSS)
+    assert told.code == 1
+    assert f"broker {BETTER} has come back since" in told.row["reason"]
+    assert _nobody_was_elected(without_better)
+
+
 def test_a_signal_while_the_journal_is_written_has_nothing_sent(
     without_better: Cluster,
     while_the_journal_is_written: Callable[[Callable[[], object]], None],
@@ -274,6 +356,43 @@ def test_a_fenced_broker_that_holds_less_keeps_nobody_from_leading(outage: Clust
     told = _recover(outage, *WITHOUT_LOSS)
     assert told.code == 0
     assert outage.partition(TOPIC, 0).leader == BETTER
+
+
+@pytest.mark.parametrize("how", ["hangs", "is slow"])
+def test_a_fenced_broker_that_takes_connections_and_does_not_answer_is_not_dead(
+    outage: Cluster, how: str
+) -> None:
+    _cut_off(outage, BETTER)
+    if how == "hangs":
+        outage.pause(BETTER)
+    else:
+        outage.intercept("ListOffsets", Delay(9.0), broker=BETTER, times=1000)
+    told = _recover(outage, *WITHOUT_LOSS)
+    assert told.code == 1
+    assert _nobody_was_elected(outage)
+    assert "replica_lives_unseen" in told.findings
+    assert "takes connections without an answer" in told.log(BETTER)["unproven"]
+    assert told.row["loss"]["certain"] is None
+
+
+def test_a_fenced_broker_that_is_slow_is_waited_for(outage: Cluster) -> None:
+    _cut_off(outage, BETTER)
+    outage.intercept("ListOffsets", Delay(1.6), broker=BETTER, times=1)
+    told = _recover(outage, *WITHOUT_LOSS, "--recovery-duration-ms", "9000")
+    assert told.code == 1
+    assert (told.log(BETTER)["live"], told.log(BETTER)["log_end_offset"]) == (True, 1500)
+    assert told.row["loss"]["certain"] == 500
+
+
+def test_who_consents_to_any_loss_may_elect_past_a_fenced_broker_that_hangs(
+    outage: Cluster,
+) -> None:
+    _cut_off(outage, BETTER)
+    outage.pause(BETTER)
+    told = _recover(outage, "--automated-recovery", "--yes")
+    assert told.code == 0
+    assert outage.partition(TOPIC, 0).leader == WORSE
+    assert told.row["loss"]["certain"] is None
 
 
 def test_a_quota_that_starves_the_epochs_is_named(outage: Cluster) -> None:

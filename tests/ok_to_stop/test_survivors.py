@@ -8,10 +8,12 @@ from dataclasses import replace
 
 import pytest
 
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import (
     NO_LEADER,
     Broker,
+    Cluster,
     EpochSpan,
     PartitionState,
     ReplicaLog,
@@ -20,6 +22,7 @@ from kafka_unclean_recovery.model import (
 from kafka_unclean_recovery.ok_to_stop.survivors import Survivors, survivors
 
 STATE = PartitionState("t", "id", 0, NO_LEADER, 4, (0, 1, 2, 3), offline_replicas=(3,))
+HANGS = "hangs"
 BROKERS = {id_: Broker(id_, "127.0.0.1", 1) for id_ in (0, 1, 2)}
 
 
@@ -44,13 +47,24 @@ class _Source:
     async def replica_logs(
         self, broker: Broker, states: Sequence[PartitionState], deadline: Deadline
     ) -> Mapping[TopicPartition, ReplicaLog]:
+        if broker.id not in self._logs:
+            taken = broker.host == HANGS
+            raise ConnectionFailed(FailureKind.TIMED_OUT, broker.host, "no answer", taken=taken)
         return {state.topic_partition: self._logs[broker.id] for state in states}
 
     log_ends = replica_logs
 
 
-def _best(*logs: ReplicaLog, state: PartitionState = STATE, no_read: str = "") -> Survivors:
-    asking = survivors(_Source(logs), BROKERS, [state], {no_read}, Deadline.after(1))
+def _best(
+    *logs: ReplicaLog,
+    state: PartitionState = STATE,
+    no_read: str = "",
+    fenced: str | None = None,
+) -> Survivors:
+    """fenced: where broker 3 is to be asked, None where it is not listed."""
+    fenced_at = {} if fenced is None else {3: Broker(3, fenced, 1, fenced=True)}
+    cluster = Cluster("c", BROKERS, tuple(fenced_at), lists_fenced=True, fenced_at=fenced_at)
+    asking = survivors(_Source(logs), cluster, [state], {no_read}, Deadline.after(1))
     (found,) = asyncio.run(asking).values()
     return found
 
@@ -92,3 +106,19 @@ def test_a_replica_that_is_not_listed_may_be_the_best() -> None:
     state = replace(STATE, offline_replicas=())
     logs = _log(0, 1, 10), _log(1, 1, 15), _log(2, 1, 12)
     assert _best(*logs, state=state) == Survivors(untold="broker 3: it is not listed as live")
+
+
+LIVE = _log(0, 1, 10), _log(1, 1, 15), _log(2, 1, 12)
+
+
+def test_a_fenced_replica_that_answers_may_be_the_best() -> None:
+    assert _best(*LIVE, _log(3, 1, 16), fenced="there") == Survivors((3,))
+    assert _best(*LIVE, _log(3, 1, 14), fenced="there") == Survivors((1,))
+
+
+def test_a_fenced_replica_that_is_down_is_no_survivor() -> None:
+    assert _best(*LIVE, fenced="nowhere") == Survivors((1,))
+
+
+def test_a_fenced_replica_that_hangs_may_be_the_best() -> None:
+    assert _best(*LIVE, fenced=HANGS) == Survivors(untold=f"broker 3: {HANGS}: no answer")

@@ -192,7 +192,7 @@ class Connection:
         if self._failure is not None:
             raise self._failure.again()
         if deadline.expired:
-            raise failures.timed_out(self.address, f"{doing} (nothing was sent)")
+            raise failures.timed_out(self.address, f"{doing} (nothing was sent)", taken=True)
         correlation_id = next(self._correlation_ids) % _MAX_CORRELATION_ID
         answer = asyncio.get_running_loop().create_future()
         if not self.silent_for:
@@ -201,7 +201,7 @@ class Connection:
             frames.encode_request(request, version, correlation_id, self._config.client_id)
         )
         self._in_flight[correlation_id] = answer
-        async with bounded(deadline, self.address, doing):
+        async with bounded(deadline, self.address, doing, taken=True):
             frame: bytes = await answer
         return frame
 

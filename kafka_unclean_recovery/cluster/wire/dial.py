@@ -32,13 +32,15 @@ def address_text(host: str, port: int) -> str:
 
 
 @contextlib.asynccontextmanager
-async def bounded(deadline: Deadline, address: str, doing: str) -> AsyncIterator[None]:
-    """Raise ConnectionFailed(TIMED_OUT) when the deadline passes inside."""
+async def bounded(
+    deadline: Deadline, address: str, doing: str, *, taken: bool = False
+) -> AsyncIterator[None]:
+    """Raise ConnectionFailed(TIMED_OUT) when the deadline passes inside. taken: see there."""
     try:
         async with asyncio.timeout(deadline.remaining()):
             yield
     except TimeoutError:
-        raise failures.timed_out(address, doing) from None
+        raise failures.timed_out(address, doing, taken=taken) from None
 
 
 async def resolve(host: str, port: int, deadline: Deadline) -> list[Endpoint]:
@@ -79,7 +81,7 @@ async def open_stream(
     given."""
     # asyncio's own limit of 60 s would look like a peer that hung up.
     patience = deadline.remaining() + 1 if tls else None
-    async with bounded(deadline, address, "shaking hands over TLS"):
+    async with bounded(deadline, address, "shaking hands over TLS", taken=True):
         try:
             return await asyncio.open_connection(
                 sock=sock,

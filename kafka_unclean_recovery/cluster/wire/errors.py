@@ -53,14 +53,18 @@ _NOBODY_SPOKE = (FailureKind.UNRESOLVED_HOST, FailureKind.CLOSED_PORT, FailureKi
 class ConnectionFailed(Exception):
     """A node could not be reached, or a request to it got no usable answer.
 
-    `address` is "host:port"; `sentence` says what happened and what to do.
+    `address` is "host:port"; `sentence` says what happened and what to do; `taken` is True where
+    the connection was open, and the node silent.
     """
 
-    def __init__(self, kind: FailureKind, address: str, sentence: str) -> None:
+    def __init__(
+        self, kind: FailureKind, address: str, sentence: str, *, taken: bool = False
+    ) -> None:
         super().__init__(kind, address, sentence)
         self.kind = kind
         self.address = address
         self.sentence = sentence
+        self.taken = taken
 
     def __str__(self) -> str:
         return f"{self.address}: {self.sentence}"
@@ -72,7 +76,7 @@ class ConnectionFailed(Exception):
 
     def again(self) -> ConnectionFailed:
         """Return a copy to raise elsewhere: one exception raised twice mixes its tracebacks."""
-        return ConnectionFailed(self.kind, self.address, self.sentence)
+        return ConnectionFailed(self.kind, self.address, self.sentence, taken=self.taken)
 
 
 class NoBrokerReachable(Exception):

@@ -24,9 +24,13 @@ _CERTIFICATE_ALERTS = ("CERTIFICATE", "UNKNOWN_CA", "ACCESS_DENIED")
 _PLAINTEXT_HINT = "is this a plaintext listener? check security.protocol"
 
 
-def timed_out(address: str, doing: str) -> ConnectionFailed:
-    sentence = f"no answer in time while {doing}: is the node stopped, overloaded or behind a "
-    return ConnectionFailed(FailureKind.TIMED_OUT, address, sentence + "firewall that drops?")
+def timed_out(address: str, doing: str, *, taken: bool = False) -> ConnectionFailed:
+    """taken: see ConnectionFailed."""
+    sentence = (
+        f"no answer in time while {doing}: is the node stopped, overloaded or behind a firewall"
+        " that drops?"
+    )
+    return ConnectionFailed(FailureKind.TIMED_OUT, address, sentence, taken=taken)
 
 
 def unresolved(address: str, error: OSError | ValueError) -> ConnectionFailed:

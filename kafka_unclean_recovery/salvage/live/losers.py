@@ -64,9 +64,10 @@ def losers_of(plan: PartitionPlan) -> Losers:
 
 
 def _would_follow(plan: PartitionPlan, log: ReplicaLog) -> bool:
-    """Return whether the replica would follow the new leader. A live broker whose log directory
-    failed truncates nothing, no more than a dead one."""
-    return log.broker in plan.state.online_replicas or (log.live and log.problem is None)
+    """Return whether the replica would follow the new leader, or may. A live broker whose log
+    directory failed truncates nothing, no more than a dead one."""
+    told = log.live and log.problem is None
+    return log.broker in plan.state.online_replicas or told or log.unproven is not None
 
 
 def _why_untold(log: ReplicaLog, leader: ReplicaLog) -> str | None:

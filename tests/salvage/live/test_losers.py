@@ -63,6 +63,12 @@ def test_of_whoever_the_controller_takes_for_alive_it_must_be_known() -> None:
     assert losers_of(_plan(WINNER, _log(2, (0, 0, 80)), gone)).untold == {3: "broker is down"}
 
 
+def test_of_a_broker_that_may_live_unseen_it_must_be_known() -> None:
+    unseen = replace(DEAD, log_end_offset=None, epochs=None, problem="not asked", unproven="runs")
+    found = losers_of(_plan(WINNER, _log(2, (0, 0, 80)), _log(3, (0, 0, 80)), unseen))
+    assert (found.known, found.untold) == ((), {4: "not asked"})
+
+
 def test_without_the_leaders_lineage_nothing_is_known() -> None:
     found = losers_of(_plan(replace(WINNER, epochs=None), LOSER, _log(3, (0, 0, 80))))
     why = "the lineage of broker 1, which is to lead, is not known"
