@@ -11,7 +11,7 @@ TOGETHER = (CONTAINERS, SPARK)
 ON_KAFKA = (CONTAINERS, "tests/real/", "tests/chaos/", "tests/fidelity/")
 # Clusters of three workers fill two cores.
 ON_KAFKA_AT_ONCE = 2
-# Seconds of a worker that took a minute or more (`pytest --junitxml`, three workers on two cores):
+# Seconds of a worker that took a minute or more (`pytest --junitxml`, on two cores):
 # begun last, it would run on alone.
 LONG = {
     CONTAINERS: 500,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 PYTHON = sys.executable
 PYTEST = (PYTHON, "-m", "pytest")
-TESTS = (*PYTEST, "-n", "3", "--dist", "loadfile", "--no-loadscope-reorder")
+TESTS = (*PYTEST, "-n", "4", "--dist", "loadfile", "--no-loadscope-reorder")
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,9 @@ Work = Callable[[Core, Others, Random], Awaitable[None]]
 
 
 async def work(kind: str, core: Core, others: Others, seed: int) -> None:
-    """Raises ValueError where the cluster refuses it."""
+    """Raises ValueError where the cluster refuses it, or has no topic left."""
+    if not orders(core.emulation):
+        raise ValueError("every topic is deleted")
     FOREIGN.set(True)  # in this task only
     await WORK[kind](core, others, Random(seed))
 
