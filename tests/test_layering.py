@@ -28,7 +28,8 @@ ALLOWED = {
         "survey",
     },
     "aftercare": {
-        *("cluster", "deadline", "files", "formats", "planning", "report", "transport"),
+        *("cluster", "deadline", "files", "formats", "planning", "report", "survey"),
+        "transport",
     },
     "before_start": {
         *("cluster", "deadline", "files", "formats", "log_dir", "planning", "report"),

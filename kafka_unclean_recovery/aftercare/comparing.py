@@ -51,7 +51,9 @@ async def with_returning(
             logs[tp][broker.id] = log
 
     await asyncio.gather(*(ask(brokers[b], of) for b, of in wanted.items() if b in brokers))
-    rows = (_with(row, logs[row.topic_partition], scanned) for row in found.partitions)
+    rows = (
+        _with(row, logs[row.topic_partition], scanned, found.unseen) for row in found.partitions
+    )
     return replace(found, partitions=tuple(rows), unknown=tuple(unknown))
 
 
@@ -68,7 +70,12 @@ def _whom_to_ask(
     return found
 
 
-def _with(row: PartitionCare, logs: Mapping[int, ReplicaLog], scanned: _Scanned) -> PartitionCare:
+def _with(
+    row: PartitionCare,
+    logs: Mapping[int, ReplicaLog],
+    scanned: _Scanned,
+    unseen: Mapping[int, str],
+) -> PartitionCare:
     state, part = row.state, scanned.get(row.topic_partition)
     if state.offline:
         return row
@@ -80,4 +87,10 @@ def _with(row: PartitionCare, logs: Mapping[int, ReplicaLog], scanned: _Scanned)
         covered=[disk.broker for disk in disks],
     )
     trusted = {log.broker: log for log in checked if log.scanned}
-    return replace(row, returning=returning(state, logs, trusted))
+    untold = [
+        f"whether broker {disk.broker} has what its disk held is unknown: it {unseen[disk.broker]}"
+        for disk in disks
+        if disk.broker in unseen
+    ]
+    found = returning(state, logs, trusted, unseen)
+    return replace(row, returning=found, problems=(*row.problems, *untold))

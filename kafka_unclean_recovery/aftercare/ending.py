@@ -55,6 +55,8 @@ async def _end(nodes: Nodes, leader: Broker, hanging: Hanging, deadline: Deadlin
     where = here.topic_partition
     try:
         connection = await nodes.broker(leader, deadline)
+        if (unproven := nodes.unproven(leader.id)) is not None:
+            return unproven
         # A marker ends any open transaction of this producer, so this check comes right before the
         # marker.
         found = (await describe_producers(connection, [where], deadline)).get(where)

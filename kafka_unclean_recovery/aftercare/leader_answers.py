@@ -61,6 +61,18 @@ def by_broker(states: Iterable[PartitionState]) -> Mapping[int, list[PartitionSt
     return found
 
 
+def note_doubts(
+    states: Iterable[PartitionState], doubts: Mapping[int, str], leaders: LeaderAnswers
+) -> None:
+    """Note which brokers can't be asked and may live, of those whose answers count. doubts: how
+    such brokers are, by id."""
+    for state in states:
+        tp = state.topic_partition
+        for broker in state.replicas if state.offline else [state.leader]:
+            if broker in doubts:
+                leaders.problems[tp].append(f"broker {broker} can't be asked: it {doubts[broker]}")
+
+
 async def ask_replicas(
     nodes: Nodes,
     broker_id: int,

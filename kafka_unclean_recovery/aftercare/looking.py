@@ -18,6 +18,7 @@ from kafka_unclean_recovery.aftercare.leader_answers import (
     ask_replicas,
     by_broker,
     identity_of,
+    note_doubts,
 )
 from kafka_unclean_recovery.aftercare.partitions_now import Asked, see
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
@@ -51,32 +52,40 @@ async def look(nodes: Nodes, reader: Reader, asked: Asked, timeout: float) -> Af
     """Look once. timeout: the seconds that each round of questions may take. Raises
     NoBrokerReachable, ConnectionFailed or RequestFailed when not even the partitions can be
     told."""
-    seen = await see(nodes, reader, asked, timeout)
-    states, unknown, brokers = seen.states, list(seen.unknown), seen.cluster.brokers
-    may_lack = filter(asked.may_lack, (state.topic_partition for state in states))
+    seen = await see(nodes, reader, asked)
+    every, unknown, brokers = seen.states, list(seen.unknown), seen.cluster.brokers
+    states = [state for state in every if state.topic_partition not in seen.led_unseen]
+    may_lack = filter(asked.may_lack, (state.topic_partition for state in every))
     leaders = LeaderAnswers(dict.fromkeys(may_lack))
+    for tp, why in seen.led_unseen.items():
+        leaders.problems[tp].append(why)
+    note_doubts(states, seen.doubts, leaders)
     asking = [
         ask_replicas(nodes, id_, brokers.get(id_), wanted, leaders, Deadline.after(timeout))
         for id_, wanted in by_broker(states).items()
     ]
     await asyncio.gather(*asking)
     producer_ids = leaders.producer_ids()
-    wanted = [state.topic_partition for state in states]
+    wanted = [state.topic_partition for state in every]
     answers = await asyncio.gather(
         *(_ask_coordinator(nodes, b, producer_ids, wanted, timeout) for b in brokers.values())
     )
     told = [each for answer in answers for each in answer.told]
     commits = [each for answer in answers for each in answer.commits]
     unknown += [sentence for answer in answers for sentence in answer.problems]
+    unknown += [why for id_ in sorted(brokers) if (why := nodes.unproven(id_)) is not None]
     await ask_again(nodes, brokers, states, leaders, timeout)
     await ask_epochs(nodes, brokers, states, commits, leaders, timeout)
     of = _by_partition(commits)
     unclean = _unclean(seen.topics, asked.elected)
     rows = (
-        _row(s, leaders, told, of.get(s.topic_partition, ()), unclean, asked.given_up)
-        for s in states
+        replace(
+            _row(s, leaders, told, of.get(s.topic_partition, ()), unclean, asked.given_up),
+            led_unseen=s.topic_partition in seen.led_unseen,
+        )
+        for s in every
     )
-    return Aftercare(seen.cluster.cluster_id, tuple(rows), tuple(unknown))
+    return Aftercare(seen.cluster.cluster_id, tuple(rows), tuple(unknown), seen.unseen)
 
 
 def _unclean(topics: Sequence[Topic], elected: frozenset[TopicPartition]) -> Unclean:

@@ -1,16 +1,17 @@
 """The partitions are read as they are now, from a broker that is not behind, and with their
-reassignments; what may be hidden is told with them."""
+reassignments; what may be hidden is told with them, and so are brokers that live and are not
+listed."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from kafka_unclean_recovery.aftercare.transactions import STATES_TOPIC
 from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.reading import Behind, Reader
+from kafka_unclean_recovery.cluster.reading import FAILURES, Behind, Reader
 from kafka_unclean_recovery.cluster.requests.describe import (
     DESCRIBE,
     RequestFailed,
@@ -19,8 +20,8 @@ from kafka_unclean_recovery.cluster.requests.describe import (
     with_reassignment,
 )
 from kafka_unclean_recovery.cluster.requests.groups import OFFSETS_TOPIC, without_leader
-from kafka_unclean_recovery.cluster.requests.log_dirs import describe_log_dirs, topics_in
 from kafka_unclean_recovery.cluster.wire.error_codes import (
+    LISTENER_NOT_FOUND,
     NONE,
     UNKNOWN_TOPIC_OR_PARTITION,
     error_name,
@@ -30,17 +31,23 @@ from kafka_unclean_recovery.cluster.wire.errors import (
     NoBrokerReachable,
     NoControllerReachable,
 )
-from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import (
-    Broker,
     Cluster,
     GroupBeyond,
     PartitionState,
     TopicPartition,
 )
+from kafka_unclean_recovery.survey.hidden_topics import hidden_topics
+from kafka_unclean_recovery.survey.led_unseen import led_unseen, unseen_text
+from kafka_unclean_recovery.survey.liveness import (
+    Heard,
+    doubts,
+    in_sync_beside_a_leader,
+    unseen,
+)
 from kafka_unclean_recovery.wording import count_text
 
-_FAILURES = (ConnectionFailed, RequestFailed)
+_Read = tuple[Cluster, frozenset[int], list[Topic]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,31 +67,44 @@ class Asked:
 @dataclass(frozen=True, slots=True)
 class Seen:
     """The partitions that were asked for. topics: all that the caller may see. unknown: sentences
-    on what may be hidden, or old."""
+    on what may be hidden, or old. doubts: why brokers that are not listed as live are not known to
+    be dead. unseen: how those of them live that are not listed as fenced either. led_unseen: who
+    leads partitions that look as if nobody led them."""
 
     cluster: Cluster
     topics: Sequence[Topic]
     states: Sequence[PartitionState]
     unknown: Sequence[str]
+    doubts: Mapping[int, str] = field(default_factory=dict)
+    unseen: Mapping[int, str] = field(default_factory=dict)
+    led_unseen: Mapping[TopicPartition, str] = field(default_factory=dict)
 
 
-async def see(nodes: Nodes, reader: Reader, asked: Asked, timeout: float) -> Seen:
-    """Read the partitions. timeout: the seconds that each broker may take to name its topics.
-    Raises what Reader.topics raises."""
-    cluster, rights = await reader.cluster()
-    (topics, old), (states_of, untold) = await asyncio.gather(
-        _topics_now(reader), _reassignments(reader)
+async def see(nodes: Nodes, reader: Reader, asked: Asked) -> Seen:
+    """Read the partitions. Raises what Reader.topics raises."""
+    ((cluster, rights, topics), old), (states_of, untold) = await asyncio.gather(
+        _read_now(reader), _reassignments(reader)
     )
     states, unknown = _states(topics, asked)
-    unknown += [*old, *untold, *_hidden(topics, rights), *await _not_shown(reader, topics)]
+    heard = _heard(reader, cluster, topics)
+    replicas = {broker for state in states for broker in state.replicas}
+    doubted = doubts(replicas, heard)
+    led, unclear = await _led_unseen(reader, cluster, states, topics, doubted)
+    unknown += [*old, *untold, *unclear]
+    unknown += [*_hidden(topics, rights), *await _not_shown(reader, topics)]
     if asked.named is None:
-        unknown += await _undescribed(nodes, cluster.brokers, topics, asked, timeout)
-    return Seen(cluster, topics, [states_of(state) for state in states], unknown)
+        unknown += await _undescribed(nodes, reader, cluster, topics, asked)
+    told = [states_of(state) for state in states]
+    return Seen(cluster, topics, told, unknown, doubted, unseen(replicas, heard), led)
 
 
-async def _topics_now(reader: Reader) -> tuple[list[Topic], list[str]]:
-    """Return all topics, and why what is told of them may be old."""
-    read = partial(reader.topics, None)
+async def _read_now(reader: Reader) -> tuple[_Read, list[str]]:
+    """Return the brokers, the rights on the cluster and all topics, and why these may be old."""
+
+    async def read() -> _Read:
+        (cluster, rights), topics = await asyncio.gather(reader.cluster(), reader.topics(None))
+        return cluster, rights, topics
+
     try:
         return await reader.current(read), []
     except RequestFailed as error:
@@ -92,6 +112,34 @@ async def _topics_now(reader: Reader) -> tuple[list[Topic], list[str]]:
     except (Behind, NoControllerReachable) as error:
         problem = f"what is read may be old: {error}"
     return await read(), [problem]
+
+
+def _heard(reader: Reader, cluster: Cluster, topics: Sequence[Topic]) -> Heard:
+    every = (state for topic in topics for state in topic.told)
+    return Heard(cluster, reader.controllers, in_sync_beside_a_leader(cluster, every))
+
+
+async def _led_unseen(
+    reader: Reader,
+    cluster: Cluster,
+    states: Sequence[PartitionState],
+    topics: Sequence[Topic],
+    doubts: Mapping[int, str],
+) -> tuple[dict[TopicPartition, str], list[str]]:
+    """Return who leads partitions that look as if nobody led them, and why that may be unknown."""
+    untold = {
+        TopicPartition(topic.name, number)
+        for topic in topics
+        for number, error in topic.untold.items()
+        if error == LISTENER_NOT_FOUND
+    }
+    found = {
+        s.topic_partition: unseen_text(s, doubts) for s in states if s.topic_partition in untold
+    }
+    try:
+        return {**found, **await led_unseen(reader, cluster, states, doubts)}, []
+    except FAILURES as error:
+        return found, [f"whether brokers lead that are not listed is unknown: {error}"]
 
 
 async def _reassignments(
@@ -112,7 +160,7 @@ def _as_told(state: PartitionState) -> PartitionState:
 
 
 def _states(topics: Sequence[Topic], asked: Asked) -> tuple[list[PartitionState], list[str]]:
-    every = {p.topic_partition: p for topic in topics for p in topic.told}
+    every = {p.topic_partition: p for topic in topics for p in _seen(topic)}
     wanted = every if asked.named is None else asked.named
     chosen = sorted(filter(asked.includes, wanted))
     missing = [
@@ -121,10 +169,22 @@ def _states(topics: Sequence[Topic], asked: Asked) -> tuple[list[PartitionState]
         if tp not in every
     ]
     errors = not_told(topics) if asked.named is None else {}
-    missing += [f"{name} could not be described: {error}" for name, error in errors.items()]
+    unseen = {str(tp) for tp in every}
+    missing += [
+        f"{name} could not be described: {error}"
+        for name, error in errors.items()
+        if name not in unseen
+    ]
     if not chosen:
         missing.append("no partition is among those asked for: see --topics")
     return [every[tp] for tp in chosen if tp in every], missing
+
+
+def _seen(topic: Topic) -> Iterator[PartitionState]:
+    """Yield the partitions that were told, or whose leader is only not on this listener."""
+    for state in topic.partitions:
+        if topic.untold.get(state.partition, LISTENER_NOT_FOUND) == LISTENER_NOT_FOUND:
+            yield state
 
 
 def _hidden(topics: Sequence[Topic], rights: frozenset[int]) -> list[str]:
@@ -153,28 +213,21 @@ async def _not_shown(reader: Reader, topics: Sequence[Topic]) -> list[str]:
 
 
 async def _undescribed(
-    nodes: Nodes,
-    brokers: Mapping[int, Broker],
-    topics: Sequence[Topic],
-    asked: Asked,
-    timeout: float,
+    nodes: Nodes, reader: Reader, cluster: Cluster, topics: Sequence[Topic], asked: Asked
 ) -> list[str]:
     """Return what is known of hidden topics. Topics that the caller may not describe are left out
     without an error, but log directories name them."""
-    names: set[str] = set()
-    found: list[str] = []
-
-    async def on_disk(broker: Broker) -> None:
-        deadline = Deadline.after(timeout)
-        try:
-            connection = await nodes.broker(broker, deadline)
-            names.update(topics_in(await describe_log_dirs(connection, deadline)))
-        except _FAILURES as error:
-            found.append(f"whether topics of broker {broker.id} are hidden is unknown: {error}")
-
-    await asyncio.gather(*map(on_disk, brokers.values()))
-    hidden = sorted(names - {topic.name for topic in topics})
-    of_it = [name for name in hidden if asked.includes(TopicPartition(name, 0))]
+    visible = {topic.name for topic in topics}
+    hidden = await hidden_topics(nodes, reader, list(cluster.brokers.values()), visible)
+    found = [
+        f"whether topics of broker {broker} are hidden is unknown: {why}"
+        for broker, why in sorted(hidden.silent.items())
+    ]
+    if hidden.refused is not None:
+        found.append(
+            f"whether topics are hidden is unknown ({hidden.refused}); grant Cluster:DESCRIBE"
+        )
+    of_it = [name for name in hidden.names if asked.includes(TopicPartition(name, 0))]
     if of_it:
         found.append(
             f"{count_text(len(of_it), 'topic')} may not be described, the first: {of_it[0]};"

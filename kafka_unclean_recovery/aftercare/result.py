@@ -3,8 +3,8 @@ metrics. This module does no I/O."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from kafka_unclean_recovery.aftercare.returning import Returning
 from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging
@@ -23,7 +23,8 @@ class PartitionCare:
     each live replica, which hang once that replica is elected. problems: sentences on why something
     could not be seen; what they hide is unknown. returning: replicas whose disks hold more than the
     leader, may do so, or did. producers: the producers that the leader knows, where records may be
-    gone; None is unknown.
+    gone; None is unknown. led_unseen: it looks as if nobody led it, and a broker does that is not
+    listed.
     """
 
     state: PartitionState
@@ -33,10 +34,15 @@ class PartitionCare:
     problems: tuple[str, ...] = ()
     returning: tuple[Returning, ...] = ()
     producers: tuple[ProducerState, ...] | None = ()
+    led_unseen: bool = False
 
     @property
     def topic_partition(self) -> TopicPartition:
         return self.state.topic_partition
+
+    @property
+    def leaderless(self) -> bool:
+        return self.state.offline and not self.led_unseen
 
     @property
     def out_of_sync(self) -> tuple[int, ...]:
@@ -59,11 +65,13 @@ class PartitionCare:
 @dataclass(frozen=True, slots=True)
 class Aftercare:
     """The result of one look. partitions: by topic and partition. unknown: sentences on what could
-    not be seen of the cluster as a whole."""
+    not be seen of the cluster as a whole. unseen: what shows that brokers live that are not listed,
+    by broker."""
 
     cluster_id: str
     partitions: tuple[PartitionCare, ...]
     unknown: tuple[str, ...]
+    unseen: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def over(self) -> bool:
@@ -97,7 +105,7 @@ def aftercare_metrics(found: Aftercare) -> list[Metric]:
         "over": ("1 when nothing is left and nothing may be hidden.", int(found.over)),
         "partitions": ("Partitions looked at.", len(rows)),
         "partitions_left": ("Partitions that are not well yet.", sum(not r.over for r in rows)),
-        "offline_partitions": ("Without a leader.", sum(r.state.offline for r in rows)),
+        "offline_partitions": ("Without a leader.", sum(r.leaderless for r in rows)),
         "out_of_sync_replicas": ("Not back in the ISR.", sum(len(r.out_of_sync) for r in rows)),
         "hanging_transactions": ("Nobody ends them by himself.", len(hanging)),
         "hanging_transactions_unknown": ("Those of unknown ending.", unsure),

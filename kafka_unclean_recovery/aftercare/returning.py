@@ -7,7 +7,7 @@ replica now has less than the scan, which shows the truncation.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kafka_unclean_recovery.model import PartitionState, ReplicaLog
@@ -37,12 +37,16 @@ class Returning:
 
 
 def returning(
-    state: PartitionState, logs: Mapping[int, ReplicaLog], disks: Mapping[int, ReplicaLog]
+    state: PartitionState,
+    logs: Mapping[int, ReplicaLog],
+    disks: Mapping[int, ReplicaLog],
+    unseen: Container[int] = (),
 ) -> tuple[Returning, ...]:
     """Return the returning replicas of a partition with a leader, in the order of its replicas.
     logs: what live replicas hold, the leader's among them. disks: what was scanned. Both are by
-    broker, as far as they are known."""
-    return tuple(_returning(state, logs, disks))
+    broker, as far as they are known. unseen: brokers that live and can't be asked; they are left
+    out."""
+    return tuple(each for each in _returning(state, logs, disks) if each.broker not in unseen)
 
 
 def _returning(

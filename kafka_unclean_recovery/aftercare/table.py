@@ -85,13 +85,19 @@ def _partition(row: PartitionCare) -> Sequence[str]:
     return (
         state.topic,
         str(state.partition),
-        "none" if state.offline else str(state.leader),
+        _leader(row),
         ids_text(state.isr),
         ids_text(row.out_of_sync),
         number_text(row.log_end_offset),
         str(len(row.hanging)) if seen or row.hanging else "unknown",
         str(len(row.groups)) if seen else "unknown",
     )
+
+
+def _leader(row: PartitionCare) -> str:
+    if row.led_unseen:
+        return "unknown"
+    return "none" if row.state.offline else str(row.state.leader)
 
 
 def _transaction(found: Hanging) -> Sequence[str]:
@@ -161,7 +167,7 @@ def summary(found: Aftercare) -> str:
     behind = sum(bool(row.out_of_sync) for row in rows)
     return (
         f"{count_text(len(rows), 'partition')}:"
-        f" {sum(row.state.offline for row in rows)} without a leader,"
+        f" {sum(row.leaderless for row in rows)} without a leader,"
         f" {behind} with replicas out of the ISR,"
         f" {count_text(len(hanging), 'hanging transaction')} ({unsure} of unknown ending),"
         f" {count_text(sum(1 for _ in found.groups()), 'group')} beyond the end;"

@@ -93,7 +93,7 @@ class ReturningJson(Entry, frozen=True):
 class PartitionCareJson(Entry, frozen=True, kw_only=True):
     """What is left of the election of one partition.
 
-    leader: null: none.
+    leader: null: none, or one that is not listed here, as the problems tell then.
     out_of_sync: Replicas that are not back in the ISR.
     reassigning: A reassignment is in progress, so that the replicas may not be the ones to stay.
     log_end_offset: The leader's, exclusive.

@@ -25,7 +25,7 @@ from kafka_unclean_recovery.emulator.controller.state import (
 )
 from kafka_unclean_recovery.model import Broker
 from kafka_unclean_recovery.ok_to_stop.prediction import BY_BROKER
-from kafka_unclean_recovery.recovery.hidden_topics import Hidden, hidden_topics, not_looked
+from kafka_unclean_recovery.survey.hidden_topics import Hidden, hidden_topics, not_looked
 
 T = TypeVar("T")
 _SECONDS = 10.0

@@ -36,7 +36,6 @@ from kafka_unclean_recovery.recovery.group_offsets import (
     ask_groups,
     not_asked_since,
 )
-from kafka_unclean_recovery.recovery.hidden_topics import hidden_topics, not_looked
 from kafka_unclean_recovery.recovery.views import (
     QUORUM_SECONDS,
     MissingRight,
@@ -46,6 +45,7 @@ from kafka_unclean_recovery.recovery.views import (
 )
 from kafka_unclean_recovery.recovery.wait_for_brokers import Waits, waiting_text
 from kafka_unclean_recovery.shutdown import Interrupted, Stop
+from kafka_unclean_recovery.survey.hidden_topics import hidden_topics, not_looked
 from kafka_unclean_recovery.transport import ReplicaLogSource
 
 _TICK_SECONDS = 0.25

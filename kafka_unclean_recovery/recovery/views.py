@@ -33,7 +33,7 @@ from kafka_unclean_recovery.cluster.wire.errors import (
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Cluster, PartitionState, TopicPartition
 from kafka_unclean_recovery.planning.dead_leaders import dead_leaders_text, led_by_the_dead
-from kafka_unclean_recovery.recovery.hidden_topics import some_topics
+from kafka_unclean_recovery.survey.hidden_topics import some_topics
 from kafka_unclean_recovery.survey.liveness import (
     Heard,
     doubts,

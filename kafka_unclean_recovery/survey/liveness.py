@@ -147,6 +147,18 @@ def doubts(brokers: Iterable[int], heard: Heard) -> dict[int, str]:
     }
 
 
+def unseen(brokers: Iterable[int], heard: Heard) -> dict[int, str]:
+    """Return what shows that those of the brokers live which are listed neither as live nor as
+    fenced, as a clause that fits behind "broker 3"."""
+    strangers = sorted(set(brokers) - set(heard.cluster.fenced))
+    found = {broker: verdict(broker, heard) for broker in strangers}
+    return {
+        broker: f"{each.why}; {each.mend}"
+        for broker, each in found.items()
+        if each.life is Life.LIVES and each is not _LISTED
+    }
+
+
 def with_unregistered(
     state: PartitionState, cluster: Cluster, doubts: Mapping[int, str]
 ) -> PartitionState:

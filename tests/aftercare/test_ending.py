@@ -31,6 +31,11 @@ class Leader:
         self.open, self.code, self.error = open_, code, error
         self.markers: list[tuple[int, bool]] = []
         self.failure: ConnectionFailed | None = None
+        self.proof_missing: str | None = None
+
+    def unproven(self, broker: int) -> str | None:
+        assert broker == LEADER.id
+        return self.proof_missing
 
     async def broker(self, broker: Broker, deadline: Any) -> Leader:
         assert broker is LEADER
@@ -92,6 +97,13 @@ def test_a_refusal_and_a_silence_are_told() -> None:
     (problem,) = end(silent, (HERE, Ending.ABORT))
     assert problem is not None
     assert problem.endswith("see whether its marker was written")
+
+
+def test_who_may_be_another_broker_gets_none() -> None:
+    leader = Leader(HERE)
+    leader.proof_missing = "nothing proves that broker 3 answered"
+    assert end(leader, (HERE, Ending.COMMIT)) == ["nothing proves that broker 3 answered"]
+    assert leader.markers == []
 
 
 def test_a_stop_leaves_the_rest() -> None:

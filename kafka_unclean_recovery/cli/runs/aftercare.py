@@ -302,7 +302,7 @@ def _advice(options: Options, found: Aftercare) -> Iterator[str]:
             "keep the producers of hanging transactions stopped until these are ended: the next"
             " transaction of a producer ends the hanging one with its own result"
         )
-    if any(row.hanging for row in found.partitions if row.state.offline):
+    if any(row.hanging for row in found.partitions if row.leaderless):
         yield (
             "transactions of partitions without a leader hang once their replica leads: elect it,"
             " then end them"

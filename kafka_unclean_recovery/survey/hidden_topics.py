@@ -26,12 +26,13 @@ class Hidden:
     """The result of the search for hidden topics.
 
     problems: sentences for the report. silent: why a broker named no topics, by broker id. refused:
-    why one was not told; None where all that answered told.
+    why one was not told; None where all that answered told. names: the topics that were found.
     """
 
     problems: tuple[str, ...] = ()
     silent: Mapping[int, str] = field(default_factory=dict)
     refused: str | None = None
+    names: tuple[str, ...] = ()
 
     @property
     def whole(self) -> bool:
@@ -81,7 +82,8 @@ async def hidden_topics(
             f"this user may not describe {some_topics(sorted(hidden))}: whether their partitions"
             " are offline is not known; grant Topic:DESCRIBE and READ"
         ] = None
-    return Hidden(tuple(problems), silent, next(iter(refused), None))
+    refusal = next(iter(refused), None)
+    return Hidden(tuple(problems), silent, refusal, tuple(sorted(hidden)))
 
 
 def not_looked(why: str) -> Hidden:
