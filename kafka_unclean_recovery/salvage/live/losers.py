@@ -70,9 +70,16 @@ def _would_follow(plan: PartitionPlan, log: ReplicaLog) -> bool:
     return log.broker in plan.state.online_replicas or told or log.unproven is not None
 
 
+def _may_live(log: ReplicaLog) -> bool:
+    """Return True for a replica whose broker is not listed as live, and not known to be dead."""
+    return not log.live and log.unproven is not None
+
+
 def _why_untold(log: ReplicaLog, leader: ReplicaLog) -> str | None:
     if log.problem is not None:
         return log.problem
+    if _may_live(log):
+        return f"its broker {log.unproven}"
     if log.log_end_offset is None:
         return "how far its log goes is not known"
     if log.empty:

@@ -118,8 +118,9 @@ class TailSaver:
         finally:
             await asyncio.to_thread(shutil.rmtree, scratch, ignore_errors=True)
         tail = _judged(loser, log, row, why_not, silent)
-        if doubt is not None:
-            row.problem(doubt)
+        for problem in (doubt, self.nodes.unproven(loser.broker)):
+            if problem is not None:
+                row.problem(problem)
         return tail
 
     async def _fetch(

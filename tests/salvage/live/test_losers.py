@@ -69,6 +69,17 @@ def test_of_a_broker_that_may_live_unseen_it_must_be_known() -> None:
     assert (found.known, found.untold) == ((), {4: "not asked"})
 
 
+def test_of_a_replica_that_is_not_listed_and_lives_nothing_can_be_saved() -> None:
+    # It truncates like any other, and nobody can fetch what its disk was seen to hold.
+    unlisted = replace(LOSER, live=False, unproven="fetched the metadata log 0.3 s ago")
+    state = replace(STATE, offline_replicas=(2, 4))
+    found = losers_of(_plan(WINNER, unlisted, _log(3, (0, 0, 80)), state=state))
+    assert (found.known, found.untold) == (
+        (),
+        {2: "its broker fetched the metadata log 0.3 s ago"},
+    )
+
+
 def test_without_the_leaders_lineage_nothing_is_known() -> None:
     found = losers_of(_plan(replace(WINNER, epochs=None), LOSER, _log(3, (0, 0, 80))))
     why = "the lineage of broker 1, which is to lead, is not known"

@@ -110,6 +110,16 @@ def test_what_is_odd_is_kept_and_told(tmp_path: Path, monkeypatch: pytest.Monkey
     assert file.read_bytes() == odd
 
 
+def test_what_another_broker_may_have_sent_is_kept_and_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unproven = "nothing proves that broker 1 answered"
+    monkeypatch.setattr(Nodes, "unproven", lambda _, broker: unproven if broker == 1 else None)
+    scripted = Scripted(tmp_path, monkeypatch, lambda _: WHOLE)
+    tails = scripted.save(_loser(0, 1), _loser(0, 2))
+    assert [(tail.why_not, tail.row.problems) for tail in tails] == [(None, [unproven]), (None, [])]
+
+
 def test_what_can_not_be_decoded_is_kept_and_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
