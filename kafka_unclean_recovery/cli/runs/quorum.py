@@ -130,7 +130,8 @@ def _signs(found: Survey, options: InspectOptions | PlanOptions) -> Signs:
     live = asyncio.run(ask_brokers(addresses, config, Deadline.after(_ASK_SECONDS)))
     if live.problem is not None:
         raise Exit(UNREACHABLE, f"--bootstrap-server: {live.problem}; leave it out if none runs")
-    return replace(signs, ahead=(*signs.ahead, *ahead_of(live, found.image)))
+    ahead = (*signs.ahead, *ahead_of(live, found.image))
+    return replace(signs, ahead=ahead, problems=(*signs.problems, *live.untold))
 
 
 def config_of(path: Path | None) -> ClientConfig:
