@@ -40,7 +40,10 @@ ALLOWED = {
         *("cluster", "deadline", "files", "planning", "report", "shutdown", "survey", "transport"),
     },
     "post_mortem": {"files", "formats", "planning", "report"},
-    "doctor": {"cluster", "deadline", "files", "formats", "planning", "report", "transport"},
+    "doctor": {
+        *("cluster", "deadline", "files", "formats", "planning", "report", "survey"),
+        "transport",
+    },
     "log_dir": {"files", "planning", "signals"},
     "quorum": {"cluster", "deadline", "files", "formats", "log_dir", "report"},
     "margin": {"formats", "report"},

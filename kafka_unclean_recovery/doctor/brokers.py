@@ -29,6 +29,7 @@ def broker_checks(facts: Facts) -> Iterator[Check]:
     yield from _proven(facts)
     yield from _bootstrap(facts)
     yield from _other_clusters(facts)
+    yield from _old(facts)
     yield from _down(facts)
     yield from _lagging(facts)
     yield from _versions(facts)
@@ -62,14 +63,18 @@ def _proven(facts: Facts) -> Iterator[Check]:
     why = (
         "behind an address may be another broker, or one of another cluster, whose log is not meant"
     )
-    told = {b.id: b.spoken.value.unproven for b in facts.brokers if b.spoken.value is not None}
-    proven = [id_ for id_, unproven in told.items() if unproven is None]
+    asked = [broker for broker in facts.brokers if not broker.spoken.failed]
+    proven = [b.id for b in asked if b.proof.value is None and not b.proof.failed]
     if proven:
         what = f"{words.brokers(proven)} proved by id and cluster that it was they who answered"
         yield Check("who_answered", Status.OK, what, why)
-    for unproven in filter(None, told.values()):
-        what, _, to_do = unproven.rpartition(": ")
-        yield Check("who_answered", Status.UNKNOWN, what, why, to_do)
+    for broker in asked:
+        if broker.proof.value is not None:
+            what, _, to_do = broker.proof.value.rpartition(": ")
+            yield Check("who_answered", Status.UNKNOWN, what, why, to_do)
+        elif broker.proof.failed:
+            what = f"nothing proves that broker {broker.id} answered: {broker.proof.problem}"
+            yield Check("who_answered", Status.UNKNOWN, what, why, "run again")
 
 
 def _bootstrap(facts: Facts) -> Iterator[Check]:
@@ -95,6 +100,17 @@ def _other_clusters(facts: Facts) -> Iterator[Check]:
         )
 
 
+def _old(facts: Facts) -> Iterator[Check]:
+    if facts.old is not None:
+        yield Check(
+            "metadata_old",
+            Status.WARNING,
+            f"brokers and topics may be those of a while ago: {facts.old}",
+            "a broker that is cut off from the controllers answers from its old metadata",
+            "look at the way from the brokers to the controllers, and run again",
+        )
+
+
 def _down(facts: Facts) -> Iterator[Check]:
     if not facts.fenced_told:
         yield Check(
@@ -107,17 +123,26 @@ def _down(facts: Facts) -> Iterator[Check]:
     replicas = {r for p in facts.partitions for r in p.replicas}
     down = sorted((replicas | set(facts.cluster.fenced)) - facts.cluster.brokers.keys())
     for broker in down:
-        fenced = "is fenced" if broker in facts.cluster.fenced else "is not live"
         what, to_do = _state_of(broker, facts)
-        what = f"broker {broker} {fenced}: {what}"
+        what = f"broker {broker} {_listed(broker, facts)}: {what}"
         yield Check("broker_down", Status.WARNING, what, _DOWN, to_do)
     if not down:
         yield Check("broker_down", Status.OK, "no broker that is known is down", _DOWN)
 
 
+def _listed(broker: int, facts: Facts) -> str:
+    if broker in facts.cluster.fenced:
+        return "is fenced"
+    return "is not listed" if broker in facts.unseen else "is not live"
+
+
 def _state_of(broker: int, facts: Facts) -> tuple[str, str]:
     """Return (how the broker is, what to do). A broker that starts reads metadata long before it is
     unfenced. One that is not even listed as fenced has no listener here."""
+    if broker in facts.unseen:
+        evidence, _, mend = facts.unseen[broker].partition("; ")
+        what = f"it {evidence}, so it lives, and has no listener that leads here"
+        return what, mend.partition(": ")[2]
     quorum = facts.quorum.value.quorum if facts.quorum.value else None
     bring_back = (
         "if it can be started with its disk, start it before electing: what its disk kept is not"
@@ -129,11 +154,6 @@ def _state_of(broker: int, facts: Facts) -> tuple[str, str]:
         return "whether it runs is not known", bring_back
     if found is None or (silent := quorum.silent_ms(found)) is None:
         return "the active controller has not heard of it since it leads", bring_back
-    unlisted = facts.fenced_told and broker not in facts.cluster.fenced
-    if unlisted and quorum.follows(found):
-        lives = "so it lives, and has no listener that leads here"
-        what = f"it read metadata {words.seconds(silent)} ago, {lives}"
-        return what, "come in by a listener that all brokers advertise, or give it this one"
     if quorum.follows(found):
         starting = "so it is starting, recovering its logs, or only just gone"
         what = f"it read metadata {words.seconds(silent)} ago, {starting}"

@@ -17,7 +17,7 @@ from typing import Generic, TypeVar
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.identity import prove
 from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.reading import Reader
+from kafka_unclean_recovery.cluster.reading import FAILURES, Behind, Reader
 from kafka_unclean_recovery.cluster.requests.asking import Portion
 from kafka_unclean_recovery.cluster.requests.configs import ConfigValue, topic_configs
 from kafka_unclean_recovery.cluster.requests.describe import (
@@ -25,7 +25,6 @@ from kafka_unclean_recovery.cluster.requests.describe import (
     Topic,
     describe_cluster,
     describe_topics,
-    describe_topics_by_metadata,
     list_reassignments,
 )
 from kafka_unclean_recovery.cluster.requests.log_dirs import describe_log_dirs, topics_in
@@ -44,7 +43,6 @@ from kafka_unclean_recovery.cluster.wire.cluster_apis import DESCRIBE_QUORUM
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.dial import address_text
 from kafka_unclean_recovery.cluster.wire.error_codes import (
-    LISTENER_NOT_FOUND,
     NONE,
     NOT_CONTROLLER,
     UNAUTHORIZED,
@@ -58,7 +56,6 @@ from kafka_unclean_recovery.cluster.wire.race import Attempt, first_success
 from kafka_unclean_recovery.cluster.wire.versions import missing_requests, tells_fenced
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.doctor.facts import (
-    Answer,
     BrokerSeen,
     ClockOffset,
     Facts,
@@ -70,6 +67,14 @@ from kafka_unclean_recovery.doctor.partitions import UNCLEAN
 from kafka_unclean_recovery.doctor.releases import METADATA_VERSION
 from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod, Wishes
 from kafka_unclean_recovery.model import Broker, Cluster, PartitionState, TopicPartition
+from kafka_unclean_recovery.survey.answer import Answer, answered
+from kafka_unclean_recovery.survey.led_unseen import led_unseen
+from kafka_unclean_recovery.survey.liveness import (
+    Heard,
+    doubts,
+    in_sync_beside_a_leader,
+    unseen,
+)
 from kafka_unclean_recovery.transport.choosing import (
     NotOffered,
     dialect_for,
@@ -81,6 +86,8 @@ T = TypeVar("T")
 
 # One broker has a question to itself for this long; then the next broker is asked too.
 _ALONE_SECONDS = 1.0
+# The controllers get this long to say which brokers are behind: they have a check of their own.
+_GLANCE_SECONDS = 2.0
 _NONE_LEADS = "no controller leads the quorum, as far as brokers tell"
 
 Question = Callable[[Connection, Deadline], Awaitable[T]]
@@ -104,10 +111,12 @@ async def examine(
     three rounds. Raises NoBrokerReachable or ConnectionFailed when nobody describes the cluster,
     and RequestFailed."""
     nodes = Nodes(patient.bootstrap, patient.config)
+    reader = Reader(nodes, time.monotonic, patient.timeout)
     try:
-        cluster, _ = await Reader(nodes, time.monotonic, patient.timeout).cluster()
+        cluster, _ = await reader.cluster()
         one = await nodes.any(Deadline.after(patient.timeout))
-        facts = await _Examination(patient, nodes, cluster, wall_ms).facts(room, tells_fenced(one))
+        examination = _Examination(patient, nodes, reader, cluster, wall_ms)
+        facts = await examination.facts(room, tells_fenced(one))
         return replace(facts, zookeeper=one.version_for(DESCRIBE_QUORUM) is None)
     finally:
         await nodes.close()
@@ -125,10 +134,16 @@ class _Heard(Generic[T]):
 
 class _Examination:
     def __init__(
-        self, patient: Patient, nodes: Nodes, cluster: Cluster, wall_ms: Callable[[], int]
+        self,
+        patient: Patient,
+        nodes: Nodes,
+        reader: Reader,
+        cluster: Cluster,
+        wall_ms: Callable[[], int],
     ) -> None:
         self._patient = patient
         self._nodes = nodes
+        self._reader = reader
         self._cluster = cluster
         self._wall_ms = wall_ms
         live = [(b.host, b.port) for b in cluster.brokers.values()]
@@ -136,23 +151,23 @@ class _Examination:
 
     async def facts(self, room: Callable[[str], Room], fenced_told: bool) -> Facts:
         method = await self._method()
-        seen = asyncio.gather(self._bootstrap(), self._brokers(), self._ask(_topics))
+        seen = asyncio.gather(self._bootstrap(), self._brokers(), self._now())
         by_controller = asyncio.gather(
             self._ask(self._quorum),
             self._ask(self._of_controller(list_reassignments)),
             self._ask(self._of_controller(try_reordering)),
             self._ask(self._of_controller(self._election(method))),
         )
-        (bootstrap, other_clusters), brokers, topics = await seen
+        (bootstrap, other_clusters), brokers, (cluster, topics, old) = await seen
         quorum, reassignments, reordering, electing = await by_controller
         topics = await self._again_if_hidden(topics, brokers)
-        tried, configs, led_unseen = await asyncio.gather(
+        tried, configs, (unseen, led) = await asyncio.gather(
             self._tried(brokers, topics.value or ()),
             self._configs(topics),
-            self._led_unseen(topics.value or ()),
+            self._not_listed(cluster, topics.value or ()),
         )
         return Facts(
-            cluster=self._cluster,
+            cluster=cluster,
             fenced_told=fenced_told,
             bootstrap=bootstrap,
             brokers=tried,
@@ -165,8 +180,46 @@ class _Examination:
             configs=configs,
             room=room(self._cluster.cluster_id),
             other_clusters=other_clusters,
-            led_unseen=led_unseen,
+            unseen=unseen,
+            led_unseen=led,
+            old=old,
         )
+
+    async def _now(self) -> tuple[Cluster, Answer[tuple[Topic, ...]], str | None]:
+        """Return the brokers and topics, through a broker that is not behind where that can be
+        known, and why they may be old."""
+
+        async def read() -> tuple[Cluster, tuple[Topic, ...]]:
+            (cluster, _), topics = await asyncio.gather(
+                self._reader.cluster(), self._reader.topics(None)
+            )
+            return cluster, tuple(topics)
+
+        old = None
+        try:
+            async with asyncio.timeout(self._patient.timeout):
+                cluster, topics = await self._reader.current(read, _GLANCE_SECONDS)
+                return cluster, Answer(topics), None
+        except Behind as error:
+            old = str(error)
+        except (TimeoutError, *FAILURES):
+            # What keeps it from being known has a check of its own.
+            pass
+        return self._cluster, await self._ask(_topics), old
+
+    async def _not_listed(
+        self, cluster: Cluster, topics: Sequence[Topic]
+    ) -> tuple[Mapping[int, str], Mapping[TopicPartition, str]]:
+        """Return (what shows that brokers live that are not listed, who leads partitions that only
+        look as if nobody led them), as far as that is told."""
+        states = [state for topic in topics for state in topic.told]
+        heard = Heard(cluster, self._reader.controllers, in_sync_beside_a_leader(cluster, states))
+        replicas = {broker for state in states for broker in state.replicas}
+        try:
+            led = await led_unseen(self._reader, cluster, states, doubts(replicas, heard))
+        except FAILURES:
+            led = {}
+        return unseen(replicas, heard), led
 
     def _deadline(self) -> Deadline:
         return Deadline.after(self._patient.timeout)
@@ -210,9 +263,13 @@ class _Examination:
 
     async def _ask_broker(self, broker: Broker, question: Question[T]) -> Answer[T]:
         deadline = self._deadline()
-        config = self._patient.config
-        opening = Connection.open(broker.host, broker.port, config, deadline)
-        return await _answered(opening, question, deadline)
+
+        async def asking() -> T:
+            opening = Connection.open(broker.host, broker.port, self._patient.config, deadline)
+            async with await opening as connection:
+                return await question(connection, deadline)
+
+        return await answered(asking())
 
     async def _method(self) -> Answer[ElectionMethod]:
         try:
@@ -260,14 +317,22 @@ class _Examination:
 
     async def _broker(self, broker: Broker) -> BrokerSeen:
         async def spoken(connection: Connection, deadline: Deadline) -> Spoken:
-            cluster_id = self._cluster.cluster_id
-            unproven = await prove(connection, cluster_id, broker.id, deadline)
-            return replace(_spoken(connection, self._patient.wishes), unproven=unproven)
+            return _spoken(connection, self._patient.wishes)
 
-        told, log_dirs = await asyncio.gather(
-            self._ask_broker(broker, spoken), self._ask_broker(broker, describe_log_dirs)
+        async def proof(connection: Connection, deadline: Deadline) -> str | None:
+            return await prove(connection, self._cluster.cluster_id, broker.id, deadline)
+
+        told, log_dirs, proven = await asyncio.gather(
+            self._ask_broker(broker, spoken),
+            self._ask_broker(broker, describe_log_dirs),
+            self._ask_broker(broker, proof),
         )
-        return BrokerSeen(broker.id, address_text(broker.host, broker.port), told, log_dirs)
+        where = address_text(broker.host, broker.port)
+        if proven.kind is FailureKind.OTHER_NODE:
+            # Nothing that was told there is of this broker.
+            told = replace(told, value=None, problem=proven.problem, kind=proven.kind)
+            log_dirs = replace(log_dirs, value=None, problem=proven.problem, kind=proven.kind)
+        return BrokerSeen(broker.id, where, told, log_dirs, proven)
 
     async def _again_if_hidden(
         self, topics: Answer[tuple[Topic, ...]], brokers: Sequence[BrokerSeen]
@@ -286,22 +351,6 @@ class _Examination:
             return Answer(problem=topics.problem)
         names = sorted(topic.name for topic in topics.value or ())
         return await self._ask(lambda c, deadline: topic_configs(c, names, UNCLEAN, deadline))
-
-    async def _led_unseen(self, topics: Sequence[Topic]) -> frozenset[TopicPartition]:
-        """Return the partitions that only look offline, as far as Metadata tells: a leader is in
-        the ISR, and has no listener here."""
-        live = self._cluster.brokers.keys()
-        unled = [state for topic in topics for state in topic.told if state.offline]
-        suspected = sorted({state.topic for state in unled if not live >= set(state.isr)})
-        if not suspected:
-            return frozenset()
-        told = await self._ask(lambda c, d: describe_topics_by_metadata(c, suspected, d))
-        return frozenset(
-            TopicPartition(topic.name, number)
-            for topic in told.value or ()
-            for number, error in topic.untold.items()
-            if error == LISTENER_NOT_FOUND
-        )
 
     async def _tried(
         self, brokers: Sequence[BrokerSeen], topics: Sequence[Topic]
@@ -397,15 +446,3 @@ def _spoken(connection: Connection, wishes: Wishes) -> Spoken:
 
 async def _topics(connection: Connection, deadline: Deadline) -> tuple[Topic, ...]:
     return tuple(await describe_topics(connection, None, deadline))
-
-
-async def _answered(
-    opening: Awaitable[Connection], question: Question[T], deadline: Deadline
-) -> Answer[T]:
-    try:
-        async with await opening as connection:
-            return Answer(await question(connection, deadline))
-    except RequestFailed as error:
-        return Answer(problem=str(error), refused=error.code in UNAUTHORIZED)
-    except (ConnectionFailed, NoBrokerReachable) as error:
-        return Answer(problem=str(error))

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
 
 from kafka_unclean_recovery.cluster.requests.configs import ConfigValue
 from kafka_unclean_recovery.cluster.requests.describe import Reassignment, Topic
@@ -13,22 +12,7 @@ from kafka_unclean_recovery.cluster.requests.log_dirs import LogDir
 from kafka_unclean_recovery.cluster.requests.quorum_state import Quorum
 from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod
 from kafka_unclean_recovery.model import Cluster, PartitionState, TopicPartition
-
-T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Answer(Generic[T]):
-    """The answer to one question: `value`, or the `problem` that stands in its place. `refused`:
-    the question was answered, and the caller lacks the right."""
-
-    value: T | None = None
-    problem: str | None = None
-    refused: bool = False
-
-    @property
-    def failed(self) -> bool:
-        return self.problem is not None
+from kafka_unclean_recovery.survey.answer import Answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +39,7 @@ class Spoken:
     missing: names of requests that are needed and that the broker does not speak. metadata_version:
     the highest level that it supports, None where it does not tell (ZooKeeper, the emulator).
     dialect: the one of GetReplicaLogInfo, None for list-offsets. not_offered: why replicas can't be
-    asked in the way that was wished for. unproven: why nothing shows that it was this broker that
-    answered, None where that is proven.
+    asked in the way that was wished for.
     """
 
     missing: tuple[str, ...] = ()
@@ -65,19 +48,20 @@ class Spoken:
     emulator: bool = False
     dialect: Dialect | None = None
     not_offered: str | None = None
-    unproven: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerSeen:
-    """A live broker. ends, reads and infos have Kafka's error codes of ListOffsets, of Fetch and of
+    """A live broker. proof: None where it has shown that it is the one that is listed, else why
+    nothing shows it. ends, reads and infos have Kafka's error codes of ListOffsets, of Fetch and of
     GetReplicaLogInfo for the partitions that were tried on it: one of each topic, on one of the
     brokers."""
 
     id: int
     address: str
     spoken: Answer[Spoken]
-    log_dirs: Answer[tuple[LogDir, ...]] = Answer()
+    log_dirs: Answer[tuple[LogDir, ...]] = field(default_factory=Answer)
+    proof: Answer[str | None] = field(default_factory=Answer)
     ends: Mapping[TopicPartition, int] = field(default_factory=dict)
     reads: Mapping[TopicPartition, int] = field(default_factory=dict)
     infos: Mapping[TopicPartition, int] = field(default_factory=dict)
@@ -110,8 +94,9 @@ class Facts:
     """All that an examination saw. `fenced_told`: whether DescribeCluster tells fenced brokers.
     configs: the values of unclean.leader.election.enable, by topic. `bootstrap` has the addresses
     that gave no connection, each with its reason; `other_clusters` those of another cluster, with
-    its id. zookeeper: the cluster has no quorum, for it runs on ZooKeeper. led_unseen: partitions
-    that look offline here, and are led by a broker without the listener that is asked."""
+    its id. zookeeper: the cluster has no quorum, for it runs on ZooKeeper. unseen: what shows that
+    brokers live that are not listed, by broker. led_unseen: who leads partitions that only look as
+    if nobody led them. old: why brokers and topics may be those of a while ago."""
 
     cluster: Cluster
     fenced_told: bool
@@ -127,7 +112,9 @@ class Facts:
     room: Room
     other_clusters: Mapping[str, str] = field(default_factory=dict)
     zookeeper: bool = False
-    led_unseen: frozenset[TopicPartition] = frozenset()
+    unseen: Mapping[int, str] = field(default_factory=dict)
+    led_unseen: Mapping[TopicPartition, str] = field(default_factory=dict)
+    old: str | None = None
 
     @property
     def partitions(self) -> tuple[PartitionState, ...]:
@@ -136,8 +123,8 @@ class Facts:
 
     @property
     def offline(self) -> tuple[PartitionState, ...]:
-        unled = (p for p in self.partitions if p.offline)
-        return tuple(p for p in unled if p.topic_partition not in self.led_unseen)
+        hidden = self.led_unseen
+        return tuple(p for p in self.partitions if p.offline and p.topic_partition not in hidden)
 
     @property
     def finalized(self) -> Mapping[str, int]:

@@ -32,6 +32,7 @@ _WHERE = {
 
 def partition_checks(facts: Facts) -> Iterator[Check]:
     yield _offline(facts)
+    yield from _led_unseen(facts)
     yield from _led_by_the_dead(facts)
     yield _reassignments(facts)
     yield from _unclean(facts)
@@ -59,6 +60,20 @@ def _offline(facts: Facts) -> Check:
         to_do += f"; recover {' and '.join(first)} first, groups and transactions hang on them"
     what = f"offline are {len(offline)} of {count_text(count, 'partition')}: {names}"
     return Check("offline_partitions", Status.WARNING, what, why, to_do)
+
+
+def _led_unseen(facts: Facts) -> Iterator[Check]:
+    if facts.led_unseen:
+        first = min(facts.led_unseen)
+        count = count_text(len(facts.led_unseen), "partition")
+        yield Check(
+            "led_unseen",
+            Status.WARNING,
+            f"{count} only look as if nobody led them: {words.some(sorted(facts.led_unseen))};"
+            f" of {first}: {facts.led_unseen[first]}",
+            "they are not recovered, and who comes in by this listener can't use them",
+            "come in by a listener that all brokers advertise",
+        )
 
 
 def _led_by_the_dead(facts: Facts) -> Iterator[Check]:

@@ -14,9 +14,10 @@ from kafka_unclean_recovery.cluster.requests.log_dirs import topics_in
 from kafka_unclean_recovery.cluster.wire.error_codes import TOPIC_AUTHORIZATION_FAILED, UNAUTHORIZED
 from kafka_unclean_recovery.doctor import words
 from kafka_unclean_recovery.doctor.check import Check, Status
-from kafka_unclean_recovery.doctor.facts import Answer, Facts
+from kafka_unclean_recovery.doctor.facts import Facts
 from kafka_unclean_recovery.mechanisms import ElectionMethod
 from kafka_unclean_recovery.model import TopicPartition
+from kafka_unclean_recovery.survey.answer import Answer
 from kafka_unclean_recovery.wording import count_text
 
 _ALL = "the whole job needs Cluster:ALTER and Topic(*):READ"

@@ -149,8 +149,11 @@ def doubts(brokers: Iterable[int], heard: Heard) -> dict[int, str]:
 
 def unseen(brokers: Iterable[int], heard: Heard) -> dict[int, str]:
     """Return what shows that those of the brokers live which are listed neither as live nor as
-    fenced, as a clause that fits behind "broker 3"."""
+    fenced, as a clause that fits behind "broker 3". Where fenced ones are not told, only a place in
+    an ISR shows that a broker is none of them."""
     strangers = sorted(set(brokers) - set(heard.cluster.fenced))
+    if not heard.cluster.lists_fenced:
+        strangers = [broker for broker in strangers if broker in heard.in_sync]
     found = {broker: verdict(broker, heard) for broker in strangers}
     return {
         broker: f"{each.why}; {each.mend}"

@@ -9,7 +9,6 @@ from kafka_unclean_recovery.cluster.requests.describe import Topic
 from kafka_unclean_recovery.cluster.requests.log_dirs import LogDir
 from kafka_unclean_recovery.cluster.requests.quorum_state import Fetcher, Quorum
 from kafka_unclean_recovery.doctor.facts import (
-    Answer,
     BrokerSeen,
     ClockOffset,
     Facts,
@@ -20,6 +19,7 @@ from kafka_unclean_recovery.doctor.facts import (
 )
 from kafka_unclean_recovery.mechanisms import ElectionMethod
 from kafka_unclean_recovery.model import Broker, Cluster, PartitionState, TopicPartition
+from kafka_unclean_recovery.survey.answer import Answer
 
 NOW = 1_700_000_000_000
 TOPIC = "orders"

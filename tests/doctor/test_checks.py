@@ -12,7 +12,6 @@ from kafka_unclean_recovery.cluster.requests.log_dirs import LogDir
 from kafka_unclean_recovery.doctor.check import Check, Status, worst
 from kafka_unclean_recovery.doctor.diagnosis import diagnose
 from kafka_unclean_recovery.doctor.facts import (
-    Answer,
     ClockOffset,
     Facts,
     QuorumAnswer,
@@ -23,6 +22,7 @@ from kafka_unclean_recovery.doctor.facts import (
 from kafka_unclean_recovery.doctor.releases import TESTED, known_bugs, release_of
 from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod
 from kafka_unclean_recovery.model import TopicPartition
+from kafka_unclean_recovery.survey.answer import Answer
 from tests.doctor.facts import (
     FINALIZED,
     GIB,

@@ -22,6 +22,7 @@ from kafka_unclean_recovery.emulator.error_codes import (
     CLUSTER_AUTHORIZATION_FAILED,
     UNKNOWN_TOPIC_OR_PARTITION,
 )
+from kafka_unclean_recovery.emulator.faults import STOPPED
 from kafka_unclean_recovery.emulator.listener.intercepts import Fail, NoAnswer, Seen
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.files.state_directory import state_directory
@@ -162,6 +163,37 @@ def test_a_silent_broker_delays_nothing_but_itself(cluster: Cluster) -> None:
     assert done.what("broker_unreachable").startswith("broker 2 is listed as live")
     assert done.what("brokers_answer") == "brokers 1, 3 answered"
     assert done.bad == {"broker_unreachable"}
+
+
+def test_a_broker_without_our_listener_is_not_down_nor_its_partitions_offline(
+    cluster: Cluster,
+) -> None:
+    cluster.unlist(1)
+    done = doctor(cluster.bootstrap_servers.split(",")[2])
+    assert done.bad == {"broker_down", "led_unseen"}
+    assert "so it lives, and has no listener that leads here" in done.what("broker_down")
+    assert f"nobody led them: {TOPIC}-0;" in done.what("led_unseen")
+    assert done.statuses("offline_partitions") == ["ok"]
+
+
+def test_what_is_offline_is_not_told_by_a_broker_that_is_behind(cluster: Cluster) -> None:
+    cluster.create_topic("alone", assignment=[[2]])
+    cluster.lag_metadata(1, STOPPED, fetched=True)
+    cluster.kill(2)
+    cluster.fence(2)
+    done = doctor(cluster.bootstrap_servers.split(",")[0])
+    assert "alone-0" in done.what("offline_partitions")
+    cluster.lag_metadata(3, STOPPED, fetched=True)
+    cluster.create_topic("later", assignment=[[3]])
+    done = doctor(cluster.bootstrap_servers.split(",")[0])
+    assert done.statuses("metadata_old") == ["warning"]
+
+
+def test_what_another_broker_says_at_its_address_is_none_of_it(cluster: Cluster) -> None:
+    cluster.lead_astray(2, 3)
+    done = doctor(cluster.bootstrap_servers)
+    assert done.what("brokers_answer") == "brokers 1, 3 answered"
+    assert "broker_unreachable" in done.bad
 
 
 def test_a_fenced_broker_and_its_offline_partition_are_named(cluster: Cluster) -> None:
