@@ -55,7 +55,9 @@ ALLOWED = {
     "salvage": {"files", "formats", "log_dir", "planning", "report"},
     "salvage/live": {"cluster", "deadline", "files", "log_dir", "salvage"},
     "salvage/replay": {"cluster", "deadline", "files", "formats", "report", "salvage"},
-    "salvage/offsets": {"cluster", "deadline", "files", "formats", "report", "salvage/replay"},
+    "salvage/offsets": {
+        *("cluster", "deadline", "files", "formats", "report", "salvage/replay", "survey"),
+    },
     "spark": {"files", "formats", "log_dir", "planning", "report", "salvage", "stores"},
     "emulator": {"deadline", "files", "log_dir", "messages", "report"},
 }

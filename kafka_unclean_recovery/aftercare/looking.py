@@ -24,7 +24,6 @@ from kafka_unclean_recovery.aftercare.partitions_now import Asked, see
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
 from kafka_unclean_recovery.aftercare.transactions import STATES_TOPIC, Unclean, hanging
 from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.reading import Reader
 from kafka_unclean_recovery.cluster.requests.describe import (
     RequestFailed,
     Topic,
@@ -44,6 +43,7 @@ from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Broker, Commit, GroupBeyond, PartitionState, TopicPartition
 from kafka_unclean_recovery.planning.committed_offsets import group_beyond
+from kafka_unclean_recovery.survey.reading import Reader
 
 _FAILURES = (ConnectionFailed, RequestFailed)
 

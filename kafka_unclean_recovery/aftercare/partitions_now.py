@@ -11,7 +11,6 @@ from functools import partial
 
 from kafka_unclean_recovery.aftercare.transactions import STATES_TOPIC
 from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.reading import FAILURES, Behind, Reader
 from kafka_unclean_recovery.cluster.requests.describe import (
     DESCRIBE,
     RequestFailed,
@@ -37,6 +36,8 @@ from kafka_unclean_recovery.model import (
     PartitionState,
     TopicPartition,
 )
+from kafka_unclean_recovery.survey.any_broker import FAILURES
+from kafka_unclean_recovery.survey.currency import Behind
 from kafka_unclean_recovery.survey.hidden_topics import hidden_topics
 from kafka_unclean_recovery.survey.led_unseen import led_unseen, unseen_text
 from kafka_unclean_recovery.survey.liveness import (
@@ -45,6 +46,7 @@ from kafka_unclean_recovery.survey.liveness import (
     in_sync_beside_a_leader,
     unseen,
 )
+from kafka_unclean_recovery.survey.reading import Reader
 from kafka_unclean_recovery.wording import count_text
 
 _Read = tuple[Cluster, frozenset[int], list[Topic]]

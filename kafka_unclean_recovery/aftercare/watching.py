@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from kafka_unclean_recovery.aftercare.result import Aftercare
-from kafka_unclean_recovery.cluster.reading import FAILURES, will_not_pass
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.survey.any_broker import FAILURES, will_not_pass
 
 IN_A_ROW = 3
 

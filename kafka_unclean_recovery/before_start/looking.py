@@ -16,7 +16,6 @@ from kafka_unclean_recovery.before_start.replica import OwnDisk, wanted_of
 from kafka_unclean_recovery.before_start.result import BeforeStart, foretell
 from kafka_unclean_recovery.before_start.verdict import Known
 from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.reading import FAILURES, Reader
 from kafka_unclean_recovery.cluster.requests.configs import ConfigValue, topic_configs
 from kafka_unclean_recovery.cluster.requests.describe import (
     READ,
@@ -44,6 +43,7 @@ from kafka_unclean_recovery.model import (
     ReplicaLog,
     TopicPartition,
 )
+from kafka_unclean_recovery.survey.any_broker import FAILURES
 from kafka_unclean_recovery.survey.liveness import (
     Heard,
     Life,
@@ -51,6 +51,7 @@ from kafka_unclean_recovery.survey.liveness import (
     in_sync_beside_a_leader,
     verdict,
 )
+from kafka_unclean_recovery.survey.reading import Reader
 from kafka_unclean_recovery.transport import ReplicaLogSource
 
 _UNCLEAN = "unclean.leader.election.enable"

@@ -22,7 +22,6 @@ from kafka_unclean_recovery.cli.pulse import Pulse, clocked
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.quorum import Controller, Patience, Unsure
-from kafka_unclean_recovery.cluster.reading import Reader
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.cluster.wire.errors import (
@@ -55,6 +54,7 @@ from kafka_unclean_recovery.recovery.observe import Observer
 from kafka_unclean_recovery.recovery.recover import Publish, Run
 from kafka_unclean_recovery.recovery.views import MissingRight, QuorumSilent
 from kafka_unclean_recovery.shutdown import Interrupted, Stop
+from kafka_unclean_recovery.survey.reading import Reader
 from kafka_unclean_recovery.transport import Elector
 from kafka_unclean_recovery.transport.choosing import (
     ChosenSource,

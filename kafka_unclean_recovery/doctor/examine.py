@@ -17,7 +17,6 @@ from typing import Generic, TypeVar
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.identity import prove
 from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.reading import FAILURES, Behind, Reader
 from kafka_unclean_recovery.cluster.requests.asking import Portion
 from kafka_unclean_recovery.cluster.requests.configs import ConfigValue, topic_configs
 from kafka_unclean_recovery.cluster.requests.describe import (
@@ -68,6 +67,8 @@ from kafka_unclean_recovery.doctor.releases import METADATA_VERSION
 from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod, Wishes
 from kafka_unclean_recovery.model import Broker, Cluster, PartitionState, TopicPartition
 from kafka_unclean_recovery.survey.answer import Answer, answered
+from kafka_unclean_recovery.survey.any_broker import FAILURES
+from kafka_unclean_recovery.survey.currency import Behind
 from kafka_unclean_recovery.survey.led_unseen import led_unseen
 from kafka_unclean_recovery.survey.liveness import (
     Heard,
@@ -75,6 +76,7 @@ from kafka_unclean_recovery.survey.liveness import (
     in_sync_beside_a_leader,
     unseen,
 )
+from kafka_unclean_recovery.survey.reading import Reader
 from kafka_unclean_recovery.transport.choosing import (
     NotOffered,
     dialect_for,

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 
 from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.reading import Behind, Reader
 from kafka_unclean_recovery.cluster.requests.describe import (
     READ,
     Reassignment,
@@ -42,7 +41,9 @@ from kafka_unclean_recovery.ok_to_stop.observed import (
 from kafka_unclean_recovery.ok_to_stop.seldom import Seldom, ask_seldom
 from kafka_unclean_recovery.ok_to_stop.survivors import Survivors, survivors
 from kafka_unclean_recovery.survey.answering import silent_brokers
+from kafka_unclean_recovery.survey.currency import Behind
 from kafka_unclean_recovery.survey.liveness import fetched_lately
+from kafka_unclean_recovery.survey.reading import Reader
 from kafka_unclean_recovery.transport import ReplicaLogSource
 
 _SECONDS = 10.0

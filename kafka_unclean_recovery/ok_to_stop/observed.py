@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kafka_unclean_recovery.cluster.reading import Controllers
 from kafka_unclean_recovery.cluster.requests.configs import ConfigValue
 from kafka_unclean_recovery.cluster.requests.describe import (
     Reassignment,
@@ -26,6 +25,7 @@ from kafka_unclean_recovery.formats.ok_to_stop import (
 from kafka_unclean_recovery.model import Cluster, PartitionState, TopicPartition
 from kafka_unclean_recovery.ok_to_stop.seldom import SOURCES, UNKNOWN, Seldom, number
 from kafka_unclean_recovery.ok_to_stop.survivors import Survivors
+from kafka_unclean_recovery.survey.currency import Controllers
 from kafka_unclean_recovery.survey.liveness import (
     Heard,
     Life,

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.reading import Reader
 from kafka_unclean_recovery.cluster.requests.configs import ConfigSource, ConfigValue, topic_configs
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.cluster.wire.connection import Connection
@@ -26,6 +25,7 @@ from kafka_unclean_recovery.emulator.controller.state import (
 from kafka_unclean_recovery.model import Broker
 from kafka_unclean_recovery.ok_to_stop.prediction import BY_BROKER
 from kafka_unclean_recovery.survey.hidden_topics import Hidden, hidden_topics, not_looked
+from kafka_unclean_recovery.survey.reading import Reader
 
 T = TypeVar("T")
 _SECONDS = 10.0

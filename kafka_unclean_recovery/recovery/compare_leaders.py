@@ -11,7 +11,6 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kafka_unclean_recovery.cluster.reading import FAILURES, Reader
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import (
     Broker,
@@ -32,6 +31,8 @@ from kafka_unclean_recovery.planning.seen_logs import (
 )
 from kafka_unclean_recovery.recovery.observe import Observation
 from kafka_unclean_recovery.recovery.partitions import Partition, Rows, judged_again
+from kafka_unclean_recovery.survey.any_broker import FAILURES
+from kafka_unclean_recovery.survey.reading import Reader
 from kafka_unclean_recovery.transport.led_logs import LedLog, LedLogs
 from kafka_unclean_recovery.wording import and_more
 

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
-from kafka_unclean_recovery.cluster.reading import Reader
 from kafka_unclean_recovery.cluster.requests.describe import DESCRIBE, RequestFailed
 from kafka_unclean_recovery.cluster.requests.groups import (
     OFFSETS_TOPIC,
@@ -30,6 +29,7 @@ from kafka_unclean_recovery.cluster.wire.error_codes import (
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, NoBrokerReachable
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Broker, Commit, PartitionState, TopicPartition
+from kafka_unclean_recovery.survey.reading import Reader
 from kafka_unclean_recovery.wording import count_text
 
 # Few enough that decoding one answer does not delay tasks that wait for other answers.

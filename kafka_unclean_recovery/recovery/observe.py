@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any
 
 from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.reading import Reader
 from kafka_unclean_recovery.cluster.requests.describe import (
     ALTER,
     RequestFailed,
@@ -46,6 +45,7 @@ from kafka_unclean_recovery.recovery.views import (
 from kafka_unclean_recovery.recovery.wait_for_brokers import Waits, waiting_text
 from kafka_unclean_recovery.shutdown import Interrupted, Stop
 from kafka_unclean_recovery.survey.hidden_topics import hidden_topics, not_looked
+from kafka_unclean_recovery.survey.reading import Reader
 from kafka_unclean_recovery.transport import ReplicaLogSource
 
 _TICK_SECONDS = 0.25

@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping,
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
-from kafka_unclean_recovery.cluster.reading import Reader
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, NoBrokerReachable
 from kafka_unclean_recovery.files.journal import Journal
@@ -55,6 +54,7 @@ from kafka_unclean_recovery.recovery.partitions import (
 from kafka_unclean_recovery.recovery.terms import Terms
 from kafka_unclean_recovery.recovery.views import Wanted
 from kafka_unclean_recovery.shutdown import Interrupted, Stop
+from kafka_unclean_recovery.survey.reading import Reader
 from kafka_unclean_recovery.transport import Elections, Elector
 from kafka_unclean_recovery.transport.led_logs import LedLogs
 

@@ -10,7 +10,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from kafka_unclean_recovery.cluster.reading import Behind, Reader
 from kafka_unclean_recovery.cluster.requests.describe import (
     READ,
     Reassignment,
@@ -33,6 +32,7 @@ from kafka_unclean_recovery.cluster.wire.errors import (
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Cluster, PartitionState, TopicPartition
 from kafka_unclean_recovery.planning.dead_leaders import dead_leaders_text, led_by_the_dead
+from kafka_unclean_recovery.survey.currency import Behind
 from kafka_unclean_recovery.survey.hidden_topics import some_topics
 from kafka_unclean_recovery.survey.liveness import (
     Heard,
@@ -40,6 +40,7 @@ from kafka_unclean_recovery.survey.liveness import (
     in_sync_beside_a_leader,
     with_unregistered,
 )
+from kafka_unclean_recovery.survey.reading import Reader
 from kafka_unclean_recovery.wording import and_more
 
 # A working controller quorum answers within this time, a controller failover included.

@@ -9,12 +9,12 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.reading import Reader
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.cluster.requests.log_dirs import describe_log_dirs, topics_in
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Broker
+from kafka_unclean_recovery.survey.reading import Reader
 
 _DISK_SECONDS = 5.0
 _NAMES_SHOWN = 5

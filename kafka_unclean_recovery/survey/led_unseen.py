@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from kafka_unclean_recovery.cluster.reading import Reader
 from kafka_unclean_recovery.model import Cluster, PartitionState, TopicPartition
+from kafka_unclean_recovery.survey.reading import Reader
 
 _WHY = "its leader is not on the listener that this command came in by"
 

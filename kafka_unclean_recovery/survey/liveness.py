@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from kafka_unclean_recovery.cluster.reading import Controllers
 from kafka_unclean_recovery.cluster.requests.quorum_state import Quorum
 from kafka_unclean_recovery.model import Cluster, PartitionState
+from kafka_unclean_recovery.survey.currency import Controllers
 
 _FRESH_MS = 2_000
 """A broker that lives fetches the metadata log at least every half second; one that is listed

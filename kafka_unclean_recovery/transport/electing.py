@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from kafka_unclean_recovery.cluster.quorum import Controller, Unsure
-from kafka_unclean_recovery.cluster.reading import Behind, Reader
 from kafka_unclean_recovery.cluster.requests.controller_requests import Answer
 from kafka_unclean_recovery.cluster.requests.describe import Described, RequestFailed
 from kafka_unclean_recovery.cluster.wire.error_codes import ELECTION_NOT_NEEDED, NONE, error_name
@@ -28,6 +27,8 @@ from kafka_unclean_recovery.model import (
 )
 from kafka_unclean_recovery.planning.election_rules import Choice, judge
 from kafka_unclean_recovery.shutdown import Stop
+from kafka_unclean_recovery.survey.currency import Behind
+from kafka_unclean_recovery.survey.reading import Reader
 from kafka_unclean_recovery.transport import Elections, ReplicaLogSource
 from kafka_unclean_recovery.transport.coming import Coming
 from kafka_unclean_recovery.transport.gate import Gate, LookTooOld, StopAsked

@@ -14,7 +14,6 @@ import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from kafka_unclean_recovery.cluster.reading import Reader
 from kafka_unclean_recovery.cluster.requests.describe import Described
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
 from kafka_unclean_recovery.deadline import Deadline
@@ -31,6 +30,7 @@ from kafka_unclean_recovery.model import (
 from kafka_unclean_recovery.planning.election_rules import Choice, refuse_or_settle
 from kafka_unclean_recovery.planning.last_look import log_change
 from kafka_unclean_recovery.survey.liveness import Heard, doubts
+from kafka_unclean_recovery.survey.reading import Reader
 from kafka_unclean_recovery.transport import ReplicaLogSource
 from kafka_unclean_recovery.transport.gate import Gate
 

@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kafka_unclean_recovery.cluster.quorum import Controller, Unsure
-from kafka_unclean_recovery.cluster.reading import Behind, Reader
 from kafka_unclean_recovery.cluster.requests.controller_requests import (
     Answer,
     alter_replica_order,
@@ -23,6 +22,8 @@ from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, NoBroke
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.files.journal_lines import JournalError, Reordered
 from kafka_unclean_recovery.model import TopicPartition
+from kafka_unclean_recovery.survey.currency import Behind
+from kafka_unclean_recovery.survey.reading import Reader
 from kafka_unclean_recovery.transport.coming import Coming
 from kafka_unclean_recovery.transport.gate import Gate, LookTooOld, NotSent
 from kafka_unclean_recovery.transport.landed_orders import take_back

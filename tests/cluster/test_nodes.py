@@ -8,13 +8,13 @@ import time
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.quorum import Controller, Patience
-from kafka_unclean_recovery.cluster.reading import Reader
 from kafka_unclean_recovery.cluster.requests.controller_requests import UNCLEAN, elect_leaders
 from kafka_unclean_recovery.cluster.requests.describe import describe_cluster
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.cluster.wire.dial import address_text
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.listener.intercepts import Delay, NoAnswer
+from kafka_unclean_recovery.survey.reading import Reader
 from tests.cluster.fake_node import ample, in_loop
 
 SILENCE = NoAnswer(carried_out=False)

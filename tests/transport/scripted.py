@@ -26,11 +26,11 @@ from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.quorum import Controller, Patience
-from kafka_unclean_recovery.cluster.reading import Reader
 from kafka_unclean_recovery.mechanisms import Dialect
 from kafka_unclean_recovery.messages import elect_leaders, get_replica_log_info
 from kafka_unclean_recovery.messages.get_replica_log_info import REQUESTS
 from kafka_unclean_recovery.model import NO_LEADER, Broker, PartitionState, TopicPartition
+from kafka_unclean_recovery.survey.reading import Reader
 from tests.cluster import fake_node
 from tests.cluster.fake_node import Kafka, Received, listening
 from tests.transport.test_lineage_probe import Replica

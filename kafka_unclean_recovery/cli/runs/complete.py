@@ -23,8 +23,8 @@ from kafka_unclean_recovery.cli.environment import plain_variable
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.config.security import load_client_config
 from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.reading import Reader
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
+from kafka_unclean_recovery.survey.reading import Reader
 
 _SECONDS = 1.0
 BOOTSTRAP = ("--bootstrap-server",)

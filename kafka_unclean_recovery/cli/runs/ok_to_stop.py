@@ -13,7 +13,6 @@ from kafka_unclean_recovery.cli.exits import CANNOT_TELL, NOT_ALL, OK, usage
 from kafka_unclean_recovery.cli.pulse import Pulse, clocked
 from kafka_unclean_recovery.cli.selection import broker_ids
 from kafka_unclean_recovery.cli.session import Session, run
-from kafka_unclean_recovery.cluster.reading import FAILURES, will_not_pass
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.errors import InputError
@@ -28,6 +27,7 @@ from kafka_unclean_recovery.ok_to_stop.answer import Question, answer, largest_s
 from kafka_unclean_recovery.ok_to_stop.back import back
 from kafka_unclean_recovery.ok_to_stop.looking import Look
 from kafka_unclean_recovery.ok_to_stop.text import answer_metrics, render_answer, render_back
+from kafka_unclean_recovery.survey.any_broker import FAILURES, will_not_pass
 from kafka_unclean_recovery.transport.choosing import ChosenSource
 
 _LOOK_AGAIN_SECONDS = 1.0

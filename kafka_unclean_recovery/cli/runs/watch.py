@@ -10,7 +10,6 @@ from kafka_unclean_recovery.cli.commands.watch import Options
 from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.exits import OK
 from kafka_unclean_recovery.cli.session import Session, run
-from kafka_unclean_recovery.cluster.reading import FAILURES, will_not_pass
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.files.codec import json_line
 from kafka_unclean_recovery.formats.margin import MarginJson
@@ -19,6 +18,7 @@ from kafka_unclean_recovery.margin.margins import Margins, document, margins
 from kafka_unclean_recovery.margin.text import margin_metrics, render_margin
 from kafka_unclean_recovery.ok_to_stop.looking import Look
 from kafka_unclean_recovery.ok_to_stop.seldom import Seldom
+from kafka_unclean_recovery.survey.any_broker import FAILURES, will_not_pass
 
 # Configs, rights and releases seldom change: they are asked again after so many looks.
 _KEPT_LOOKS = 30

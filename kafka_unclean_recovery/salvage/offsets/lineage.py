@@ -15,13 +15,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.reading import Reader
 from kafka_unclean_recovery.cluster.requests.leader_epochs import Epoch, epoch_end_offsets
 from kafka_unclean_recovery.cluster.wire.bootstrap import Address
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Broker
 from kafka_unclean_recovery.salvage.offsets.commits import SavedCommit
+from kafka_unclean_recovery.survey.reading import Reader
 
 
 async def epoch_ends(

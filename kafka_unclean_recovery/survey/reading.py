@@ -1,0 +1,293 @@
+"""Read the cluster through any broker that answers, and through one that is not behind where that
+is asked for. A side question has a connection of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
+from typing import TypeVar
+
+from kafka_unclean_recovery.cluster.nodes import Nodes
+from kafka_unclean_recovery.cluster.requests.configs import ConfigValue, topic_configs
+from kafka_unclean_recovery.cluster.requests.describe import (
+    Described,
+    Reassignment,
+    RequestFailed,
+    Topic,
+    describe_cluster,
+    describe_partitions,
+    describe_topics,
+    describe_topics_by_metadata,
+    list_reassignments,
+    not_told,
+    with_reassignment,
+)
+from kafka_unclean_recovery.cluster.requests.electability import Electable, electable
+from kafka_unclean_recovery.cluster.requests.quorum_state import Quorum, led_quorum
+from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
+from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.cluster.wire.dial import address_text
+from kafka_unclean_recovery.cluster.wire.error_codes import LISTENER_NOT_FOUND, NONE, UNAUTHORIZED
+from kafka_unclean_recovery.cluster.wire.errors import (
+    ConnectionFailed,
+    NoBrokerReachable,
+    NoControllerReachable,
+)
+from kafka_unclean_recovery.deadline import Clock, Deadline
+from kafka_unclean_recovery.model import Cluster, PartitionState, TopicPartition
+from kafka_unclean_recovery.survey.any_broker import (
+    ATTEMPTS,
+    FAILURES,
+    PAUSE_SECONDS,
+    AnyBroker,
+    Over,
+    Read,
+    shared,
+)
+from kafka_unclean_recovery.survey.currency import CURRENT_SECONDS, Behind, Controllers, Currency
+
+T = TypeVar("T")
+
+# When a broker stays silent for this time while its answer is awaited, another is asked as well.
+_SILENT_SECONDS = 2.0
+# A controller that answers at all does so within the time of a failover.
+_QUORUM_SECONDS = 10.0
+# The controllers may take so long to say who is behind where a caller reads again and again.
+_GLANCE_SECONDS = 1.0
+# A question that no decision rests on.
+_SIDE_SECONDS = 3.0
+_UNCLEAN = "unclean.leader.election.enable"
+
+
+class Reader:
+    """Reads of the cluster, each bounded by `timeout` seconds, however many tries it takes.
+
+    electable_untold: why brokers are not known to be electable, by broker; see `electable`.
+    """
+
+    def __init__(self, nodes: Nodes, clock: Clock, timeout: float = 30.0) -> None:
+        self._nodes = nodes
+        self._clock = clock
+        self._timeout = timeout
+        # Even a short timeout leaves time to ask other brokers.
+        self._brokers = AnyBroker(nodes, min(_SILENT_SECONDS, timeout / ATTEMPTS))
+        self._currency = Currency(nodes, clock, self._quorum_within, self.cluster)
+        self.electable_untold: dict[int, str] = {}
+
+    @property
+    def controllers(self) -> Controllers:
+        """Return what the controllers said when `current` last asked them."""
+        return self._currency.controllers
+
+    async def cluster(self) -> tuple[Cluster, frozenset[int]]:
+        """Return the live brokers, and the caller's rights on the cluster."""
+
+        async def read(
+            connection: Connection, deadline: Deadline
+        ) -> tuple[Cluster, frozenset[int]]:
+            cluster, rights = await describe_cluster(connection, deadline)
+            self._nodes.know(cluster, connection)
+            return cluster, rights
+
+        return await self._read(read)
+
+    async def topics(self, names: Sequence[str] | None) -> list[Topic]:
+        """Return the named topics, or all that the caller may see. Topics that a broker gives an
+        error for are asked for again, for a moment."""
+        found = await self._read(partial(_topics, names))
+        for _ in range(ATTEMPTS - 1):
+            open_ = [t for t in found if not_told([t]) and t.error not in UNAUTHORIZED]
+            if not open_:
+                break
+            await asyncio.sleep(PAUSE_SECONDS)
+            left = sorted(topic.name for topic in open_)
+            asked = await self._read(partial(_topics, left))
+            again = {topic.name: topic for topic in asked}
+            found = [again.get(topic.name, topic) for topic in found]
+        return found
+
+    async def hidden_leaders(self, names: Sequence[str]) -> frozenset[TopicPartition]:
+        """Return the partitions of these topics that are led by a broker without the listener that
+        is read through. Only Metadata tells them from those without a leader."""
+
+        async def read(connection: Connection, deadline: Deadline) -> list[Topic]:
+            return await describe_topics_by_metadata(connection, names, deadline)
+
+        return frozenset(
+            TopicPartition(topic.name, number)
+            for topic in await self._read(read)
+            for number, error in topic.untold.items()
+            if error == LISTENER_NOT_FOUND
+        )
+
+    async def partitions(
+        self, wanted: Sequence[TopicPartition]
+    ) -> dict[TopicPartition, PartitionState]:
+        """Return the partitions of `wanted` (sorted) that one broker could describe now."""
+        return dict((await self.described(wanted)).states)
+
+    async def described(self, wanted: Sequence[TopicPartition]) -> Described:
+        """Return what one broker says of `wanted` (sorted).
+
+        One broker may be behind, so a partition counts as gone only when two brokers say so where
+        two live, or one broker says so twice. A caller that reads again and again does not stay
+        with a broker that is behind: once a second a broker that is not behind is looked for.
+        """
+
+        async def read() -> Described:
+            found = await self._read(lambda c, deadline: describe_partitions(c, wanted, deadline))
+            return await self._confirmed(found) if found.gone else found
+
+        if not self._currency.vouched_for:
+            with contextlib.suppress(Behind, NoControllerReachable, RequestFailed):
+                return await self.current(read, _GLANCE_SECONDS, within=0.0)
+            self._currency.vouch()
+        return await read()
+
+    async def described_with_reassignments(self, wanted: Sequence[TopicPartition]) -> Described:
+        """Return as `described` does, with the controller's reassignments in progress."""
+
+        async def read(connection: Connection, deadline: Deadline) -> Described:
+            found, reassignments = await asyncio.gather(
+                describe_partitions(connection, wanted, deadline),
+                self._reassignments_by(connection, deadline),
+            )
+            states = {tp: with_reassignment(s, reassignments) for tp, s in found.states.items()}
+            return replace(found, states=states)
+
+        found = await self._read(read)
+        if not found.gone:
+            return found
+        again = await self._confirmed(found)
+        # The controller was not asked about the partitions that only the second broker described.
+        back = dict.fromkeys(again.states.keys() - found.states.keys(), "brokers differ on it")
+        return replace(again, states=found.states, untold={**again.untold, **back})
+
+    async def _confirmed(self, found: Described) -> Described:
+        """Ask again for the partitions that are gone, and return the joined answers."""
+        gone = sorted(found.gone)
+        await asyncio.sleep(PAUSE_SECONDS)
+        again = await self._read_elsewhere(lambda c, d: describe_partitions(c, gone, d))
+        return Described(
+            {**found.states, **again.states},
+            again.gone,
+            {**found.untold, **again.untold},
+            {**found.topic_ids, **again.topic_ids},
+            {**found.errors, **again.errors},
+            {**found.operations, **again.operations},
+        )
+
+    async def _read_elsewhere(self, read: Callable[[Connection, Deadline], Awaitable[T]]) -> T:
+        """Read through another broker than the one that reads are sent to, where one answers."""
+        deadline = Deadline.after(self._timeout / ATTEMPTS, self._clock)
+        sticky = (await self._nodes.any(deadline)).address
+        for broker in self._nodes.known.values():
+            if address_text(broker.host, broker.port) != sticky:
+                with contextlib.suppress(ConnectionFailed):
+                    return await read(await self._nodes.broker(broker, deadline), deadline)
+        return await self._read(read)
+
+    async def reassignments(self) -> Mapping[TopicPartition, Reassignment]:
+        """Return every reassignment in progress, as the controller has them.
+
+        The request does not use the connection of other reads: a broker answers one request after
+        the other, and a request that waits for a controller would hold up all reads.
+        """
+        return await self.aside(list_reassignments)
+
+    async def aside(self, read: Read[T]) -> T:
+        """Return the answer to a side question: over a connection of its own, so that a quota or a
+        slow answer holds up no other read."""
+        return await self._read(read, self._apart)
+
+    @asynccontextmanager
+    async def _apart(self, connection: Connection, deadline: Deadline) -> AsyncIterator[Connection]:
+        address = await self._nodes.controller_address(connection, deadline)
+        ((host, port),) = [address] if address else parse_bootstrap(connection.address)
+        async with await Connection.open(host, port, self._nodes.config, deadline) as own:
+            yield own
+
+    async def _reassignments_by(
+        self, connection: Connection, deadline: Deadline
+    ) -> Mapping[TopicPartition, Reassignment]:
+        address = await self._nodes.controller_address(connection, deadline)
+        if address is None:
+            return await list_reassignments(connection, deadline)
+        async with await Connection.open(*address, self._nodes.config, deadline) as own:
+            return await list_reassignments(own, deadline)
+
+    async def electable(self, brokers: Collection[int], seconds: float) -> Electable:
+        """Return which of the brokers the controllers would elect; raises nothing. What they did
+        not tell is kept in `electable_untold`."""
+        if not brokers:
+            return Electable(frozenset(), {})
+        deadline = Deadline.after(seconds, self._clock)
+        ask = partial(electable, brokers=brokers, deadline=deadline)
+        try:
+            found = await self._nodes.ask_controller(ask, deadline)
+        except (NoBrokerReachable, ConnectionFailed) as error:
+            found = Electable(frozenset(), dict.fromkeys(brokers, str(error)))
+        self.electable_untold |= found.untold
+        return found
+
+    async def unclean_elections(self, topics: Sequence[str]) -> Mapping[str, bool]:
+        """Return unclean.leader.election.enable of each topic that this user may know it of, as far
+        as a broker answers in a moment. The question has a connection of its own: a quota that it
+        uses up costs no other one."""
+
+        async def read(connection: Connection, deadline: Deadline) -> Mapping[str, ConfigValue]:
+            return await topic_configs(connection, topics, _UNCLEAN, deadline)
+
+        try:
+            async with asyncio.timeout(_SIDE_SECONDS):
+                found = await self._read(read, self._apart)
+        except (TimeoutError, *FAILURES):
+            return {}
+        return {
+            topic: told.value == "true"
+            for topic, told in found.items()
+            if told.error == NONE and told.value is not None
+        }
+
+    async def quorum(self, seconds: float) -> Quorum | None:
+        """Return the quorum when its controllers can commit; see led_quorum. Raises
+        NoBrokerReachable with what each broker said instead, and RequestFailed."""
+        deadline = Deadline.after(seconds, self._clock)
+        return await self._nodes.ask_controller(partial(led_quorum, deadline=deadline), deadline)
+
+    async def current(
+        self,
+        read: Callable[[], Awaitable[T]],
+        patience: float = _QUORUM_SECONDS,
+        within: float = CURRENT_SECONDS,
+    ) -> T:
+        """Return what `read`, which reads by this Reader, gives through brokers that have all
+        metadata that was committed when this call began. Raises Behind, and what `read` and
+        `quorum` raise.
+
+        A broker that is cut off from the controllers goes on answering from its old metadata, and
+        so does one that has fetched more than it has applied. The active controller tells how far
+        each broker has fetched, and a broker itself what it has applied. Where the controller does
+        not tell, two brokers that agree are believed, or the only one. patience: seconds for the
+        controller to answer; within: seconds for brokers to catch up.
+        """
+        return await self._currency.current(read, patience, within)
+
+    async def _quorum_within(self, seconds: float) -> Quorum | None:
+        return await self.quorum(min(self._timeout, seconds))
+
+    async def _read(self, read: Read[T], over: Over = shared) -> T:
+        """Return the first answer. Raises NoBrokerReachable, RequestFailed, or the last
+        ConnectionFailed."""
+        deadline = Deadline.after(self._timeout, self._clock)
+        return await self._brokers.answer(self._currency.marked(read), over, deadline)
+
+
+async def _topics(
+    names: Sequence[str] | None, connection: Connection, deadline: Deadline
+) -> list[Topic]:
+    return await describe_topics(connection, names, deadline)
