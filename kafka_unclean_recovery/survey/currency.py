@@ -89,6 +89,7 @@ class Currency:
         # These answers came since `current` began to look; None outside of it, where nobody asks
         # what a broker has applied.
         self._sources: list[Source] | None = None
+        self._held_against_controllers = False
         self.controllers = Controllers(None, none_to_ask=False)
         # Until this deadline the broker that is read counts as not behind.
         self._vouched_for = Deadline.after(0.0, clock)
@@ -97,6 +98,12 @@ class Currency:
     def vouched_for(self) -> bool:
         """Return True while the broker that is read counts as not behind."""
         return not self._vouched_for.expired
+
+    @property
+    def held_against_controllers(self) -> bool:
+        """Return True while what is read counts only if its broker has what the controllers had
+        committed."""
+        return self._sources is not None and self._held_against_controllers
 
     def vouch(self) -> None:
         """Let the broker that is read count as not behind for a moment."""
@@ -115,6 +122,7 @@ class Currency:
             last = deadline.expired
             self.controllers = Controllers(None, none_to_ask=False)
             quorum = await self._quorum(patience)
+            self._held_against_controllers = quorum is not None and quorum.tells_ends
             self.controllers = Controllers(quorum, none_to_ask=quorum is None)
             if quorum is None or not quorum.tells_ends:
                 found = await self._agreed(read, deadline)

@@ -77,6 +77,8 @@ class Reader:
         self._brokers = AnyBroker(nodes, min(_SILENT_SECONDS, timeout / ATTEMPTS))
         self._currency = Currency(nodes, clock, self._quorum_within, self.cluster)
         self.electable_untold: dict[int, str] = {}
+        # How often in a row `described` found its broker behind.
+        self._behind = 0
 
     @property
     def controllers(self) -> Controllers:
@@ -134,19 +136,39 @@ class Reader:
         """Return what one broker says of `wanted` (sorted).
 
         One broker may be behind, so a partition counts as gone only when two brokers say so where
-        two live, or one broker says so twice. A caller that reads again and again does not stay
+        two live, or one broker says so twice; one that is known not to be behind is believed. A
+        caller that reads again and again does not stay
         with a broker that is behind: once a second a broker that is not behind is looked for.
         """
 
         async def read() -> Described:
-            found = await self._read(lambda c, deadline: describe_partitions(c, wanted, deadline))
-            return await self._confirmed(found) if found.gone else found
+            return await self.described_by_any(wanted)
 
         if not self._currency.vouched_for:
-            with contextlib.suppress(Behind, NoControllerReachable, RequestFailed):
-                return await self.current(read, _GLANCE_SECONDS, within=0.0)
+            try:
+                found = await self.current(read, _GLANCE_SECONDS, within=0.0)
+            except Behind:
+                self._leave_who_stays_behind()
+            except (NoControllerReachable, RequestFailed):
+                pass
+            else:
+                self._behind = 0
+                return found
             self._currency.vouch()
         return await read()
+
+    def _leave_who_stays_behind(self) -> None:
+        """Read elsewhere from now on where the broker that is read was behind twice in a row. Once
+        is what any broker is: a record takes a moment to reach it."""
+        self._behind += 1
+        if self._behind > 1:
+            self._behind = 0
+            self._nodes.forsake_reads()
+
+    async def described_by_any(self, wanted: Sequence[TopicPartition]) -> Described:
+        """Return as `described` does, and look for no broker that is not behind: for `current`."""
+        found = await self._read(lambda c, deadline: describe_partitions(c, wanted, deadline))
+        return await self._confirmed(found) if self._may_be_there(found) else found
 
     async def described_with_reassignments(self, wanted: Sequence[TopicPartition]) -> Described:
         """Return as `described` does, with the controller's reassignments in progress."""
@@ -160,12 +182,17 @@ class Reader:
             return replace(found, states=states)
 
         found = await self._read(read)
-        if not found.gone:
+        if not self._may_be_there(found):
             return found
         again = await self._confirmed(found)
         # The controller was not asked about the partitions that only the second broker described.
         back = dict.fromkeys(again.states.keys() - found.states.keys(), "brokers differ on it")
         return replace(again, states=found.states, untold={**again.untold, **back})
+
+    def _may_be_there(self, found: Described) -> bool:
+        """Return True where what is gone may be so only for a broker that is behind. Another one
+        would be asked then, and may be behind itself."""
+        return bool(found.gone) and not self._currency.held_against_controllers
 
     async def _confirmed(self, found: Described) -> Described:
         """Ask again for the partitions that are gone, and return the joined answers."""
