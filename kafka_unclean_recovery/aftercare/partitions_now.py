@@ -28,7 +28,6 @@ from kafka_unclean_recovery.cluster.wire.error_codes import (
 from kafka_unclean_recovery.cluster.wire.errors import (
     ConnectionFailed,
     NoBrokerReachable,
-    NoControllerReachable,
 )
 from kafka_unclean_recovery.model import (
     Cluster,
@@ -37,7 +36,6 @@ from kafka_unclean_recovery.model import (
     TopicPartition,
 )
 from kafka_unclean_recovery.survey.any_broker import FAILURES
-from kafka_unclean_recovery.survey.currency import Behind
 from kafka_unclean_recovery.survey.hidden_topics import hidden_topics
 from kafka_unclean_recovery.survey.led_unseen import led_unseen, unseen_text
 from kafka_unclean_recovery.survey.liveness import (
@@ -46,6 +44,7 @@ from kafka_unclean_recovery.survey.liveness import (
     in_sync_beside_a_leader,
     unseen,
 )
+from kafka_unclean_recovery.survey.newest import newest
 from kafka_unclean_recovery.survey.reading import Reader
 from kafka_unclean_recovery.wording import count_text
 
@@ -92,7 +91,7 @@ async def see(nodes: Nodes, reader: Reader, asked: Asked) -> Seen:
     replicas = {broker for state in states for broker in state.replicas}
     doubted = doubts(replicas, heard)
     led, unclear = await _led_unseen(reader, cluster, states, topics, doubted)
-    unknown += [*old, *untold, *unclear]
+    unknown += [*([] if old is None else [old]), *untold, *unclear]
     unknown += [*_hidden(topics, rights), *await _not_shown(reader, topics)]
     if asked.named is None:
         unknown += await _undescribed(nodes, reader, cluster, topics, asked)
@@ -100,20 +99,14 @@ async def see(nodes: Nodes, reader: Reader, asked: Asked) -> Seen:
     return Seen(cluster, topics, told, unknown, doubted, unseen(replicas, heard), led)
 
 
-async def _read_now(reader: Reader) -> tuple[_Read, list[str]]:
+async def _read_now(reader: Reader) -> tuple[_Read, str | None]:
     """Return the brokers, the rights on the cluster and all topics, and why these may be old."""
 
     async def read() -> _Read:
         (cluster, rights), topics = await asyncio.gather(reader.cluster(), reader.topics(None))
         return cluster, rights, topics
 
-    try:
-        return await reader.current(read), []
-    except RequestFailed as error:
-        problem = f"whether brokers are behind is unknown ({error}); grant Cluster:DESCRIBE"
-    except (Behind, NoControllerReachable) as error:
-        problem = f"what is read may be old: {error}"
-    return await read(), [problem]
+    return await newest(reader, read)
 
 
 def _heard(reader: Reader, cluster: Cluster, topics: Sequence[Topic]) -> Heard:

@@ -44,6 +44,7 @@ from kafka_unclean_recovery.model import (
     TopicPartition,
 )
 from kafka_unclean_recovery.survey.any_broker import FAILURES
+from kafka_unclean_recovery.survey.led_unseen import LED_UNSEEN, led_unseen
 from kafka_unclean_recovery.survey.liveness import (
     Heard,
     Life,
@@ -51,12 +52,12 @@ from kafka_unclean_recovery.survey.liveness import (
     in_sync_beside_a_leader,
     verdict,
 )
+from kafka_unclean_recovery.survey.newest import newest
 from kafka_unclean_recovery.survey.reading import Reader
 from kafka_unclean_recovery.transport import ReplicaLogSource
 
 _UNCLEAN = "unclean.leader.election.enable"
 _NOT_ALLOWED = error_name(TOPIC_AUTHORIZATION_FAILED)
-_LED_UNSEEN = "its leader is not on the listener that this command came in by"
 # A broker that lives is heard of again within this time; one that has ended is not.
 _HEARD_SECONDS = 4.0
 _PAUSE_SECONDS = 0.25
@@ -78,11 +79,13 @@ class _Seen:
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """What the cluster tells before any log is read. heard: all that tells of brokers."""
+    """What the cluster tells before any log is read. heard: all that tells of brokers. old: why it
+    may be what was so a while ago, None where it is not."""
 
     cluster: Cluster
     described: Described
     heard: Heard
+    old: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +109,10 @@ async def look(means: Looking, disk: OwnDisk) -> BeforeStart:
     known: dict[TopicPartition, Known] = {}
     if disk.refused is None and disk.unsettled is None:
         view = await _view(means, disk)
+        disk = _in_cluster(disk, view.cluster)
+        seen.unknown += [] if view.old is None else [view.old]
         own = verdict(disk.broker, view.heard)
-        if _runs(disk, view):
+        if disk.unsettled is None and _runs(disk, view):
             disk = replace(disk, unsettled=_running(disk.broker, own.why, own.mend))
         elif own.life is Life.UNKNOWN:
             seen.unknown.append(f"broker {disk.broker} itself {own.why}; {own.mend}")
@@ -120,11 +125,16 @@ async def _view(means: Looking, disk: OwnDisk) -> _View:
     """Read the brokers and the partitions, and again for a while where the broker itself seems to
     live: it may have ended just now."""
     deadline = Deadline.after(_HEARD_SECONDS)
-    while True:
+    wanted = wanted_of(disk.replicas)
+
+    async def read() -> tuple[Cluster, Described]:
         cluster, _ = await means.reader.cluster()
-        described = await means.reader.described(wanted_of(disk.replicas))
+        return cluster, await means.reader.described_by_any(wanted)
+
+    while True:
+        (cluster, described), old = await newest(means.reader, read)
         in_sync = in_sync_beside_a_leader(cluster, described.states.values())
-        view = _View(cluster, described, Heard(cluster, means.reader.controllers, in_sync))
+        view = _View(cluster, described, Heard(cluster, means.reader.controllers, in_sync), old)
         if deadline.expired or not _runs(disk, view):
             return view
         await asyncio.sleep(_PAUSE_SECONDS)
@@ -193,19 +203,10 @@ async def _note_unlisted(means: Looking, disk: OwnDisk, view: _View, seen: _Seen
     states = view.described.states
     others = {b for state in states.values() for b in state.replicas} - {disk.broker}
     seen.doubts = doubts(others, view.heard)
-    listed = view.cluster.brokers.keys()
-    suspected = {s.topic for s in states.values() if s.offline and not listed >= set(s.isr)}
-    if not suspected:
-        return
     try:
-        hidden = await means.reader.hidden_leaders(sorted(suspected))
+        seen.led_unseen = await led_unseen(means.reader, view.cluster, states.values(), seen.doubts)
     except FAILURES as error:
         seen.unknown.append(f"whether brokers lead that are not listed is unknown: {error}")
-        return
-    for tp in hidden & states.keys():
-        unlisted = [b for b in states[tp].isr if b in seen.doubts]
-        whom = f": broker {unlisted[0]} {seen.doubts[unlisted[0]]}" if unlisted else ""
-        seen.led_unseen[tp] = f"{_LED_UNSEEN}{whom}"
 
 
 async def _with_reassignments(
@@ -358,6 +359,6 @@ def _put_together(
 
 def _why_untold(tp: TopicPartition, why: str, error: int) -> str:
     if error == LISTENER_NOT_FOUND:
-        return _LED_UNSEEN
+        return LED_UNSEEN
     grant = f"; grant Topic({tp.topic}):DESCRIBE" if error == TOPIC_AUTHORIZATION_FAILED else ""
     return f"the brokers do not describe its partition: {why}{grant}"

@@ -192,6 +192,11 @@ class Nodes:
             lock.release()
 
     @asynccontextmanager
+    async def shared(self, broker: Broker, deadline: Deadline) -> AsyncIterator[Connection]:
+        """Give the connection that `broker` gives. Raises ConnectionFailed as `broker` does."""
+        yield await self.broker(broker, deadline)
+
+    @asynccontextmanager
     async def apart(self, broker: Broker, deadline: Deadline) -> AsyncIterator[Connection]:
         """Open a connection of its own to one broker, and close it at the end: for a side question,
         whose answer may be held back for long. Raises ConnectionFailed as `broker` does."""

@@ -26,7 +26,6 @@ from kafka_unclean_recovery.cluster.wire.error_codes import (
 from kafka_unclean_recovery.cluster.wire.errors import (
     ConnectionFailed,
     NoBrokerReachable,
-    NoControllerReachable,
 )
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.formats.ok_to_stop import ObservationJson, VoterStateJson
@@ -41,8 +40,10 @@ from kafka_unclean_recovery.ok_to_stop.observed import (
 from kafka_unclean_recovery.ok_to_stop.seldom import Seldom, ask_seldom
 from kafka_unclean_recovery.ok_to_stop.survivors import Survivors, survivors
 from kafka_unclean_recovery.survey.answering import silent_brokers
-from kafka_unclean_recovery.survey.currency import Behind
+from kafka_unclean_recovery.survey.any_broker import FAILURES
+from kafka_unclean_recovery.survey.led_unseen import led_unseen
 from kafka_unclean_recovery.survey.liveness import fetched_lately
+from kafka_unclean_recovery.survey.newest import newest
 from kafka_unclean_recovery.survey.reading import Reader
 from kafka_unclean_recovery.transport import ReplicaLogSource
 
@@ -127,36 +128,23 @@ class Look:
             )
             return cluster, topics
 
-        try:
-            return await self._reader.current(read)
-        except RequestFailed as error:
-            problem = f"whether brokers are behind is not known ({error}); grant Cluster:DESCRIBE"
-        except (Behind, NoControllerReachable) as error:
-            problem = f"what is read may be old: {error}"
-        self._problems[problem] = None
-        return await read()
+        found, old = await newest(self._reader, read)
+        if old is not None:
+            self._problems[old] = None
+        return found
 
     async def _hidden_leaders(self, cluster: Cluster, listed: Sequence[Topic]) -> _Hidden:
-        """Return the partitions that only look as if nobody led them. A leader is in the ISR, so
-        only those are asked about whose ISR names a broker that is not listed as live."""
+        """Return the partitions that only look as if nobody led them."""
         found = {
             TopicPartition(topic.name, number)
             for topic in listed
             for number, error in topic.untold.items()
             if error == LISTENER_NOT_FOUND
         }
-        suspected = {
-            state.topic
-            for state in _leaderless(listed)
-            if not cluster.brokers.keys() >= set(state.isr)
-        }
-        if suspected:
-            try:
-                found |= await self._reader.hidden_leaders(sorted(suspected))
-            except (ConnectionFailed, NoBrokerReachable, RequestFailed) as error:
-                self._problems[
-                    f"whether brokers lead that are not listed is not known: {error}"
-                ] = None
+        try:
+            found |= (await led_unseen(self._reader, cluster, _leaderless(listed), {})).keys()
+        except FAILURES as error:
+            self._problems[f"whether brokers lead that are not listed is not known: {error}"] = None
         return frozenset(found)
 
     async def _silent(self, live: Sequence[Broker]) -> dict[int, str]:

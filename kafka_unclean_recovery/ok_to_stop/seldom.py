@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -124,7 +125,7 @@ class _Asking:
             level = connection.features.get(METADATA_VERSION)
             return None if level is None else release_of(level)
 
-        return await self._each(_known(kept), release)
+        return await self._each(_known(kept), release, self._nodes.shared)
 
     async def configs(self, names: Iterable[str], key: str, kept: Configs) -> Configs:
         known = {name: found for name, found in kept.items() if found.error == NONE}
@@ -153,20 +154,23 @@ class _Asking:
             found = await topic_configs(connection, sample, MIN_INSYNC_REPLICAS, deadline)
             return number(found.get(sample[0]))
 
-        return await self._each(_known(kept), own)
+        # What a quota holds back here must not keep the broker from showing that it lives.
+        return await self._each(_known(kept), own, self._nodes.apart)
 
     async def _each(
         self,
         known: dict[int, T | None],
         ask: Callable[[Connection, Deadline], Awaitable[T | None]],
+        over: Callable[[Broker, Deadline], AbstractAsyncContextManager[Connection]],
     ) -> dict[int, T | None]:
-        """Ask each broker that is not known; None for one that does not answer, which others tell
-        of."""
+        """Ask each broker that is not known, over the connection that `over` gives; None for one
+        that does not answer, which others tell of."""
 
         async def one(broker: Broker) -> T | None:
             deadline = Deadline.after(_SECONDS)
             try:
-                return await ask(await self._nodes.broker(broker, deadline), deadline)
+                async with over(broker, deadline) as connection:
+                    return await ask(connection, deadline)
             except (ConnectionFailed, RequestFailed):
                 return None
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from kafka_unclean_recovery.model import Cluster, PartitionState, TopicPartition
 from kafka_unclean_recovery.survey.reading import Reader
 
-_WHY = "its leader is not on the listener that this command came in by"
+LED_UNSEEN = "its leader is not on the listener that this command came in by"
 
 
 async def led_unseen(
@@ -38,4 +38,4 @@ def unseen_text(state: PartitionState, doubts: Mapping[int, str]) -> str:
     """Return a clause on who leads the partition, as far as it is known."""
     unlisted = [broker for broker in state.isr if broker in doubts]
     whom = f": broker {unlisted[0]} {doubts[unlisted[0]]}" if unlisted else ""
-    return f"{_WHY}{whom}"
+    return f"{LED_UNSEEN}{whom}"

@@ -14,6 +14,7 @@ import pytest
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.control.status import partition_status
 from kafka_unclean_recovery.emulator.emulation import Emulation
+from kafka_unclean_recovery.emulator.faults import STOPPED
 from tests.cli.in_process import RECOVERY, Done, invoke
 from tests.schemas import validated
 
@@ -146,6 +147,21 @@ def test_a_broker_that_runs_without_our_listener_is_not_foretold(
     assert done.code == 4
     assert {row["effect"] for row in document["partitions"]} == {"unknown", "stray"}
     assert f"broker {OWN} is in the ISR of again-0 beside its leader: it runs" in done.stderr
+
+
+def test_what_a_broker_that_is_behind_says_is_not_foretold(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    cluster.lag_metadata(THIRD, STOPPED, fetched=True)
+    cluster.delete_topic("only")
+    third = ("--bootstrap-server", cluster.bootstrap_servers.split(",")[THIRD], "--topics", "only")
+    document, done = _foretold(cluster, tmp_path, *third)
+    assert (done.code, _effects(document)) == (0, {"only": ("stray", None)}), done.stderr
+    _lose(cluster, OTHER)
+    document, done = _foretold(cluster, tmp_path, *third)
+    assert done.code == 4
+    (sentence,) = document["unknown"]
+    assert sentence.startswith("what is read may be old: no")
 
 
 def test_disks_alone_tell_the_same(cluster: Cluster, tmp_path: Path) -> None:
