@@ -230,7 +230,7 @@ GROUPS = (
             "test_*.py",
             *("cli/*", "cluster/*", "doctor/*", "emulator/*", "examples/*", "files/*", "margin/*"),
             *("messages/*", "mutants/*", "planning/*", "post_mortem/*", "recovery/*", "report/*"),
-            *("stores/*", "transport/*"),
+            *("stores/*", "survey/*", "transport/*"),
         ),
         later={
             **{f"emulator/test_outage.py[{release}": _AS_THE_NEWEST for release in _OLDER},
