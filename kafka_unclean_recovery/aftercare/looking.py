@@ -73,7 +73,7 @@ async def look(nodes: Nodes, reader: Reader, asked: Asked, timeout: float) -> Af
     told = [each for answer in answers for each in answer.told]
     commits = [each for answer in answers for each in answer.commits]
     unknown += [sentence for answer in answers for sentence in answer.problems]
-    unknown += [why for id_ in sorted(brokers) if (why := nodes.unproven(id_)) is not None]
+    unknown += [u for id_ in sorted(brokers) if (u := nodes.unproven(id_)) is not None]
     await ask_again(nodes, brokers, states, leaders, timeout)
     await ask_epochs(nodes, brokers, states, commits, leaders, timeout)
     of = _by_partition(commits)

@@ -55,7 +55,7 @@ def test_what_is_gone_is_not_said_to_be_there_by_a_broker_that_is_behind(cluster
     cluster.kill(3)
     cluster.fence(3)
     found = reading(cluster, 1, lambda reader: reader.described([GONE]))
-    assert (found.gone, found.states) == ({GONE}, {})
+    assert (found.gone, dict(found.states)) == (frozenset({GONE}), {})
 
 
 def test_nor_is_it_while_reassignments_are_asked_for(cluster: Cluster) -> None:

@@ -145,7 +145,7 @@ def test_a_paused_broker_that_holds_a_request_is_not_waited_out_but_named() -> N
             cluster.pause(1)
             with pytest.raises(Unsure):
                 await controller.ask(lambda c, d: alter_replica_order(c, wanted, d))
-            nodes._bootstrap = tuple(addresses[1:])
+            nodes._members._bootstrap = tuple(addresses[1:])
             with pytest.raises(Unsure, match=f"broker {first} takes connections and does not"):
                 await controller.settle("no answer")
             assert controller.haunted
