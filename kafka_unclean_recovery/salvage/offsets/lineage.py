@@ -31,7 +31,8 @@ async def epoch_ends(
     timeout: float,
 ) -> Mapping[Epoch, int]:
     """Return where the leader epochs of these commits, or the largest before them, end: offsets,
-    exclusive. An epoch that no leader told of is left out. timeout: seconds for each answer. Raises
+    exclusive. An epoch that no leader told of is left out, and so is what a broker told that may be
+    another one. timeout: seconds for each answer. Raises
     NoBrokerReachable, ConnectionFailed, RequestFailed."""
     wanted = {(c.topic_partition, c.leader_epoch) for c in commits if c.leader_epoch is not None}
     if not wanted:
@@ -57,5 +58,7 @@ async def _ask(
     deadline = Deadline.after(timeout)
     with contextlib.suppress(ConnectionFailed):
         connection = await nodes.broker(broker, deadline)
+        if nodes.unproven(broker.id) is not None:
+            return {}
         return (await epoch_end_offsets(connection, wanted, deadline)).found
     return {}
