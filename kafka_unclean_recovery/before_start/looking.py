@@ -43,6 +43,7 @@ from kafka_unclean_recovery.model import (
     ReplicaLog,
     TopicPartition,
 )
+from kafka_unclean_recovery.survey import budgets
 from kafka_unclean_recovery.survey.any_broker import FAILURES
 from kafka_unclean_recovery.survey.led_unseen import LED_UNSEEN, led_unseen
 from kafka_unclean_recovery.survey.liveness import (
@@ -58,8 +59,6 @@ from kafka_unclean_recovery.transport import ReplicaLogSource
 
 _UNCLEAN = "unclean.leader.election.enable"
 _NOT_ALLOWED = error_name(TOPIC_AUTHORIZATION_FAILED)
-# A broker that lives is heard of again within this time; one that has ended is not.
-_HEARD_SECONDS = 4.0
 _PAUSE_SECONDS = 0.25
 _Logs = dict[TopicPartition, dict[int, ReplicaLog]]
 
@@ -124,7 +123,7 @@ async def look(means: Looking, disk: OwnDisk) -> BeforeStart:
 async def _view(means: Looking, disk: OwnDisk) -> _View:
     """Read the brokers and the partitions, and again for a while where the broker itself seems to
     live: it may have ended just now."""
-    deadline = Deadline.after(_HEARD_SECONDS)
+    deadline = budgets.HEARD_AGAIN.deadline()
     wanted = wanted_of(disk.replicas)
 
     async def read() -> tuple[Cluster, Described]:

@@ -66,6 +66,7 @@ from kafka_unclean_recovery.doctor.partitions import UNCLEAN
 from kafka_unclean_recovery.doctor.releases import METADATA_VERSION
 from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod, Wishes
 from kafka_unclean_recovery.model import Broker, Cluster, PartitionState, TopicPartition
+from kafka_unclean_recovery.survey import budgets
 from kafka_unclean_recovery.survey.answer import Answer, answered
 from kafka_unclean_recovery.survey.any_broker import FAILURES
 from kafka_unclean_recovery.survey.currency import Behind
@@ -86,10 +87,6 @@ from kafka_unclean_recovery.transport.choosing import (
 
 T = TypeVar("T")
 
-# One broker has a question to itself for this long; then the next broker is asked too.
-_ALONE_SECONDS = 1.0
-# The controllers get this long to say which brokers are behind: they have a check of their own.
-_GLANCE_SECONDS = 2.0
 _NONE_LEADS = "no controller leads the quorum, as far as brokers tell"
 
 Question = Callable[[Connection, Deadline], Awaitable[T]]
@@ -200,7 +197,9 @@ class _Examination:
         old = None
         try:
             async with asyncio.timeout(self._patient.timeout):
-                cluster, topics = await self._reader.current(read, _GLANCE_SECONDS)
+                cluster, topics = await self._reader.current(
+                    read, budgets.QUORUM_AT_A_GLANCE.seconds
+                )
                 return cluster, Answer(topics), None
         except Behind as error:
             old = str(error)
@@ -244,7 +243,7 @@ class _Examination:
 
         attempts: list[Attempt[_Heard[T]]]
         attempts = [partial(attempt, address) for address in self._addresses]
-        found = await first_success(attempts, _ALONE_SECONDS)
+        found = await first_success(attempts, budgets.DOCTOR.alone)
         if isinstance(found, _Heard):
             return found.answer
         return Answer(problem="; ".join(map(str, found)) or "there is nobody to ask")

@@ -27,7 +27,6 @@ from kafka_unclean_recovery.cluster.wire.errors import (
     ConnectionFailed,
     NoBrokerReachable,
 )
-from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.formats.ok_to_stop import ObservationJson, VoterStateJson
 from kafka_unclean_recovery.model import Broker, Cluster, PartitionState, TopicPartition
 from kafka_unclean_recovery.ok_to_stop.observed import (
@@ -39,6 +38,7 @@ from kafka_unclean_recovery.ok_to_stop.observed import (
 )
 from kafka_unclean_recovery.ok_to_stop.seldom import Seldom, ask_seldom
 from kafka_unclean_recovery.ok_to_stop.survivors import Survivors, survivors
+from kafka_unclean_recovery.survey import budgets
 from kafka_unclean_recovery.survey.answering import silent_brokers
 from kafka_unclean_recovery.survey.any_broker import FAILURES
 from kafka_unclean_recovery.survey.led_unseen import led_unseen
@@ -47,9 +47,6 @@ from kafka_unclean_recovery.survey.newest import newest
 from kafka_unclean_recovery.survey.reading import Reader
 from kafka_unclean_recovery.transport import ReplicaLogSource
 
-_SECONDS = 10.0
-# A broker that works says so at once; within its session it is listed whether it works or not.
-_ANSWER_SECONDS = 5.0
 _NO_QUORUM = "no controller leads the quorum, as far as brokers tell: nobody would be elected"
 
 _Read = tuple[Cluster, list[Topic]]
@@ -88,7 +85,7 @@ class Look:
             for topic in asked.topics
             if topic.error != UNKNOWN_TOPIC_OR_PARTITION
         )
-        finalized = (await self._nodes.any(Deadline.after(_SECONDS))).finalized_features
+        finalized = (await self._nodes.any(budgets.READ.deadline())).finalized_features
         return ObservationJson(
             cluster_id=asked.cluster.cluster_id,
             observed_at=now(),
@@ -152,17 +149,17 @@ class Look:
         if self.kept is not None:
             controllers = self._reader.controllers
             asked = [b for b in live if fetched_lately(b.id, controllers) is None]
-        return await silent_brokers(self._nodes, asked, Deadline.after(_ANSWER_SECONDS))
+        return await silent_brokers(self._nodes, asked, budgets.ANSWERS_AT_ALL.deadline())
 
     async def _voters(self, quorum: Quorum | None) -> tuple[VoterStateJson, ...] | None:
         """Return the voters as the quorum that was read has them, and ask where none was."""
 
         async def ask(connection: Connection) -> Quorum | None:
-            return await describe_quorum(connection, Deadline.after(_SECONDS))
+            return await describe_quorum(connection, budgets.QUORUM.deadline())
 
         try:
             if quorum is None:
-                quorum = await self._nodes.ask_controller(ask, Deadline.after(_SECONDS))
+                quorum = await self._nodes.ask_controller(ask, budgets.QUORUM.deadline())
         except RequestFailed as error:
             self._problems[f"the voters are not known ({error}); grant Cluster:DESCRIBE"] = None
             return None
@@ -193,7 +190,7 @@ class Look:
         offline = [s for s in _leaderless(listed) if s.topic_partition not in hidden]
         if self._source is None or not offline:
             return {}
-        deadline = Deadline.after(_SECONDS)
+        deadline = budgets.SURVIVING_LOGS.deadline()
         no_read = frozenset(t.name for t in listed if READ not in t.authorized_operations)
         return await survivors(self._source, cluster, offline, no_read, deadline)
 

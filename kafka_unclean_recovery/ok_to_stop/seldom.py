@@ -25,11 +25,11 @@ from kafka_unclean_recovery.emulator.controller.state import (
 )
 from kafka_unclean_recovery.model import Broker
 from kafka_unclean_recovery.ok_to_stop.prediction import BY_BROKER
+from kafka_unclean_recovery.survey import budgets
 from kafka_unclean_recovery.survey.hidden_topics import Hidden, hidden_topics, not_looked
 from kafka_unclean_recovery.survey.reading import Reader
 
 T = TypeVar("T")
-_SECONDS = 10.0
 UNKNOWN = "unknown"
 SOURCES = {
     ConfigSource.TOPIC: "topic",
@@ -167,7 +167,7 @@ class _Asking:
         that does not answer, which others tell of."""
 
         async def one(broker: Broker) -> T | None:
-            deadline = Deadline.after(_SECONDS)
+            deadline = budgets.CONFIGS.deadline()
             try:
                 async with over(broker, deadline) as connection:
                     return await ask(connection, deadline)

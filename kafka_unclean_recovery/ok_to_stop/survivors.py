@@ -11,7 +11,7 @@ from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Cluster, PartitionState, ReplicaLog, TopicPartition
 from kafka_unclean_recovery.planning.reach import reach
-from kafka_unclean_recovery.recovery.fenced import FENCED_SECONDS
+from kafka_unclean_recovery.survey import budgets
 from kafka_unclean_recovery.transport import ReplicaLogSource
 
 _Logs = Mapping[TopicPartition, ReplicaLog]
@@ -45,7 +45,7 @@ async def survivors(
         known = cluster.brokers.get(broker, fenced)
         if known is None:
             return _unread(broker, of, "it is not listed as live")
-        patience = deadline if fenced is None else deadline.within(FENCED_SECONDS)
+        patience = deadline if fenced is None else deadline.within(budgets.FENCED_LOGS.seconds)
         try:
             return await source.replica_logs(known, of, patience)
         except ConnectionFailed as error:

@@ -11,7 +11,6 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import (
     Broker,
     Outcome,
@@ -31,14 +30,11 @@ from kafka_unclean_recovery.planning.seen_logs import (
 )
 from kafka_unclean_recovery.recovery.observe import Observation
 from kafka_unclean_recovery.recovery.partitions import Partition, Rows, judged_again
+from kafka_unclean_recovery.survey import budgets
 from kafka_unclean_recovery.survey.any_broker import FAILURES
 from kafka_unclean_recovery.survey.reading import Reader
 from kafka_unclean_recovery.transport.led_logs import LedLog, LedLogs
 from kafka_unclean_recovery.wording import and_more
-
-_ANSWER_SECONDS = 10.0
-# A client quota holds answers back, or has a broker leave partitions out of them.
-_QUOTA_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,8 +200,8 @@ async def _ask(
         if leader not in brokers:
             return dict.fromkeys(of, LedLog({}, f"broker {leader} is not listed as live"))
         wanted = {tp: comparisons[tp].next_epoch for tp in of}
-        patience = Deadline.after(_QUOTA_SECONDS)
-        told = await leaders.ask(brokers[leader], wanted, Deadline.after(_ANSWER_SECONDS))
+        patience = budgets.LED_LOGS_UNDER_A_QUOTA.deadline()
+        told = await leaders.ask(brokers[leader], wanted, budgets.LED_LOGS.deadline())
         while leaders.throttled(leader) and not patience.expired:
             left = {tp: wanted[tp] for tp in of if told[tp].problem is not None}
             if not left:

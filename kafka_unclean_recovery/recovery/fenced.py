@@ -13,15 +13,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
-from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Broker, PartitionState, ReplicaLog, TopicPartition
 from kafka_unclean_recovery.planning.seen_logs import SeenLog
+from kafka_unclean_recovery.survey import budgets
 from kafka_unclean_recovery.transport import ReplicaLogSource
 
-FENCED_SECONDS = 1.5
-"""A closed port answers at once. A machine that is off answers nothing, and costs this much."""
-_SLOW_SECONDS = 4.0
-"""A broker that takes the connection is waited for so long once more."""
 _HANGS = (
     "is fenced, and takes connections without an answer: it hangs, is slow, or still starts; let"
     " it answer, or make sure that its process has ended"
@@ -75,10 +71,9 @@ class FencedBrokers:
         return broker in self._tasks and not self._tasks[broker].done()
 
     async def _ask(self, broker: Broker, states: list[PartitionState]) -> None:
-        for seconds in (FENCED_SECONDS, _SLOW_SECONDS):
+        for budget in (budgets.FENCED_LOGS, budgets.FENCED_LOGS_OF_THE_SLOW):
             try:
-                deadline = Deadline.after(seconds)
-                found = await self._source.replica_logs(broker, states, deadline)
+                found = await self._source.replica_logs(broker, states, budget.deadline())
             except ConnectionFailed as error:
                 unread = _unread(broker.id, error)
                 if unread is not None:

@@ -36,7 +36,6 @@ from kafka_unclean_recovery.recovery.group_offsets import (
     not_asked_since,
 )
 from kafka_unclean_recovery.recovery.views import (
-    QUORUM_SECONDS,
     MissingRight,
     View,
     Views,
@@ -44,16 +43,12 @@ from kafka_unclean_recovery.recovery.views import (
 )
 from kafka_unclean_recovery.recovery.wait_for_brokers import Waits, waiting_text
 from kafka_unclean_recovery.shutdown import Interrupted, Stop
+from kafka_unclean_recovery.survey import budgets
 from kafka_unclean_recovery.survey.hidden_topics import hidden_topics, not_looked
 from kafka_unclean_recovery.survey.reading import Reader
 from kafka_unclean_recovery.transport import ReplicaLogSource
 
 _TICK_SECONDS = 0.25
-# Enough for one read of the live brokers and of many partitions.
-_LOOK_SECONDS = 5.0
-# Brokers get at least this long to answer once the awaited brokers are back or the time is up.
-_ANSWER_SECONDS = 10.0
-_GROUPS_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +116,7 @@ class Observer:
         seen yet.
         """
         if wanted.will_elect:
-            self._nodes.open_controller_soon(Deadline.after(QUORUM_SECONDS))
+            self._nodes.open_controller_soon(budgets.QUORUM.deadline())
         _, self._rights = await self._stop.unless(self._reader.cluster())
         if wanted.will_elect and ALTER not in self._rights:
             raise MissingRight(
@@ -138,7 +133,7 @@ class Observer:
         with contextlib.suppress(Interrupted):
             view = await self._stop.unless(self._views.newer(wanted, view, anew=True))
             nobody = Waits((), wait_for_all=False, say=self._say)
-            deadline = deadline.at_least(_ANSWER_SECONDS)
+            deadline = deadline.at_least(budgets.LATE_LOGS.seconds)
             seen = await self._see_with_groups(nobody, wanted, deadline, view)
         return seen
 
@@ -161,7 +156,7 @@ class Observer:
         offline = view.offline
         if not wanted.ask_groups or not offline:
             return NO_WITNESSES
-        deadline = Deadline.after(_GROUPS_SECONDS)
+        deadline = budgets.GROUPS.deadline()
         live = view.cluster.brokers.values()
         asking = ask_groups(
             self._nodes.config, self._reader, live, offline.values(), self._rights, deadline
@@ -282,7 +277,7 @@ class Observer:
         if deadline.expired:
             return view
         try:
-            async with asyncio.timeout(min(_LOOK_SECONDS, deadline.remaining())):
+            async with asyncio.timeout(min(budgets.LOOK_AGAIN.seconds, deadline.remaining())):
                 return await self._stop.unless(self._views.newer(wanted, view))
         except (TimeoutError, ConnectionFailed, NoBrokerReachable, Interrupted):
             pass

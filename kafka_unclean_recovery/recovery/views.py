@@ -32,6 +32,7 @@ from kafka_unclean_recovery.cluster.wire.errors import (
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Cluster, PartitionState, TopicPartition
 from kafka_unclean_recovery.planning.dead_leaders import dead_leaders_text, led_by_the_dead
+from kafka_unclean_recovery.survey import budgets
 from kafka_unclean_recovery.survey.currency import Behind
 from kafka_unclean_recovery.survey.hidden_topics import some_topics
 from kafka_unclean_recovery.survey.liveness import (
@@ -43,13 +44,7 @@ from kafka_unclean_recovery.survey.liveness import (
 from kafka_unclean_recovery.survey.reading import Reader
 from kafka_unclean_recovery.wording import and_more
 
-# A working controller quorum answers within this time, a controller failover included.
-QUORUM_SECONDS = 10.0
 _TICK_SECONDS = 0.25
-# Most changes show in the list of live brokers; the others show only in the partitions.
-_LOOK_AGAIN_SECONDS = 5.0
-# The controller gets this long to say which brokers are behind when nothing is to be elected.
-_GLANCE_SECONDS = 2.0
 
 _HIDDEN = (
     "led by a broker that is not on the listener this command came in by, so nothing is offline and"
@@ -135,7 +130,8 @@ class Views:
         self._check_told(names, topics)
         self._check_read(topics)
         dead = await self._led_by_the_dead(wanted, cluster, topics)
-        self._next_look = Deadline.after(_LOOK_AGAIN_SECONDS)
+        # Most changes show in the list of live brokers; the others show only in the partitions.
+        self._next_look = Deadline.after(budgets.LOOK_AGAIN.good_for)
         states, missing = _select(wanted.partitions, topics, reassignments)
         doubts = self._doubts(cluster, topics, states)
         states = {tp: with_unregistered(state, cluster, doubts) for tp, state in states.items()}
@@ -207,7 +203,7 @@ class Views:
         try:
             if will_elect:
                 return await self._once_led(lambda: self._reader.current(read))
-            return await self._reader.current(read, _GLANCE_SECONDS)
+            return await self._reader.current(read, budgets.QUORUM_AT_A_GLANCE.seconds)
         except Behind as error:
             self._problem(f"what was seen may be old: {error}")
         except (NoControllerReachable, RequestFailed):
@@ -217,7 +213,7 @@ class Views:
 
     async def _once_led(self, read: Callable[[], Awaitable[Read]]) -> Read:
         """Read until a controller leads the quorum. Raises QuorumSilent when none does in time."""
-        deadline = Deadline.after(QUORUM_SECONDS)
+        deadline = budgets.QUORUM.deadline()
         while True:
             try:
                 return await read()
@@ -234,7 +230,7 @@ class Views:
         QuorumSilent when they are needed for electing and not known."""
         reason = "the controller quorum does not answer"
         try:
-            async with asyncio.timeout(QUORUM_SECONDS):
+            async with asyncio.timeout(budgets.REASSIGNMENTS.seconds):
                 return await self._reader.reassignments()
         except (TimeoutError, RequestFailed, ConnectionFailed, NoBrokerReachable) as error:
             reason = str(error) or reason

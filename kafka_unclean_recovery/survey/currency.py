@@ -21,17 +21,12 @@ from kafka_unclean_recovery.cluster.requests.quorum_state import Quorum
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.errors import NoBrokerReachable
 from kafka_unclean_recovery.deadline import Clock, Deadline
+from kafka_unclean_recovery.survey import budgets
 from kafka_unclean_recovery.survey.any_broker import PAUSE_SECONDS, Read
 
 T = TypeVar("T")
 Looked = Callable[[], Awaitable[T]]
 """Reads by the Reader that this belongs to."""
-
-# At least one broker must have all metadata within this time; a working broker is at most half a
-# second behind.
-CURRENT_SECONDS = 4.0
-# A broker that was not behind is read for so long before the controller is asked again.
-_VOUCHED_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +102,7 @@ class Currency:
 
     def vouch(self) -> None:
         """Let the broker that is read count as not behind for a moment."""
-        self._vouched_for = Deadline.after(_VOUCHED_SECONDS, self._clock)
+        self._vouched_for = Deadline.after(budgets.CURRENT.good_for, self._clock)
 
     def marked(self, read: Read[T]) -> Read[T]:
         """Return a read that also tells what its broker had applied, where somebody asks that."""
@@ -158,7 +153,7 @@ class Currency:
         if not brokers:
             return None
         try:
-            await self._nodes.turn_to(brokers, Deadline.after(CURRENT_SECONDS, self._clock))
+            await self._nodes.turn_to(brokers, Deadline.after(budgets.CURRENT.seconds, self._clock))
         except NoBrokerReachable as error:
             raise _NotReached(error) from None
         return await self._traced(read)

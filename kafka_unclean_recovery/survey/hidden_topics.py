@@ -12,11 +12,10 @@ from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.cluster.requests.log_dirs import describe_log_dirs, topics_in
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
-from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Broker
+from kafka_unclean_recovery.survey import budgets
 from kafka_unclean_recovery.survey.reading import Reader
 
-_DISK_SECONDS = 5.0
 _NAMES_SHOWN = 5
 _NOT_KNOWN = "whether topics are hidden from this user is not known"
 
@@ -50,7 +49,7 @@ async def hidden_topics(
     refused: list[str] = []
 
     async def on_disk(broker: Broker) -> frozenset[str]:
-        deadline = Deadline.after(_DISK_SECONDS)
+        deadline = budgets.HIDDEN_TOPICS.deadline()
         try:
             async with nodes.apart(broker, deadline) as connection:
                 return topics_in(await describe_log_dirs(connection, deadline))

@@ -39,6 +39,7 @@ from kafka_unclean_recovery.cluster.wire.errors import (
 )
 from kafka_unclean_recovery.deadline import Clock, Deadline
 from kafka_unclean_recovery.model import Cluster, PartitionState, TopicPartition
+from kafka_unclean_recovery.survey import budgets
 from kafka_unclean_recovery.survey.any_broker import (
     ATTEMPTS,
     FAILURES,
@@ -48,18 +49,10 @@ from kafka_unclean_recovery.survey.any_broker import (
     Read,
     shared,
 )
-from kafka_unclean_recovery.survey.currency import CURRENT_SECONDS, Behind, Controllers, Currency
+from kafka_unclean_recovery.survey.currency import Behind, Controllers, Currency
 
 T = TypeVar("T")
 
-# When a broker stays silent for this time while its answer is awaited, another is asked as well.
-_SILENT_SECONDS = 2.0
-# A controller that answers at all does so within the time of a failover.
-_QUORUM_SECONDS = 10.0
-# The controllers may take so long to say who is behind where a caller reads again and again.
-_GLANCE_SECONDS = 1.0
-# A question that no decision rests on.
-_SIDE_SECONDS = 3.0
 _UNCLEAN = "unclean.leader.election.enable"
 
 
@@ -69,12 +62,12 @@ class Reader:
     electable_untold: why brokers are not known to be electable, by broker; see `electable`.
     """
 
-    def __init__(self, nodes: Nodes, clock: Clock, timeout: float = 30.0) -> None:
+    def __init__(self, nodes: Nodes, clock: Clock, timeout: float = budgets.READ.seconds) -> None:
         self._nodes = nodes
         self._clock = clock
         self._timeout = timeout
         # Even a short timeout leaves time to ask other brokers.
-        self._brokers = AnyBroker(nodes, min(_SILENT_SECONDS, timeout / ATTEMPTS))
+        self._brokers = AnyBroker(nodes, min(budgets.READ.alone, timeout / ATTEMPTS))
         self._currency = Currency(nodes, clock, self._quorum_within, self.cluster)
         self.electable_untold: dict[int, str] = {}
         # How often in a row `described` found its broker behind.
@@ -146,7 +139,7 @@ class Reader:
 
         if not self._currency.vouched_for:
             try:
-                found = await self.current(read, _GLANCE_SECONDS, within=0.0)
+                found = await self.current(read, budgets.QUORUM_WHILE_POLLING.seconds, within=0.0)
             except Behind:
                 self._leave_who_stays_behind()
             except (NoControllerReachable, RequestFailed):
@@ -270,7 +263,7 @@ class Reader:
             return await topic_configs(connection, topics, _UNCLEAN, deadline)
 
         try:
-            async with asyncio.timeout(_SIDE_SECONDS):
+            async with asyncio.timeout(budgets.UNCLEAN_ELECTIONS.seconds):
                 found = await self._read(read, self._apart)
         except (TimeoutError, *FAILURES):
             return {}
@@ -289,8 +282,8 @@ class Reader:
     async def current(
         self,
         read: Callable[[], Awaitable[T]],
-        patience: float = _QUORUM_SECONDS,
-        within: float = CURRENT_SECONDS,
+        patience: float = budgets.QUORUM.seconds,
+        within: float = budgets.CURRENT.seconds,
     ) -> T:
         """Return what `read`, which reads by this Reader, gives through brokers that have all
         metadata that was committed when this call began. Raises Behind, and what `read` and

@@ -14,8 +14,9 @@ from collections.abc import Callable
 from kafka_unclean_recovery.boot_clock import boot_time
 from kafka_unclean_recovery.deadline import Clock
 from kafka_unclean_recovery.shutdown import Stop
+from kafka_unclean_recovery.survey import budgets
 
-GOOD_FOR_SECONDS = 3.0
+GOOD_FOR_SECONDS = budgets.LAST_LOOK.good_for
 """What was looked at is taken for true for so long, by the clock that also runs while the machine
 sleeps."""
 

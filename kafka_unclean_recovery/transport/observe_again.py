@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 from kafka_unclean_recovery.cluster.requests.describe import Described
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
-from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import (
     Broker,
     Cluster,
@@ -29,17 +28,12 @@ from kafka_unclean_recovery.model import (
 )
 from kafka_unclean_recovery.planning.election_rules import Choice, refuse_or_settle
 from kafka_unclean_recovery.planning.last_look import log_change
+from kafka_unclean_recovery.survey import budgets
 from kafka_unclean_recovery.survey.liveness import Heard, doubts
 from kafka_unclean_recovery.survey.reading import Reader
 from kafka_unclean_recovery.transport import ReplicaLogSource
 from kafka_unclean_recovery.transport.gate import Gate
 
-_ANSWER_SECONDS = 5.0
-# A broker that was silent all the time before may be so again: the others' answers grow old.
-_SILENT_SECONDS = 0.75
-# This is a side question, and the look must stay young: where nobody answers, elections go ahead,
-# and the report says so.
-_ELECTABLE_SECONDS = 1.5
 _NOT_ELECTABLE = (
     "the controllers elect broker {broker} for nothing now, though it answers: it is being stopped,"
     " or was fenced. Wait until it has started again and run the command again; the next best"
@@ -114,7 +108,8 @@ async def observe_again(
     designated = {election.leader for election in elections.values()}
     changed, found = await asyncio.gather(
         _changed_logs(source, cluster, elections),
-        reader.electable(designated, _ELECTABLE_SECONDS),
+        # The look must stay young: where nobody answers, elections go ahead, and that is said.
+        reader.electable(designated, budgets.ELECTABLE.seconds),
     )
     changed |= {
         tp: _NOT_ELECTABLE.format(broker=election.leader)
@@ -169,7 +164,7 @@ async def _changes_of(
     silent = all(_unread_before(election.plan, broker_id) for election in elections)
     try:
         states = [election.before for election in elections]
-        patience = Deadline.after(_SILENT_SECONDS if silent else _ANSWER_SECONDS)
+        patience = (budgets.LAST_LOOK_AT_THE_SILENT if silent else budgets.LAST_LOOK).deadline()
         logs = await source.log_ends(broker, states, patience)
     except ConnectionFailed as error:
         why = f"broker {broker_id} does not answer any more ({error})"

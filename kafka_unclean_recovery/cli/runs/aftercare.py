@@ -45,11 +45,11 @@ from kafka_unclean_recovery.planning.merged_scans import check_cluster
 from kafka_unclean_recovery.post_mortem.reading import read_post_mortem
 from kafka_unclean_recovery.post_mortem.story import Election, groups_given_up, lossless
 from kafka_unclean_recovery.shutdown import Interrupted
+from kafka_unclean_recovery.survey import budgets
 from kafka_unclean_recovery.transport.choosing import ChosenSource
 from kafka_unclean_recovery.wording import count_text
 
 NAME = "kafka-unclean-recovery"
-_ANSWER_SECONDS = 10.0
 _COMMANDS_SHOWN = 10
 _WATCH_MS = 600_000
 _WATCH_PAUSE_SECONDS = 1.0
@@ -210,7 +210,7 @@ async def _look(session: Session, chosen: Chosen) -> Aftercare:
 
 
 async def _find(session: Session, chosen: Chosen) -> Aftercare:
-    found = await look(session.nodes, session.reader, chosen.asked, _ANSWER_SECONDS)
+    found = await look(session.nodes, session.reader, chosen.asked, budgets.AFTERCARE.seconds)
     if chosen.cluster_id not in (None, found.cluster_id):
         raise usage(
             f"--journal is of cluster {chosen.cluster_id}, not of {found.cluster_id};"
@@ -223,7 +223,7 @@ async def _find(session: Session, chosen: Chosen) -> Aftercare:
             raise usage(str(error)) from None
     cluster, _ = await session.reader.cluster()
     source = ChosenSource(session.nodes, session.wishes)
-    deadline = Deadline.after(_ANSWER_SECONDS)
+    deadline = budgets.AFTERCARE.deadline()
     return await with_returning(found, source, cluster.brokers, chosen.disks, deadline)
 
 
@@ -238,7 +238,11 @@ async def _end_transactions(session: Session, options: Options, found: Aftercare
         journal.note("begin", version=__version__, cluster_id=found.cluster_id, command=command)
         journal.write("markers", partitions=list(map(_marker_line, chosen)))
         done = await end_transactions(
-            session.nodes, leaders, chosen, _ANSWER_SECONDS, lambda: not session.stop.requested
+            session.nodes,
+            leaders,
+            chosen,
+            budgets.AFTERCARE.seconds,
+            lambda: not session.stop.requested,
         )
         journal.note("marked", partitions=list(map(_marked_line, done)))
     for each in done:

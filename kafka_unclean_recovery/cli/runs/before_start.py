@@ -27,10 +27,10 @@ from kafka_unclean_recovery.cli.session import Session, check_connection, run
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.model import Cluster, ReplicaInfo
+from kafka_unclean_recovery.survey import budgets
 from kafka_unclean_recovery.transport.choosing import ChosenSource
 
 _NAME = "kafka-unclean-recovery"
-_ANSWER_SECONDS = 10.0
 _MOST_WORKERS = 4
 
 
@@ -51,7 +51,7 @@ def foretell(console: Console, options: Options) -> int:
 
     async def ask(session: Session) -> int:
         source = ChosenSource(session.nodes, session.wishes)
-        means = Looking(session.nodes, session.reader, source, _ANSWER_SECONDS, others)
+        means = Looking(session.nodes, session.reader, source, budgets.BEFORE_START.seconds, others)
         found = await metrics_file.timed("look", session.stop.unless(look(means, disk)))
         return _tell(console, options, outputs, found)
 

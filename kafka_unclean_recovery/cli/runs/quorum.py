@@ -29,7 +29,6 @@ from kafka_unclean_recovery.cluster.wire.bootstrap import Address, parse_bootstr
 from kafka_unclean_recovery.cluster.wire.dial import address_text
 from kafka_unclean_recovery.cluster.wire.errors import ConfigError
 from kafka_unclean_recovery.cluster.wire.knocking import Knocked, knock
-from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.files.codec import json_line
 from kafka_unclean_recovery.formats.quorum import QuorumPlanJson
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
@@ -55,8 +54,8 @@ from kafka_unclean_recovery.quorum.refusals import (
 )
 from kafka_unclean_recovery.quorum.seed_plan import Made, plan_text, quorum_plan
 from kafka_unclean_recovery.quorum.survey import Survey, survey
+from kafka_unclean_recovery.survey import budgets
 
-_ASK_SECONDS = 15.0
 _RESERVED_IDS = 100  # DirectoryId of Kafka.
 
 
@@ -127,7 +126,7 @@ def _signs(found: Survey, options: InspectOptions | PlanOptions) -> Signs:
     if options.bootstrap_server is None:
         return signs
     addresses, config = addresses_of(options.bootstrap_server), config_of(options.command_config)
-    live = asyncio.run(ask_brokers(addresses, config, Deadline.after(_ASK_SECONDS)))
+    live = asyncio.run(ask_brokers(addresses, config, budgets.LOST_QUORUM.deadline()))
     if live.problem is not None:
         raise Exit(UNREACHABLE, f"--bootstrap-server: {live.problem}; leave it out if none runs")
     ahead = (*signs.ahead, *ahead_of(live, found.image))
@@ -192,7 +191,7 @@ def _knocked(found: Survey, wishes: Wishes, config: ClientConfig) -> Wishes:
 
 
 async def _knock_all(voters: Sequence[Voter], config: ClientConfig) -> dict[int, str]:
-    deadline = Deadline.after(_ASK_SECONDS)
+    deadline = budgets.LOST_QUORUM.deadline()
     asked = [(v.id, address_text(e.host, e.port)) for v in voters for e in v.listeners]
     said = await asyncio.gather(*(knock(address, config, deadline) for _, address in asked))
     alive = (Knocked.RUNS, Knocked.SILENT)

@@ -22,8 +22,8 @@ from kafka_unclean_recovery.quorum.document import render_verify
 from kafka_unclean_recovery.quorum.live import Live, ask_brokers, ask_controller
 from kafka_unclean_recovery.quorum.proof import verdict
 from kafka_unclean_recovery.quorum.put_aside import put_aside
+from kafka_unclean_recovery.survey import budgets
 
-_ASK_SECONDS = 15.0
 _LEAST_SECONDS = 1.0
 _LOOK_AGAIN_SECONDS = 0.5
 
@@ -65,7 +65,7 @@ async def _waited(
     """Look again until all holds or the deadline is over; brokers that nobody named are not waited
     for."""
     while True:
-        within = deadline.within(_ASK_SECONDS).at_least(_LEAST_SECONDS)
+        within = deadline.within(budgets.LOST_QUORUM.seconds).at_least(_LEAST_SECONDS)
         asked = brokers.addresses
         live = await ask_brokers(asked, brokers.config, within) if asked else None
         quorum = await ask_controller(controllers.addresses, controllers.config, within)
