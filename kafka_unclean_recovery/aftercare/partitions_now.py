@@ -13,7 +13,6 @@ from kafka_unclean_recovery.aftercare.transactions import STATES_TOPIC
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.requests.describe import (
     DESCRIBE,
-    RequestFailed,
     Topic,
     not_told,
     with_reassignment,
@@ -25,17 +24,13 @@ from kafka_unclean_recovery.cluster.wire.error_codes import (
     UNKNOWN_TOPIC_OR_PARTITION,
     error_name,
 )
-from kafka_unclean_recovery.cluster.wire.errors import (
-    ConnectionFailed,
-    NoBrokerReachable,
-)
 from kafka_unclean_recovery.model import (
     Cluster,
     GroupBeyond,
     PartitionState,
     TopicPartition,
 )
-from kafka_unclean_recovery.survey.any_broker import FAILURES
+from kafka_unclean_recovery.survey.answer import answered
 from kafka_unclean_recovery.survey.hidden_topics import hidden_topics
 from kafka_unclean_recovery.survey.led_unseen import led_unseen, unseen_text
 from kafka_unclean_recovery.survey.liveness import (
@@ -91,7 +86,7 @@ async def see(nodes: Nodes, reader: Reader, asked: Asked) -> Seen:
     replicas = {broker for state in states for broker in state.replicas}
     doubted = doubts(replicas, heard)
     led, unclear = await _led_unseen(reader, cluster, states, topics, doubted)
-    unknown += [*([] if old is None else [old]), *untold, *unclear]
+    unknown += [sentence for sentence in (old, untold, unclear) if sentence is not None]
     unknown += [*_hidden(topics, rights), *await _not_shown(reader, topics)]
     if asked.named is None:
         unknown += await _undescribed(nodes, reader, cluster, topics, asked)
@@ -120,7 +115,7 @@ async def _led_unseen(
     states: Sequence[PartitionState],
     topics: Sequence[Topic],
     doubts: Mapping[int, str],
-) -> tuple[dict[TopicPartition, str], list[str]]:
+) -> tuple[dict[TopicPartition, str], str | None]:
     """Return who leads partitions that look as if nobody led them, and why that may be unknown."""
     untold = {
         TopicPartition(topic.name, number)
@@ -131,23 +126,19 @@ async def _led_unseen(
     found = {
         s.topic_partition: unseen_text(s, doubts) for s in states if s.topic_partition in untold
     }
-    try:
-        return {**found, **await led_unseen(reader, cluster, states, doubts)}, []
-    except FAILURES as error:
-        return found, [f"whether brokers lead that are not listed is unknown: {error}"]
+    led = await answered(led_unseen(reader, cluster, states, doubts))
+    unclear = led.untold("whether brokers lead that are not listed is unknown")
+    return {**found, **(led.value or {})}, unclear
 
 
 async def _reassignments(
     reader: Reader,
-) -> tuple[Callable[[PartitionState], PartitionState], list[str]]:
+) -> tuple[Callable[[PartitionState], PartitionState], str | None]:
     """Return what adds its reassignment to a partition, and why that may be unknown."""
-    try:
-        found = await reader.reassignments()
-    except RequestFailed as error:
-        return _as_told, [f"reassignments are unknown ({error}); grant Cluster:DESCRIBE"]
-    except (ConnectionFailed, NoBrokerReachable) as error:
-        return _as_told, [f"reassignments are unknown: {error}"]
-    return partial(with_reassignment, reassignments=found), []
+    found = await answered(reader.reassignments())
+    if found.value is None:
+        return _as_told, found.untold("reassignments are unknown", "Cluster:DESCRIBE")
+    return partial(with_reassignment, reassignments=found.value), None
 
 
 def _as_told(state: PartitionState) -> PartitionState:

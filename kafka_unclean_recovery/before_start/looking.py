@@ -20,14 +20,12 @@ from kafka_unclean_recovery.cluster.requests.configs import ConfigValue, topic_c
 from kafka_unclean_recovery.cluster.requests.describe import (
     READ,
     Described,
-    RequestFailed,
     with_reassignment,
 )
 from kafka_unclean_recovery.cluster.requests.leader_epochs import epoch_end_offsets
 from kafka_unclean_recovery.cluster.requests.replica_probe import start_offsets
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.error_codes import (
-    CLUSTER_AUTHORIZATION_FAILED,
     LISTENER_NOT_FOUND,
     NONE,
     TOPIC_AUTHORIZATION_FAILED,
@@ -44,7 +42,7 @@ from kafka_unclean_recovery.model import (
     TopicPartition,
 )
 from kafka_unclean_recovery.survey import budgets
-from kafka_unclean_recovery.survey.any_broker import FAILURES
+from kafka_unclean_recovery.survey.answer import answered
 from kafka_unclean_recovery.survey.led_unseen import LED_UNSEEN, led_unseen
 from kafka_unclean_recovery.survey.liveness import (
     Heard,
@@ -74,6 +72,11 @@ class _Seen:
     led_unseen: dict[TopicPartition, str] = field(default_factory=dict)
     doubts: Mapping[int, str] = field(default_factory=dict)
     no_read: frozenset[str] = frozenset()
+
+    def note(self, sentence: str | None) -> None:
+        """Note what is unknown, where something is."""
+        if sentence is not None:
+            self.unknown.append(sentence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +112,7 @@ async def look(means: Looking, disk: OwnDisk) -> BeforeStart:
     if disk.refused is None and disk.unsettled is None:
         view = await _view(means, disk)
         disk = _in_cluster(disk, view.cluster)
-        seen.unknown += [] if view.old is None else [view.old]
+        seen.note(view.old)
         own = verdict(disk.broker, view.heard)
         if disk.unsettled is None and _runs(disk, view):
             disk = replace(disk, unsettled=_running(disk.broker, own.why, own.mend))
@@ -202,10 +205,9 @@ async def _note_unlisted(means: Looking, disk: OwnDisk, view: _View, seen: _Seen
     states = view.described.states
     others = {b for state in states.values() for b in state.replicas} - {disk.broker}
     seen.doubts = doubts(others, view.heard)
-    try:
-        seen.led_unseen = await led_unseen(means.reader, view.cluster, states.values(), seen.doubts)
-    except FAILURES as error:
-        seen.unknown.append(f"whether brokers lead that are not listed is unknown: {error}")
+    led = await answered(led_unseen(means.reader, view.cluster, states.values(), seen.doubts))
+    seen.led_unseen = led.value or {}
+    seen.note(led.untold("whether brokers lead that are not listed is unknown"))
 
 
 async def _with_reassignments(
@@ -213,16 +215,10 @@ async def _with_reassignments(
 ) -> dict[TopicPartition, PartitionState]:
     if not states:
         return {}
-    try:
-        reassignments = await reader.reassignments()
-    except FAILURES as error:
-        code = error.code if isinstance(error, RequestFailed) else None
-        grant = "; grant Cluster:DESCRIBE" if code == CLUSTER_AUTHORIZATION_FAILED else ""
-        seen.unknown.append(
-            f"whether a reassignment takes replicas off this broker is unknown: {error}{grant}"
-        )
-        return dict(states)
-    return {tp: with_reassignment(state, reassignments) for tp, state in states.items()}
+    found = await answered(reader.reassignments())
+    what = "whether a reassignment takes replicas off this broker is unknown"
+    seen.note(found.untold(what, "Cluster:DESCRIBE"))
+    return {tp: with_reassignment(state, found.value or {}) for tp, state in states.items()}
 
 
 async def _ask(
@@ -317,13 +313,12 @@ async def _ask_configs(means: Looking, topics: Sequence[str], seen: _Seen) -> No
     async def read(connection: Connection, deadline: Deadline) -> Mapping[str, ConfigValue]:
         return await topic_configs(connection, topics, _UNCLEAN, deadline)
 
-    try:
-        values = await means.reader.aside(read)
-    except FAILURES as error:
-        seen.unclean_untold.update(dict.fromkeys(topics, f"is not known: {error}"))
+    told = await answered(means.reader.aside(read))
+    if told.value is None:
+        seen.unclean_untold.update(dict.fromkeys(topics, f"is not known: {told.problem}"))
         return
     for topic in topics:
-        found = values.get(topic)
+        found = told.value.get(topic)
         if found is not None and found.error == NONE and found.value is not None:
             seen.unclean[topic] = found.value == "true"
         elif found is not None and found.error == TOPIC_AUTHORIZATION_FAILED:

@@ -8,12 +8,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
+from typing import TypeVar
 
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.requests.describe import (
     READ,
     Reassignment,
-    RequestFailed,
     Topic,
 )
 from kafka_unclean_recovery.cluster.requests.quorum_state import Quorum, describe_quorum
@@ -22,10 +22,6 @@ from kafka_unclean_recovery.cluster.wire.error_codes import (
     LISTENER_NOT_FOUND,
     NONE,
     UNKNOWN_TOPIC_OR_PARTITION,
-)
-from kafka_unclean_recovery.cluster.wire.errors import (
-    ConnectionFailed,
-    NoBrokerReachable,
 )
 from kafka_unclean_recovery.formats.ok_to_stop import ObservationJson, VoterStateJson
 from kafka_unclean_recovery.model import Broker, Cluster, PartitionState, TopicPartition
@@ -39,8 +35,8 @@ from kafka_unclean_recovery.ok_to_stop.observed import (
 from kafka_unclean_recovery.ok_to_stop.seldom import Seldom, ask_seldom
 from kafka_unclean_recovery.ok_to_stop.survivors import Survivors, survivors
 from kafka_unclean_recovery.survey import budgets
+from kafka_unclean_recovery.survey.answer import Answer, answered
 from kafka_unclean_recovery.survey.answering import silent_brokers
-from kafka_unclean_recovery.survey.any_broker import FAILURES
 from kafka_unclean_recovery.survey.led_unseen import led_unseen
 from kafka_unclean_recovery.survey.liveness import fetched_lately
 from kafka_unclean_recovery.survey.newest import newest
@@ -49,6 +45,7 @@ from kafka_unclean_recovery.transport import ReplicaLogSource
 
 _NO_QUORUM = "no controller leads the quorum, as far as brokers tell: nobody would be elected"
 
+T = TypeVar("T")
 _Read = tuple[Cluster, list[Topic]]
 _Hidden = frozenset[TopicPartition]
 
@@ -138,10 +135,9 @@ class Look:
             for number, error in topic.untold.items()
             if error == LISTENER_NOT_FOUND
         }
-        try:
-            found |= (await led_unseen(self._reader, cluster, _leaderless(listed), {})).keys()
-        except FAILURES as error:
-            self._problems[f"whether brokers lead that are not listed is not known: {error}"] = None
+        led = await answered(led_unseen(self._reader, cluster, _leaderless(listed), {}))
+        self._untold(led, "whether brokers lead that are not listed is not known")
+        found |= (led.value or {}).keys()
         return frozenset(found)
 
     async def _silent(self, live: Sequence[Broker]) -> dict[int, str]:
@@ -157,15 +153,11 @@ class Look:
         async def ask(connection: Connection) -> Quorum | None:
             return await describe_quorum(connection, budgets.QUORUM.deadline())
 
-        try:
-            if quorum is None:
-                quorum = await self._nodes.ask_controller(ask, budgets.QUORUM.deadline())
-        except RequestFailed as error:
-            self._problems[f"the voters are not known ({error}); grant Cluster:DESCRIBE"] = None
-            return None
-        except (ConnectionFailed, NoBrokerReachable) as error:
-            self._problems[f"the voters are not known: {error}"] = None
-            return None
+        if quorum is None:
+            found = await answered(self._nodes.ask_controller(ask, budgets.QUORUM.deadline()))
+            if self._untold(found, "the voters are not known"):
+                return None
+            quorum = found.value
         if quorum is None:
             self._problems[_NO_QUORUM] = None
             return None
@@ -175,14 +167,16 @@ class Look:
         )
 
     async def _reassignments(self) -> Mapping[TopicPartition, Reassignment] | None:
-        try:
-            return dict(await self._reader.reassignments())
-        except RequestFailed as error:
-            problem = f"reassignments are not known ({error}); grant Cluster:DESCRIBE"
-        except (ConnectionFailed, NoBrokerReachable) as error:
-            problem = f"reassignments are not known: {error}"
-        self._problems[problem] = None
-        return None
+        found = await answered(self._reader.reassignments())
+        self._untold(found, "reassignments are not known")
+        return found.value
+
+    def _untold(self, found: Answer[T], what: str) -> bool:
+        """Return whether there is no answer, and note that as a problem."""
+        sentence = found.untold(what, "Cluster:DESCRIBE")
+        if sentence is not None:
+            self._problems[sentence] = None
+        return sentence is not None
 
     async def _survivors(
         self, cluster: Cluster, listed: Sequence[Topic], hidden: _Hidden

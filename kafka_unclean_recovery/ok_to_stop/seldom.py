@@ -16,7 +16,7 @@ from kafka_unclean_recovery.cluster.requests.configs import ConfigSource, Config
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.error_codes import NONE
-from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, NoBrokerReachable
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.doctor.releases import METADATA_VERSION, release_of
 from kafka_unclean_recovery.emulator.controller.state import (
@@ -26,6 +26,7 @@ from kafka_unclean_recovery.emulator.controller.state import (
 from kafka_unclean_recovery.model import Broker
 from kafka_unclean_recovery.ok_to_stop.prediction import BY_BROKER
 from kafka_unclean_recovery.survey import budgets
+from kafka_unclean_recovery.survey.answer import answered
 from kafka_unclean_recovery.survey.hidden_topics import Hidden, hidden_topics, not_looked
 from kafka_unclean_recovery.survey.reading import Reader
 
@@ -95,10 +96,8 @@ async def _hidden(
     first."""
     if kept.hidden.whole and kept.asked.issuperset(broker.id for broker in live):
         return kept.hidden
-    try:
-        return await hidden_topics(nodes, reader, live, visible)
-    except (ConnectionFailed, NoBrokerReachable, RequestFailed) as error:
-        return not_looked(str(error))
+    found = await answered(hidden_topics(nodes, reader, live, visible))
+    return not_looked(str(found.problem)) if found.value is None else found.value
 
 
 def number(found: ConfigValue | None) -> int | None:
@@ -136,11 +135,10 @@ class _Asking:
         async def read(connection: Connection, deadline: Deadline) -> Configs:
             return await topic_configs(connection, left, key, deadline)
 
-        try:
-            return {**known, **await self._reader.aside(read)}
-        except (ConnectionFailed, NoBrokerReachable, RequestFailed) as error:
-            self.problems[f"{key} is not known: {error}"] = None
-            return known
+        found = await answered(self._reader.aside(read))
+        if (sentence := found.untold(f"{key} is not known")) is not None:
+            self.problems[sentence] = None
+        return {**known, **(found.value or {})}
 
     async def own_min_isrs(
         self, min_isrs: Configs, kept: Mapping[int, int | None]

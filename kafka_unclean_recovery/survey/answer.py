@@ -33,6 +33,14 @@ class Answer(Generic[T]):
     def failed(self) -> bool:
         return self.problem is not None
 
+    def untold(self, what: str, right: str | None = None) -> str | None:
+        """Return a sentence that what was asked for is not known, None where it was told. what:
+        such as "reassignments are unknown"; right: the one that the question needs."""
+        if self.problem is None:
+            return None
+        grant = f"; grant {right}" if self.refused and right is not None else ""
+        return f"{what}: {self.problem}{grant}"
+
 
 async def answered(asking: Awaitable[T]) -> Answer[T]:
     """Return the answer of a question that is being asked."""
