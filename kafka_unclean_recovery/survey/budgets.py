@@ -48,9 +48,8 @@ REASSIGNMENTS = Budget(10.0)
 
 # Logs, besides those that are gathered until the operator's time is up. A closed port answers at
 # once, and a machine that is off costs all of FENCED_LOGS; one that takes the connection is waited
-# for once more. Who was silent before the last look gets
-# a moment at it, for the others' answers grow old. A quota holds answers back, or has a broker
-# leave partitions out of them.
+# for once more. Who was silent before the last look gets a moment at it, for the others' answers
+# grow old. A quota holds answers back, or has a broker leave partitions out of them.
 LATE_LOGS = Budget(10.0)
 FENCED_LOGS = Budget(1.5)
 FENCED_LOGS_OF_THE_SLOW = Budget(4.0)
