@@ -290,7 +290,8 @@ async def _ask_epochs(
             asked = [(tp, span.epoch) for span in own[tp].epochs or ()]
             if tp in starts and all(each in told.found for each in asked):
                 answers = {each[1]: (told.epochs[each], told.found[each]) for each in asked}
-                seen.logs[tp][leader] = led_by_epochs(leader, answers, starts[tp])
+                unproven = means.nodes.unproven(leader)
+                seen.logs[tp][leader] = led_by_epochs(leader, answers, starts[tp], unproven)
 
     await asyncio.gather(*(ask(leader, of) for leader, of in by_leader.items()))
 

@@ -12,9 +12,15 @@ BY_EPOCHS = "offset-for-leader-epoch"
 """The source of a leader's log of which only the ends of some epochs are known."""
 
 
-def led_by_epochs(leader: int, answers: Mapping[int, tuple[int, int]], start: int) -> ReplicaLog:
+def led_by_epochs(
+    leader: int,
+    answers: Mapping[int, tuple[int, int]],
+    start: int,
+    unproven: str | None = None,
+) -> ReplicaLog:
     """Return a leader's log as far as a follower asks for it: where the follower's own epochs end.
-    answers: by epoch that was asked for, (the epoch that was answered, its exclusive end)."""
+    answers: by epoch that was asked for, (the epoch that was answered, its exclusive end).
+    unproven: see ReplicaLog."""
     ends = sorted(set(answers.values()))
     starts = [start, *(end for _, end in ends)]
     spans = (
@@ -28,6 +34,7 @@ def led_by_epochs(leader: int, answers: Mapping[int, tuple[int, int]], start: in
         log_end_offset=starts[-1],
         epochs=tuple(spans),
         source=BY_EPOCHS,
+        unproven=unproven,
     )
 
 

@@ -267,7 +267,7 @@ def _follows(
         return _keeps(replace(found, effect=Effect.KEPT, why="it holds no record"))
     kept = _kept(replica, log, leader, state)
     if kept is None or start is None or end is None:
-        doubt = leader.suspect or "their leader epochs are not known"
+        doubt = leader.suspect or leader.unproven or "their leader epochs are not known"
         why = f"it can't be compared with the log of broker {state.leader}: {doubt}"
         return replace(found, why=why)
     if (firm := _start_by_epochs(leader)) is not None and (log.log_start_offset or 0) < firm:
@@ -331,7 +331,12 @@ def _destroyed(
     if unique is None:
         for other in others:
             if not other.sure or other.epochs is None:
-                doubt = other.problem or other.suspect or "its leader epochs are not known"
+                doubt = (
+                    other.problem
+                    or other.suspect
+                    or other.unproven
+                    or "its leader epochs are not known"
+                )
                 why += f"; what broker {other.broker} has of that is unknown: {doubt}"
     return replace(
         found,

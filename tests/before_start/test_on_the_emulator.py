@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 
+from kafka_unclean_recovery.cluster.wire.error_codes import CLUSTER_AUTHORIZATION_FAILED
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.control.status import partition_status
 from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.emulator.faults import STOPPED
+from kafka_unclean_recovery.emulator.listener.intercepts import Fail
 from tests.cli.in_process import RECOVERY, Done, invoke
 from tests.schemas import validated
 
@@ -147,6 +149,17 @@ def test_a_broker_that_runs_without_our_listener_is_not_foretold(
     assert done.code == 4
     assert {row["effect"] for row in document["partitions"]} == {"unknown", "stray"}
     assert f"broker {OWN} is in the ISR of again-0 beside its leader: it runs" in done.stderr
+
+
+def test_by_what_another_broker_may_have_said_nothing_is_foretold(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    cluster.intercept("DescribeConfigs", Fail(CLUSTER_AUTHORIZATION_FAILED), broker=OTHER, times=99)
+    document, done = _foretold(cluster, tmp_path, *_live(cluster), "--topics", "orders")
+    assert (done.code, _effects(document)) == (4, {"orders": ("unknown", None)})
+    (row,) = document["partitions"]
+    assert f"nothing proves that broker {OTHER} answered" in row["why"]
+    assert "grant Cluster:DESCRIBE_CONFIGS" in row["why"]
 
 
 def test_what_a_broker_that_is_behind_says_is_not_foretold(

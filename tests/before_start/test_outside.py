@@ -45,6 +45,13 @@ def test_they_tell_where_it_is_truncated_as_the_whole_lineage_does(
     assert by_answers == truncation_offset(own, end, leader, leader_end)
 
 
+def test_what_another_broker_may_have_told_of_epochs_is_not_sure() -> None:
+    unproven = "nothing proves that broker 2 answered"
+    told = led_by_epochs(2, {1: (1, 10)}, 0, unproven)
+    assert (told.unproven, told.sure) == (unproven, False)
+    assert led_by_epochs(2, {1: (1, 10)}, 0).sure
+
+
 def test_live_answers_come_before_disks_and_another_topics_disk_tells_nothing() -> None:
     live = {2: ReplicaLog(2, live=True, log_end_offset=5)}
 
