@@ -218,14 +218,18 @@ class Journal:
         return True
 
     def keep(self) -> None:
-        """Write the file anew where somebody removed it, as who cleans up a state directory: the
-        next run finds by it what is to be put back. Nothing more is begun all the same."""
+        """Write the file anew where somebody removed or emptied it, as who cleans up a state
+        directory: the next run finds by it what is to be put back. Nothing more is begun all the
+        same."""
         with self._writing:
             if self._removed():
                 self._replace()
 
     def _replace(self) -> None:
-        gone = f"journal {self.path}: somebody removed it, or its entry, while this run wrote it"
+        gone = (
+            f"journal {self.path}: somebody removed it, or its entry, or emptied it, while this run"
+            " wrote it"
+        )
         try:
             self._write_anew()
         except OSError as error:
@@ -238,11 +242,11 @@ class Journal:
             if self.link is not None:
                 self.link.lstat()
             there, ours = self.path.stat(), os.fstat(self._descriptor)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return True
         except OSError:
             return False  # not known, and another write tells
-        return (there.st_dev, there.st_ino) != (ours.st_dev, ours.st_ino)
+        return not os.path.samestat(there, ours) or ours.st_size < self._whole
 
     def _write_anew(self) -> None:
         """Raises OSError, also where another file has its name by now."""
@@ -251,23 +255,31 @@ class Journal:
             self.link.symlink_to(self.path.resolve())
             sync_directory(self.link.parent)
         if self.path.exists() and os.path.samestat(self.path.stat(), os.fstat(self._descriptor)):
+            if os.fstat(self._descriptor).st_size < self._whole:
+                os.ftruncate(self._descriptor, 0)
+                self._filled(self._descriptor)
             return
         make_private_directory(self.path.parent)
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
         descriptor = os.open(self.path, flags, 0o600)
         try:
-            whole = left = b"".join(compact_json(line) + b"\n" for line in self.lines)
             lock(descriptor)
-            while left:
-                left = left[os.write(descriptor, left) :]
-            os.fsync(descriptor)
+            self._filled(descriptor)
             sync_directory(self.path.parent)
         except OSError:
             os.close(descriptor)
             self.path.unlink()
             raise
         os.close(self._descriptor)
-        self._descriptor, self._whole, self._torn = descriptor, len(whole), False
+        self._descriptor = descriptor
+
+    def _filled(self, descriptor: int) -> None:
+        """Write all lines to an empty file. Raises OSError."""
+        whole = left = b"".join(compact_json(line) + b"\n" for line in self.lines)
+        while left:
+            left = left[os.write(descriptor, left) :]
+        os.fsync(descriptor)
+        self._whole, self._torn = len(whole), False
         self._before = self._whole, len(self.lines)
 
     def _cut_off(self) -> None:

@@ -408,6 +408,35 @@ def test_a_journal_that_somebody_removed_is_written_anew_and_nothing_more_is_ann
     assert len(unfinished(lines)) == 1
 
 
+def test_a_journal_that_somebody_emptied_is_filled_again_and_nothing_more_is_announced(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "j.jsonl"
+    with Journal.open(path) as journal:
+        journal.write("begin", cluster_id="c")
+        journal.write("reorder", partitions=[_reorder(0, [1, 2], [2, 1])])
+        path.write_bytes(b"")
+        journal.keep()
+        assert len(unfinished(parse(path.read_text(), "j"))) == 1
+        with pytest.raises(JournalError, match=r"emptied it.* nothing more is begun"):
+            journal.write("elect", partitions=[])
+        assert journal.note("answered", number=1)
+    events = [line["event"] for line in parse(path.read_text(), "j")]
+    assert events == ["begin", "reorder", "answered"]
+
+
+def test_a_journal_whose_directory_is_a_file_by_now_has_nothing_more_announced(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "state" / "j.jsonl"
+    with Journal.open(path) as journal:
+        journal.write("begin", cluster_id="c")
+        _removed(path)
+        path.parent.write_text("")
+        with pytest.raises(JournalError, match="can't be written anew"):
+            journal.write("elect", partitions=[])
+
+
 def test_a_journal_whose_name_another_file_has_is_not_written_over_it(tmp_path: Path) -> None:
     path = tmp_path / "j.jsonl"
     with Journal.open(path) as journal:
