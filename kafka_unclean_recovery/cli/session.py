@@ -125,6 +125,7 @@ class Session:
             self.console.say,
             clocked(Pulse(self.console)),
             retries,
+            slowed=self.nodes.slowed,
         )
         return WaveElector(elector_for(method, means), means, pace)
 

@@ -155,6 +155,12 @@ class Nodes:
         known = self._by_id.get(broker)
         return None if known is None else known.connection.throttled
 
+    def slowed(self) -> str | None:
+        """Return what a node said last of a client quota that was used up, None where none did."""
+        every = [self._any, *(known.connection for known in self._by_id.values())]
+        told = ((c.address, c.held_back) for c in every if c is not None)
+        return next((f"{address}: {why}" for address, why in told if why is not None), None)
+
     async def any(self, deadline: Deadline) -> Connection:
         """Return a connection for reads to some broker, the same one as long as it works.
 

@@ -54,7 +54,7 @@ class Means:
 
     `say` and `progress` take sentences for people; `retries` is how often an election with a
     passing failure is tried again; `gate` is passed by each request that changes the cluster and
-    puts nothing back.
+    puts nothing back; `slowed` returns what is known to hold answers back, None for nothing.
     """
 
     reader: Reader
@@ -66,6 +66,7 @@ class Means:
     progress: Callable[[str], None]
     retries: int = 3
     gate: Gate = field(default_factory=Gate)
+    slowed: Callable[[], str | None] = lambda: None
 
     def pass_gate(self) -> None:
         """Raises NotSent."""
@@ -195,7 +196,9 @@ async def until_elected(
             if not await _settled(means, error.reason):
                 return Tried(given_up | failed, certain=False, unanswered=unanswered)
         except LookTooOld as error:
-            failed, before, late = dict.fromkeys(pending, error.reason), {}, late_tries > 0
+            slowed = means.slowed()
+            reason = error.reason if slowed is None else f"{error.reason} ({slowed})"
+            failed, before, late = dict.fromkeys(pending, reason), {}, late_tries > 0
             late_tries -= 1
         except (StopAsked, RequestFailed) as error:
             said = given_up | dict.fromkeys(pending, str(error))

@@ -407,6 +407,20 @@ def test_a_quota_that_starves_the_epochs_is_named(outage: Cluster) -> None:
     assert "1.0 s" in told.stderr
 
 
+def test_a_quota_that_makes_each_look_too_old_is_named(
+    outage: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kafka_unclean_recovery.transport.gate.GOOD_FOR_SECONDS", 0.2)
+    monkeypatch.setattr("kafka_unclean_recovery.transport.electing._LATE_TRIES", 1)
+    outage.intercept("DescribeTopicPartitions", Throttle(0.5), times=1000)
+    told = _recover_in_process(outage, *WITHOUT_LOSS)
+    assert told.code == 1
+    assert _nobody_was_elected(outage)
+    for said in (told.row["reason"], told.stderr):
+        assert "too old to elect by" in said
+        assert "a client quota was used up there, for 0.5 s last" in said
+
+
 def test_a_quota_is_waited_for_as_long_as_the_operator_allows(outage: Cluster) -> None:
     outage.intercept("Fetch", Throttle(1.0), broker=BETTER, times=4)
     told = _recover(outage, *WITHOUT_LOSS, "--recovery-duration-ms", "9000")

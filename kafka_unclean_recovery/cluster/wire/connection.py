@@ -70,6 +70,7 @@ class Connection:
         self._failure: ConnectionFailed | None = None
         self._session_ends = Deadline(math.inf)
         self._throttled_ms = 0
+        self._held_back_ms = 0
         self._reading = asyncio.create_task(self._read_answers())
 
     @classmethod
@@ -110,6 +111,13 @@ class Connection:
             return None
         seconds = self._throttled_ms / 1000
         return f"a client quota is used up there, so it reads no request for {seconds:.1f} s"
+
+    @property
+    def held_back(self) -> str | None:
+        """Return what an answer said last of a client quota, None where none ever did."""
+        if not self._held_back_ms:
+            return None
+        return f"a client quota was used up there, for {self._held_back_ms / 1000:.1f} s last"
 
     def _let_in_for(self, seconds: float | None) -> None:
         # A node hangs up on a request sent after the session's end, and then it is not known
@@ -186,6 +194,7 @@ class Connection:
             sentence = f"{request.name} v{version} got an answer that can't be read: is this Kafka?"
             raise self._end(failures.bad_answer(self.address, sentence)) from error
         self._throttled_ms = _throttle_ms(answer)
+        self._held_back_ms = self._throttled_ms or self._held_back_ms
         return answer
 
     async def _exchange(self, request: Any, version: int, deadline: Deadline, doing: str) -> bytes:
