@@ -11,6 +11,7 @@ is elected, and the outcome says so.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -60,6 +61,7 @@ SOON_SECONDS = 1.0
 """The time in which the new order must be seen. A paused controller answers after up to 30 s, in
 which a broker may come back, so after this time the partitions are observed again before the
 election."""
+_NOT_REGISTERED = re.compile(r"broker (\d+), but no such broker is registered")
 _LATE = "the controller took so long that what had been seen before is too old to elect by"
 
 
@@ -187,7 +189,7 @@ class ReorderElector:
             refused |= await self._write_registered(named)
         steps = [s for s in _steps(pending) if s.topic_partition not in refused]
         changed = await self._order.see([_reduced_step(s, self._reduced) for s in steps])
-        return {tp: sentence(answer) for tp, answer in refused.items()} | changed
+        return {tp: _refused_text(pending[tp], a) for tp, a in refused.items()} | changed
 
     async def _write_registered(self, elections: Carried) -> dict[TopicPartition, Answer]:
         """Write the registered replicas alone, and return the answers that are errors. What leaves
@@ -271,6 +273,20 @@ def _reduced_text(election: Election) -> str:
 def _names_unregistered(election: Election, answer: Answer) -> bool:
     unregistered = bool(election.plan.state.unregistered_replicas)
     return unregistered and answer.error == INVALID_REPLICA_ASSIGNMENT
+
+
+def _refused_text(election: Election, answer: Answer) -> str:
+    """Return why an order was refused. Before Kafka 4.0 nothing tells of an unregistered broker but
+    this answer, so nobody has consented to leave it out."""
+    found = _NOT_REGISTERED.search(answer.message or "")
+    if found is None:
+        return sentence(answer)
+    order = [broker for broker in election.plan.order if broker != int(found[1])]
+    return (
+        f"{sentence(answer)} Give the partition the replicas {order} by kafka-reassign-partitions,"
+        " the best first, and elect it by kafka-leader-election --election-type unclean; broker"
+        f" {found[1]} leaves the set for good"
+    )
 
 
 def _reduced_step(step: Reordered, reduced: Reduced) -> Reordered:

@@ -20,6 +20,7 @@ from kafka_unclean_recovery.emulator.listener.intercepts import Fail, Where
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.files.journal_lines import half_done, parse
 from kafka_unclean_recovery.files.state_directory import link_to, state_directory
+from kafka_unclean_recovery.recovery import views
 from tests.cli.in_process import RECOVERY, invoke
 from tests.emulator.asking import ask
 
@@ -108,6 +109,18 @@ def test_what_the_election_gives_up_is_in_the_plan_that_is_consented_to(outage: 
 
 def _codes(told: Told) -> set[str]:
     return {finding["code"] for finding in told.row["findings"]}
+
+
+def test_where_no_broker_tells_who_is_registered_the_refusal_names_the_way_out(
+    outage: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As before Kafka 4.0."""
+    monkeypatch.setattr(views, "with_unregistered", lambda state, *_: state)
+    _unregister(outage)
+    told = _recover(outage)
+    assert (told.code, told.row["outcome"], told.row["leader"]) == (1, "failed", -1), told
+    assert "Give the partition the replicas [3, 4] by kafka-reassign-partitions" in told.stderr
+    assert _events(tmp_path)
 
 
 def test_a_dead_broker_without_our_listener_keeps_its_replica(
