@@ -1,8 +1,9 @@
 """`python -m tests.chaos --runs 200 --seed 1`: a line a run, then a summary as JSON.
 
 Each run has the next seed, and with --workers some go side by side, each on a cluster of its own:
-a run is mostly waiting. A failing one is run again alone by its own. Ends with 1 when any run
-ended badly; what the tool wrote and the nodes said is kept then.
+a run is mostly waiting. A failing one is run again alone by its own. `--fault KIND`, as often as
+wanted, takes the seeds that have one of these. Ends with 1 when any run ended badly; what the tool
+wrote and the nodes said is kept then.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
-from itertools import pairwise
+from itertools import count, islice, pairwise
 from pathlib import Path
 from typing import Any
 
 from kafka_unclean_recovery.deadline import Deadline
 from tests.chaos.run import Result
 from tests.chaos.runs import Runs
+from tests.chaos.scenario import Fault, scenario
 from tests.real.cache import CACHE, quick_scratch
 
 KEPT = CACHE / "chaos"
@@ -40,7 +42,7 @@ def main() -> int:
     begun = time.monotonic()
     results = []
     with quick_scratch(Path(tempfile.gettempdir())) as scratch, Runs(scratch) as runs:
-        for seed in range(arguments.seed, arguments.seed + arguments.runs):
+        for seed in _seeds(arguments):
             if deadline.expired:
                 break
             result = runs.run(seed)
@@ -60,24 +62,37 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--runs", type=int, default=20, help="default %(default)s")
     parser.add_argument("--seed", type=int, default=1, help="of the first run; default %(default)s")
     parser.add_argument("--workers", type=int, default=1, help="side by side; default %(default)s")
+    faults = list(map(str, Fault))
+    parser.add_argument(
+        "--fault", action="append", choices=faults, default=[], help="default: all; repeatable"
+    )
     parser.add_argument("--minutes", type=float, default=600, help="begin no run after these")
     return parser
+
+
+def _seeds(arguments: argparse.Namespace) -> list[int]:
+    all_seeds = count(arguments.seed)
+    wanted = arguments.fault or list(Fault)
+    return list(islice((s for s in all_seeds if scenario(s).fault in wanted), arguments.runs))
 
 
 def _side_by_side(arguments: argparse.Namespace) -> int:
     """Each worker has some seeds in a row."""
     begun = time.monotonic()
     ends = [arguments.runs * n // arguments.workers for n in range(arguments.workers + 1)]
+    seeds = _seeds(arguments)
+    only = [word for fault in arguments.fault for word in ("--fault", fault)]
     workers = [
         subprocess.Popen(
             [
                 *(sys.executable, "-m", "tests.chaos", "--minutes", str(arguments.minutes)),
-                *("--seed", str(arguments.seed + first), "--runs", str(end - first)),
+                *("--seed", str(seeds[first]), "--runs", str(end - first), *only),
             ],
             stdout=subprocess.PIPE,
             text=True,
         )
         for first, end in pairwise(ends)
+        if first < end
     ]
 
     def end(*_: object) -> None:

@@ -6,8 +6,9 @@ import signal
 import time
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
+from typing import Any
 
-from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka import ElectionType, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import (  # type: ignore[attr-defined]
     AdminClient,
     AlterConfigOpType,
@@ -15,10 +16,10 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     ConfigResource,
     ResourceType,
 )
-from confluent_kafka.cimpl import NewPartitions
+from confluent_kafka.cimpl import NewPartitions, NewTopic
 
 from tests.chaos.recipe import SURVIVORS
-from tests.chaos.scenario import Fault, Scenario
+from tests.chaos.scenario import MISLEADING, REASSIGNED, REMADE, Fault, Scenario
 from tests.chaos.tapped import TappedCluster
 from tests.real.cluster import KafkaCluster
 from tests.real.faults import reassign
@@ -29,8 +30,6 @@ TIMEOUT = 30.0
 # For one try of an admin client, and between two.
 _TRY_SECONDS, _PAUSE_SECONDS = 5.0, 0.25
 STOPPING = "stopping: the step in hand is finished first"
-# One of the replicas 2, 4, 3 leaves for one that is dead: nothing completes it.
-REASSIGNED = (4, 3, 1)
 _QUOTA = "consumer_byte_rate"
 
 
@@ -42,7 +41,7 @@ def inject(tapped: TappedCluster, run: Watched | None, told: Scenario, spare: st
         _BY_NODE[told.fault](tapped, told)
     elif told.fault is Fault.QUOTA:
         _quota(tapped, "--add-config", f"{_QUOTA}=100")
-    elif told.fault is Fault.NO_READER:
+    elif told.fault in (Fault.NO_READER, *MISLEADING):
         pass  # As it was started.
     elif told.fault in _BY_SIGNAL:
         assert run is not None
@@ -104,6 +103,22 @@ def _return(tapped: TappedCluster, told: Scenario) -> None:
     tapped.cluster.start_node(told.broker, wait=not told.quietly)
 
 
+def mislead(tapped: TappedCluster, told: Scenario) -> None:
+    """Before the tool starts: it keeps the connections that it has."""
+    if told.fault is Fault.UNLIST:
+        tapped.unlist(told.broker)
+    elif told.fault is Fault.SWAP_ADDRESSES:
+        _swap_addresses(tapped, told)
+
+
+def _swap_addresses(tapped: TappedCluster, told: Scenario) -> None:
+    """Or only that of one broker leads to the other."""
+    (other,) = {*SURVIVORS} - {told.broker}
+    tapped.lead_astray(told.broker, other)
+    if not told.quietly:
+        tapped.lead_astray(other, told.broker)
+
+
 def _pause_broker(tapped: TappedCluster, told: Scenario) -> None:
     """Unless another fault has killed it."""
     if tapped.cluster.alive(told.broker):
@@ -123,7 +138,7 @@ def _signal(run: Watched, fault: Fault) -> None:
 
 
 def _ask_admin(
-    tapped: TappedCluster, ask: Callable[[AdminClient], Future[None]], done: Collection[int] = ()
+    tapped: TappedCluster, ask: Callable[[AdminClient], Future[Any]], done: Collection[int] = ()
 ) -> None:
     """Ask until it is done: a client asks some live broker, which may be cut off from the
     controllers. done: errors that a second try gets where the first was carried out after all."""
@@ -149,6 +164,23 @@ def _delete(tapped: TappedCluster, topic: str) -> None:
         lambda admin: admin.delete_topics([topic], request_timeout=_TRY_SECONDS)[topic],
         (KafkaError.UNKNOWN_TOPIC_OR_PART,),
     )
+
+
+def _remake(tapped: TappedCluster, topic: str) -> None:
+    """With other replicas, so that it shows when somebody writes the old ones."""
+    _delete(tapped, topic)
+    made = NewTopic(topic, 1, replica_assignment=[list(REMADE)])
+    _ask_admin(
+        tapped,
+        lambda admin: admin.create_topics([made], request_timeout=_TRY_SECONDS)[topic],
+        (KafkaError.TOPIC_ALREADY_EXISTS,),
+    )
+
+
+def _elect(tapped: TappedCluster, topic: str) -> None:
+    """Whoever lives and comes first."""
+    wanted = [TopicPartition(topic, 0)]
+    _ask_admin(tapped, lambda admin: admin.elect_leaders(ElectionType.UNCLEAN, wanted))
 
 
 def _configure(tapped: TappedCluster, topic: str, name: str, value: str) -> None:
@@ -206,4 +238,6 @@ _BY_TOPIC: Mapping[Fault, Callable[[TappedCluster, str], None]] = {
     ),
     Fault.ADD_PARTITIONS: _add_partitions,
     Fault.REASSIGN: lambda tapped, topic: reassign(tapped.cluster, topic, REASSIGNED),
+    Fault.ELECT: _elect,
+    Fault.REMAKE_TOPIC: _remake,
 }

@@ -11,7 +11,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.chaos.recipe import LED_LAST, ON_ONLINE, ONLINE, SURVIVORS, holdings
-from tests.chaos.scenario import OF_BROKERS, ORDER_MATTERS, RETURNS, Fault, Scenario
+from tests.chaos.scenario import (
+    OF_BROKERS,
+    ON_THE_WAY,
+    ORDER_MATTERS,
+    REASSIGNED,
+    REMADE,
+    RETURNS,
+    Fault,
+    Scenario,
+)
 from tests.real.metadata import PartitionView
 from tests.real.records import numbered
 
@@ -66,6 +75,7 @@ def violations(story: Story) -> list[str]:
     """What is wrong, a sentence each."""
     return [
         *_runs(story),
+        *_misled(story),
         *(wrong for partition in story.taken for wrong in _taken(story, partition)),
         *_untouched(story),
     ]
@@ -108,6 +118,8 @@ def _may_lead(story: Story, partition: Partition) -> set[int]:
         may |= {*SURVIVORS}
     if _is_spare(story, partition, Fault.REASSIGN) and story.scenario.moment in ORDER_MATTERS:
         may |= {*SURVIVORS}
+    if _is_spare(story, partition, Fault.ELECT):
+        may |= {*SURVIVORS}
     return may
 
 
@@ -132,34 +144,88 @@ def _runs(story: Story) -> Iterator[str]:
             yield f"{partition} is {row['outcome']} after the second run: {row['reason']}"
 
 
+def _misled(story: Story) -> Iterator[str]:
+    """The first run must lose nothing for certain; of a live broker that has not the listener by
+    which it came it knows nothing, and each of its partitions has a replica there."""
+    first = story.first
+    if story.scenario.fault is not Fault.UNLIST:
+        return
+    if first.designated:
+        yield f"the first run elected past a broker that it could not read: {first.designated}"
+    if first.rows and first.code == 0:
+        yield "the first run ended with 0, and a broker that it could not read holds its partitions"
+
+
 def _happy(row: Row) -> bool:
     return row["outcome"] in ("elected", "already_online")
 
 
 def _taken(story: Story, partition: Partition) -> Iterator[str]:
-    topic = partition[0]
-    first, second = (run.designated.get(partition) for run in (story.first, story.second))
-    may = may_be_designated_first(story, topic)
-    if first is not None and first not in may:
-        yield f"the first run designated {first} for {partition}, not one of {may}"
-    if second is not None and second != best(topic, story.live):
-        yield f"the second run designated {second} for {partition}, live: {set(story.live)}"
+    yield from _designated(story, partition)
     now = story.after.partitions.get(partition)
     if _is_spare(story, partition, Fault.DELETE_TOPIC):
         if now is not None:
             yield f"{partition} was deleted, and is back"
-        return
-    if now is None:
+    elif now is None:
         yield f"{partition} is gone"
-        return
-    reassigned = _is_spare(story, partition, Fault.REASSIGN)
-    if not reassigned and now.replicas != story.before.partitions[partition].replicas:
-        yield f"the replica order of {partition} is {now.replicas}"
-    if now.offline:
-        if not reassigned:
+    elif _is_spare(story, partition, Fault.REMAKE_TOPIC):
+        yield from _remade(story, partition, now)
+    else:
+        yield from _replicas(story, partition, now)
+        yield from _unnoticed(story, partition)
+        if not now.offline:
+            yield from _led(story, partition, now.leader)
+
+
+def _designated(story: Story, partition: Partition) -> Iterator[str]:
+    first, second = (run.designated.get(partition) for run in (story.first, story.second))
+    may = may_be_designated_first(story, partition[0])
+    if first is not None and first not in may:
+        yield f"the first run designated {first} for {partition}, not one of {may}"
+    if second is not None and second != best(partition[0], story.live):
+        yield f"the second run designated {second} for {partition}, live: {set(story.live)}"
+
+
+def _replicas(story: Story, partition: Partition, now: PartitionView) -> Iterator[str]:
+    if not _is_spare(story, partition, Fault.REASSIGN):
+        if now.replicas != story.before.partitions[partition].replicas:
+            yield f"the replica order of {partition} is {now.replicas}"
+        if now.offline:
             yield f"{partition} is offline"
         return
-    yield from _led(story, partition, now.leader)
+    overtaken = story.scenario.moment in ON_THE_WAY
+    if story.reached and not overtaken and not {*REASSIGNED} <= {*now.replicas}:
+        yield f"somebody else reassigned {partition}, and its replicas are {now.replicas}"
+
+
+def _remade(story: Story, partition: Partition, now: PartitionView) -> Iterator[str]:
+    """Nothing of the old topic is done to the new one, and nothing is said of it."""
+    moment = story.scenario.moment
+    if story.reached and moment in ON_THE_WAY:
+        # Our order came to the new topic, and was taken back: that leaves another order.
+        as_made = {*now.replicas} == {*REMADE}
+    else:
+        as_made = now.replicas == REMADE
+    if not as_made:
+        yield f"{partition} was made anew with {REMADE}, its replicas are {now.replicas}"
+    row = story.first.rows.get(partition)
+    if story.reached and moment.planned and row is not None and _happy(row):
+        yield f"{partition} was made anew, and the first run says {row['outcome']}"
+
+
+def _unnoticed(story: Story, partition: Partition) -> Iterator[str]:
+    """Whoever Kafka or somebody else made leader is no success where it lacks what a broker had
+    told."""
+    row, told = story.first.rows.get(partition), story.scenario
+    by_others = any(_is_spare(story, partition, f) for f in (Fault.ELECT, Fault.UNCLEAN_CONFIG))
+    if not by_others or row is None or not _happy(row) or not told.moment.planned:
+        return
+    held, leader = holdings(partition[0]), row["leader"]
+    if story.fenced or told.hit(story.reached) or leader == story.first.designated.get(partition):
+        return
+    best_told = held[best(partition[0], SURVIVORS)]
+    if story.reached and held.get(leader, best_told) < best_told:
+        yield f"{partition} is led by {leader}, who lacks records, and it is {row['outcome']}"
 
 
 def _led(story: Story, partition: Partition, leader: int) -> Iterator[str]:

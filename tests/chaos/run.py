@@ -13,12 +13,13 @@ from typing import Any
 from confluent_kafka import KafkaException
 
 from kafka_unclean_recovery.deadline import Deadline
-from tests.chaos.faults import heal_quota, inject
+from tests.chaos.faults import heal_quota, inject, mislead
 from tests.chaos.holding import PATIENCE, Held, Operator
 from tests.chaos.look import by_topic, fencings, look, offline, partitions_of
 from tests.chaos.oracle import Partition, Run, Story, best, violations
 from tests.chaos.recipe import NEWER, OLDER, ONLINE, SPARES, SURVIVORS
 from tests.chaos.scenario import (
+    MISLEADING,
     OF_THE_TOOL,
     OF_TOPICS,
     RETURNS,
@@ -111,6 +112,7 @@ def can_play(tapped: TappedCluster) -> bool:
 
 def _play(tapped: TappedCluster, told: Scenario, commands: Commands) -> Story:
     _rise(tapped)
+    mislead(tapped, told)
     seen = partitions_of(tapped.cluster)
     spare = min(p for p in offline(seen) if p[0] in SPARES)
     of_topic = bool(told.faults & OF_TOPICS)
@@ -136,6 +138,9 @@ def _play(tapped: TappedCluster, told: Scenario, commands: Commands) -> Story:
         fenced = {int(broker) for broker in fencings(tapped.cluster) - fenced_before}
         if told.fault is Fault.KILL_BROKER and reached:
             # Started again within its session, it is fenced by its registration, and none is told.
+            fenced.add(told.broker)
+        if told.fault is Fault.UNLIST:
+            # It was stopped, and so was what it led.
             fenced.add(told.broker)
         return Story(
             told,
@@ -229,7 +234,7 @@ def _first_run(
         commands,
         *asked,
         *("--recovery-duration-ms", str(told.patience_ms)),
-        *_flags(told.way, commands.directory),
+        *_flags(told, commands.directory),
         terminal=told.way is Way.TERMINAL,
         heard=Fault.NO_READER not in told.faults,
     )
@@ -251,10 +256,11 @@ def _inject_extras(tapped: TappedCluster, told: Scenario, spare: str, *, early: 
             inject(tapped, None, alone, spare)
 
 
-def _flags(way: Way, directory: Path) -> tuple[str, ...]:
-    if way is Way.WAIT:
-        return ("--wait-for-brokers", "1")
-    return ("--salvage-dir", str(directory / "saved")) if way is Way.SALVAGE else ()
+def _flags(told: Scenario, directory: Path) -> tuple[str, ...]:
+    flags = ("--accept-loss", "*:0") if told.fault in MISLEADING else ()
+    if told.way is Way.WAIT:
+        return (*flags, "--wait-for-brokers", "1")
+    return (*flags, "--salvage-dir", str(directory / "saved")) if told.way is Way.SALVAGE else flags
 
 
 def _heal(tapped: TappedCluster, told: Scenario) -> None:
@@ -265,6 +271,8 @@ def _heal(tapped: TappedCluster, told: Scenario) -> None:
         tapped.cluster.wait_until_fenced({told.broker})
     elif told.fault is Fault.KILL_BROKER:
         tapped.cluster.start({told.broker})
+    elif told.fault is Fault.UNLIST:
+        tapped.list_again(told.broker)
     if Fault.QUOTA in told.faults:
         heal_quota(tapped)
 

@@ -38,6 +38,8 @@ class Moment(StrEnum):
 
 # Somebody else who gives the replicas an order then, decides who is elected.
 ORDER_MATTERS = frozenset({Moment.REORDER, Moment.REORDERED, Moment.ELECT})
+# An order of ours is on its way, and overtaken by what somebody else does.
+ON_THE_WAY = frozenset({Moment.REORDER, Moment.RESTORE})
 
 
 class Fault(StrEnum):
@@ -68,7 +70,16 @@ class Fault(StrEnum):
     UNCLEAN_CONFIG = "allow unclean elections of a topic"
     ADD_PARTITIONS = "add partitions to a topic"
     REASSIGN = "reassign a partition"
+    ELECT = "elect blindly"
+    REMAKE_TOPIC = "delete a topic and make it anew"
+    SWAP_ADDRESSES = "swap the addresses of brokers"
+    UNLIST = "start a broker without the listener"
 
+
+# One of the replicas 2, 4, 3 leaves for one that is dead: nothing completes it.
+REASSIGNED = (4, 3, 1)
+REMADE = SURVIVORS
+"""The replicas of a topic that was made anew."""
 
 OF_BROKERS = frozenset(
     {
@@ -88,6 +99,8 @@ OF_TOPICS = frozenset(
         Fault.UNCLEAN_CONFIG,
         Fault.ADD_PARTITIONS,
         Fault.REASSIGN,
+        Fault.ELECT,
+        Fault.REMAKE_TOPIC,
     }
 )
 OF_CONTROLLERS = frozenset(
@@ -103,6 +116,8 @@ CRASHES = frozenset({Fault.SIGKILL, Fault.SECOND_SIGNAL})
 RETURNS = {Fault.RETURN_KILLED: 1, Fault.RETURN_STOPPED: 2}
 STOPS = frozenset({Fault.SIGTERM, Fault.SIGINT, Fault.SIGHUP, Fault.SIGQUIT})
 OF_THE_TOOL = frozenset({Fault.SIGKILL, Fault.SECOND_SIGNAL, *STOPS})
+# What was read may be another broker's, or not all: only what loses nothing for certain is elected.
+MISLEADING = frozenset({Fault.SWAP_ADDRESSES, Fault.UNLIST})
 # What may come on top of another fault: none of these says by itself who is to lead.
 ON_TOP = (
     Fault.PAUSE_BROKER,
@@ -157,9 +172,10 @@ class Extra:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """broker: whom the fault hits, or who returns. seconds: how long the fault lasts at least,
-    unless the tool has ended. delay: of each frame of a slow link, in seconds. stays_dead: a killed
-    broker is started only after the second run. quietly: who returns is not waited for.
+    """broker: whom the fault hits, who returns, or whose address leads elsewhere. seconds: how long
+    the fault lasts at least, unless the tool has ended. delay: of each frame of a slow link, in
+    seconds. stays_dead: a killed broker is started only after the second run. quietly: who returns
+    is not waited for, and only one address leads elsewhere.
     patience_ms: --recovery-duration-ms. extras: one or two more faults.
     """
 
@@ -177,7 +193,7 @@ class Scenario:
     extras: tuple[Extra, ...] = ()
 
     def __str__(self) -> str:
-        hit = f" {self.broker}" if self.fault in (*OF_BROKERS, *RETURNS) else ""
+        hit = f" {self.broker}" if self.fault in (*OF_BROKERS, *RETURNS, *MISLEADING) else ""
         again = ", and the next" if self.crashes_again else ""
         more = "".join(f"; {extra}" for extra in self.extras)
         return f"{self.fault}{hit}{again}; {self.moment}; {self.way}{more}"
@@ -229,6 +245,9 @@ def scenario(seed: int) -> Scenario:
 def _extras(random: Random, fault: Fault, way: Way) -> tuple[Extra, ...]:
     """Of each kind one: what is paused twice is resumed once."""
     kinds = [kind for kind in ON_TOP if kind is not fault]
+    if fault is Fault.UNLIST:
+        # That it lives is seen by its fetching metadata, and nothing else.
+        kinds = [kind for kind in kinds if kind not in OF_BROKERS]
     if fault in OF_TOPICS:
         # Whoever changes a topic waits for a controller.
         kinds = [kind for kind in kinds if kind not in OF_CONTROLLERS]

@@ -31,6 +31,26 @@ class TappedCluster:
     controls: Mapping[int, tuple[Tap, ...]]
     _lease: PortLease
 
+    def lead_astray(self, broker: int, to: int) -> None:
+        """The address that clients have of the one leads to the other, for new connections."""
+        ports = dict(zip(self.cluster.spec.broker_ids, self._lease.ports, strict=True))
+        self.clients[broker].lead_to(f"{self.cluster.spec.host}:{ports[to]}")
+
+    def unlist(self, broker: int) -> None:
+        """It starts again without the listener by which the tool comes."""
+        self.cluster.stop(broker)
+        _listen(self.cluster, broker, {"PLAINTEXT": (self.cluster.address(broker),) * 2})
+        self.cluster.start({broker})
+        self.cluster.wait_until_unfenced({broker})
+
+    def list_again(self, broker: int) -> None:
+        """It starts again with that listener."""
+        ports = dict(zip(self.cluster.spec.broker_ids, self._lease.ports, strict=True))
+        self.cluster.stop(broker)
+        _listen(self.cluster, broker, _both(self.cluster, broker, ports[broker], self.clients))
+        self.cluster.start({broker})
+        self.cluster.wait_until_unfenced({broker})
+
     @classmethod
     def start(cls, directory: Path) -> Self:
         """The outage, running. Close it when done."""
@@ -105,19 +125,38 @@ class TappedCluster:
 def _lead_through(
     cluster: KafkaCluster, broker: int, port: int, client: Tap, controls: tuple[Tap, ...]
 ) -> None:
-    """A listener of its own for the tool, and the taps as the addresses of the controllers.
-
-    Of a property given twice the later counts.
-    """
-    host, own = cluster.spec.host, cluster.address(broker)
+    """A listener of its own for the tool, and the taps as the addresses of the controllers."""
     voters = zip(cluster.spec.controller_ids, controls, strict=True)
+    names = ("CONTROLLER", "PLAINTEXT", "TAPPED")
     settings = {
-        "listeners": f"PLAINTEXT://{own},TAPPED://{host}:{port}",
-        "advertised.listeners": f"PLAINTEXT://{own},TAPPED://{client.address}",
-        "listener.security.protocol.map": ",".join(
-            f"{name}:PLAINTEXT" for name in ("CONTROLLER", "PLAINTEXT", "TAPPED")
-        ),
+        "listener.security.protocol.map": ",".join(f"{name}:PLAINTEXT" for name in names),
         "controller.quorum.voters": ",".join(f"{node}@{tap.address}" for node, tap in voters),
     }
+    _set(cluster, broker, settings)
+    _listen(cluster, broker, _both(cluster, broker, port, {broker: client}))
+
+
+Listeners = Mapping[str, tuple[str, str]]
+"""By the name of a listener: where the broker listens, and what it tells clients."""
+
+
+def _both(cluster: KafkaCluster, broker: int, port: int, clients: Mapping[int, Tap]) -> Listeners:
+    own = cluster.address(broker)
+    return {
+        "PLAINTEXT": (own, own),
+        "TAPPED": (f"{cluster.spec.host}:{port}", clients[broker].address),
+    }
+
+
+def _listen(cluster: KafkaCluster, broker: int, listeners: Listeners) -> None:
+    settings = {
+        "listeners": ",".join(f"{name}://{own}" for name, (own, _) in listeners.items()),
+        "advertised.listeners": ",".join(f"{n}://{told}" for n, (_, told) in listeners.items()),
+    }
+    _set(cluster, broker, settings)
+
+
+def _set(cluster: KafkaCluster, broker: int, settings: Mapping[str, str]) -> None:
+    """Of a property given twice the later counts."""
     with (node_directory(cluster.directory, broker) / "server.properties").open("a") as file:
         file.writelines(f"{key}={value}\n" for key, value in settings.items())

@@ -10,7 +10,15 @@ import pytest
 
 from tests.chaos.oracle import Look, Partition, Run, Story, violations
 from tests.chaos.recipe import NEWER, OLDER, SURVIVORS, holdings
-from tests.chaos.scenario import COMBINATIONS, Fault, Moment, Scenario, Way, scenario
+from tests.chaos.scenario import (
+    COMBINATIONS,
+    REMADE,
+    Fault,
+    Moment,
+    Scenario,
+    Way,
+    scenario,
+)
 from tests.real.metadata import PartitionView
 from tests.real.records import numbered
 
@@ -99,6 +107,14 @@ def _second(**changes: Any) -> Run:
     return replace(GOOD.second, **changes)
 
 
+def _row(partition: Partition, outcome: str, leader: int) -> dict[Partition, Any]:
+    return {partition: {"outcome": outcome, "reason": "why", "leader": leader}}
+
+
+def _spare(fault: Fault, moment: Moment, **changes: Any) -> dict[str, Any]:
+    return {"scenario": _told(fault, moment), "spare": SPARE, **changes}
+
+
 def _unhappy(partition: Partition, reason: str | None) -> Run:
     row = {"outcome": "refused", "reason": reason, "leader": None}
     return _second(code=1, rows={**GOOD.second.rows, partition: row})
@@ -138,6 +154,30 @@ def _unhappy(partition: Partition, reason: str | None) -> Run:
             after=_without(SPARE),
             second=_unhappy(SPARE, "topic spare-0 does not exist"),
         ),
+        # Somebody made it anew, and the run said so.
+        _story(
+            scenario=_told(Fault.REMAKE_TOPIC, Moment.REORDERED),
+            spare=SPARE,
+            first=_first(rows=_row(SPARE, "failed", 3)),
+            after=_after(SPARE, replicas=REMADE),
+        ),
+        # A blind election by somebody else, which the run told of.
+        _story(
+            scenario=_told(Fault.ELECT, Moment.PROMPT),
+            spare=SPARE,
+            first=_first(designated={OLD: 4, NEW: 3}, rows=_row(SPARE, "failed", 4)),
+            second=_second(rows=_rows({**BEST, SPARE: 4}, "already_online")),
+            after=replace(
+                _after(SPARE, leader=4), records={**GOOD.after.records, SPARE: _values(20)}
+            ),
+        ),
+        # Nothing was elected past a broker that could not be read.
+        _story(
+            scenario=_told(Fault.UNLIST, Moment.ELECT),
+            fenced=frozenset({3}),
+            first=_first(code=1, designated={}, outcomes={}, rows=_rows(BEST, "refused")),
+            second=_second(designated=BEST, rows=_rows(BEST, "elected")),
+        ),
         _story(
             scenario=_told(Fault.REASSIGN, Moment.GATHERING),
             spare=SPARE,
@@ -159,6 +199,9 @@ def _unhappy(partition: Partition, reason: str | None) -> Run:
         "both fenced",
         "returned",
         "deleted",
+        "made anew",
+        "elected by another",
+        "not listed",
         "reassigned",
         "gone for good",
     ],
@@ -186,6 +229,36 @@ def test_nothing_is_wrong_with_a_run_that_went_well(story: Story) -> None:
                 "first": _first(designated={**BEST, NEW: 4}),
             },
             "first run designated 4",
+        ),
+        (_spare(Fault.REMAKE_TOPIC, Moment.REORDERED), "was made anew with (3, 4)"),
+        (
+            _spare(
+                Fault.REMAKE_TOPIC,
+                Moment.VERIFY,
+                first=_first(rows=_row(SPARE, "elected", 3)),
+                after=_after(SPARE, replicas=REMADE),
+            ),
+            "was made anew, and the first run says elected",
+        ),
+        (
+            _spare(
+                Fault.ELECT,
+                Moment.PROMPT,
+                first=_first(designated={}, rows=_row(SPARE, "already_online", 4)),
+            ),
+            "is led by 4, who lacks records, and it is already_online",
+        ),
+        (
+            _spare(Fault.REASSIGN, Moment.RESTORED, after=_after(SPARE, replicas=(2, 4, 3))),
+            "somebody else reassigned",
+        ),
+        ({"scenario": _told(Fault.UNLIST, Moment.ELECT)}, "could not read: {"),
+        (
+            {
+                "scenario": _told(Fault.UNLIST, Moment.ELECT),
+                "first": _first(code=0, designated={}, rows=_rows(BEST, "already_online")),
+            },
+            "the first run ended with 0",
         ),
         ({"after": _after(OLD, leader=3)}, "led by 3"),
         ({"after": _after(OLD, leader=-1)}, "is offline"),

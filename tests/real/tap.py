@@ -115,8 +115,7 @@ class Tap:
     """
 
     def __init__(self, broker: str, *gates: Gate | _Mute) -> None:
-        host, _, port = broker.rpartition(":")
-        self._broker = (host, int(port))
+        self._own = self._broker = _host_and_port(broker)
         self._gates = gates
         self._closed = False
         self._severed = False
@@ -151,8 +150,14 @@ class Tap:
         self._severed = True
         self._shut(*self._sockets)
 
+    def lead_to(self, broker: str) -> None:
+        """New connections go to another one, as by an old entry of a name server, until it is
+        mended."""
+        self._broker = _host_and_port(broker)
+
     def mend(self) -> None:
         self._severed = False
+        self._broker = self._own
         self.delay = 0.0
         self._flowing.set()
 
@@ -180,20 +185,21 @@ class Tap:
                 self._connect(client)
 
     def _connect(self, client: socket.socket) -> None:
+        where = self._broker
         try:
             if self._severed:
                 raise ConnectionRefusedError
-            broker = socket.create_connection(self._broker, TIMEOUT)
+            broker = socket.create_connection(where, TIMEOUT)
         except OSError:
             client.close()
             return
         broker.settimeout(None)
         self._sockets += [client, broker]
-        threading.Thread(target=self._carry, args=(client, broker), daemon=True).start()
+        link = Link("{}:{}".format(*where))
+        threading.Thread(target=self._carry, args=(link, client, broker), daemon=True).start()
 
-    def _carry(self, client: socket.socket, broker: socket.socket) -> None:
+    def _carry(self, link: Link, client: socket.socket, broker: socket.socket) -> None:
         """Both ways, until both have ended."""
-        link = Link("{}:{}".format(*self._broker))
         answers = threading.Thread(
             target=self._pump, args=(link, broker, client, False), daemon=True
         )
@@ -243,10 +249,15 @@ def tapped(brokers: Sequence[str], *gates: Gate, tls: TlsEnds | None = None) -> 
         yield told[0]
 
 
+def _host_and_port(address: str) -> tuple[str, int]:
+    host, _, port = address.rpartition(":")
+    return host, int(port)
+
+
 def _as_told(address: str) -> bytes:
     """A host and a port, as answers of whatever kind hold them."""
-    host, _, port = address.rpartition(":")
-    return host.encode() + int(port).to_bytes(4)
+    host, port = _host_and_port(address)
+    return host.encode() + port.to_bytes(4)
 
 
 def _api_key(frame: bytes) -> int:
