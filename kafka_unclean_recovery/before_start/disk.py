@@ -38,10 +38,11 @@ from kafka_unclean_recovery.log_dir.small_files.properties_files import (
     PARTITION_METADATA,
     parse_partition_metadata,
 )
-from kafka_unclean_recovery.log_dir.tree import Folder, Location, Unreadable
+from kafka_unclean_recovery.log_dir.tree import Folder, Location, Unreadable, printable
 from kafka_unclean_recovery.log_dir.watching import Watch
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import ReplicaInfo, ReplicaLog
+from kafka_unclean_recovery.wording import and_more, one_line
 
 # A start reads what follows the recovery points, and so does the scan.
 _MODE = ScanMode.RECOVER
@@ -116,6 +117,13 @@ def _refusals(clusters: Mapping[str, Location], found: Sequence[LogDirectory]) -
         )
     for twice in copied(found):
         yield f"{twice}: a broker refuses to start with both; take out the copy"
+    for directory in found:
+        if directory.foreign:
+            first = one_line(printable(directory.foreign[0]))
+            yield (
+                f"{directory.location} has {first}{and_more(directory.foreign)}, which is no"
+                " replica's directory: a broker refuses to start with it; move it elsewhere"
+            )
 
 
 def _held(found: Iterable[LogDirectory]) -> Iterator[str]:

@@ -66,6 +66,28 @@ def parse_partition_directory(name: str) -> PartitionDirectory | None:
     return PartitionDirectory(TopicPartition(match[1], partition), kind, cut)
 
 
+# Of all other directories in a log directory a broker takes one.
+_REMOTE_INDEX_CACHE = "remote-log-index-cache"
+_OUT_OF_USE = re.compile(r"\S+-\S+\.\S+-(?:delete|future|stray)")
+_PARTITION = re.compile(r"\+?[0-9]+")
+
+
+def keeps_a_broker_from_starting(name: str) -> bool:
+    """Return whether a broker ends at its start over a directory of this name among its replicas.
+
+    Source: kafka.log.LogManager.loadLogs, UnifiedLog.parseTopicPartitionName.
+    """
+    if name == _REMOTE_INDEX_CACHE:
+        return False
+    if name.endswith(("-delete", "-future", "-stray")):
+        if _OUT_OF_USE.fullmatch(name) is None:
+            return True
+        name = name.rpartition(".")[0]
+    topic, _, partition = name.rpartition("-")
+    of_a_partition = topic and _PARTITION.fullmatch(partition) and int(partition) <= INT32_MAX
+    return not of_a_partition
+
+
 # A file of a replica has one of these names, to which a suffix may be appended for a while:
 #
 #     <20 digits>.log                            the segment that begins at that offset

@@ -102,6 +102,30 @@ def test_directories_of_two_clusters_are_refused_by_the_broker(tmp_path: Path) -
     assert "is of cluster c" in disk.refused
 
 
+@pytest.mark.parametrize("name", ["lost+found", "orders-0.bak", "aside", ".snapshot", "-0", "a-x"])
+def test_a_directory_that_is_no_replicas_keeps_the_broker_from_starting(
+    tmp_path: Path, name: str
+) -> None:
+    data = log_dir(tmp_path, "data")
+    for each in ("a-0", f"a-1.{'0' * 32}-delete", "remote-log-index-cache", name):
+        (data / each).mkdir()
+    disk = read(data)
+    assert disk.refused is not None
+    assert f"has {name}, which is no replica's directory" in disk.refused
+    (data / name).rmdir()
+    assert read(data).refused is None
+
+
+def test_a_name_of_several_lines_forges_no_line(tmp_path: Path) -> None:
+    data = log_dir(tmp_path, "data")
+    (data / "a\nit starts").mkdir()
+    (data / "b\x1b[2J").mkdir()
+    refused = read(data).refused
+    assert refused is not None
+    assert refused.isprintable()
+    assert "(and 1 more)" in refused
+
+
 def test_directories_of_two_brokers_are_a_slip(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"is of broker 1, .* of broker 2"):
         read(log_dir(tmp_path, "data1"), log_dir(tmp_path, "data2", node=2))

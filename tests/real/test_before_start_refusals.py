@@ -62,8 +62,22 @@ def test_two_of_its_directories_with_one_replica_or_one_directory_id(tmp_path: P
         _is_refused(tmp_path, cluster, second, "is here more than once", "Duplicate directory ID")
 
 
+def test_a_directory_that_is_no_replicas(tmp_path: Path) -> None:
+    with KafkaCluster.create(tmp_path / "cluster", brokers=2) as cluster:
+        _made(cluster)
+        lose_broker(cluster, 1)
+        foreign = cluster.log_dir(1) / f"{TOPIC}-0.bak"
+        foreign.mkdir()
+        _is_refused(tmp_path, cluster, (), "no replica's directory", "not in the form of topic-par")
+        foreign.rmdir()
+        (cluster.log_dir(1) / "remote-log-index-cache").mkdir()
+        rows, _ = foretold(tmp_path, cluster, 1)
+        assert {row["effect"] for row in rows.values()} == {"kept"}
+        cluster.start_node(1)
+
+
 def _is_refused(
-    home: Path, cluster: KafkaCluster, second: tuple[str, str], why: str, said: str
+    home: Path, cluster: KafkaCluster, second: tuple[str, ...], why: str, said: str
 ) -> None:
     rows, done = foretold(home, cluster, 1, *second)
     assert {row["effect"] for row in done.json["partitions"]} == {"refused"}
