@@ -140,7 +140,7 @@ GROUPS = (
     ),
     Group(
         "aftercare",
-        ("aftercare/*", "real/test_aftercare.py"),
+        ("aftercare/*", "real/test_aftercare*.py"),
         older=("real/test_aftercare.py::test_what_the_election_left_is_found",),
     ),
     Group(

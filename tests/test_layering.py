@@ -28,7 +28,8 @@ ALLOWED = {
         "survey",
     },
     "aftercare": {
-        *("cluster", "deadline", "files", "formats", "planning", "report", "survey"),
+        *("cluster", "deadline", "files", "formats", "log_dir", "planning", "report"),
+        "survey",
         "transport",
     },
     "before_start": {

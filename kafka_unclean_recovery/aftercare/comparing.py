@@ -1,4 +1,7 @@
-"""Live replicas are asked how far their logs go, and are compared with disks that were scanned."""
+"""Live replicas are asked how far their logs go, and are compared with disks that were scanned.
+
+The disks also tell how transactions ended whose markers their leaders lack.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from kafka_unclean_recovery.aftercare.by_disks import DiskEnds, by_disks, left_open
+from kafka_unclean_recovery.aftercare.reading_disks import DiskReader
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
 from kafka_unclean_recovery.aftercare.returning import returning
+from kafka_unclean_recovery.aftercare.transactions import Ending
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import (
@@ -31,10 +37,12 @@ async def with_returning(
     source: ReplicaLogSource,
     brokers: Mapping[int, Broker],
     info: ReplicaInfo | None,
+    reader: DiskReader,
     deadline: Deadline,
 ) -> Aftercare:
-    """Add to `found` what is known of replicas that return. brokers: the live ones. info: the
-    scanned disks, None without any."""
+    """Add to `found` what is known of replicas that return, and the ends of transactions that their
+    disks hold. brokers: the live ones. info: the scanned disks, None without any. reader: reads
+    these disks."""
     scanned = {row.topic_partition: row for row in (info.partitions if info else ())}
     led = [row.state for row in found.partitions if not row.state.offline]
     wanted = _whom_to_ask([state for state in led if state.topic_partition in scanned], scanned)
@@ -51,9 +59,10 @@ async def with_returning(
             logs[tp][broker.id] = log
 
     await asyncio.gather(*(ask(brokers[b], of) for b, of in wanted.items() if b in brokers))
-    rows = (
-        _with(row, logs[row.topic_partition], scanned, found.unseen) for row in found.partitions
-    )
+    rows = [
+        await _with(row, logs[row.topic_partition], scanned, found.unseen, reader)
+        for row in found.partitions
+    ]
     return replace(found, partitions=tuple(rows), unknown=tuple(unknown))
 
 
@@ -70,19 +79,21 @@ def _whom_to_ask(
     return found
 
 
-def _with(
+async def _with(
     row: PartitionCare,
     logs: Mapping[int, ReplicaLog],
     scanned: _Scanned,
     unseen: Mapping[int, str],
+    reader: DiskReader,
 ) -> PartitionCare:
     state, part = row.state, scanned.get(row.topic_partition)
     if state.offline:
         return row
     disks = [] if part is None else [d for d in part.replica_logs if d.broker != state.leader]
+    leader = logs.get(state.leader)
     checked = cross_check(
         state,
-        [*(log for b, log in logs.items() if b == state.leader), *disks],
+        [*([leader] if leader else []), *disks],
         compacted=part is not None and part.compacted,
         covered=[disk.broker for disk in disks],
     )
@@ -92,5 +103,29 @@ def _with(
         for disk in disks
         if disk.broker in unseen
     ]
-    found = returning(state, logs, trusted, unseen)
-    return replace(row, returning=found, problems=(*row.problems, *untold))
+    back = returning(state, logs, trusted, unseen)
+    found = replace(row, returning=back, problems=(*row.problems, *untold))
+    if leader is None or not row.transactions:
+        return found
+    return await _with_ends(found, leader, trusted, reader)
+
+
+async def _with_ends(
+    row: PartitionCare, leader: ReplicaLog, disks: Mapping[int, ReplicaLog], reader: DiskReader
+) -> PartitionCare:
+    """Return the row with the ends that disks hold of its transactions; a disk that can't be read
+    again is a problem of it while the ending of one is unknown."""
+    told: dict[int, DiskEnds] = {}
+    problems = list(row.problems)
+    for broker, log in disks.items():
+        if log.problem is not None:
+            continue
+        ends = await reader.ends(log, map(left_open, row.transactions))
+        if isinstance(ends, str):
+            problems.append(f"whether the disk of broker {broker} ends them is unknown: {ends}")
+        else:
+            told[broker] = DiskEnds(log, ends)
+    decided = tuple(by_disks(each, leader, told) for each in row.transactions)
+    if all(each.verdict.ending is not Ending.UNKNOWN for each in decided):
+        return replace(row, transactions=decided)
+    return replace(row, transactions=decided, problems=tuple(problems))

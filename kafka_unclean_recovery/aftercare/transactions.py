@@ -16,7 +16,8 @@ one than the partition's. Two things tell them apart:
 
 A transaction that began after the leader was elected, and that its coordinator calls ongoing, is an
 ordinary open one. Where neither epochs nor times decide, the ending is unknown: a wrong verdict
-shows aborted records, or hides committed ones.
+shows aborted records, or hides committed ones. A disk that holds the transaction's own marker
+decides before all this (by_disks.py).
 """
 
 from __future__ import annotations
@@ -45,10 +46,12 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A verdict on a transaction. reason: a sentence on what the verdict rests on."""
+    """A verdict on a transaction. reason: a sentence on what the verdict rests on. witness: the
+    broker whose disk proves it, None where the coordinator does."""
 
     ending: Ending
     reason: str
+    witness: int | None = None
 
     @property
     def sure(self) -> bool:

@@ -8,7 +8,7 @@ Brokers 1 and 3 hold the data; 2 holds the groups and the transactions' states, 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Producer
@@ -35,8 +35,10 @@ _LASTS_SECONDS = 1.5
 _INTERNAL = ("__consumer_offsets", "__transaction_state")
 
 
-def new_cluster(directory: Path, version: str = ONE) -> KafkaCluster:
-    return KafkaCluster.create(directory, version, brokers=3)
+def new_cluster(
+    directory: Path, version: str = ONE, properties: Mapping[str, str] = {}
+) -> KafkaCluster:
+    return KafkaCluster.create(directory, version, brokers=3, properties=properties)
 
 
 def outage(cluster: KafkaCluster) -> tuple[Producer, Producer]:

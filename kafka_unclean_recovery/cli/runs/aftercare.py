@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from kafka_unclean_recovery.aftercare.journal_line import note_aftercare
 from kafka_unclean_recovery.aftercare.looking import look
 from kafka_unclean_recovery.aftercare.partitions_now import Asked
 from kafka_unclean_recovery.aftercare.producers import producers_advice
+from kafka_unclean_recovery.aftercare.reading_disks import DiskReader
 from kafka_unclean_recovery.aftercare.report import render_json
 from kafka_unclean_recovery.aftercare.result import Aftercare, aftercare_metrics
 from kafka_unclean_recovery.aftercare.returning import advice
@@ -47,7 +48,7 @@ from kafka_unclean_recovery.post_mortem.story import Election, groups_given_up, 
 from kafka_unclean_recovery.shutdown import Interrupted
 from kafka_unclean_recovery.survey import budgets
 from kafka_unclean_recovery.transport.choosing import ChosenSource
-from kafka_unclean_recovery.wording import count_text
+from kafka_unclean_recovery.wording import count_text, ids_text
 
 NAME = "kafka-unclean-recovery"
 _COMMANDS_SHOWN = 10
@@ -60,12 +61,13 @@ class Chosen:
     """The partitions and disks to look at.
 
     cluster_id: the journal's cluster, None without a journal. disks: the replica info of brokers
-    that are or were down.
+    that are or were down. reader: reads their logs again.
     """
 
     asked: Asked
     cluster_id: str | None = None
     disks: ReplicaInfo | None = None
+    reader: DiskReader = field(default_factory=DiskReader)
 
 
 def care(console: Console, options: Options) -> int:
@@ -224,7 +226,9 @@ async def _find(session: Session, chosen: Chosen) -> Aftercare:
     cluster, _ = await session.reader.cluster()
     source = ChosenSource(session.nodes, session.wishes)
     deadline = budgets.AFTERCARE.deadline()
-    return await with_returning(found, source, cluster.brokers, chosen.disks, deadline)
+    return await with_returning(
+        found, source, cluster.brokers, chosen.disks, chosen.reader, deadline
+    )
 
 
 async def _end_transactions(session: Session, options: Options, found: Aftercare) -> None:
@@ -318,7 +322,7 @@ def _advice(options: Options, found: Aftercare) -> Iterator[str]:
             " it is over once that has ended, or was cancelled"
         )
     if any(found.endable()):
-        if options.journal is None:
+        if options.journal is None and any(e.verdict.witness is None for e in found.endable()):
             yield (
                 "without --journal it is not known whether the coordinators' own log,"
                 " __transaction_state, was elected uncleanly: then these endings may be wrong"
@@ -332,6 +336,11 @@ def _advice(options: Options, found: Aftercare) -> Iterator[str]:
             f"{count_text(unsure, 'hanging transaction')} of unknown ending: none is ended here;"
             " kafka-transactions.sh abort hides the records, committed or not"
         )
+    if unread := _unread_disks(found):
+        yield (
+            f"disks that nobody has read, of broker {ids_text(unread)}, may hold the ends of"
+            " transactions of unknown ending: give them with --log-dirs"
+        )
     beyond = list(found.groups())
     if beyond:
         yield "before writers and these groups go on, set the groups to where the log parts:"
@@ -342,9 +351,16 @@ def _advice(options: Options, found: Aftercare) -> Iterator[str]:
     yield from advice(each for row in found.partitions for each in row.returning)
 
 
+def _unread_disks(found: Aftercare) -> Sequence[int]:
+    """Return the brokers whose disks may know how transactions of unknown ending ended."""
+    unsure = (r for r in found.partitions if any(not h.verdict.sure for h in r.hanging))
+    return sorted({each.broker for r in unsure for each in r.returning if not each.directory})
+
+
 def _ending_command(options: Options) -> str:
-    words = [NAME, "aftercare", *_connection(options), *_selection(options), "--end-transactions"]
-    return shlex.join(words)
+    disks = Sources(options.replica_info_file or (), options.log_dirs or ()).flags()
+    words = [NAME, "aftercare", *_connection(options), *_selection(options), *disks]
+    return shlex.join([*words, "--end-transactions"])
 
 
 def _reset(options: Options, found: GroupBeyond) -> str:

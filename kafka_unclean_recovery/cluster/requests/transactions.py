@@ -43,7 +43,7 @@ class OpenTransaction:
     start_offset: the offset of its first record, inclusive. last_timestamp_ms: the time of the
     producer's newest batch there, by the producer's clock unless the topic stamps; None where there
     is none. coordinator_epoch: the epoch in the last marker of this producer, -1 where there was
-    none.
+    none. last_sequence: the sequence of the newest record of that batch; None where there is none.
     """
 
     topic_partition: TopicPartition
@@ -52,6 +52,7 @@ class OpenTransaction:
     coordinator_epoch: int
     start_offset: int
     last_timestamp_ms: int | None
+    last_sequence: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,7 @@ async def describe_producers(
                     producer.coordinator_epoch,
                     producer.current_txn_start_offset,
                     producer.last_timestamp if producer.last_timestamp >= 0 else None,
+                    producer.last_sequence if producer.last_sequence >= 0 else None,
                 )
                 for producer in p.active_producers
                 if producer.current_txn_start_offset != _NO_OFFSET
