@@ -119,9 +119,9 @@ def _refusals(clusters: Mapping[str, Location], found: Sequence[LogDirectory]) -
         yield f"{twice}: a broker refuses to start with both; take out the copy"
     for directory in found:
         if directory.foreign:
-            first = one_line(printable(directory.foreign[0]))
+            one_of_them = one_line(printable(directory.foreign[0]))
             yield (
-                f"{directory.location} has {first}{and_more(directory.foreign)}, which is no"
+                f"{directory.location} has {one_of_them}{and_more(directory.foreign)}, which is no"
                 " replica's directory: a broker refuses to start with it; move it elsewhere"
             )
 
