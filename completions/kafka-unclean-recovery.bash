@@ -413,6 +413,8 @@ _kafka_unclean_recovery() {
         --wait-for-brokers) _kafka_unclean_recovery__ask "$1" offline-brokers; return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table json ladder" -- "$cur"); return ;;
         --accept-loss) _kafka_unclean_recovery__ask "$1" topics; return ;;
+        --give-up-log) COMPREPLY=(); return ;;
+        --end-reassignment) COMPREPLY=(); return ;;
         --canary) COMPREPLY=(); return ;;
         --wave-size) COMPREPLY=(); return ;;
         --plan) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
@@ -432,6 +434,6 @@ _kafka_unclean_recovery() {
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
     local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start report salvage spark quorum emulator"
-    _kafka_unclean_recovery__reply < <(compgen -W "$commands --bootstrap-server --command-config --all-offline-partitions --path-to-json-file --show-replica-info --manual-recovery-output-file --automated-recovery --recovery-duration-ms --recovery-election-attempts --wait-for-brokers --format --yes --accept-loss --canary --wave-size --plan --require-approval --journal --ignore-journal --salvage-dir --allow-loss --resume --keep-order --plan-output-file --replica-info-file --log-dirs --transport --election-method --replica-log-info-dialect --metrics-file --log-format --version --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "$commands --bootstrap-server --command-config --all-offline-partitions --path-to-json-file --show-replica-info --manual-recovery-output-file --automated-recovery --recovery-duration-ms --recovery-election-attempts --wait-for-brokers --format --yes --accept-loss --give-up-log --end-reassignment --canary --wave-size --plan --require-approval --journal --ignore-journal --salvage-dir --allow-loss --resume --keep-order --plan-output-file --replica-info-file --log-dirs --transport --election-method --replica-log-info-dialect --metrics-file --log-format --version --help" -- "$cur")
 }
 complete -o filenames -F _kafka_unclean_recovery kafka-unclean-recovery

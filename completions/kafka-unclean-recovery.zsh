@@ -355,6 +355,8 @@ _arguments \
     '(1)--format=[Format of the result on stdout]:value:(table json ladder)' \
     '(1)--yes[Elect without asking for consent]' \
     '(1)*--accept-loss=[Elect a partition of the topic only if its certain loss is known and at most MAX_RECORDS; a topic without a number accepts any loss]:topics:{_kafka_unclean_recovery__ask topics}' \
+    '(1)*--give-up-log=[Where all replicas of this partition are lost for good  give up every record that it had, and start it anew, empty, on live brokers]:value: ' \
+    '(1)*--end-reassignment=[Where this partition, or one of this topic, lost its leader during a reassignment  give the reassignment up, and elect the best of the replicas from before it]:value: ' \
     '(1)--canary=[Elect and verify N partitions first, and stop if an election failed or did not last]:value: ' \
     '(1)--wave-size=[Elect and verify at most N partitions at a time, and stop if an election failed or did not last]:value: ' \
     '(1)--plan=[Elect only partitions that are still as in this plan, which --plan-output-file wrote]:file:_files' \

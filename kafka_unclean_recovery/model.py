@@ -15,8 +15,17 @@ from kafka_unclean_recovery.mechanisms import ScanMode
 
 NO_LEADER = -1
 
-INTERNAL_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_state")
-"""Kafka's own topics, without which groups, transactions and share groups stand still."""
+COMPACTED_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_state")
+"""Those of Kafka's own topics that are compacted."""
+REMOTE_LOG_METADATA = "__remote_log_metadata"
+INTERNAL_TOPICS = (*COMPACTED_TOPICS, REMOTE_LOG_METADATA)
+"""Kafka's own topics, without which groups, transactions, share groups and remote storage stand
+still."""
+
+REMOTE_STORAGE = "remote.storage.enable"
+"""The topic's config, which no broker sets for others."""
+TIERED = f"its {REMOTE_STORAGE} is true"
+"""The value of PartitionState.tiered where that is known."""
 
 
 class TopicPartition(NamedTuple):
@@ -129,7 +138,8 @@ class PartitionState:
     `elr` and `last_known_elr` are empty where the cluster has no ELR. `offline_replicas` are
     replicas whose broker is fenced or dead, or whose log directory failed. `unregistered_replicas`
     are those whose broker was unregistered, as far as what lists the brokers tells: the controllers
-    refuse every list that names one.
+    refuse every list that names one. `tiered` is the reason why a part of the log may lie in remote
+    storage, which is not read; None where none can.
     """
 
     topic: str
@@ -145,6 +155,7 @@ class PartitionState:
     adding_replicas: tuple[int, ...] = ()
     removing_replicas: tuple[int, ...] = ()
     unregistered_replicas: tuple[int, ...] = ()
+    tiered: str | None = field(default=None, kw_only=True)
 
     @property
     def topic_partition(self) -> TopicPartition:
@@ -297,13 +308,33 @@ class Waiting:
     evidence: tuple[Evidence, ...] = ()
 
 
+class MoveKind(StrEnum):
+    """Why a partition gets other replicas before its election.
+
+    EMPTY: all of its replicas are lost for good, so live brokers without one start it anew. BACK:
+    a reassignment in progress is given up, and those that had the partition before it stay.
+    """
+
+    EMPTY = "empty"
+    BACK = "back"
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """The whole replica set that a partition gets before its election, the one to lead first."""
+
+    kind: MoveKind
+    order: tuple[int, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class PartitionPlan:
     """The designated leader of one offline partition, or the reason why there is none.
 
     `ranking` holds every candidate, best first. `order` is the whole replica set as it is to be
     written: candidates by rank, then the other live replicas, then the dead in assignment order.
-    `waiting` has each dead broker, in assignment order.
+    `waiting` has each dead broker, in assignment order. `move`: the other replicas that it gets
+    first, to which a person has consented by a flag of its own; None where it keeps its own.
     """
 
     state: PartitionState
@@ -314,6 +345,7 @@ class PartitionPlan:
     findings: tuple[Finding, ...]
     refusal: str | None = None
     waiting: tuple[Waiting, ...] = ()
+    move: Move | None = None
 
 
 class OutcomeKind(StrEnum):

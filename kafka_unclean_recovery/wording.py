@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from kafka_unclean_recovery.model import EpochLineage, EpochSpan, Loss, PartitionPlan, ReplicaLog
+from kafka_unclean_recovery.model import (
+    EpochLineage,
+    EpochSpan,
+    Loss,
+    PartitionPlan,
+    PartitionState,
+    ReplicaLog,
+)
 
 _SPANS_SHOWN = 4
 _NAME_WIDTH = 60
@@ -22,20 +29,32 @@ NO_CANDIDATE = "no replica that could be elected is known well enough"
 """The reason why a plan that was not refused has no designated leader."""
 
 
-def loss_text(records: int | None) -> str:
-    """Return text such as "500 records", or "unknown"."""
-    return _UNKNOWN if records is None else count_text(records, "record")
+def loss_text(records: int | None, of: PartitionState | None = None) -> str:
+    """Return text such as "500 records", "unknown", or "unknown: tiered". of: the partition whose
+    loss it is; None for more than one."""
+    if records is not None:
+        return count_text(records, "record")
+    return _UNKNOWN if of is None or of.tiered is None else f"{_UNKNOWN}: tiered"
 
 
-def loss_texts(loss: Loss) -> tuple[str, str]:
-    return loss_text(loss.certain), loss_text(loss.possible)
+def loss_texts(loss: Loss, of: PartitionState | None = None) -> tuple[str, str]:
+    return loss_text(loss.certain, of), loss_text(loss.possible, of)
+
+
+def election_text(loss: Loss, of: PartitionState) -> str:
+    """Return text such as "certain loss 500 records, possible loss unknown" for one election."""
+    return _with_witnesses(*loss_texts(loss, of), [loss])
 
 
 def total_text(losses: Sequence[Loss]) -> str:
-    """Return text such as "certain loss 500 records, possible loss unknown", alike for one loss and
-    for many. Witnesses are named where they tell of more than the certain loss."""
+    """Return such text for many elections together. Witnesses are named where they tell of more
+    than the certain loss."""
     certain = _total([loss.certain for loss in losses])
-    text = f"certain loss {certain}, possible loss {_total([loss.possible for loss in losses])}"
+    return _with_witnesses(certain, _total([loss.possible for loss in losses]), losses)
+
+
+def _with_witnesses(certain: str, possible: str, losses: Sequence[Loss]) -> str:
+    text = f"certain loss {certain}, possible loss {possible}"
     known = sum(loss.certain or 0 for loss in losses)
     least = sum(max(loss.at_least or 0, loss.certain or 0) for loss in losses)
     return f"{text} (witnesses: at least {loss_text(least)} in all)" if least > known else text

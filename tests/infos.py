@@ -71,6 +71,7 @@ def _partitions(draw: st.DrawFn) -> PartitionInfo:
             draw(st.integers(-1, 2**31 - 1)),
             draw(ids.filter(bool)),
             *(draw(ids) for _ in range(6)),
+            tiered=draw(st.none() | texts),
         )
     return PartitionInfo(
         TopicPartition(topic, partition),

@@ -45,7 +45,10 @@ GROUPS = (
     ),
     Group(
         "Consent",
-        ("--yes", "--accept-loss", "--canary", "--wave-size", "--require-approval"),
+        (
+            *("--yes", "--accept-loss", "--canary", "--wave-size", "--require-approval"),
+            *("--give-up-log", "--end-reassignment"),
+        ),
         "--automated-recovery --accept-loss '*:0' --canary 1",
     ),
     Group(

@@ -64,6 +64,7 @@ from kafka_unclean_recovery.transport.choosing import (
 )
 from kafka_unclean_recovery.transport.electing import Means
 from kafka_unclean_recovery.transport.led_logs import LedLogs
+from kafka_unclean_recovery.transport.moved_sets import MovedSets
 from kafka_unclean_recovery.transport.order_standing import kept_text
 from kafka_unclean_recovery.transport.replica_order import ReplicaOrder, resume
 from kafka_unclean_recovery.transport.sending import settle
@@ -379,7 +380,8 @@ async def finish(
     if not steps:
         return Finished()
     order = ReplicaOrder(session.controller, session.reader, journal)
-    complaints = await resume(order, steps)
+    complaints = await resume(order, [step for step in steps if step.move is None])
+    complaints |= await _finish_moves(session, journal, [s for s in steps if s.move is not None])
     for sentence in complaints.values():
         session.console.say(sentence)
     still = unfinished(journal.lines)
@@ -399,6 +401,15 @@ async def finish(
     how = f"all put back{others and f', but {others}'}" if back else f"none put back: {others}"
     session.console.say(f"{journal.path}: {how}")
     return Finished(back)
+
+
+async def _finish_moves(
+    session: Session, journal: Journal, steps: Sequence[Reordered]
+) -> dict[TopicPartition, str]:
+    """End the reassignments that the journal's run began, or take them back. Return sentences on
+    those that are not over."""
+    found = await MovedSets(session.controller, session.reader, journal).settle(steps)
+    return dict(found.left)
 
 
 async def _kept(

@@ -107,7 +107,8 @@ def _reassignments(facts: Facts) -> Check:
         what += f"; offline of these: {words.some(stuck)}"
         to_do = (
             "bring a broker of the old replica set back; else reassign the offline ones back"
-            " to that set, the best replica first, elect it, and cancel what is left then; do not"
+            " to that set, the best replica first, elect it, and cancel what is left then"
+            " (--automated-recovery --end-reassignment TOPIC-PARTITION does all three); do not"
             " cancel before: where unclean elections are allowed the controller then elects blindly"
         )
     return Check(code, Status.WARNING, what, why, to_do)

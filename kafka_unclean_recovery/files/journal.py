@@ -20,6 +20,8 @@ A line is {"v": 1, "at": ISO 8601 UTC, "at_ms": ms since the Unix epoch, "event"
     reduce    partitions: [{topic, topic_id, partition, original, written, unregistered}], whose
               orders the controllers refused for the unregistered brokers in them: the others alone
               are written, and nothing puts the original set back
+    move      partitions: [{topic, topic_id, partition, original, written, designated_leader, kind:
+              "empty" or "back"}], which get other replicas: a `reorder` that begins a reassignment
     elect     partitions: [{topic, partition, designated_leader}], method: "designated" when
               not by reorder
     salvage   directory; partitions: [{topic, partition, broker, start_offset, end_offset, saved,
@@ -49,7 +51,8 @@ A line is {"v": 1, "at": ISO 8601 UTC, "at_ms": ms since the Unix epoch, "event"
 The time that counts for what may still happen is that since the boot: the wall clock jumps.
 
 A partition in a `reorder` with no later `restored` may have its replicas in our order still, and
-the next run puts the original order back (`journal_lines.unfinished`). Who reads a journal passes
+the next run puts the original order back (`journal_lines.unfinished`); one in a `move` may have its
+old replicas or its new ones, and the next run ends what is in progress. Who reads a journal passes
 over events that he does not know.
 """
 

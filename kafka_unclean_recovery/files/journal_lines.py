@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from kafka_unclean_recovery.boot_clock import BootTime
-from kafka_unclean_recovery.model import Outcome, TopicPartition
+from kafka_unclean_recovery.model import MoveKind, Outcome, TopicPartition
 
 VERSION = 1
+_MOVE = "move"
+_ORDERS = ("reorder", _MOVE)
+_KINDS = tuple(MoveKind)
 _LINE_BEGINS = '{"v":1,"at":"'
 
 Event = Literal[
@@ -25,6 +28,7 @@ Event = Literal[
     "surprise",
     "reorder",
     "reduce",
+    "move",
     "elect",
     "salvage",
     "sent",
@@ -49,13 +53,15 @@ class JournalError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reordered:
-    """A replica set that was to be written as `written` and belongs back to `original`."""
+    """A replica set that was to be written as `written` and belongs back to `original`. move: why
+    `written` has other replicas; None where only their order differs."""
 
     topic_partition: TopicPartition
     topic_id: str
     original: tuple[int, ...]
     written: tuple[int, ...]
     at_ms: int
+    move: MoveKind | None = None
 
 
 def outcome_fields(outcome: Outcome) -> dict[str, Any]:
@@ -112,30 +118,32 @@ def parse(text: str, source: str) -> list[dict[str, Any]]:
 
 def _is_whole(line: Mapping[str, Any]) -> bool:
     """Whether what orders are put back by, and elections known by, is there and can be true."""
-    if line["event"] not in ("reorder", "restored", "elect"):
+    if line["event"] not in (*_ORDERS, "restored", "elect"):
         return True
     partitions = line.get("partitions")
     if not isinstance(partitions, list) or not isinstance(line.get("at_ms", 0), int):
         return False
-    if line["event"] == "reorder" and "at_ms" not in line:
+    if line["event"] in _ORDERS and "at_ms" not in line:
         return False
     return all(
         isinstance(p, dict)
         and isinstance(p.get("topic"), str)
         and _is_int32(p.get("partition"))
-        and (line["event"] != "reorder" or _is_order(p))
+        and (line["event"] not in _ORDERS or _is_order(p, line["event"]))
         for p in partitions
     )
 
 
-def _is_order(p: Mapping[str, Any]) -> bool:
-    """Both orders are of the same brokers, each once."""
+def _is_order(p: Mapping[str, Any], event: str) -> bool:
+    """Both orders have brokers, each once, and of a reorder the same ones."""
     orders = (p.get("original"), p.get("written"))
     brokers = [
         sorted(order) for order in orders if isinstance(order, list) and all(map(_is_int32, order))
     ]
-    same = len(brokers) == 2 and brokers[0] == brokers[1] == sorted(set(brokers[0]))
-    return same and isinstance(p.get("topic_id"), str)
+    if len(brokers) < 2 or any(each != sorted(set(each)) for each in brokers):
+        return False
+    fits = p.get("kind") in _KINDS if event == _MOVE else brokers[0] == brokers[1]
+    return fits and isinstance(p.get("topic_id"), str)
 
 
 def _is_int32(value: object) -> bool:
@@ -149,14 +157,12 @@ def unfinished(lines: Iterable[Mapping[str, Any]]) -> tuple[Reordered, ...]:
     """
     open_steps: dict[TopicPartition, Reordered] = {}
     for line in lines:
-        if line["event"] == "reorder":
+        if line["event"] in _ORDERS:
             for p in line["partitions"]:
                 step = _reordered(p, line["at_ms"])
                 before = open_steps.get(step.topic_partition)
                 original = before.original if before else step.original
-                open_steps[step.topic_partition] = Reordered(
-                    step.topic_partition, step.topic_id, original, step.written, step.at_ms
-                )
+                open_steps[step.topic_partition] = replace(step, original=original)
         elif line["event"] == "restored":
             for p in line["partitions"]:
                 open_steps.pop(TopicPartition(p["topic"], p["partition"]), None)
@@ -217,4 +223,5 @@ def _reordered(p: Mapping[str, Any], at_ms: int) -> Reordered:
         tuple(p["original"]),
         tuple(p["written"]),
         at_ms,
+        MoveKind(p["kind"]) if "kind" in p else None,
     )

@@ -60,6 +60,7 @@ def _partition_json(row: PartitionInfo) -> Json:
         "compacted": row.compacted,
         "findings": to_json(row.findings),
         "replica_logs": to_json(row.replica_logs),
+        "tiered": None if row.state is None else row.state.tiered,
     }
 
 
@@ -134,7 +135,7 @@ def _state(row: PartitionJson, place: Place) -> PartitionState | None:
         each_once(told[key], place.at(key))
     if not row.replicas:
         raise place.at("replicas").error("is empty, but every partition has one; scan again")
-    return PartitionState(row.topic, partition=row.partition, **told)
+    return PartitionState(row.topic, partition=row.partition, tiered=row.tiered, **told)
 
 
 def _replica_logs(rows: Iterable[ReplicaLogJson], place: Place) -> tuple[ReplicaLog, ...]:

@@ -11,7 +11,7 @@ from typing import Any
 from kafka_unclean_recovery.formats.plan import PartitionJson
 from kafka_unclean_recovery.formats.post_mortem import SavedJson
 from kafka_unclean_recovery.formats.values import BrokerId, BrokerIds, Entry, Int32, Int64, OrNone
-from kafka_unclean_recovery.model import OutcomeKind
+from kafka_unclean_recovery.model import MoveKind, OutcomeKind
 
 
 class LineJson(Entry, frozen=True):
@@ -102,6 +102,23 @@ class ReduceJson(Entry, frozen=True):
     """Replica sets are about to lose their unregistered brokers for good."""
 
     partitions: tuple[ReduceRowJson, ...]
+
+
+class MoveRowJson(Entry, frozen=True):
+    """A partition that gets other replicas before its election. written: these."""
+
+    topic: str
+    partition: Int32
+    topic_id: str
+    original: BrokerIds
+    written: BrokerIds
+    kind: MoveKind
+
+
+class MoveJson(Entry, frozen=True):
+    """Partitions are about to get other replicas."""
+
+    partitions: tuple[MoveRowJson, ...]
 
 
 class ElectRowJson(Entry, frozen=True):
@@ -288,6 +305,7 @@ EVENTS: Mapping[str, type[Entry]] = {
     "salvage": SalvageJson,
     "reorder": ReorderJson,
     "reduce": ReduceJson,
+    "move": MoveJson,
     "elect": ElectJson,
     "sent": SentJson,
     "restored": RestoredJson,

@@ -13,6 +13,7 @@ _WHY = (
     "only_suspects",
     "unranked_holds_records",
     "unranked_ends_further",
+    "without_epochs",
     "no_candidate",
     "state_unknown",
 )

@@ -37,6 +37,8 @@ class PartitionJson(Entry, frozen=True):
     compacted: True when compaction may have left gaps between the offsets, as far as was found.
     findings: What to weigh about its directories.
     replica_logs: A row for each broker whose disk has a replica of it.
+    tiered: Why a part of the log may lie in remote storage, which is not read, by the newest
+        metadata log; null where none can.
     """
 
     topic: TopicName
@@ -54,6 +56,7 @@ class PartitionJson(Entry, frozen=True):
     compacted: bool
     findings: tuple[FindingJson, ...]
     replica_logs: tuple[ReplicaLogJson, ...]
+    tiered: str | None = None
 
 
 class MetadataJson(Entry, frozen=True):

@@ -11,6 +11,8 @@ from kafka_unclean_recovery.model import (
     Candidate,
     Finding,
     Loss,
+    Move,
+    MoveKind,
     Outcome,
     OutcomeKind,
     PartitionPlan,
@@ -28,6 +30,9 @@ stand in the given order, the designated one first. NO_LEADER when nobody can le
 
 _BY_ITSELF = "came back by itself: its leader was in the ISR or ELR"
 _BY_LAST_KNOWN = "came back by itself: the controller elected the last known leader"
+_LOST_FOR_GOOD = (
+    "where all are lost for good, --give-up-log gives up what it had (explain no_designated_leader)"
+)
 ELECTED_MEANWHILE = "was elected meanwhile, not by this run"
 """The end of a reason that does not say who elected; see by_whom."""
 
@@ -68,9 +73,10 @@ def refuse_or_settle(
     ahead.
 
     `now` is the partition as just observed, None when it no longer exists. The facts behind the
-    plan must still hold: offline, same topic id, leader epoch and replica set, no reassignment. The
-    designated leader must be a live and unfenced member, and the one that the election makes
-    leader. No other replica may have come back, because it may hold more.
+    plan must still hold: offline, same topic id, leader epoch and replica set, no reassignment, or
+    the same that is to be given up. The designated leader must be a live and unfenced member, and
+    the one that the election makes leader. No other replica may have come back, because it may hold
+    more.
     """
     before = plan.state
     if plan.refusal is not None:
@@ -79,7 +85,7 @@ def refuse_or_settle(
         return Outcome(OutcomeKind.NO_CANDIDATE, _nobody(plan))
     if now is None:
         return _refused("it no longer exists")
-    now = replace(now, unregistered_replicas=before.unregistered_replicas)
+    now = replace(now, unregistered_replicas=before.unregistered_replicas, tiered=before.tiered)
     if now.topic_id != before.topic_id:
         return _refused("its topic was deleted and created again")
     if not now.offline:
@@ -88,6 +94,8 @@ def refuse_or_settle(
         return _refused(
             f"its leader epoch moved from {before.leader_epoch} to {now.leader_epoch}; plan again"
         )
+    if plan.move is not None:
+        return _movable(plan, plan.move, now, choose)
     if set(now.replicas) not in (set(before.replicas), set(registered(before, before.replicas))):
         return _refused(
             f"its replica set changed from {list(before.replicas)} to {list(now.replicas)}"
@@ -97,11 +105,36 @@ def refuse_or_settle(
     return _electable(plan, plan.designated_leader, now, choose(now, plan.order))
 
 
+def _movable(
+    plan: PartitionPlan, move: Move, now: PartitionState, choose: Choice
+) -> Outcome | None:
+    """Return why the partition does not get other replicas, None when it does. It may be on the way
+    to them already, when an earlier try was not the last."""
+    before = plan.state
+    target = tuple(r for r in now.replicas if r not in now.removing_replicas)
+    as_planned = (now.replicas, *_reassigned(now)) == (before.replicas, *_reassigned(before))
+    if not as_planned and target != move.order:
+        return _refused(
+            f"its replica set or its reassignment changed from {list(before.replicas)} to"
+            f" {list(now.replicas)}; plan again"
+        )
+    if move.kind is MoveKind.EMPTY:
+        return _came_back(plan, now)
+    return _electable(plan, move.order[0], now, choose(now, move.order))
+
+
+def _reassigned(state: PartitionState) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    return state.adding_replicas, state.removing_replicas
+
+
 def _nobody(plan: PartitionPlan) -> str:
     """Return why there is no candidate, with the problem of each live replica."""
     unread = [f"broker {g.broker}: {g.problem}" for g in plan.replica_logs if g.live and g.problem]
     told = f" ({'; '.join(unread)})" if unread else ""
-    return f"no live replica whose log could be read{told}"
+    none = f"no live replica whose log could be read{told}"
+    if plan.state.online_replicas:
+        return none
+    return f"{none}; {_LOST_FOR_GOOD}"
 
 
 def _electable(
@@ -117,8 +150,18 @@ def _electable(
         return _refused(
             f"the controller would elect broker {choice}, the last known leader, over any order"
         )
-    were_online = plan.state.online_replicas
-    back = [r for r in now.online_replicas if r not in were_online]
+    return _came_back(plan, now)
+
+
+def new_replicas(plan: PartitionPlan) -> tuple[int, ...]:
+    """Return the brokers that get a replica by the plan and had none."""
+    order = () if plan.move is None else plan.move.order
+    return tuple(broker for broker in order if broker not in plan.state.replicas)
+
+
+def _came_back(plan: PartitionPlan, now: PartitionState) -> Outcome | None:
+    expected = (*plan.state.online_replicas, *new_replicas(plan))
+    back = [r for r in now.online_replicas if r not in expected]
     if back:
         return _refused(f"broker {back[0]} has come back since, and may hold more; plan again")
     return None

@@ -459,6 +459,19 @@ def _reassignment(
         )
 
 
+def _tiered(
+    state: PartitionState, _: Sequence[ReplicaLog], __: Sequence[Candidate]
+) -> Iterator[Finding]:
+    if state.tiered is not None:
+        yield Finding(
+            "tiered_topic",
+            Severity.UNKNOWN,
+            f"{state.tiered}: what lies in remote storage is not read, so what an election loses of"
+            " it is unknown. Under an empty leader, or one that lacks the oldest leader epochs, it"
+            " is deleted for good within seconds; what lies beyond the leader's end is cut off",
+        )
+
+
 RULES: tuple[Rule, ...] = (
     _tie,
     _longer_log_lost_to_newer_epoch,
@@ -476,6 +489,7 @@ RULES: tuple[Rule, ...] = (
     _records_below_log_start,
     _only_candidate_is_empty,
     _reassignment,
+    _tiered,
     *DISK_RULES,
 )
 

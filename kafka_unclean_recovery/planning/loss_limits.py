@@ -43,7 +43,7 @@ def over_limit(plan: PartitionPlan, limits: LossLimits) -> str | None:
     topic = plan.state.topic
     named = topic if topic in limits else ANY_TOPIC
     certain = loss_under(plan, plan.designated_leader).certain
-    loss = f"its certain loss is {loss_text(certain)}"
+    loss = f"its certain loss is {loss_text(certain, plan.state)}"
     if named not in limits:
         return f"{loss}, and no {FLAG} names {topic}; {FLAG} {topic}:MAX_RECORDS would"
     limit = limits[named]

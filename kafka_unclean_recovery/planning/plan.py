@@ -38,6 +38,7 @@ REASSIGNING = (
     " good and could elect an empty adding replica; to cancel it is no safe way, for that can be"
     " followed at once by a blind election: bring a broker of the old replica set back, or reassign"
     " the partition back to that set, the best replica first, and elect it then"
+    " (--automated-recovery --end-reassignment TOPIC-PARTITION)"
 )
 _BY_HAND = "choose one by hand (kafka-elect-leaders --election-type designated)"
 ONLY_SUSPECTS = f"every replica that could lead is suspect: its log may be corrupt; {_BY_HAND}"
@@ -50,15 +51,24 @@ ENDS_FURTHER = (
     " and its own is not known: which of them an earlier election gave up can't be told;"
     f" {_BY_HAND}"
 )
+WITHOUT_EPOCHS = (
+    "the best log, that of broker {broker}, has no leader epochs that could be read, and the topic"
+    f" may have records in remote storage: under a leader without them they are deleted; {_BY_HAND}"
+)
 """The constants above are refusals. All but REASSIGNING leave the choice to a person."""
 
 
 def plan_partition(
-    state: PartitionState, replica_logs: Iterable[ReplicaLog], commits: Sequence[Commit] = ()
+    state: PartitionState,
+    replica_logs: Iterable[ReplicaLog],
+    commits: Sequence[Commit] = (),
+    *,
+    ends_reassignment: bool = False,
 ) -> PartitionPlan:
     """Designate the leader of an offline partition from the logs of its replicas.
 
     commits: the groups' commits for this partition; they bound losses from below, and rank nothing.
+    ends_reassignment: a reassignment in progress is given up, so it is no reason to refuse.
     Raises ValueError on input that contradicts itself: an online partition, a log of a broker that
     hosts no replica, two logs of one broker.
     """
@@ -66,7 +76,8 @@ def plan_partition(
     ranked = _ranked(state, logs)
     deleted = deleted_below(logs)
     ranking = tuple(_candidate(state, log, logs, commits, deleted) for log in ranked)
-    refusal = _refusal(state, logs, ranking)
+    refused = REASSIGNING if state.reassigning and not ends_reassignment else None
+    refusal = refused or _refusal(state, logs, ranking)
     designated = ranking[0].log.broker if ranking and refusal is None else None
     waiting = waiting_for(state, logs, ranking)
     return PartitionPlan(
@@ -150,12 +161,12 @@ def _candidate(
 
     Every replica on a broker that lives, or may live, will follow and truncate, also one whose log
     directory has failed, once that is back: as long as one of them can't be compared, for whatever
-    reason, nothing is certain.
+    reason, nothing is certain. Nor is anything of a topic with records in remote storage.
     """
     live_tails: list[EpochLineage] = []
     dead_tails: list[EpochLineage] = []
     divergences: list[Divergence] = []
-    certain_known = possible_known = leader.sure
+    certain_known = possible_known = leader.sure and state.tiered is None
     online = state.online_replicas
     for log in logs:
         if log.broker == leader.broker:
@@ -208,8 +219,6 @@ def _order(state: PartitionState, ranking: Sequence[Candidate]) -> tuple[int, ..
 def _refusal(
     state: PartitionState, logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]
 ) -> str | None:
-    if state.reassigning:
-        return REASSIGNING
     if not ranking:
         return None
     best = ranking[0].log
@@ -221,6 +230,8 @@ def _refusal(
     alive = [log for log in logs if log.broker in online]
     if further := [log.broker for log in alive if ends_further(log, best)]:
         return ENDS_FURTHER.format(broker=further[0])
+    if state.tiered is not None and not best.epochs:
+        return WITHOUT_EPOCHS.format(broker=best.broker)
     return None
 
 

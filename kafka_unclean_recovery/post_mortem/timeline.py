@@ -15,6 +15,7 @@ from kafka_unclean_recovery.formats.journal import (
     EndJson,
     MarkedJson,
     MarkersJson,
+    MoveJson,
     ObservedJson,
     OutcomeJson,
     OutcomeRowJson,
@@ -32,6 +33,7 @@ from kafka_unclean_recovery.formats.journal import (
 )
 from kafka_unclean_recovery.formats.plan import PartitionJson
 from kafka_unclean_recovery.formats.values import Entry
+from kafka_unclean_recovery.model import MoveKind
 from kafka_unclean_recovery.post_mortem.story import Moment
 from kafka_unclean_recovery.wording import count_text, ids_text, one_line
 
@@ -132,6 +134,14 @@ def _reduce(line: ReduceJson) -> Told:
     gone = sorted({broker for row in line.partitions for broker in row.unregistered})
     which = f"unregistered broker{'s' if len(gone) > 1 else ''} {ids_text(gone)}"
     return f"writes {count_text(len(line.partitions), 'replica set')} without the {which}", True
+
+
+def _move(line: MoveJson) -> Told:
+    empty = sum(row.kind is MoveKind.EMPTY for row in line.partitions)
+    back = len(line.partitions) - empty
+    told = [f"gives {count_text(empty, 'partition')} new replicas, empty"] * bool(empty)
+    told += [f"ends the reassignment of {count_text(back, 'partition')}"] * bool(back)
+    return "; ".join(told), bool(empty)
 
 
 def _elect(line: ElectJson) -> Told:
@@ -246,6 +256,7 @@ TEXTS: dict[str, Callable[[Any], Told]] = {
     "salvage": _salvage,
     "reorder": _reorder,
     "reduce": _reduce,
+    "move": _move,
     "elect": _elect,
     "sent": _sent,
     "settled": _settled,

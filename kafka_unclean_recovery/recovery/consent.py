@@ -17,7 +17,7 @@ from kafka_unclean_recovery.model import (
 )
 from kafka_unclean_recovery.planning.broker_return import by_broker, waiting_lines
 from kafka_unclean_recovery.planning.losses import loss_under
-from kafka_unclean_recovery.wording import count_text, one_line, total_text, why_not
+from kafka_unclean_recovery.wording import count_text, election_text, one_line, total_text, why_not
 
 CONSENT_LIMIT = 40
 """At most so many partitions are shown: nobody reads more than a few screens."""
@@ -101,7 +101,7 @@ def render_consent(
 
 def _election_lines(plan: PartitionPlan, notes: Notes) -> Iterator[str]:
     loss = loss_under(plan, plan.designated_leader)
-    yield f"{_name(plan)}: elect broker {plan.designated_leader}; {total_text([loss])}"
+    yield f"{_name(plan)}: elect broker {plan.designated_leader}; {election_text(loss, plan.state)}"
     for finding in plan.findings:
         yield f"    {finding.code}: {one_line(finding.message)}"
     for note in notes.get(plan.state.topic_partition, ()):

@@ -35,6 +35,7 @@ from kafka_unclean_recovery.recovery.group_offsets import (
     ask_groups,
     not_asked_since,
 )
+from kafka_unclean_recovery.recovery.tiered_topics import not_read, tiered_topics
 from kafka_unclean_recovery.recovery.views import (
     MissingRight,
     View,
@@ -61,7 +62,8 @@ class Observation:
     groups committed. came_back: partitions that have a leader again, in their state without one.
     led_by_the_dead: partitions whose leader is not live; they are not elected. seen_logs: every log
     that a broker, live or fenced, told since the run began, also in earlier views, and those on
-    scanned disks.
+    scanned disks. tiered: why topics of offline partitions may have records in remote storage, by
+    topic.
     """
 
     cluster: Cluster
@@ -74,6 +76,7 @@ class Observation:
     came_back: Mapping[TopicPartition, PartitionState] = field(default_factory=dict)
     led_by_the_dead: Mapping[TopicPartition, PartitionState] = field(default_factory=dict)
     seen_logs: Mapping[TopicPartition, Collection[SeenLog]] = field(default_factory=dict)
+    tiered: Mapping[str, str] = field(default_factory=dict)
 
 
 Advise = Callable[[Observation], Mapping[int, str]]
@@ -130,6 +133,7 @@ class Observer:
         if not waits.absent(view.offline, view.cluster.brokers):
             return await self._see_with_groups(waits, wanted, deadline, view)
         seen, view = await self._see(waits, wanted, deadline, view, advise)
+        seen = replace(seen, tiered=not_read({tp.topic for tp in view.offline}, "interrupted"))
         with contextlib.suppress(Interrupted):
             view = await self._stop.unless(self._views.newer(wanted, view, anew=True))
             nobody = Waits((), wait_for_all=False, say=self._say)
@@ -140,17 +144,31 @@ class Observer:
     async def _see_with_groups(
         self, waits: Waits, wanted: Wanted, deadline: Deadline, view: View
     ) -> Observation:
-        """Ask groups while the replicas are asked; groups have a time limit of their own."""
+        """Ask groups, and for the topics' remote storage, while the replicas are asked; both have a
+        time limit of their own."""
         asking = asyncio.create_task(self._ask_groups(wanted, view))
+        asking_tiered = asyncio.create_task(self._ask_tiered(view.offline))
         try:
             seen, _ = await self._see(waits, wanted, deadline, view, lambda _: {})
-            witnesses = await asking
+            witnesses, tiered = await asking, await asking_tiered
             if wanted.ask_groups:
                 witnesses = not_asked_since(witnesses, view.offline, seen.states)
-            return replace(seen, witnesses=witnesses)
+            since = {tp: s for tp, s in seen.states.items() if s.offline and tp not in view.offline}
+            tiered = {**await self._ask_tiered(since), **tiered}
+            return replace(seen, witnesses=witnesses, tiered=tiered)
         finally:
             asking.cancel()
-            await asyncio.gather(asking, return_exceptions=True)
+            asking_tiered.cancel()
+            await asyncio.gather(asking, asking_tiered, return_exceptions=True)
+
+    async def _ask_tiered(
+        self, offline: Mapping[TopicPartition, PartitionState]
+    ) -> Mapping[str, str]:
+        topics = sorted({tp.topic for tp in offline})
+        try:
+            return await self._stop.unless(tiered_topics(self._reader, topics))
+        except Interrupted:
+            return not_read(topics, "interrupted")
 
     async def _ask_groups(self, wanted: Wanted, view: View) -> Witnesses:
         offline = view.offline

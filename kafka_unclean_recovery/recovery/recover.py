@@ -26,6 +26,7 @@ from kafka_unclean_recovery.model import (
 )
 from kafka_unclean_recovery.planning.broker_return import by_broker, why_wait
 from kafka_unclean_recovery.planning.election_rules import Choice, designate, refuse_or_settle
+from kafka_unclean_recovery.planning.moves import NOTHING, Consented, problems, with_moves
 from kafka_unclean_recovery.planning.plan import plan_partition
 from kafka_unclean_recovery.planning.seen_logs import SeenLog, seen_on_disks, unread
 from kafka_unclean_recovery.recovery.compare_leaders import compare_leaders
@@ -70,12 +71,14 @@ class Aim:
 
     seconds: how long brokers may take to say how far their replicas go. disks: what the disks of
     dead brokers say, None without any. leaders: None where the replica that loses least is to lead.
+    consented: what may be given up, by name, beyond what an election loses.
     """
 
     wanted: Wanted
     seconds: float
     disks: ReplicaInfo | None = None
     leaders: Leaders | None = None
+    consented: Consented = NOTHING
 
 
 Publish = Callable[[Cluster, Collection[PartitionPlan]], None]
@@ -211,13 +214,21 @@ def _plan(run: Run, aim: Aim, seen: Observation) -> tuple[Observation, Rows]:
     if aim.leaders is not None:
         plans, refused = _by_hand(plans, aim.leaders)
     run.publish(seen.cluster, plans.values())
+    if aim.consented:
+        seen = replace(seen, problems=(*seen.problems, *problems(aim.consented, plans.keys())))
+        commits = seen.witnesses.commits
+        plans = with_moves(plans, aim.consented, seen.cluster.brokers.keys(), commits)
     return seen, settled(planned(observed(seen), plans), refused)
 
 
 def plan_recovery(seen: Observation) -> Plans:
     """Return a plan for each offline partition, by topic and partition."""
     return {
-        tp: plan_partition(seen.states[tp], logs, seen.witnesses.commits.get(tp, ()))
+        tp: plan_partition(
+            replace(seen.states[tp], tiered=seen.tiered.get(tp.topic)),
+            logs,
+            seen.witnesses.commits.get(tp, ()),
+        )
         for tp, logs in sorted(seen.replica_logs.items())
     }
 

@@ -7,7 +7,13 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from kafka_unclean_recovery.model import Outcome, OutcomeKind, PartitionPlan, TopicPartition
+from kafka_unclean_recovery.model import (
+    MoveKind,
+    Outcome,
+    OutcomeKind,
+    PartitionPlan,
+    TopicPartition,
+)
 from kafka_unclean_recovery.planning.loss_limits import LossLimits, over_limit
 
 if TYPE_CHECKING:
@@ -33,7 +39,9 @@ class Terms:
         return {tp: Outcome(OutcomeKind.REFUSED, why) for tp, why in reasons if why is not None}
 
     def _why_not(self, plan: PartitionPlan) -> str | None:
-        if self.limits and (why := over_limit(plan, self.limits)) is not None:
+        # What is given up has a consent of its own, by name.
+        given_up = plan.move is not None and plan.move.kind is MoveKind.EMPTY
+        if self.limits and not given_up and (why := over_limit(plan, self.limits)) is not None:
             return why
         if self.plan is None:
             return None

@@ -12,6 +12,7 @@ from string import ascii_uppercase
 from textwrap import fill
 
 from kafka_unclean_recovery.model import PartitionPlan, PartitionReport, Report
+from kafka_unclean_recovery.planning.losses import loss_under
 from kafka_unclean_recovery.report.ladder import Ladder, Rung, ladder_of, rung_texts
 from kafka_unclean_recovery.report.table import parts_around, why_no_logs
 from kafka_unclean_recovery.wording import (
@@ -78,8 +79,7 @@ def _loss(plan: PartitionPlan) -> str:
     leader = plan.designated_leader
     if leader is None:
         return f"no designated leader: {why_not(plan)}"
-    found = next(c.loss for c in plan.ranking if c.log.broker == leader)
-    certain, possible = loss_texts(found)
+    certain, possible = loss_texts(loss_under(plan, leader), plan.state)
     return f"designated leader {leader}: certain loss {certain}, possible loss {possible}"
 
 

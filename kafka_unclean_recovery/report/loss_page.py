@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from kafka_unclean_recovery.model import PartitionPlan, PartitionReport, ReplicaInfo
+from kafka_unclean_recovery.planning.losses import UNKNOWN_LOSS
 from kafka_unclean_recovery.report.html_page import html_page, html_text, number_cell, text_cell
 from kafka_unclean_recovery.report.ladder import ladder_of
 from kafka_unclean_recovery.report.ladder_svg import EXPLAINED, ladder_picture
@@ -78,7 +79,8 @@ def _worst(plans: Sequence[PartitionPlan]) -> Iterator[str]:
 
 
 def _partition(plan: PartitionPlan) -> Iterator[str]:
-    certain, possible = loss_texts(plan.ranking[0].loss) if plan.ranking else ("unknown",) * 2
+    loss = plan.ranking[0].loss if plan.ranking else UNKNOWN_LOSS
+    certain, possible = loss_texts(loss, plan.state)
     leader = "none" if plan.designated_leader is None else f"broker {plan.designated_leader}"
     yield f"<article><h3>{html_text(str(plan.state.topic_partition))}</h3>"
     yield f"<p>Designated leader: {leader}. Certain loss: {certain}. Possible loss: {possible}.</p>"

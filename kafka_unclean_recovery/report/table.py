@@ -14,6 +14,7 @@ from kafka_unclean_recovery.model import (
     OutcomeKind,
     PartitionPlan,
     PartitionReport,
+    PartitionState,
     ReplicaLog,
     Report,
 )
@@ -23,6 +24,7 @@ from kafka_unclean_recovery.report.document import Summary, election_loss, summa
 from kafka_unclean_recovery.wording import (
     INTERRUPTED,
     count_text,
+    election_text,
     ids_text,
     lineage_text,
     loss_texts,
@@ -197,7 +199,8 @@ def _replica_cells(row: PartitionReport) -> Iterator[Sequence[str]]:
     for log in plan.replica_logs:
         mark = "*" if log.broker == plan.designated_leader else ""
         note = _note(mark, log, returns.get(log.broker))
-        yield (*first, *_log_cells(log), *_loss_cells(candidates.get(log.broker)), note)
+        losses = _loss_cells(candidates.get(log.broker), plan.state)
+        yield (*first, *_log_cells(log), *losses, note)
         first = ("",) * len(first)
 
 
@@ -234,9 +237,9 @@ def _log_cells(log: ReplicaLog) -> tuple[str, ...]:
     )
 
 
-def _loss_cells(candidate: Candidate | None) -> tuple[str, str]:
+def _loss_cells(candidate: Candidate | None, of: PartitionState) -> tuple[str, str]:
     """Return the cells of a candidate's loss; a replica that can't be elected has none to show."""
-    return ("-", "-") if candidate is None else loss_texts(candidate.loss)
+    return ("-", "-") if candidate is None else loss_texts(candidate.loss, of)
 
 
 def _note(mark: str, log: ReplicaLog, if_it_returns: str | None) -> str:
@@ -263,7 +266,11 @@ def _outcome_table(report: Report) -> Iterator[str]:
 def _outcome_cells(row: PartitionReport) -> Sequence[str]:
     assert row.outcome is not None
     state, loss = row.state, election_loss(row)
-    losses = ("-", "-") if loss is None else loss_texts(loss)
+    losses = (
+        ("-", "-")
+        if loss is None
+        else loss_texts(loss, None if row.plan is None else row.plan.state)
+    )
     leader = ("", "", "")
     if state is not None:
         who = "none" if state.offline else str(state.leader)
@@ -288,7 +295,7 @@ def _planned_text(plan: PartitionPlan | None) -> str:
     leader = plan.designated_leader
     if leader is None:
         return f"no designated leader: {why_not(plan)}"
-    return f"designated leader {leader}, {total_text([loss_under(plan, leader)])}"
+    return f"designated leader {leader}, {election_text(loss_under(plan, leader), plan.state)}"
 
 
 def _findings(report: Report) -> Iterator[str]:

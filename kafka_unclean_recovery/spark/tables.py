@@ -89,7 +89,8 @@ REPLICAS: Any = _arrow.schema(
 )
 
 # The controller's state by the newest metadata log that was found, null from topic_id on where it
-# has none. findings: about the directories of the partition.
+# has none. tiered: why a part of the log may lie in remote storage, which is not read; null where
+# none can. findings: about the directories of the partition.
 PARTITIONS: Any = _arrow.schema(
     [
         _needed("topic", _arrow.string()),
@@ -98,6 +99,7 @@ PARTITIONS: Any = _arrow.schema(
         ("leader", _arrow.int32()),
         ("leader_epoch", _arrow.int32()),
         *((name, _BROKERS) for name in BROKER_LISTS),
+        ("tiered", _arrow.string()),
         _needed("compacted", _arrow.bool_()),
         _needed("findings", _arrow.list_(_needed("element", _FINDING))),
     ],
@@ -204,6 +206,7 @@ def partition_row(info: PartitionInfo) -> dict[str, Any]:
         "leader": state.leader if state else None,
         "leader_epoch": state.leader_epoch if state else None,
         **{key: list(getattr(state, key)) if state else None for key in BROKER_LISTS},
+        "tiered": state.tiered if state else None,
         "compacted": info.compacted,
         "findings": [
             {"code": f.code, "severity": f.severity.value, "message": f.message}
@@ -224,6 +227,7 @@ def partition_info(row: Row, replica_logs: Iterable[ReplicaLog]) -> PartitionInf
             row["leader"],
             row["leader_epoch"],
             *(tuple(row[key]) for key in BROKER_LISTS),
+            tiered=row["tiered"],
         )
     findings = tuple(
         Finding(f["code"], Severity(f["severity"]), f["message"]) for f in row["findings"]

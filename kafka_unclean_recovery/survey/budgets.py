@@ -65,6 +65,7 @@ HIDDEN_TOPICS = Budget(5.0)
 GROUPS = Budget(3.0)
 CONFIGS = Budget(10.0)
 UNCLEAN_ELECTIONS = Budget(3.0)
+TIERED_TOPICS = Budget(3.0)
 
 # Commands that elect nobody: each round of their questions.
 AFTERCARE = Budget(10.0)

@@ -256,15 +256,10 @@ class Reader:
 
     async def unclean_elections(self, topics: Sequence[str]) -> Mapping[str, bool]:
         """Return unclean.leader.election.enable of each topic that this user may know it of, as far
-        as a broker answers in a moment. The question has a connection of its own: a quota that it
-        uses up costs no other one."""
-
-        async def read(connection: Connection, deadline: Deadline) -> Mapping[str, ConfigValue]:
-            return await topic_configs(connection, topics, _UNCLEAN, deadline)
-
+        as a broker answers in a moment."""
         try:
             async with asyncio.timeout(budgets.UNCLEAN_ELECTIONS.seconds):
-                found = await self._read(read, self._apart)
+                found = await self.settings(topics, _UNCLEAN)
         except (TimeoutError, *FAILURES):
             return {}
         return {
@@ -272,6 +267,16 @@ class Reader:
             for topic, told in found.items()
             if told.error == NONE and told.value is not None
         }
+
+    async def settings(self, topics: Sequence[str], key: str) -> Mapping[str, ConfigValue]:
+        """Return the value of one config of each topic. The question has a connection of its own: a
+        quota that it uses up costs no other one. Raises ConnectionFailed, NoBrokerReachable,
+        RequestFailed."""
+
+        async def read(connection: Connection, deadline: Deadline) -> Mapping[str, ConfigValue]:
+            return await topic_configs(connection, topics, key, deadline)
+
+        return await self._read(read, self._apart)
 
     async def quorum(self, seconds: float) -> Quorum | None:
         """Return the quorum when its controllers can commit; see led_quorum. Raises

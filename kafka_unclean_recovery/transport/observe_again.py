@@ -26,7 +26,7 @@ from kafka_unclean_recovery.model import (
     ReplicaLog,
     TopicPartition,
 )
-from kafka_unclean_recovery.planning.election_rules import Choice, refuse_or_settle
+from kafka_unclean_recovery.planning.election_rules import Choice, new_replicas, refuse_or_settle
 from kafka_unclean_recovery.planning.last_look import log_change
 from kafka_unclean_recovery.survey import budgets
 from kafka_unclean_recovery.survey.liveness import Heard, doubts
@@ -101,6 +101,7 @@ async def observe_again(
             continue
         now = seen.states.get(tp)
         settled = refuse_or_settle(plan, now, choose) or _may_live(plan, unlisted)
+        settled = settled or _new_ones_gone(plan, cluster)
         if settled is not None:
             outcomes[tp] = settled
         elif now is not None:
@@ -133,6 +134,14 @@ def _may_live(plan: PartitionPlan, doubts: Mapping[int, str]) -> Outcome | None:
     return None
 
 
+def _new_ones_gone(plan: PartitionPlan, cluster: Cluster) -> Outcome | None:
+    """Refuse where a broker that is to start the partition anew is not live any more."""
+    gone = [broker for broker in new_replicas(plan) if broker not in cluster.brokers]
+    if not gone:
+        return None
+    return Outcome(OutcomeKind.REFUSED, f"broker {gone[0]} is not live any more; plan again")
+
+
 async def _changed_logs(
     source: ReplicaLogSource, cluster: Cluster, elections: Mapping[TopicPartition, Election]
 ) -> dict[TopicPartition, str]:
@@ -141,7 +150,9 @@ async def _changed_logs(
     known = {**cluster.fenced_at, **cluster.brokers}
     by_broker: dict[int, list[Election]] = {}
     for election in elections.values():
-        for broker in {election.leader, *election.before.online_replicas, *_fenced(election)}:
+        new = new_replicas(election.plan)
+        asked = {election.leader, *election.before.online_replicas, *_fenced(election)}
+        for broker in asked.difference(new):
             if broker == election.leader or broker in known:
                 by_broker.setdefault(broker, []).append(election)
     found = await asyncio.gather(

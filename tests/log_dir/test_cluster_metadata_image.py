@@ -21,7 +21,7 @@ from kafka_unclean_recovery.log_dir.metadata.records import (
     decode_control_record,
     decode_record,
 )
-from kafka_unclean_recovery.model import TopicPartition
+from kafka_unclean_recovery.model import REMOTE_STORAGE, TIERED, TopicPartition
 from tests.log_dir import cluster_metadata_encoder as enc
 from tests.log_dir.cluster_metadata_encoder import TOPIC_ID
 
@@ -280,6 +280,17 @@ def test_partitions_come_in_order_of_topic_and_number() -> None:
     states = partition_states(image)
     assert [str(s.topic_partition) for s in states] == ["a-3", "orders-0", "orders-9", "orders-10"]
     assert states[0].topic_id == "00000000-0000-0000-0000-000000000005"
+
+
+def test_a_topic_with_remote_storage_is_told_until_that_is_switched_off() -> None:
+    def tiered(*values: str | None) -> str | None:
+        configs = [enc.config(TOPIC_RESOURCE, "orders", REMOTE_STORAGE, value) for value in values]
+        return partition_states(_image([ORDERS, OF_THREE, *configs]))[0].tiered
+
+    assert tiered() is None
+    assert tiered("true") == TIERED
+    assert tiered("true", "false") is None
+    assert tiered("true", None) is None
 
 
 ANYTHING = st.sampled_from(

@@ -10,11 +10,15 @@ from typing import Any
 import pytest
 
 from kafka_unclean_recovery.emulator import Cluster, Options, Settings
+from kafka_unclean_recovery.emulator.emulation import Emulation
+from kafka_unclean_recovery.emulator.listener.intercepts import Fail
+from kafka_unclean_recovery.files.journal_lines import half_done, parse
 from tests.cli.run import RECOVERY, run
 
 TOPIC = "orders"
 WORSE, BETTER = 4, 3
 NO_LEADER = -1
+UNKNOWN_SERVER_ERROR = -1
 UNCLEAN = "unclean.leader.election.enable"
 
 
@@ -48,14 +52,20 @@ def _end(cluster: Cluster, broker: int) -> None:
     cluster.fence(broker)
 
 
-def _refused(cluster: Cluster) -> dict[str, Any]:
+def _recovered(cluster: Cluster, *flags: str) -> tuple[int, dict[str, Any]]:
     done = run(
         RECOVERY,
         *("--bootstrap-server", cluster.bootstrap_servers, "--all-offline-partitions"),
-        *("--format", "json", "--automated-recovery", "--yes"),
+        *("--format", "json", "--automated-recovery", "--yes", *flags),
     )
-    assert done.returncode == 1
+    assert done.stdout, done.stderr
     row: dict[str, Any] = json.loads(done.stdout)["partitions"][0]
+    return done.returncode, row
+
+
+def _refused(cluster: Cluster, *flags: str) -> dict[str, Any]:
+    code, row = _recovered(cluster, *flags)
+    assert code == 1
     assert row["outcome"] == "refused"
     return row
 
@@ -73,6 +83,7 @@ def test_nobody_is_told_that_it_can_not_be_cancelled_or_to_cancel_it_first(
         assert "can't be cancelled" not in said
         assert "cancel or finish it first" not in said
         assert "back to that set, the best replica first" in said
+        assert "--end-reassignment" in said
 
 
 def test_reassigned_back_to_the_old_set_best_first_the_best_replica_is_elected(
@@ -92,3 +103,64 @@ def test_cancelled_where_unclean_elections_are_allowed_the_worse_one_is_elected_
     pending.alter_configs(TOPIC, {UNCLEAN: "true"})
     pending.reassign(TOPIC, 0, None)
     assert pending.partition(TOPIC, 0).leader == WORSE
+
+
+@pytest.mark.parametrize("name", [TOPIC, f"{TOPIC}-0"])
+def test_who_gives_the_reassignment_up_has_the_best_of_the_old_replicas_elected(
+    pending: Cluster, name: str, tmp_path: Path
+) -> None:
+    limits = ("--accept-loss", "*:0")
+    code, row = _recovered(pending, "--end-reassignment", name, *limits)
+    assert (code, row["outcome"], row["loss"]["certain"]) == (0, "elected", 0), row
+    assert "the reassignment is ended; its replicas are [3, 4, 1] from now on" in row["reason"]
+    assert "reassignment_ended" in {finding["code"] for finding in row["findings"]}
+    found = pending.partition(TOPIC, 0)
+    assert (found.leader, found.replicas) == (BETTER, (BETTER, WORSE, 1))
+    assert not _reassigning(pending)
+    assert _nothing_is_left_open(tmp_path / "state")
+
+
+def test_it_elects_nobody_whose_election_loses_more_than_is_accepted(pending: Cluster) -> None:
+    pending.kill(BETTER)
+    pending.fence(BETTER)
+    pending.unlist(BETTER)
+    pending.start(BETTER)
+    before = pending.partition(TOPIC, 0).replicas
+    _refused(pending, "--end-reassignment", TOPIC, "--accept-loss", "*:0")
+    assert pending.partition(TOPIC, 0).replicas == before
+
+
+def test_an_election_that_fails_leaves_the_reassignment_given_up_and_can_be_tried_again(
+    pending: Cluster, tmp_path: Path
+) -> None:
+    pending.intercept("ElectLeaders", Fail(UNKNOWN_SERVER_ERROR), times=1000)
+    code, row = _recovered(pending, "--end-reassignment", TOPIC)
+    assert (code, row["outcome"]) == (1, "failed")
+    assert pending.partition(TOPIC, 0).leader == NO_LEADER
+    assert _nothing_is_left_open(tmp_path / "state")
+    pending.clear_intercepts()
+    code, row = _recovered(pending, "--end-reassignment", TOPIC)
+    assert (code, row["outcome"]) == (0, "elected"), row
+    assert pending.partition(TOPIC, 0).leader == BETTER
+    assert not _reassigning(pending)
+
+
+def test_a_partition_that_is_not_named_is_left_alone(pending: Cluster) -> None:
+    before = pending.partition(TOPIC, 0)
+    code, row = _recovered(pending, "--end-reassignment", "other")
+    assert (code, row["outcome"]) == (1, "refused")
+    assert pending.partition(TOPIC, 0) == before
+
+
+def _reassigning(cluster: Cluster) -> bool:
+    def asked(emulation: Emulation) -> bool:
+        found = emulation.state.topic(TOPIC)
+        assert found is not None
+        return found.partitions[0].reassigning
+
+    return cluster.look(asked)
+
+
+def _nothing_is_left_open(state: Path) -> bool:
+    journals = [parse(path.read_text(), str(path)) for path in state.rglob("*.jsonl")]
+    return bool(journals) and not any(map(half_done, journals))

@@ -1,6 +1,6 @@
 """The planner, one scenario a file in testdata/plan; its name is the rule it shows.
 
-    partition leader_epoch=7 replicas=1,2,4,3 isr=1 elr=2 last_known_elr= offline=1,2
+    partition leader_epoch=7 replicas=1,2,4,3 isr=1 elr=2 last_known_elr= offline=1,2 tiered=why
     broker=3 epochs=0:0-1000,2:1000-1100 high_watermark=1000
     broker=4 problem=timed_out
     broker=1 epochs=0:0-1000 unproven=no_right
@@ -82,6 +82,7 @@ def _state(line: str) -> PartitionState:
         offline_replicas=_ids(given.get("offline", "")),
         adding_replicas=_ids(given.get("adding", "")),
         removing_replicas=_ids(given.get("removing", "")),
+        tiered=_text(given, "tiered"),
     )
 
 

@@ -23,6 +23,7 @@ def _sizes(plans: list[PartitionPlan], pace: Pace) -> list[list[str]]:
 
 
 A, OFFSETS, TRANSACTIONS = "a", "__consumer_offsets", "__transaction_state"
+SEGMENTS = "__remote_log_metadata"
 
 
 @pytest.mark.parametrize(
@@ -38,6 +39,7 @@ A, OFFSETS, TRANSACTIONS = "a", "__consumer_offsets", "__transaction_state"
         ([A, A, A, A], Pace(canary=1, wave_size=2), [[A], [A, A], [A]]),
         ([A, OFFSETS, TRANSACTIONS, A], Pace(), [[OFFSETS, TRANSACTIONS], [A, A]]),
         ([OFFSETS, OFFSETS, OFFSETS, A], Pace(1), [[OFFSETS], [OFFSETS, OFFSETS], [A]]),
+        ([A, SEGMENTS], Pace(), [[SEGMENTS], [A]]),
         # Too few for the canary: the others go all the same by themselves.
         ([OFFSETS, A, A], Pace(canary=2), [[OFFSETS], [A, A]]),
         ([A, OFFSETS, A, A], Pace(wave_size=2), [[OFFSETS], [A, A], [A]]),

@@ -19,8 +19,8 @@ from tests.structure import modules_below
 
 NAMED = frozenset(get_args(Event))
 WRITING = {"note", "write", "tell"}
-# It goes with the election that it is for, as one announcement.
-ANNOUNCED = {"reorder"}
+# They go with the election that they are for, as one announcement.
+ANNOUNCED = {"reorder", "move"}
 
 
 def _written() -> Iterator[str]:

@@ -7,6 +7,7 @@ from random import Random
 
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import (
+    TIERED,
     EpochLineage,
     EpochSpan,
     Finding,
@@ -170,4 +171,5 @@ def _state(
         (),
         some(0.5) if moving else (),
         some(0.5) if moving else (),
+        tiered=TIERED if random.random() < 0.1 else None,
     )

@@ -117,6 +117,7 @@ def _why(report: PartitionReport) -> str:
         "every replica": "only_suspects",
         "no replica that can": "unranked_holds_records",
         "the log of broker": "unranked_ends_further",
+        "the best log": "without_epochs",
     }
     return next(code for start, code in starts.items() if refusal and refusal.startswith(start))
 

@@ -96,6 +96,25 @@ class Options:
     format: ReplicaOutputFormat = ReplicaFormat.TABLE
     yes: Annotated[bool, typer.Option("--yes", help="Elect without asking for consent.")] = False
     accept_loss: AcceptLoss = None
+    give_up_log: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TOPIC-PARTITION|TOPIC",
+            help="Where all replicas of this partition are lost for good: give up every record that"
+            " it had, and start it anew, empty, on live brokers. Of a topic, its partitions whose"
+            " replicas are all known to be dead; a replica that may still hold the log is passed"
+            " over only where the partition is named by itself. Can be repeated.",
+        ),
+    ] = None
+    end_reassignment: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TOPIC-PARTITION|TOPIC",
+            help="Where this partition, or one of this topic, lost its leader during a"
+            " reassignment: give the reassignment up, and elect the best of the replicas from"
+            " before it. Can be repeated.",
+        ),
+    ] = None
     canary: Canary = None
     wave_size: WaveSize = None
     plan: Annotated[

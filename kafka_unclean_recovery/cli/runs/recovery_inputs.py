@@ -16,8 +16,10 @@ from kafka_unclean_recovery.cli.plan_outputs import PlanOutputs
 from kafka_unclean_recovery.cli.selection import Selection, broker_ids, read_partitions
 from kafka_unclean_recovery.cli.session import check_connection, connection_flags
 from kafka_unclean_recovery.cli.terms import read_terms
+from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.mechanisms import Wishes
 from kafka_unclean_recovery.model import ReplicaInfo, TopicPartition
+from kafka_unclean_recovery.planning.moves import END, GIVE_UP, Consented, parse_consented
 from kafka_unclean_recovery.planning.waves import Pace
 from kafka_unclean_recovery.recovery.recover import Aim
 from kafka_unclean_recovery.recovery.terms import Terms
@@ -68,8 +70,21 @@ def read_inputs(console: Console, options: Options) -> Inputs:
     wishes = asked_for(options)
     salvage = _salvage(options)
     pace = Pace(options.canary, options.wave_size)
-    aim = Aim(wanted, options.recovery_duration_ms / 1000, disks)
+    consented = _consented(options)
+    aim = Aim(wanted, options.recovery_duration_ms / 1000, disks, consented=consented)
     return Inputs(options, aim, terms, pace, salvage, wishes)
+
+
+def gives_up(options: Options) -> bool:
+    return bool(options.give_up_log or options.end_reassignment)
+
+
+def _consented(options: Options) -> Consented:
+    """Return what may be given up by name. Raises Exit(2)."""
+    try:
+        return parse_consented(options.give_up_log or (), options.end_reassignment or ())
+    except InputError as error:
+        raise usage(str(error)) from None
 
 
 def _salvage(options: Options) -> SalvageFirst | None:
@@ -101,8 +116,24 @@ def _check_flags(options: Options) -> None:
             "--accept-loss, --canary, --wave-size, --plan and --require-approval are about"
             " elections: give --automated-recovery too"
         )
+    if gives_up(options):
+        _check_giving_up(options)
     outputs_of(options).check()
     check_outside_log_directories(options.journal, "--journal")
+
+
+def _check_giving_up(options: Options) -> None:
+    """A plan shows nothing of what is given up by name, and there is no tail to save. Raises
+    Exit(2)."""
+    if not options.automated_recovery:
+        raise usage(f"{GIVE_UP} and {END} are about elections: give --automated-recovery too")
+    others = {
+        "--plan": options.plan,
+        "--require-approval": options.require_approval,
+        "--salvage-dir": options.salvage_dir,
+    }
+    if given := [flag for flag, value in others.items() if value is not None]:
+        raise usage(f"{GIVE_UP} and {END} go without {given[0]}: use them in a run of their own")
 
 
 def _wanted(options: Options) -> Wanted:

@@ -24,6 +24,7 @@ from kafka_unclean_recovery.cli.runs.recovery_inputs import (
     Inputs,
     asked_for,
     bounds_an_election,
+    gives_up,
     next_command,
     outputs_of,
     read_inputs,
@@ -81,6 +82,7 @@ def _resume(console: Console, options: Options, path: Path) -> int:
         options.ignore_journal,
         options.allow_loss,
         bounds_an_election(options),
+        gives_up(options),
     )
     if any(chosen) or sources_of(options).any or asked_for(options) != Wishes():
         raise usage("--resume stands alone: it only finishes what the journal's run left")

@@ -31,7 +31,7 @@ from kafka_unclean_recovery.log_dir.metadata.records import (
     MetadataRecord,
     UnknownRecord,
 )
-from kafka_unclean_recovery.model import PartitionState, TopicPartition
+from kafka_unclean_recovery.model import REMOTE_STORAGE, TIERED, PartitionState, TopicPartition
 
 TOPIC_RESOURCE = 2
 BROKER_RESOURCE = 4
@@ -384,9 +384,15 @@ def partition_states(image: MetadataImage) -> list[PartitionState]:
             offline_replicas=tuple(_offline_replicas(image, found)),
             adding_replicas=found.adding_replicas,
             removing_replicas=found.removing_replicas,
+            tiered=_tiered(image, topic),
         )
         for topic, topic_id, number, found in _all_partitions(image)
     ]
+
+
+def _tiered(image: MetadataImage, topic: str) -> str | None:
+    values = image.configs.get((TOPIC_RESOURCE, topic), {})
+    return TIERED if values.get(REMOTE_STORAGE) == "true" else None
 
 
 def partition_epochs(image: MetadataImage) -> dict[TopicPartition, int]:

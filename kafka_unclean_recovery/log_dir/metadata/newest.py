@@ -16,7 +16,7 @@ from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import (
 )
 from kafka_unclean_recovery.log_dir.metadata.image import TOPIC_RESOURCE, MetadataImage
 from kafka_unclean_recovery.log_dir.tree import Folder, Location, OpenFile, Unreadable
-from kafka_unclean_recovery.model import INTERNAL_TOPICS
+from kafka_unclean_recovery.model import COMPACTED_TOPICS
 
 CLUSTER_METADATA = f"{CLUSTER_METADATA_TOPIC}-0"
 _SHOWN = 5
@@ -102,9 +102,9 @@ def doubts(metadata: ClusterMetadata) -> Iterator[str]:
 
 
 def compacted_topics(image: MetadataImage) -> frozenset[str]:
-    """Return the topics whose own configuration says that they are compacted, and Kafka's own
-    topics, which always are; the brokers' default is not in the metadata log."""
-    return frozenset(INTERNAL_TOPICS).union(
+    """Return the topics whose own configuration says that they are compacted, and those of
+    Kafka's own topics that always are; the brokers' default is not in the metadata log."""
+    return frozenset(COMPACTED_TOPICS).union(
         name
         for (kind, name), values in image.configs.items()
         if kind == TOPIC_RESOURCE and "compact" in values.get("cleanup.policy", "").split(",")

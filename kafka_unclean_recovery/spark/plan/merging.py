@@ -122,7 +122,7 @@ def _of_one_scan(partitions: DataFrame, scans: Scans) -> DataFrame:
     findings = F.when(in_newest | F.col("topic_id").isNull(), F.col("findings")).otherwise(
         F.array_append("findings", finding)
     )
-    state = {"topic_id", "leader", "leader_epoch", *BROKER_LISTS}
+    state = {"topic_id", "leader", "leader_epoch", *BROKER_LISTS, "tiered"}
     return partitions.select(
         *(
             findings.alias(name)

@@ -19,6 +19,7 @@ from kafka_unclean_recovery.planning.plan import (
     HOLDS_RECORDS,
     ONLY_SUSPECTS,
     REASSIGNING,
+    WITHOUT_EPOCHS,
 )
 from kafka_unclean_recovery.spark.plan.lineages import count_once
 from kafka_unclean_recovery.spark.plan.ranking import GROUP, KEY
@@ -30,6 +31,7 @@ WHY = (
     "only_suspects",
     "unranked_holds_records",
     "unranked_ends_further",
+    "without_epochs",
     "no_candidate",
     "state_unknown",
     DELETED,
@@ -80,6 +82,9 @@ def _facts() -> Iterator[Column]:
     for name in ("broker", "sure", "suspect", "empty"):
         yield F.first(F.col("best")[name]).alias("best" if name == "broker" else f"best_{name}")
     yield F.first("reassigning").alias("reassigning")
+    yield F.first("tiered").alias("tiered")
+    epochs = F.coalesce(F.size(best["epochs"]), F.lit(0))
+    yield F.first(epochs > 0).alias("best_has_epochs")
     yield F.max(F.coalesce(unsure & live, F.lit(False))).alias("certain_unsure")
     yield F.max(F.coalesce(unsure & ~usable, F.lit(False))).alias("possible_unsure")
     yield F.count_if(lost > 0).alias("tail_count")
@@ -139,39 +144,45 @@ def _losses() -> Iterator[Column]:
     possible = F.when(F.col("tail_count") == F.col("live_tail_count"), none).otherwise(
         both - certain
     )
-    yield F.when(F.col("best_sure") & ~F.col("certain_unsure"), certain).alias("certain_loss")
-    yield F.when(F.col("best_sure") & ~F.col("possible_unsure"), possible).alias("possible_loss")
+    counted = F.col("best_sure") & ~F.col("tiered")
+    yield F.when(counted & ~F.col("certain_unsure"), certain).alias("certain_loss")
+    yield F.when(counted & ~F.col("possible_unsure"), possible).alias("possible_loss")
 
 
 def _why() -> Column:
     ranked = F.col("best").isNotNull()
-    reassignment, suspects, unranked, further, nobody, _, _ = WHY
+    reassignment, suspects, unranked, further, without_epochs, nobody, _, _ = WHY
     return (
         F.when(F.col("reassigning"), reassignment)
         .when(ranked & F.col("best_suspect"), suspects)
         .when(ranked & F.col("best_empty") & F.col("fuller").isNotNull(), unranked)
         .when(ranked & F.col("further").isNotNull(), further)
+        .when(ranked & F.col("tiered") & ~F.col("best_has_epochs"), without_epochs)
         .when(~ranked, nobody)
     )
 
 
 def _reason() -> Column:
-    reassignment, suspects, unranked, further, nobody, _, _ = WHY
+    reassignment, suspects, unranked, further, without_epochs, nobody, _, _ = WHY
     why = F.col("why")
     return (
         F.when(why == reassignment, REASSIGNING)
         .when(why == suspects, ONLY_SUSPECTS)
         .when(why == unranked, _named(HOLDS_RECORDS, "fuller"))
         .when(why == further, _named(ENDS_FURTHER, "further"))
+        .when(why == without_epochs, _with_broker(WITHOUT_EPOCHS, F.col("best")))
         .when(why == nobody, NO_CANDIDATE)
     )
 
 
 def _named(refusal: str, odd: str) -> Column:
     """Return the refusal with the broker that a column of _ODD names."""
+    return _with_broker(refusal, F.pmod(F.col(odd), F.lit(_INT32)))
+
+
+def _with_broker(refusal: str, broker: Column) -> Column:
     before, after = refusal.split("{broker}")
-    broker = F.pmod(F.col(odd), F.lit(_INT32)).cast("string")
-    return F.concat(F.lit(before), broker, F.lit(after))
+    return F.concat(F.lit(before), broker.cast("string"), F.lit(after))
 
 
 def _stateless(partitions: DataFrame, metadata_is_known: bool) -> DataFrame:

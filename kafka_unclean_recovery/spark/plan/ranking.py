@@ -39,7 +39,7 @@ def plan_replicas(
     best: the first of the ranking, null without one; level: it reaches as far as the best, and
     neither is suspect; kept: the exclusive end of what it keeps under the best, null where that is
     not for sure; lost: the records that it truncates then; reassigning: whether the partition is
-    being reassigned.
+    being reassigned; tiered: whether a part of its log may lie in remote storage.
     """
     # Rows with lineages are too large to be broadcast, whatever their files' size says.
     found = _together(replicas).hint("merge")
@@ -59,6 +59,7 @@ def _assigned(partitions: DataFrame) -> DataFrame:
         "elr",
         "last_known_elr",
         "adding_replicas",
+        F.col("tiered").isNotNull().alias("tiered"),
         ((F.size("adding_replicas") > 0) | (F.size("removing_replicas") > 0)).alias("reassigning"),
         F.posexplode_outer("replicas").alias("place", "broker"),
     )
@@ -69,6 +70,7 @@ def _assigned(partitions: DataFrame) -> DataFrame:
         "broker",
         "place",
         "reassigning",
+        "tiered",
         eligible.alias("eligible"),
         F.array_contains("last_known_elr", broker).alias("last_known"),
         F.array_contains("adding_replicas", broker).alias("adding"),
@@ -83,6 +85,7 @@ def _judged(rows: DataFrame, brokers: Collection[int], excluded: Collection[int]
         "broker",
         "place",
         "reassigning",
+        "tiered",
         "eligible",
         "last_known",
         "adding",

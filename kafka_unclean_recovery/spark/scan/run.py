@@ -21,7 +21,7 @@ from kafka_unclean_recovery.files.private_files import make_private_directory
 from kafka_unclean_recovery.files.sync_directory import sync_directory
 from kafka_unclean_recovery.log_dir.scan import brokers_of, copied, unregistered
 from kafka_unclean_recovery.log_dir.watching import Progress
-from kafka_unclean_recovery.model import INTERNAL_TOPICS, TopicPartition
+from kafka_unclean_recovery.model import COMPACTED_TOPICS, TopicPartition
 from kafka_unclean_recovery.spark.new_files import write_rows, write_text
 from kafka_unclean_recovery.spark.places import address_of
 from kafka_unclean_recovery.spark.running import Unwatched, Watch, cores_of, run_watched
@@ -154,7 +154,7 @@ def _decided(chosen: Chosen, known: Known) -> dict[str, Any]:
     return {
         "cluster_id": next((d.meta.cluster_id for d in directories if d.meta.cluster_id), None),
         "brokers": brokers_of(directories, known.image),
-        "compacted": sorted(known.compacted.union(INTERNAL_TOPICS, *cleaned)),
+        "compacted": sorted(known.compacted.union(COMPACTED_TOPICS, *cleaned)),
         "covered": sorted({weighed[number].meta.node_id for number in known.read}),
         "metadata_epoch": known.epoch,
         "metadata_end_offset": known.end_offset,

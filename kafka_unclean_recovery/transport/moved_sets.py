@@ -1,0 +1,185 @@
+"""Finish the reassignments that moves began, or take them back, whatever became of the elections.
+
+A controller ends a reassignment once all added replicas are in sync, and looks at that only when
+something else changes. So where a partition is led, the same order once more ends it; and where it
+went back to old replicas, what is listed still is cancelled, which is safe with a leader alone.
+Where nobody leads, a set that was to start empty gets its old replicas back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from kafka_unclean_recovery.cluster.quorum import Controller, Unsure
+from kafka_unclean_recovery.cluster.requests.controller_requests import (
+    alter_replica_order,
+    left_out,
+)
+from kafka_unclean_recovery.cluster.requests.describe import Described, RequestFailed
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, NoBrokerReachable
+from kafka_unclean_recovery.files.journal import Journal
+from kafka_unclean_recovery.files.journal_lines import Reordered
+from kafka_unclean_recovery.model import MoveKind, PartitionState, TopicPartition
+from kafka_unclean_recovery.survey.currency import Behind
+from kafka_unclean_recovery.survey.reading import Reader
+from kafka_unclean_recovery.transport.coming import Coming
+from kafka_unclean_recovery.transport.gate import Gate, LookTooOld
+from kafka_unclean_recovery.transport.order_standing import Standing, standing
+from kafka_unclean_recovery.transport.sending import Sent, noted, settle
+
+_BY_HAND = "cancel it once the partition has a leader (kafka-reassign-partitions --cancel)"
+_CAUGHT_UP_SECONDS = 30.0
+
+
+class Next(StrEnum):
+    """WRITE: the new replicas once more. CANCEL: the reassignment. RESTORE: the old replicas. WAIT:
+    added replicas are not in sync yet. NOTHING is left to do."""
+
+    WRITE = "write"
+    CANCEL = "cancel"
+    RESTORE = "restore"
+    WAIT = "wait"
+    NOTHING = "nothing"
+
+
+def next_step(step: Reordered, seen: Described) -> Next:
+    """Return what a move asks for next. `seen` has the reassignments in progress."""
+    if standing(step, seen) in (Standing.GONE, Standing.ANEW):
+        return Next.NOTHING
+    state = seen.states.get(step.topic_partition)
+    if state is None:
+        return Next.WAIT
+    target = _target(state)
+    if not (state.adding_replicas or state.removing_replicas):
+        return Next.NOTHING
+    wanted = step.written if step.move is MoveKind.BACK else step.original
+    if target == wanted:
+        # Nobody else adds what he removes.
+        ours = set(state.adding_replicas) <= set(state.removing_replicas)
+        return Next.CANCEL if ours and not state.offline else Next.NOTHING
+    if target != step.written:
+        return Next.NOTHING
+    if state.offline:
+        return Next.RESTORE
+    if state.leader not in step.written:
+        return Next.CANCEL  # An old replica has come back, and leads.
+    return Next.WRITE if set(state.adding_replicas) <= set(state.isr) else Next.WAIT
+
+
+def _target(state: PartitionState) -> tuple[int, ...]:
+    return tuple(r for r in state.replicas if r not in state.removing_replicas)
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What became of moves. left: sentences on what is listed still, or is not known. unsure: why
+    what the controller does is not certain; those partitions stay open in the journal."""
+
+    left: Mapping[TopicPartition, str] = field(default_factory=dict)
+    unsure: str | None = None
+
+
+class MovedSets:
+    def __init__(self, controller: Controller, reader: Reader, journal: Journal) -> None:
+        self._controller = controller
+        self._reader = reader
+        self._journal = journal
+        self._gate = Gate()
+
+    async def settle(self, steps: Sequence[Reordered]) -> Settled:
+        """Finish the moves or take them back, and note in the journal which are over."""
+        pending = {step.topic_partition: step for step in steps}
+        left: dict[TopicPartition, str] = {}
+        untold: frozenset[TopicPartition] = frozenset()
+        coming = Coming(len(pending))
+        try:
+            while pending:
+                seen = await self._look(pending)
+                todo = {tp: next_step(step, seen) for tp, step in pending.items()}
+                for tp in [tp for tp, what in todo.items() if what is Next.NOTHING]:
+                    left |= _left_listed(pending.pop(tp), seen)
+                if pending and coming.over(len(pending)):
+                    left |= {tp: _still_text(step, seen) for tp, step in pending.items()}
+                    untold = frozenset(pending.keys() - seen.states.keys())
+                    break
+                await self._send({tp: todo[tp] for tp in pending}, pending)
+                if pending:
+                    await coming.pause()
+        except Unsure as error:
+            return Settled(left | dict.fromkeys(pending, error.reason), error.reason)
+        except (Behind, ConnectionFailed, NoBrokerReachable, RequestFailed) as error:
+            return Settled(left | dict.fromkeys(pending, str(error)), str(error))
+        self._note([step for step in steps if step.topic_partition not in untold], left)
+        return Settled(left, left[min(untold)] if untold else None)
+
+    async def _look(self, steps: Mapping[TopicPartition, Reordered]) -> Described:
+        if self._controller.haunted:
+            await settle(self._controller, self._journal, "a request given up may be carried out")
+        wanted = sorted(steps)
+        looked = self._gate.begin_look()
+        seen = await self._reader.current(
+            lambda: self._reader.described_with_reassignments(wanted), within=_CAUGHT_UP_SECONDS
+        )
+        looked()
+        return seen
+
+    async def _send(
+        self, todo: Mapping[TopicPartition, Next], steps: Mapping[TopicPartition, Reordered]
+    ) -> None:
+        """Send what is next, in one request, by a young look. What is refused, or not sent, is seen
+        at the next look, and tried again for a while: a cancellation is refused until enough
+        replicas are in sync."""
+        orders: dict[TopicPartition, Sequence[int] | None] = {}
+        for tp, what in todo.items():
+            if what is Next.WRITE:
+                orders[tp] = steps[tp].written
+            elif what is Next.RESTORE:
+                orders[tp] = steps[tp].original
+            elif what is Next.CANCEL:
+                orders[tp] = None
+        if not orders:
+            return
+        try:
+            answers = await noted(
+                self._controller,
+                self._journal,
+                Sent("AlterPartitionReassignments", len(orders), needs_note=False),
+                lambda connection, deadline: alter_replica_order(
+                    connection, orders, deadline, fewer=True
+                ),
+                self._gate.pass_whoever_stops,
+            )
+        except LookTooOld:
+            return
+        for answer in (left_out(orders) | dict(answers)).values():
+            self._controller.unsure(answer.error)
+
+    def _note(self, steps: Sequence[Reordered], left: Mapping[TopicPartition, str]) -> None:
+        rows = [step.topic_partition._asdict() for step in steps]
+        if rows:
+            self._journal.note("restored", partitions=rows, left_alone=list(left.values()))
+
+
+def _left_listed(step: Reordered, seen: Described) -> dict[TopicPartition, str]:
+    """Return a sentence on a reassignment that is listed still; none where there is none."""
+    tp = step.topic_partition
+    state = seen.states.get(tp)
+    if state is None or not (state.adding_replicas or state.removing_replicas):
+        return {}
+    if step.move is MoveKind.BACK and _target(state) != step.written:
+        return {}  # It was not written, so it is as it was.
+    return {tp: _still_text(step, seen)}
+
+
+def _still_text(step: Reordered, seen: Described) -> str:
+    tp = step.topic_partition
+    state = seen.states.get(tp)
+    if state is None:
+        return f"{tp}: could not be described ({seen.untold.get(tp)})"
+    listed = f"{tp}: a reassignment is listed still, adding {list(state.adding_replicas)}, removing"
+    listed = f"{listed} {list(state.removing_replicas)}"
+    if not state.offline and _target(state) == step.written and step.move is MoveKind.EMPTY:
+        return f"{listed}; it ends once these are in sync"
+    return f"{listed}; {_BY_HAND}"

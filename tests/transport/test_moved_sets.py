@@ -1,0 +1,89 @@
+"""What a move asks for next, by how the partition stands."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_unclean_recovery.cluster.requests.describe import Described
+from kafka_unclean_recovery.files.journal_lines import Reordered
+from kafka_unclean_recovery.model import MoveKind, PartitionState, TopicPartition
+from kafka_unclean_recovery.transport.moved_sets import Next, next_step
+
+TP = TopicPartition("orders", 0)
+EMPTY = Reordered(TP, "t-1", (1,), (2, 3), 0, MoveKind.EMPTY)
+BACK = Reordered(TP, "t-1", (1, 4, 3), (3, 4, 1), 0, MoveKind.BACK)
+NONE: tuple[int, ...] = ()
+
+
+def _next(
+    step: Reordered,
+    leader: int,
+    replicas: tuple[int, ...],
+    adding: tuple[int, ...] = (),
+    removing: tuple[int, ...] = (),
+    isr: tuple[int, ...] = (),
+) -> Next:
+    state = PartitionState(
+        *("orders", "t-1", 0, leader, 7, replicas),
+        isr=isr,
+        adding_replicas=adding,
+        removing_replicas=removing,
+    )
+    return next_step(step, Described({TP: state}, topic_ids={"orders": "t-1"}))
+
+
+@pytest.mark.parametrize(
+    ("leader", "replicas", "adding", "removing", "isr", "asked"),
+    [
+        (-1, (1,), NONE, NONE, NONE, Next.NOTHING),
+        (-1, (2, 3, 1), (2, 3), (1,), NONE, Next.RESTORE),
+        (2, (2, 3, 1), (2, 3), (1,), (2,), Next.WAIT),
+        (2, (2, 3, 1), (2, 3), (1,), (2, 3), Next.WRITE),
+        (2, (2, 3), NONE, NONE, (2, 3), Next.NOTHING),
+        # An old replica is back, and leads.
+        (1, (2, 3, 1), (2, 3), (1,), (1,), Next.CANCEL),
+        # The old replicas are back, and the controller lists the same as added and removed.
+        (-1, (1, 2, 3), (2, 3), (2, 3), NONE, Next.NOTHING),
+        (1, (1, 2, 3), (2, 3), (2, 3), (1,), Next.CANCEL),
+        # Somebody else wants other replicas, or the old ones.
+        (2, (4, 2, 3), (4,), (2, 3), (2, 3), Next.NOTHING),
+        (2, (1, 2, 3), (1,), (2, 3), (2, 3), Next.NOTHING),
+    ],
+)
+def test_a_partition_that_starts_empty(
+    leader: int,
+    replicas: tuple[int, ...],
+    adding: tuple[int, ...],
+    removing: tuple[int, ...],
+    isr: tuple[int, ...],
+    asked: Next,
+) -> None:
+    assert _next(EMPTY, leader, replicas, adding, removing, isr) is asked
+
+
+@pytest.mark.parametrize(
+    ("leader", "replicas", "adding", "removing", "asked"),
+    [
+        # It was not written.
+        (-1, (1, 4, 2, 3), (2,), (3,), Next.NOTHING),
+        # Without a leader a cancellation may be followed by a blind election.
+        (-1, (3, 4, 1, 2), (2,), (2,), Next.NOTHING),
+        (3, (3, 4, 1, 2), (2,), (2,), Next.CANCEL),
+        (3, (3, 4, 1), NONE, NONE, Next.NOTHING),
+        (3, (3, 4, 1, 2), (1,), (2,), Next.NOTHING),
+    ],
+)
+def test_a_partition_whose_reassignment_is_ended(
+    leader: int,
+    replicas: tuple[int, ...],
+    adding: tuple[int, ...],
+    removing: tuple[int, ...],
+    asked: Next,
+) -> None:
+    assert _next(BACK, leader, replicas, adding, removing) is asked
+
+
+def test_a_topic_that_is_gone_or_was_made_anew_is_left_alone() -> None:
+    assert next_step(EMPTY, Described({}, gone=frozenset({TP}))) is Next.NOTHING
+    assert next_step(EMPTY, Described({}, topic_ids={"orders": "t-2"})) is Next.NOTHING
+    assert next_step(EMPTY, Described({}, untold={TP: "why"})) is Next.WAIT
