@@ -130,7 +130,7 @@ _kafka_unclean_recovery_aftercare() {
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
-    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --journal --topics --path-to-json-file --log-dirs --replica-info-file --end-transactions --watch --watch-duration-ms --format --metrics-file --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --journal --topics --path-to-json-file --log-dirs --replica-info-file --end-transactions --reset-share-groups --watch --watch-duration-ms --format --metrics-file --log-format --help" -- "$cur")
 }
 _kafka_unclean_recovery_before_start() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -360,7 +360,7 @@ _kafka_unclean_recovery_emulator_ctl() {
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
-    if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -W "create-topic delete-topic alter-configs alter-broker-configs produce elect-leaders reassign kill power-off stop drain start pause resume unregister-broker fence unfence flush lose-disk wipe exchange-disk corrupt-disk drop-link delay-link restore-link restore-links lag lag-metadata lead-astray unlist list-again intercept clear-intercepts wait-until status metrics help" -- "$cur"); return; fi
+    if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -W "create-topic delete-topic alter-configs alter-broker-configs produce share-group elect-leaders reassign kill power-off stop drain start pause resume unregister-broker fence unfence flush lose-disk wipe exchange-disk corrupt-disk drop-link delay-link restore-link restore-links lag lag-metadata lead-astray unlist list-again intercept clear-intercepts wait-until status metrics help" -- "$cur"); return; fi
     _kafka_unclean_recovery__reply < <(compgen -W "--data-dir --socket --format --log-format --help" -- "$cur")
 }
 _kafka_unclean_recovery_emulator() {

@@ -109,6 +109,7 @@ _arguments \
     '*--log-dirs=[Log directory of a dead broker, which is read now]:directory:_files -/' \
     '*--replica-info-file=[File that scan-log-dirs --output wrote, on this machine or another]:file:_files' \
     '--end-transactions[End the hanging transactions whose outcome their coordinators know for certain]' \
+    '--reset-share-groups[Set the share groups that had read beyond the new log ends back to where the logs part]' \
     '--watch[Look again every second until nothing is left three times in a row]' \
     '--watch-duration-ms=[How long --watch may take, in milliseconds; by default 600000]:value: ' \
     '--format=[Format of the result on stdout]:value:(table json)' \
@@ -322,7 +323,7 @@ _arguments \
     '--format=[Format of the result on stdout]:value:(table json)' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--help[Show this message and exit]' \
-    '*:value:(create-topic delete-topic alter-configs alter-broker-configs produce elect-leaders reassign kill power-off stop drain start pause resume unregister-broker fence unfence flush lose-disk wipe exchange-disk corrupt-disk drop-link delay-link restore-link restore-links lag lag-metadata lead-astray unlist list-again intercept clear-intercepts wait-until status metrics help)'
+    '*:value:(create-topic delete-topic alter-configs alter-broker-configs produce share-group elect-leaders reassign kill power-off stop drain start pause resume unregister-broker fence unfence flush lose-disk wipe exchange-disk corrupt-disk drop-link delay-link restore-link restore-links lag lag-metadata lead-astray unlist list-again intercept clear-intercepts wait-until status metrics help)'
 return ;;
 esac; fi
 _arguments \

@@ -236,12 +236,18 @@ class Divergence:
 @dataclass(frozen=True, slots=True)
 class Commit:
     """A group's committed offset. offset: the next offset that the group reads. leader_epoch: the
-    epoch of the last record that it read; None where the client did not say."""
+    epoch of the last record that it read; None where the client did not say.
+
+    A share group (KIP-932) commits none: `offset` is then the end of what it is done with at all,
+    `share_done_to` the end of what it is done with without a gap, and leader_epoch the newest that
+    can have written what it read. `share_done_to` is None for all other groups.
+    """
 
     group: str
     topic_partition: TopicPartition
     offset: int
     leader_epoch: int | None
+    share_done_to: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +259,13 @@ class GroupBeyond:
     commit: Commit
     resume: int
     refilled: bool
+
+    @property
+    def reset_to(self) -> int:
+        """Return the offset to set the group to; nothing that a share group is not done with lies
+        below it."""
+        start = self.commit.share_done_to
+        return self.resume if start is None else min(self.resume, start)
 
     @property
     def gone(self) -> int:

@@ -119,6 +119,7 @@ FINDINGS = (
     Finding("commits_beyond", Severity.LOSS, "group"),
 )
 GROUP = GroupBeyond(Commit("billing", WHERE, 1450, 5), 1400, refilled=True)
+SHARED = GroupBeyond(Commit("workers", WHERE, 1500, None, 1390), 1400, refilled=False)
 PLAN = PartitionPlan(
     STATE,
     (ON_DISK, UNSEEN, LIVE, SHORT),
@@ -209,7 +210,7 @@ AFTERCARE = Aftercare(
             ELECTED,
             1400,
             (HANGING, UNTOLD),
-            (GROUP,),
+            (GROUP, SHARED),
             ("its leader is silent",),
             (Returning(1, False, "it held more", 100, 1400, "/data/orders-0"),),
             (ProducerState(7, 0, 41, 1_600_000_000_000, True),),

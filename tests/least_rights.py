@@ -178,6 +178,27 @@ ENDING = Row(
     {ALTER: "CLUSTER_AUTHORIZATION_FAILED", **dict(list(CARING.needs.items())[1:])},
     CARING.words,
 )
+_BEYOND = {
+    DESCRIBE: CARING.needs[DESCRIBE],
+    READ: CARING.needs[READ],
+    "Cluster:CLUSTER_ACTION": "grant Cluster:CLUSTER_ACTION",
+    # Before 4.4, which names the node that it is.
+    "Cluster:DESCRIBE_CONFIGS": "proves that broker 4 answered",
+}
+# A share group that is beyond the end.
+SHARING = Row(
+    "`aftercare` of share groups",
+    ("--topics", "{shared}"),
+    {**_BEYOND, "Group(*):DESCRIBE": "had read is unknown: GROUP_AUTHORIZATION_FAILED"},
+    CARING.words,
+    code=1,
+)
+RESETTING = Row(
+    "`aftercare --reset-share-groups`",
+    (*SHARING.arguments, "--reset-share-groups"),
+    {**_BEYOND, "Group(*):READ": "had read is unknown: GROUP_AUTHORIZATION_FAILED"},
+    CARING.words,
+)
 EMULATED = (
     LOOKING,
     RECOVERING,
@@ -189,6 +210,8 @@ EMULATED = (
     STARTING,
     REPLAYING,
     PRODUCING,
+    SHARING,
+    RESETTING,
 )
 REAL = (LOOKING, RECOVERING, DESIGNATING, STOPPING)
 ROWS = (*EMULATED, CARING, ENDING)

@@ -22,6 +22,7 @@ from kafka_unclean_recovery.aftercare.leader_answers import (
 )
 from kafka_unclean_recovery.aftercare.partitions_now import Asked, see
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
+from kafka_unclean_recovery.aftercare.share_groups import share_commits
 from kafka_unclean_recovery.aftercare.transactions import STATES_TOPIC, Unclean, hanging
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.requests.describe import (
@@ -30,8 +31,9 @@ from kafka_unclean_recovery.cluster.requests.describe import (
 )
 from kafka_unclean_recovery.cluster.requests.groups import (
     committed,
-    list_groups,
+    list_by_kind,
 )
+from kafka_unclean_recovery.cluster.requests.share_groups import SharePosition, positions_of
 from kafka_unclean_recovery.cluster.requests.transactions import (
     ToldTransaction,
     told_transactions,
@@ -66,14 +68,17 @@ async def look(nodes: Nodes, reader: Reader, asked: Asked, timeout: float) -> Af
     ]
     await asyncio.gather(*asking)
     producer_ids = leaders.producer_ids()
-    wanted = [state.topic_partition for state in every]
     answers = await asyncio.gather(
-        *(_ask_coordinator(nodes, b, producer_ids, wanted, timeout) for b in brokers.values())
+        *(_ask_coordinator(nodes, b, producer_ids, every, timeout) for b in brokers.values())
     )
     told = [each for answer in answers for each in answer.told]
     commits = [each for answer in answers for each in answer.commits]
     unknown += [sentence for answer in answers for sentence in answer.problems]
     unknown += [u for id_ in sorted(brokers) if (u := nodes.unproven(id_)) is not None]
+    positions = [each for answer in answers for each in answer.positions]
+    of_share, untold = await share_commits(nodes, brokers.values(), positions, timeout)
+    commits += of_share
+    unknown += untold
     await ask_again(nodes, brokers, states, leaders, timeout)
     await ask_epochs(nodes, brokers, states, commits, leaders, timeout)
     of = _by_partition(commits)
@@ -105,6 +110,7 @@ def _by_partition(commits: Iterable[Commit]) -> Mapping[TopicPartition, list[Com
 class _OfCoordinator:
     told: list[ToldTransaction] = field(default_factory=list)
     commits: list[Commit] = field(default_factory=list)
+    positions: list[SharePosition] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
 
@@ -112,7 +118,7 @@ async def _ask_coordinator(
     nodes: Nodes,
     broker: Broker,
     producer_ids: Collection[int],
-    wanted: Sequence[TopicPartition],
+    states: Sequence[PartitionState],
     timeout: float,
 ) -> _OfCoordinator:
     answer = _OfCoordinator()
@@ -124,12 +130,15 @@ async def _ask_coordinator(
         answer.problems.append(f"transactions of broker {broker.id} are unknown: {error}")
     try:
         connection = await nodes.broker(broker, deadline)
-        groups = await list_groups(connection, deadline)
-        found = await committed(connection, groups, wanted, deadline)
+        groups = await list_by_kind(connection, deadline)
+        wanted = [state.topic_partition for state in states]
+        found = await committed(connection, groups.committing, wanted, deadline)
+        answer.positions, untold = await positions_of(connection, groups.share, states, deadline)
     except _FAILURES as error:
         answer.problems.append(f"groups of broker {broker.id} are unknown: {error}")
         return answer
     answer.commits = list(found.commits)
+    answer.problems += untold
     answer.problems += [
         f"what group {group} committed is unknown: {error_name(code)}"
         for group, code in sorted(found.errors.items())
@@ -170,10 +179,18 @@ def _beyond(
     commit: Commit, log_end: int, leaders: LeaderAnswers, given_up: Sequence[GroupBeyond]
 ) -> GroupBeyond | None:
     """Return the group where it has read more than the log holds. A commit without a leader epoch
-    tells nothing once the log has grown over it; one that still is as it was before the election is
-    judged by where the elected log ended then."""
-    if commit.leader_epoch is None:
-        known = min((g.resume for g in given_up if g.commit == commit), default=None)
-    else:
+    tells nothing once the log has grown over it, and neither does a share group whose state the new
+    leader has read. One that still is as it was before the election is judged by where the elected
+    log ended then."""
+    ends = [found.resume for found in given_up if _still(found.commit, commit)]
+    if commit.leader_epoch is not None:
         known = leaders.epoch_ends.get((commit.topic_partition, commit.leader_epoch))
-    return group_beyond(commit, log_end, known)
+        ends += [] if known is None else [known]
+    return group_beyond(commit, log_end, min(ends, default=None))
+
+
+def _still(before: Commit, now: Commit) -> bool:
+    """Return whether a commit that only the journal can judge is as it was before the election."""
+    if now.share_done_to is not None:
+        return replace(before, leader_epoch=now.leader_epoch) == now
+    return now.leader_epoch is None and before == now

@@ -71,4 +71,11 @@ def _transaction(found: Hanging) -> TransactionJson:
 
 def _group(found: GroupBeyond) -> GroupJson:
     commit = found.commit
-    return GroupJson(commit.group, commit.offset, commit.leader_epoch, found.resume, found.refilled)
+    return GroupJson(
+        commit.group,
+        commit.offset,
+        commit.leader_epoch,
+        found.resume,
+        found.refilled,
+        commit.share_done_to,
+    )

@@ -93,6 +93,9 @@ class Aftercare:
         for row in self.partitions:
             yield from row.groups
 
+    def share_groups(self) -> Iterator[GroupBeyond]:
+        return (each for each in self.groups() if each.commit.share_done_to is not None)
+
 
 def aftercare_metrics(found: Aftercare) -> list[Metric]:
     """Return the metrics of one look. Facts that could not be seen have a metric of their own,

@@ -123,8 +123,15 @@ def _group(found: GroupBeyond) -> Sequence[str]:
         str(where.partition),
         str(found.commit.offset),
         str(found.resume),
-        "! new records follow there, which it may skip" if found.refilled else "",
+        "; ".join(_group_notes(found)),
     )
+
+
+def _group_notes(found: GroupBeyond) -> Iterator[str]:
+    if found.commit.share_done_to is not None:
+        yield "a share group"
+    if found.refilled:
+        yield "! new records follow there, which it may skip"
 
 
 def _returning(row: PartitionCare, found: Returning) -> Sequence[str]:

@@ -22,7 +22,9 @@ from kafka_unclean_recovery.emulator.apis import (
 )
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.apis.describe_configs import BROKER, TOPIC
+from kafka_unclean_recovery.emulator.broker.share_groups import ShareGroup, ShareState
 from kafka_unclean_recovery.emulator.controller.events import ElectionType
+from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
 from kafka_unclean_recovery.emulator.error_names import error_name
 from kafka_unclean_recovery.emulator.listener import wire
 from kafka_unclean_recovery.messages.elect_leaders import DESIGNATED
@@ -64,6 +66,22 @@ async def create_topic(
     }
     answer = await _ask(context, create_topics.API, 7, {"topics": [topic]})
     _check(f"topic {name} can't be created", answer["topics"][0].get("error_code", 0))
+
+
+async def share_group(
+    context: Context, group: str, which: tuple[str, int], start: int, done: tuple[int, int]
+) -> None:
+    """Put a share group where its consumers, which are not emulated, would have brought it."""
+    name, number = which
+    emulation = context.emulation
+    topic = emulation.state.topic(name)
+    if topic is None or number not in topic.partitions:
+        raise Refused(f"there is no partition {name}-{number}")
+    found = emulation.share_groups.setdefault(group, ShareGroup(group))
+    epoch = topic.partitions[number].leader_epoch
+    found.states[TopicIdPartition(topic.topic_id, number)] = ShareState(
+        start, done, epoch, newest_epoch=epoch
+    )
 
 
 async def delete_topic(context: Context, name: str) -> None:

@@ -212,6 +212,19 @@ class Cluster:
         )
         return self._call(wanted)
 
+    def share_group(
+        self,
+        group: str,
+        topic: str,
+        partition: int,
+        start: int,
+        done: tuple[int, int] = (0, 0),
+    ) -> None:
+        """Put a share group where it is done with all up to `start`, exclusive, and beyond that
+        with `done`, [first, end), as the partition's leader would have noted it."""
+        context = self._running_core.control.anyone()
+        self._call(administration.share_group(context, group, (topic, partition), start, done))
+
     def elect_leaders(
         self,
         kind: ElectionType | str,

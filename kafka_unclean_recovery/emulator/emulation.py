@@ -18,6 +18,7 @@ from kafka_unclean_recovery.emulator.broker.metadata_publisher import MetadataPu
 from kafka_unclean_recovery.emulator.broker.recoveries import Recoveries
 from kafka_unclean_recovery.emulator.broker.replica import lagging
 from kafka_unclean_recovery.emulator.broker.replica_fetchers import Later, ReplicaFetchers
+from kafka_unclean_recovery.emulator.broker.share_groups import ShareGroup
 from kafka_unclean_recovery.emulator.controller import events as ev
 from kafka_unclean_recovery.emulator.controller import records as rec
 from kafka_unclean_recovery.emulator.controller.machine import handle
@@ -75,6 +76,7 @@ class Emulation:
         self.settings = settings
         self.now = 0.0
         self.groups: dict[str, Group] = {}
+        self.share_groups: dict[str, ShareGroup] = {}
         self.elections = ElectionCounts()
         # These ids differ from the ids that were given out before a restart, because the restart's
         # own records raise the end offset in between.

@@ -40,6 +40,9 @@ A line is {"v": 1, "at": ISO 8601 UTC, "at_ms": ms since the Unix epoch, "event"
     markers   partitions: [{topic, partition, producer_id, producer_epoch, start_offset,
               transactional_id, ending: "commit" or "abort"}], of aftercare
     marked    partitions: [{topic, partition, producer_id, problem: null when it was written}]
+    resets    partitions: [{group, topic, partition, done_to, read_to, set_to}] of share groups that
+              are about to be set to `set_to`, of aftercare
+    reset     partitions: the same, with problem: null when it was set
     seed      directory, plan_digest, source, epoch, end_offset, new_controller: {id, host, port},
               lost: ids, steps_left: what the plan has to be done next; of `quorum seed`, before
               anything is written

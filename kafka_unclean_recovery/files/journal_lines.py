@@ -39,6 +39,8 @@ Event = Literal[
     "verified",
     "markers",
     "marked",
+    "resets",
+    "reset",
     "seed",
     "seeded",
     "aftercare",

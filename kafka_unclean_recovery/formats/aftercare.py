@@ -46,8 +46,11 @@ class TransactionJson(Entry, frozen=True, kw_only=True):
 class GroupJson(Entry, frozen=True):
     """A group that has read what is gone.
 
+    committed_offset: Of a share group: the end of what it is done with at all.
     resume_offset: From here on all records of the leader are new to the group.
     refilled: New records lie where the gone ones were, and the group may skip them.
+    share_done_to: Of a share group: the end of what it is done with without a gap. Null: it is no
+        share group.
     """
 
     group: str
@@ -55,6 +58,7 @@ class GroupJson(Entry, frozen=True):
     committed_leader_epoch: int | None
     resume_offset: Int64
     refilled: bool
+    share_done_to: Int64 | None = None
 
 
 class ProducerJson(Entry, frozen=True):

@@ -216,15 +216,22 @@ class MarkersJson(Entry, frozen=True):
 
 
 class MarkedRowJson(Entry, frozen=True):
-    """A transaction that was to be ended; the problem is null where it was."""
+    """A transaction that was to be ended, or a share group to be set back; the problem is null
+    where it was."""
 
     problem: str | None
 
 
 class MarkedJson(Entry, frozen=True):
-    """What became of hanging transactions."""
+    """What became of hanging transactions, or of share groups."""
 
     partitions: tuple[MarkedRowJson, ...]
+
+
+class ResetsJson(Entry, frozen=True):
+    """Share groups are about to be set back."""
+
+    partitions: tuple[Any, ...]
 
 
 class TransactionRowJson(Entry, frozen=True):
@@ -240,6 +247,7 @@ class GroupRowJson(Entry, frozen=True):
     committed_offset: Int64
     resume_offset: Int64
     refilled: bool
+    share_done_to: Int64 | None = None
 
 
 class CareRowJson(Entry, frozen=True):
@@ -313,6 +321,8 @@ EVENTS: Mapping[str, type[Entry]] = {
     "verified": VerifiedJson,
     "markers": MarkersJson,
     "marked": MarkedJson,
+    "resets": ResetsJson,
+    "reset": MarkedJson,
     "aftercare": AftercareJson,
     "seed": SeedJson,
     "seeded": SeededJson,

@@ -184,12 +184,15 @@ class GroupBeyondJson(Entry, frozen=True):
     committed_leader_epoch: Leader epoch of the last record that it read; null where it did not say,
         which is no evidence.
     resume_offset: From here on all of the designated log is new to it.
+    share_done_to: Of a share group: the end of what it is done with without a gap, while
+        committed_offset is the end of what it is done with at all. Null: it is no share group.
     """
 
     group: str
     committed_offset: Int64
     committed_leader_epoch: Int32 | None
     resume_offset: Int64
+    share_done_to: Int64 | None = None
 
 
 class ReportJson(Entry, frozen=True, kw_only=True):

@@ -199,8 +199,11 @@ def _commits_beyond(
 def _told(found: GroupBeyond) -> str:
     commit = found.commit
     epoch = number_text(commit.leader_epoch)
+    who = f"group {commit.group} committed offset {commit.offset}"
+    if commit.share_done_to is not None:
+        who = f"share group {commit.group} was done with records up to offset {commit.offset}"
     return (
-        f"group {commit.group} committed offset {commit.offset} (leader epoch {epoch}), and the"
+        f"{who} (leader epoch {epoch}), and the"
         f" designated log {'left that epoch' if found.refilled else 'ends'} at {found.resume}"
     )
 

@@ -84,12 +84,15 @@ def _groups(told: PostMortem) -> Iterator[Step]:
     also = f" (and {more} more, which aftercare --format json lists)" if more > 0 else ""
     yield Step(
         "before writers and these groups go on, set the groups to where the log parts" + also,
-        tuple(_reset(told, group) for group in groups[:_GROUPS_SHOWN]),
+        tuple(dict.fromkeys(_reset(told, group) for group in groups[:_GROUPS_SHOWN])),
         alarm=True,
     )
 
 
 def _reset(told: PostMortem, found: AffectedGroup) -> str:
+    if found.share:
+        care = [_COMMAND, "aftercare", *_connection(told), "--journal", told.journal]
+        return _line(*care, "--reset-share-groups")
     where = found.topic_partition
     which = ["--group", found.group, "--topic", f"{where.topic}:{where.partition}"]
     how = ["--reset-offsets", "--to-offset", str(found.resume_offset), "--execute"]

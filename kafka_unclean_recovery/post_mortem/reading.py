@@ -30,6 +30,7 @@ from kafka_unclean_recovery.formats.journal import (
     ReduceRowJson,
     ReorderJson,
     ReorderRowJson,
+    ResetsJson,
     RestoredJson,
     RestoredRowJson,
     SalvageJson,
@@ -283,6 +284,9 @@ class _Tale:
         # A run of aftercare notes no end, so its markers are the last that it notes.
         self.ended = True
 
+    def resets(self, _: ResetsJson, __: _Line) -> None:
+        self.ended = True
+
 
 _HEARD: dict[str, Callable[[_Tale, Any, _Line], None]] = {
     name: getattr(_Tale, name)
@@ -299,6 +303,7 @@ _HEARD: dict[str, Callable[[_Tale, Any, _Line], None]] = {
         "outcome",
         "verified",
         "markers",
+        "resets",
         "aftercare",
         "seed",
         "seeded",
@@ -360,7 +365,13 @@ def _groups(read: PartitionJson, known: DecisionJson) -> tuple[GroupBeyond, ...]
     where = TopicPartition(read.topic, read.partition)
     return tuple(
         GroupBeyond(
-            Commit(row.group, where, row.committed_offset, row.committed_leader_epoch),
+            Commit(
+                row.group,
+                where,
+                row.committed_offset,
+                row.committed_leader_epoch,
+                row.share_done_to,
+            ),
             row.resume_offset,
             # A plan does not tell whether the log was refilled, which matters only once there is a
             # leader.
@@ -440,4 +451,5 @@ def _care_groups(row: CareRowJson) -> Iterator[AffectedGroup]:
             group.committed_offset,
             group.resume_offset,
             group.refilled,
+            group.share_done_to is not None,
         )

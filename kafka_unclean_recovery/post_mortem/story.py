@@ -119,7 +119,12 @@ class Election:
         lacks."""
         return tuple(
             AffectedGroup(
-                self.topic_partition, g.commit.group, g.commit.offset, g.resume, g.refilled
+                self.topic_partition,
+                g.commit.group,
+                g.commit.offset,
+                g.resume,
+                g.refilled,
+                g.commit.share_done_to is not None,
             )
             for g in groups_under(self.plan, self.elected_leader)
         )
@@ -167,13 +172,15 @@ class Saved:
 
 @dataclass(frozen=True, slots=True)
 class AffectedGroup:
-    """A group that has read records that are gone, from resume_offset on."""
+    """A group that has read records that are gone, from resume_offset on. share: whether it is a
+    share group (KIP-932), which no tool of Kafka's sets to an offset."""
 
     topic_partition: TopicPartition
     group: str
     committed_offset: int
     resume_offset: int
     refilled: bool
+    share: bool = False
 
 
 @dataclass(frozen=True, slots=True)

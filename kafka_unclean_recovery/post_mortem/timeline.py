@@ -21,6 +21,7 @@ from kafka_unclean_recovery.formats.journal import (
     OutcomeRowJson,
     ReduceJson,
     ReorderJson,
+    ResetsJson,
     RestoredJson,
     SalvageJson,
     SeededJson,
@@ -192,6 +193,16 @@ def _marked(line: MarkedJson) -> Told:
     return (f"{text}, {failed} not" if failed else text), bool(failed)
 
 
+def _resets(line: ResetsJson) -> Told:
+    return f"sets {count_text(len(line.partitions), 'share group')} back", False
+
+
+def _reset(line: MarkedJson) -> Told:
+    failed = sum(row.problem is not None for row in line.partitions)
+    text = f"{count_text(len(line.partitions) - failed, 'share group')} set back"
+    return (f"{text}, {failed} not" if failed else text), bool(failed)
+
+
 def _aftercare(line: AftercareJson) -> Told:
     text = f"aftercare looked at {count_text(line.looked_at, 'partition')}: "
     left = f"not over, {len(line.partitions)} with something left"
@@ -265,6 +276,8 @@ TEXTS: dict[str, Callable[[Any], Told]] = {
     "verified": _verified,
     "markers": _markers,
     "marked": _marked,
+    "resets": _resets,
+    "reset": _reset,
     "aftercare": _aftercare,
     "seed": _seed,
     "seeded": _seeded,

@@ -1,4 +1,5 @@
-"""Consumer groups' committed offsets are read, because they show that lost records existed.
+"""Groups' committed offsets, and how far share groups have come, are read, because they show that
+lost records existed.
 
 No recovery depends on these offsets: a broker that does not answer, or that answers with an error,
 leads to a sentence in the report.
@@ -7,7 +8,7 @@ leads to a sentence in the report.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
@@ -16,8 +17,15 @@ from kafka_unclean_recovery.cluster.requests.groups import (
     OFFSETS_TOPIC,
     Committed,
     committed_to,
-    list_groups,
+    list_by_kind,
     without_leader,
+)
+from kafka_unclean_recovery.cluster.requests.share_groups import (
+    Reached,
+    SharePosition,
+    commits_of,
+    positions_of,
+    share_reached,
 )
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.error_codes import (
@@ -61,13 +69,17 @@ class _Heard:
 
     commits: dict[TopicPartition, list[Commit]] = field(default_factory=dict)
     errors: dict[int, list[str]] = field(default_factory=dict)
+    positions: list[SharePosition] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
 
     def add(self, found: Committed) -> None:
-        for commit in found.commits:
-            self.commits.setdefault(commit.topic_partition, []).append(commit)
+        self.note(found.commits)
         for group, code in found.errors.items():
             self.errors.setdefault(code, []).append(group)
+
+    def note(self, commits: Iterable[Commit]) -> None:
+        for commit in commits:
+            self.commits.setdefault(commit.topic_partition, []).append(commit)
 
 
 async def ask_groups(
@@ -86,16 +98,17 @@ async def ask_groups(
     The requests use connections of their own: a broker answers the requests of one connection one
     after the other, and a coordinator that hangs must not delay the requests of the recovery.
     """
-    topics = {state.topic_id: state.topic for state in states}
+    states, brokers = list(states), list(brokers)
     heard = _Heard()
     if DESCRIBE not in rights:
         heard.unknown.append("groups may be left out: listing all needs DESCRIBE on the cluster")
-    asking = (_ask(config, broker, topics, heard, deadline) for broker in brokers)
+    asking = (_ask(config, broker, states, heard, deadline) for broker in brokers)
     answers = await asyncio.gather(
         _ask_who_is_there(reader, heard, deadline), *asking, return_exceptions=True
     )
     for error in filter(None, answers):
         heard.unknown.append(f"not all that groups committed is known: {error!r}")
+    await _ask_share_coordinators(config, brokers, heard, deadline)
     for code, groups in sorted(heard.errors.items()):
         heard.unknown.append(_refused(code, sorted(groups)))
     return Witnesses(
@@ -149,19 +162,24 @@ async def _ask_who_is_there(reader: Reader, heard: _Heard, deadline: Deadline) -
 async def _ask(
     config: ClientConfig,
     broker: Broker,
-    topics: Mapping[str, str],
+    states: Sequence[PartitionState],
     heard: _Heard,
     deadline: Deadline,
 ) -> None:
+    topics = {state.topic_id: state.topic for state in states}
     left: list[str] | None = None
     try:
         opened = await Connection.open(broker.host, broker.port, config, deadline)
         async with opened as connection:
-            left = await list_groups(connection, deadline)
+            groups = await list_by_kind(connection, deadline)
+            left = list(groups.committing)
             while left and not deadline.expired:
                 found = await committed_to(connection, left[:_GROUPS_AT_ONCE], topics, deadline)
                 left = left[_GROUPS_AT_ONCE:]
                 heard.add(found)
+            found_positions, untold = await positions_of(connection, groups.share, states, deadline)
+            heard.positions += found_positions
+            heard.unknown += untold
     except _FAILURES as error:
         why = str(error)
     else:
@@ -169,6 +187,26 @@ async def _ask(
     if why:
         which = "groups" if left is None else count_text(len(left), "group")
         heard.unknown.append(f"what {which} of broker {broker.id} committed is unknown: {why}")
+
+
+async def _ask_share_coordinators(
+    config: ClientConfig, brokers: Iterable[Broker], heard: _Heard, deadline: Deadline
+) -> None:
+    """Ask every broker how far share groups have come beyond their positions."""
+    if not heard.positions:
+        return
+
+    async def ask(broker: Broker) -> Reached | str:
+        try:
+            opened = await Connection.open(broker.host, broker.port, config, deadline)
+            async with opened as connection:
+                return await share_reached(connection, heard.positions, deadline)
+        except _FAILURES as error:
+            return str(error)
+
+    commits, unknown = commits_of(heard.positions, await asyncio.gather(*map(ask, brokers)))
+    heard.note(commits)
+    heard.unknown += unknown
 
 
 def _refused(code: int, groups: list[str]) -> str:

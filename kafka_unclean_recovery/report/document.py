@@ -173,6 +173,7 @@ def group_json(found: GroupBeyond) -> Json:
         "committed_offset": found.commit.offset,
         "committed_leader_epoch": found.commit.leader_epoch,
         "resume_offset": found.resume,
+        "share_done_to": found.commit.share_done_to,
     }
 
 

@@ -17,7 +17,7 @@ from kafka_unclean_recovery.cluster.requests.groups import (
     Committed,
     committed,
     committed_to,
-    list_groups,
+    list_by_kind,
 )
 from kafka_unclean_recovery.cluster.requests.leader_epochs import EpochEnds, epoch_end_offsets
 from kafka_unclean_recovery.cluster.wire.bootstrap import connect_any, parse_bootstrap
@@ -93,7 +93,7 @@ def test_an_epoch_that_is_not_told_is_an_error(cluster: Cluster) -> None:
 def test_what_groups_committed_is_told_in_every_version(cluster: Cluster, version: int) -> None:
     async def question(connection: Connection, deadline: Deadline) -> Committed:
         connection.versions = {**connection.versions, OFFSET_FETCH: (1, version)}
-        groups = await list_groups(connection, deadline)
+        groups = (await list_by_kind(connection, deadline)).committing
         return await committed(connection, groups, [ORDERS, NOT_READ], deadline)
 
     epoch = 0 if version >= 5 else None
@@ -142,7 +142,7 @@ def test_what_groups_committed_to_a_topic_is_told_in_every_version(
 def test_a_broker_that_refuses_to_list_groups_is_an_error(cluster: Cluster) -> None:
     cluster.intercept("ListGroups", Fail(NOT_COORDINATOR))
     with pytest.raises(RequestFailed, match="ListGroups: NOT_COORDINATOR"):
-        ask(cluster, list_groups)
+        ask(cluster, list_by_kind)
 
 
 def test_no_group_is_asked_for_when_there_is_none(cluster: Cluster) -> None:

@@ -39,6 +39,7 @@ from kafka_unclean_recovery.cluster.wire import (
     frames,
     layout,
     log_apis,
+    share_apis,
 )
 from kafka_unclean_recovery.cluster.wire.api import Api, Message, answer_reader, request_writer
 from kafka_unclean_recovery.cluster.wire.layout import Field, Kind, Many, Row
@@ -46,6 +47,11 @@ from kafka_unclean_recovery.cluster.wire.notation import row
 from kafka_unclean_recovery.messages.api_versions import ApiVersionsRequest
 from kafka_unclean_recovery.messages.elect_leaders import ElectLeadersRequest
 from kafka_unclean_recovery.messages.get_replica_log_info import REQUESTS
+from kafka_unclean_recovery.messages.share_groups import (
+    AlterShareGroupOffsetsRequest,
+    DescribeShareGroupOffsetsRequest,
+    ReadShareGroupStateRequest,
+)
 
 THEIRS: dict[Api, Any] = {
     cluster_apis.API_VERSIONS: ApiVersionsRequest,
@@ -63,6 +69,9 @@ THEIRS: dict[Api, Any] = {
     log_apis.LIST_GROUPS: ListGroupsRequest,
     log_apis.DESCRIBE_LOG_DIRS: DescribeLogDirsRequest,
     log_apis.OFFSET_FETCH: OffsetFetchRequest,
+    share_apis.DESCRIBE_SHARE_GROUP_OFFSETS: DescribeShareGroupOffsetsRequest,
+    share_apis.ALTER_SHARE_GROUP_OFFSETS: AlterShareGroupOffsetsRequest,
+    share_apis.READ_SHARE_GROUP_STATE: ReadShareGroupStateRequest,
     **{api: REQUESTS[dialect] for dialect, api in log_apis.GET_REPLICA_LOG_INFO.items()},
 }
 EVERY = [

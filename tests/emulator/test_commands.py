@@ -346,6 +346,7 @@ lead-astray 3 nowhere
 unlist 2 3
 list-again 3
 intercept Fetch error=6 times=3
+share-group workers orders-0 start=3 done=4-5
 """
 
 
@@ -369,6 +370,8 @@ def test_every_command_does_something_to_a_cluster() -> None:
         assert topics == {"orders": {"min.insync.replicas": "1"}, "other": {}}
         assert cluster.look(lambda e: e.state.cluster_configs) == {"min.insync.replicas": "2"}
         assert cluster.partition("orders", 0).leader == 1
+        (state,) = cluster.look(lambda e: list(e.share_groups["workers"].states.values()))
+        assert (state.start_offset, state.done) == (3, (4, 5))
         exported = execute(cluster, Command("metrics"))
         assert "kafka_controller_kafkacontroller_globaltopiccount 2" in exported.splitlines()
         said = execute(cluster, Command("status"))

@@ -21,6 +21,11 @@ from kafka.protocol.consumer.group import (
 from kafka.protocol.metadata import ApiVersionsRequest, FindCoordinatorRequest
 
 from kafka_unclean_recovery.emulator import Cluster
+from kafka_unclean_recovery.messages.share_groups import (
+    AlterShareGroupOffsetsRequest,
+    DescribeShareGroupOffsetsRequest,
+    ReadShareGroupStateRequest,
+)
 from tests.emulator.asking import ask as _ask
 
 TOPIC = "orders"
@@ -133,9 +138,19 @@ def test_groups_are_listed_described_and_deleted_by_their_coordinator(cluster: C
 @pytest.mark.not_emulated("other groups")
 def test_only_the_classic_protocol_of_groups_is_spoken(cluster: Cluster) -> None:
     keys = {api.api_key for api in _ask(cluster, 1, ApiVersionsRequest, 3, {}).api_keys}
-    # ConsumerGroupHeartbeat, ShareGroupHeartbeat, StreamsGroupHeartbeat
-    assert keys & {68, 76, 88} == set()
+    # ConsumerGroupHeartbeat, StreamsGroupHeartbeat
+    assert keys & {68, 88} == set()
     assert 11 in keys
+
+
+@pytest.mark.not_emulated("consumers of share groups")
+def test_share_groups_are_put_where_they_are_and_have_no_consumers(cluster: Cluster) -> None:
+    cluster.share_group("g", TOPIC, 0, start=3, done=(3, 5))
+    keys = {api.api_key for api in _ask(cluster, 1, ApiVersionsRequest, 3, {}).api_keys}
+    # ShareGroupHeartbeat, ShareGroupDescribe, ShareFetch, ShareAcknowledge
+    assert keys & {76, 77, 78, 79} == set()
+    (listed,) = _ask(cluster, _coordinator(cluster), ListGroupsRequest, 5, {}).groups
+    assert (listed.group_id, listed.group_type, listed.group_state) == ("g", "share", "Empty")
 
 
 @pytest.mark.not_emulated("static members")
@@ -153,3 +168,59 @@ def test_no_topic_holds_the_groups(cluster: Cluster) -> None:
     coordinator = _coordinator(cluster)
     _join(cluster, coordinator, member_id=_join(cluster, coordinator).member_id)
     assert cluster.look(lambda e: (len(e.groups), list(e.state.topic_ids))) == (1, [TOPIC])
+
+
+def _positions(cluster: Cluster, broker: int, **wanted: Any) -> Any:
+    group = {"group_id": "g", "topics": None} | wanted
+    values = {"groups": [group]}
+    return _ask(cluster, broker, DescribeShareGroupOffsetsRequest, 1, values).groups[0]
+
+
+def _batches(cluster: Cluster, epoch: int) -> tuple[set[int], list[tuple[int, int, int]]]:
+    """(errors of all brokers, what the group is done with beyond its start offset)."""
+    topic_id = cluster.look(lambda e: e.state.topic_ids[TOPIC])
+    partitions = [{"partition": 0, "leader_epoch": epoch}]
+    values = {"group_id": "g", "topics": [{"topic_id": topic_id, "partitions": partitions}]}
+    answers = [
+        _ask(cluster, broker, ReadShareGroupStateRequest, 0, values).results[0].partitions[0]
+        for broker in (1, 2, 3, 4)
+    ]
+    batches = [b for answer in answers for b in answer.state_batches]
+    told = [(b.first_offset, b.last_offset, b.delivery_state) for b in batches]
+    return {answer.error_code for answer in answers}, told
+
+
+def _set(cluster: Cluster, broker: int, offset: int, topic: str = TOPIC) -> tuple[int, list[int]]:
+    topics = [{"topic_name": topic, "partitions": [{"partition_index": 0, "start_offset": offset}]}]
+    values = {"group_id": "g", "topics": topics}
+    answer = _ask(cluster, broker, AlterShareGroupOffsetsRequest, 0, values)
+    return answer.error_code, [p.error_code for t in answer.responses for p in t.partitions]
+
+
+def test_share_groups_are_described_and_set_by_their_coordinator(cluster: Cluster) -> None:
+    coordinator = _coordinator(cluster)
+    nobody = _positions(cluster, coordinator)
+    assert (nobody.error_code, nobody.topics) == (0, [])
+    assert _set(cluster, coordinator, 2) == (0, [0])
+    cluster.share_group("g", TOPIC, 0, start=3, done=(3, 5))
+    (topic,) = _positions(cluster, coordinator).topics
+    (told,) = topic.partitions
+    assert (told.start_offset, told.leader_epoch, told.error_code) == (3, 0, 0)
+    other = coordinator % 4 + 1
+    assert (_positions(cluster, other).error_code, _set(cluster, other, 2)[0]) == (16, 16)
+    assert _batches(cluster, 0) == ({0, 16}, [(3, 4, 2)])
+    assert _batches(cluster, -1) == ({42, 16}, [])
+    assert _set(cluster, coordinator, 2, "none") == (0, [3])
+    assert _set(cluster, coordinator, 2) == (0, [0])
+    named = [{"topic_name": TOPIC, "partitions": [0, 7]}]
+    (topic,) = _positions(cluster, coordinator, topics=named).topics
+    assert [(p.start_offset, p.leader_epoch) for p in topic.partitions] == [(2, 0), (-1, 0)]
+    assert _batches(cluster, 0) == ({0, 16}, [])
+    cluster.share_group("g", TOPIC, 0, start=3, done=(3, 5))
+    assert _batches(cluster, 1) == ({0, 16}, [(3, 4, 2)])
+    assert _batches(cluster, 0) == ({74, 16}, [])
+    # Setting it makes its epoch 0 again, and lets no older leader in.
+    assert _set(cluster, coordinator, 2) == (0, [0])
+    (topic,) = _positions(cluster, coordinator).topics
+    assert topic.partitions[0].leader_epoch == 0
+    assert _batches(cluster, 0) == ({74, 16}, [])

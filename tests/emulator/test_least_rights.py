@@ -52,6 +52,7 @@ def test_a_command_needs_these_rights_and_says_which_is_missing(
         "{wanted}": str(tmp_path / "wanted.json"),
         "{leaders}": str(tmp_path / "leaders.json"),
         "{saved}": str(saved),
+        "{shared}": "orders.salvaged",
     }
     rights: dict[str, Sequence[str]] = {}
     options = Options(
@@ -62,6 +63,7 @@ def test_a_command_needs_these_rights_and_says_which_is_missing(
         places["{dead}"] = str(running.log_directory(DEAD))
         # What is there already is read.
         running.produce("orders.salvaged", 0, 1)
+        running.share_group("workers", "orders.salvaged", 0, start=1, done=(1, 9))
 
         def run(granted: Sequence[str]) -> Done:
             rights["ANONYMOUS"] = granted

@@ -22,7 +22,7 @@ from kio.schema.errors import ErrorCode
 from kio.serial import entity_reader, entity_writer
 from kio.static.primitive import i32Timedelta
 
-from kafka_unclean_recovery.messages import elect_leaders
+from kafka_unclean_recovery.messages import elect_leaders, share_groups
 from tests.controller_messages import controller
 from tests.messages.building import build, plain
 
@@ -35,6 +35,9 @@ VERSIONS = {
     "unregister_broker": (controller, "UnregisterBroker", range(1)),
     "assign_replicas_to_dirs": (controller, "AssignReplicasToDirs", range(1)),
     "elect_leaders": (elect_leaders, "ElectLeaders", range(3)),
+    "describe_share_group_offsets": (share_groups, "DescribeShareGroupOffsets", range(2)),
+    "alter_share_group_offsets": (share_groups, "AlterShareGroupOffsets", range(1)),
+    "read_share_group_state": (share_groups, "ReadShareGroupState", range(1)),
 }
 CASES = [
     pytest.param(

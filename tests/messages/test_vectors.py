@@ -11,7 +11,12 @@ from kafka.protocol.admin.topics import ElectLeadersResponse as TheirElectLeader
 
 from kafka_unclean_recovery import messages
 from kafka_unclean_recovery.cluster.wire.frames import response_class
-from kafka_unclean_recovery.messages import api_versions, elect_leaders, get_replica_log_info
+from kafka_unclean_recovery.messages import (
+    api_versions,
+    elect_leaders,
+    get_replica_log_info,
+    share_groups,
+)
 from tests import controller_messages
 from tests.controller_messages import controller
 from tests.messages.building import build, plain
@@ -19,7 +24,7 @@ from tests.messages.vectors import VECTORS, Vector
 
 CLASSES = {
     name: found
-    for module in (api_versions, controller, elect_leaders, get_replica_log_info)
+    for module in (api_versions, controller, elect_leaders, get_replica_log_info, share_groups)
     for name, found in vars(module).items()
     if name.endswith(("Request", "Response"))
 }

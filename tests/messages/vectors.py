@@ -14,6 +14,7 @@ from uuid import UUID
 from kafka_unclean_recovery.messages import api_versions as v
 from kafka_unclean_recovery.messages import elect_leaders as e
 from kafka_unclean_recovery.messages import get_replica_log_info as g
+from kafka_unclean_recovery.messages import share_groups as s
 from tests.controller_messages import controller as c
 
 NO_TAGS = "00"
@@ -291,6 +292,61 @@ def api_versions() -> Iterator[Vector]:
         yield _vector(response, version, keys | told, *words)
 
 
+def share_groups() -> Iterator[Vector]:
+    yield from _described_share_groups()
+    topic = {"topic_name": "orders"}
+    name_hex = "07 6f7264657273"
+    end = f"{NO_TAGS} {NO_TAGS} {NO_TAGS}"
+    set_to = {"partition_index": 1, "start_offset": 0x102}
+    values: dict[str, Any] = {"group_id": "g", "topics": [topic | {"partitions": [set_to]}]}
+    words = f"02 67 02 {name_hex} 02 00000001 0000000000000102 {end}"
+    yield _vector(s.AlterShareGroupOffsetsRequest, 0, values, words)
+    error = {"error_code": 0, "error_message": None}
+    found = {"partition_index": 1, "error_code": 3, "error_message": "no"}
+    responses = [topic | {"topic_id": TOPIC_ID, "partitions": [found]}]
+    words = f"00000005 0000 00 02 {name_hex} {TOPIC_ID_HEX} 02 00000001 0003 03 6e6f {end}"
+    values = {"throttle_time_ms": 5, "responses": responses} | error
+    yield _vector(s.AlterShareGroupOffsetsResponse, 0, values, words)
+
+    asked = {"topic_id": TOPIC_ID, "partitions": [{"partition": 1, "leader_epoch": 6}]}
+    words = f"02 67 02 {TOPIC_ID_HEX} 02 00000001 00000006 {end}"
+    values = {"group_id": "g", "topics": [asked]}
+    yield _vector(s.ReadShareGroupStateRequest, 0, values, words)
+    batch = {"first_offset": 3, "last_offset": 4, "delivery_state": 2, "delivery_count": 1}
+    state = {"partition": 1, "state_epoch": 7, "start_offset": 3, "state_batches": [batch]} | error
+    values = {"results": [{"topic_id": TOPIC_ID, "partitions": [state]}]}
+    batch_hex = f"0000000000000003 0000000000000004 02 0001 {NO_TAGS}"
+    words = f"02 {TOPIC_ID_HEX} 02 00000001 0000 00 00000007 0000000000000003 02 {batch_hex} {end}"
+    yield _vector(s.ReadShareGroupStateResponse, 0, values, words)
+
+
+def _described_share_groups() -> Iterator[Vector]:
+    request, response = s.DescribeShareGroupOffsetsRequest, s.DescribeShareGroupOffsetsResponse
+    name_hex = "07 6f7264657273"
+    topic: dict[str, Any] = {"topic_name": "orders"}
+    error: dict[str, Any] = {"error_code": 0, "error_message": None}
+    for version in (0, 1):
+        groups: list[Any] = [
+            {"group_id": "g", "topics": [topic | {"partitions": [1]}]},
+            {"group_id": "h", "topics": None},
+        ]
+        words = f"03 02 67 02 {name_hex} 02 00000001 {NO_TAGS} {NO_TAGS} 02 68 00 {NO_TAGS}"
+        yield _vector(request, version, {"groups": groups}, words, NO_TAGS)
+        lag = {"lag": 9} if version else {}
+        lag_hex = "0000000000000009" if version else ""
+        position = {"partition_index": 1, "start_offset": 3, "leader_epoch": 6} | lag | error
+        told = topic | {"topic_id": TOPIC_ID, "partitions": [position]}
+        values = {"throttle_time_ms": 5, "groups": [{"group_id": "g", "topics": [told]} | error]}
+        yield _vector(
+            response,
+            version,
+            values,
+            f"00000005 02 02 67 02 {name_hex} {TOPIC_ID_HEX}",
+            f"02 00000001 0000000000000003 00000006 {lag_hex} 0000 00 {NO_TAGS}",
+            f"{NO_TAGS} 0000 00 {NO_TAGS} {NO_TAGS}",
+        )
+
+
 VECTORS = (
     *api_versions(),
     *alter_partition(),
@@ -300,4 +356,5 @@ VECTORS = (
     *assign_replicas_to_dirs(),
     *get_replica_log_info(),
     *elect_leaders(),
+    *share_groups(),
 )

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
+from kafka_unclean_recovery.cluster.requests.groups import Listed
 from kafka_unclean_recovery.cluster.wire.errors import (
     ConnectionFailed,
     FailureKind,
@@ -93,7 +94,7 @@ def test_a_broker_whose_groups_nobody_can_read_ends_no_election(
     async def fails(*_: Any) -> None:
         raise ValueError("nobody thought of this")
 
-    monkeypatch.setattr(group_offsets, "list_groups", fails)
+    monkeypatch.setattr(group_offsets, "list_by_kind", fails)
     done = _elect(cluster, tmp_path)
     assert done.code == 0, done.stderr
     report = json.loads(done.stdout)
@@ -106,11 +107,11 @@ def test_groups_are_asked_for_three_seconds_at_most(
 ) -> None:
     left: list[float] = []
 
-    async def hear(_: Any, deadline: Deadline) -> list[str]:
+    async def hear(_: Any, deadline: Deadline) -> Listed:
         left.append(deadline.remaining())
-        return []
+        return Listed((), ())
 
-    monkeypatch.setattr(group_offsets, "list_groups", hear)
+    monkeypatch.setattr(group_offsets, "list_by_kind", hear)
     assert _elect(cluster, tmp_path).code == 0
     assert len(left) == 2
     assert max(left) <= 3.0

@@ -116,6 +116,7 @@ def test_groups_beyond_the_designated_log_are_in_json() -> None:
             "committed_offset": 1800,
             "committed_leader_epoch": 0,
             "resume_offset": 1500,
+            "share_done_to": None,
         }
     ]
 

@@ -21,6 +21,7 @@ MAIN_CLASSES: Mapping[str, tuple[str, ...]] = {
         "org.apache.kafka.tools.ConsoleProducer",
         "kafka.tools.ConsoleProducer",
     ),
+    "kafka-console-share-consumer": ("org.apache.kafka.tools.consumer.ConsoleShareConsumer",),
     "kafka-consumer-groups": (
         "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
         "kafka.admin.ConsumerGroupCommand",

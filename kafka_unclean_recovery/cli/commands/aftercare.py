@@ -30,10 +30,10 @@ NAME = "aftercare"
 class Options:
     """Show what an unclean election left behind: hanging transactions, groups, missing replicas.
 
-    The command only reads, unless --end-transactions is given. Transactions whose end was lost
-    block read_committed consumers for ever; groups may have read records that are lost; replicas
-    may not be back in the ISR; and disks of dead brokers may hold more than the leaders. The exit
-    code is 0 when nothing is left.
+    The command only reads, unless --end-transactions or --reset-share-groups is given. Transactions
+    whose end was lost block read_committed consumers for ever; groups may have read records that
+    are lost; replicas may not be back in the ISR; and disks of dead brokers may hold more than the
+    leaders. The exit code is 0 when nothing is left.
     """
 
     bootstrap_server: BootstrapServer
@@ -55,6 +55,14 @@ class Options:
         typer.Option(
             "--end-transactions",
             help="End the hanging transactions whose outcome their coordinators know for certain.",
+        ),
+    ] = False
+    reset_share_groups: Annotated[
+        bool,
+        typer.Option(
+            "--reset-share-groups",
+            help="Set the share groups that had read beyond the new log ends back to where the logs"
+            " part. Stop their consumers first.",
         ),
     ] = False
     watch: Annotated[

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -20,6 +21,7 @@ from kafka_unclean_recovery.aftercare.reading_disks import DiskReader
 from kafka_unclean_recovery.aftercare.report import render_json
 from kafka_unclean_recovery.aftercare.result import Aftercare, aftercare_metrics
 from kafka_unclean_recovery.aftercare.returning import advice
+from kafka_unclean_recovery.aftercare.share_groups import set_back
 from kafka_unclean_recovery.aftercare.table import render_aftercare, summary
 from kafka_unclean_recovery.aftercare.transactions import Hanging
 from kafka_unclean_recovery.aftercare.watching import IN_A_ROW, watch
@@ -151,6 +153,9 @@ async def _care(session: Session, options: Options, chosen: Chosen) -> int:
     if options.end_transactions and any(found.endable()):
         await _end_transactions(session, options, found)
         found = await _look(session, chosen)
+    if options.reset_share_groups and any(found.share_groups()):
+        await _reset_share_groups(session, options, found)
+        found = await _look(session, chosen)
     over = found.over
     if options.watch:
         watched = _Watched(session.console, found)
@@ -235,11 +240,7 @@ async def _end_transactions(session: Session, options: Options, found: Aftercare
     """End the transactions whose ending is known. Raises JournalError before anything is done."""
     chosen = list(found.endable())
     leaders = await session.stop.unless(_leaders(session, found))
-    path = options.journal or new_path(own_state_directory(found.cluster_id))
-    session.stop.leaves_a_journal()
-    with Journal.open(path) as journal:
-        command = f"{NAME} aftercare"
-        journal.note("begin", version=__version__, cluster_id=found.cluster_id, command=command)
+    with _journal(session, options, found) as journal:
         journal.write("markers", partitions=list(map(_marker_line, chosen)))
         done = await end_transactions(
             session.nodes,
@@ -252,9 +253,60 @@ async def _end_transactions(session: Session, options: Options, found: Aftercare
     for each in done:
         what = f"{_name(each.hanging)}: {each.hanging.verdict.ending}"
         session.console.say(f"{what}: {each.problem}" if each.problem else f"{what}: done")
+    _say_noted(session, journal, "markers")
+
+
+async def _reset_share_groups(session: Session, options: Options, found: Aftercare) -> None:
+    """Set back the share groups beyond the logs. Raises JournalError before anything is done."""
+    chosen = list(found.share_groups())
+    cluster, _ = await session.stop.unless(session.reader.cluster())
+    with _journal(session, options, found) as journal:
+        journal.write("resets", partitions=list(map(_reset_line, chosen)))
+        done = await set_back(
+            session.nodes,
+            cluster.brokers,
+            chosen,
+            budgets.AFTERCARE.seconds,
+            lambda: not session.stop.requested,
+        )
+        rows = [_reset_line(each.found) | {"problem": each.problem} for each in done]
+        journal.note("reset", partitions=rows)
+    for each in done:
+        commit = each.found.commit
+        what = f"{commit.topic_partition}: share group {commit.group}"
+        session.console.say(
+            f"{what}: {each.problem}" if each.problem else f"{what}: set to {each.found.reset_to}"
+        )
+    _say_noted(session, journal, "resets")
+
+
+@contextmanager
+def _journal(session: Session, options: Options, found: Aftercare) -> Iterator[Journal]:
+    """Open the journal of --journal, or a new one, and note that a run begins."""
+    path = options.journal or new_path(own_state_directory(found.cluster_id))
+    session.stop.leaves_a_journal()
+    with Journal.open(path) as journal:
+        command = f"{NAME} aftercare"
+        journal.note("begin", version=__version__, cluster_id=found.cluster_id, command=command)
+        yield journal
+
+
+def _say_noted(session: Session, journal: Journal, what: str) -> None:
     if journal.failure is not None:
-        raise Exit(NOT_ALL, f"{journal.failure}: what became of the markers is not in the journal")
-    session.console.say(f"noted in {path}")
+        raise Exit(NOT_ALL, f"{journal.failure}: what became of the {what} is not in the journal")
+    session.console.say(f"noted in {journal.path}")
+
+
+def _reset_line(found: GroupBeyond) -> dict[str, object]:
+    commit = found.commit
+    return {
+        "group": commit.group,
+        "topic": commit.topic_partition.topic,
+        "partition": commit.topic_partition.partition,
+        "done_to": commit.share_done_to,
+        "read_to": commit.offset,
+        "set_to": found.reset_to,
+    }
 
 
 def _note(console: Console, path: Path, found: Aftercare) -> None:
@@ -305,6 +357,19 @@ def _marked_line(done: Ended) -> dict[str, object]:
 
 
 def _advice(options: Options, found: Aftercare) -> Iterator[str]:
+    moving = [row.topic_partition for row in found.partitions if row.state.reassigning]
+    if moving:
+        yield (
+            f"{count_text(len(moving), 'partition')}, the first {moving[0]}, is being reassigned:"
+            " it is over once that has ended, or was cancelled"
+        )
+    yield from _transactions_advice(options, found)
+    yield from _groups_advice(options, found)
+    yield from producers_advice(found.partitions)
+    yield from advice(each for row in found.partitions for each in row.returning)
+
+
+def _transactions_advice(options: Options, found: Aftercare) -> Iterator[str]:
     if any(found.hanging()):
         yield (
             "keep the producers of hanging transactions stopped until these are ended: the next"
@@ -315,21 +380,14 @@ def _advice(options: Options, found: Aftercare) -> Iterator[str]:
             "transactions of partitions without a leader hang once their replica leads: elect it,"
             " then end them"
         )
-    moving = [row.topic_partition for row in found.partitions if row.state.reassigning]
-    if moving:
-        yield (
-            f"{count_text(len(moving), 'partition')}, the first {moving[0]}, is being reassigned:"
-            " it is over once that has ended, or was cancelled"
-        )
     if any(found.endable()):
         if options.journal is None and any(e.verdict.witness is None for e in found.endable()):
             yield (
                 "without --journal it is not known whether the coordinators' own log,"
                 " __transaction_state, was elected uncleanly: then these endings may be wrong"
             )
-        yield (
-            f"this command ends the transactions whose ending is known: {_ending_command(options)}"
-        )
+        command = _own_command(options, "--end-transactions")
+        yield f"this command ends the transactions whose ending is known: {command}"
     unsure = sum(not each.verdict.sure for each in found.hanging())
     if unsure:
         yield (
@@ -341,14 +399,21 @@ def _advice(options: Options, found: Aftercare) -> Iterator[str]:
             f"disks that nobody has read, of broker {ids_text(unread)}, may hold the ends of"
             " transactions of unknown ending: give them with --log-dirs"
         )
-    beyond = list(found.groups())
+
+
+def _groups_advice(options: Options, found: Aftercare) -> Iterator[str]:
+    beyond = [each for each in found.groups() if each.commit.share_done_to is None]
     if beyond:
         yield "before writers and these groups go on, set the groups to where the log parts:"
         yield from (_reset(options, each) for each in islice(beyond, _COMMANDS_SHOWN))
         if len(beyond) > _COMMANDS_SHOWN:
             yield f"and {len(beyond) - _COMMANDS_SHOWN} more, which --format json lists"
-    yield from producers_advice(found.partitions)
-    yield from advice(each for row in found.partitions for each in row.returning)
+    if any(found.share_groups()):
+        command = _own_command(options, "--reset-share-groups")
+        yield (
+            "before writers go on, stop the consumers of the share groups that are beyond the end,"
+            f" and set these groups to where the log parts: {command}"
+        )
 
 
 def _unread_disks(found: Aftercare) -> Sequence[int]:
@@ -357,14 +422,14 @@ def _unread_disks(found: Aftercare) -> Sequence[int]:
     return sorted({each.broker for r in unsure for each in r.returning if not each.directory})
 
 
-def _ending_command(options: Options) -> str:
+def _own_command(options: Options, flag: str) -> str:
     disks = Sources(options.replica_info_file or (), options.log_dirs or ()).flags()
     words = [NAME, "aftercare", *_connection(options), *_selection(options), *disks]
-    return shlex.join([*words, "--end-transactions"])
+    return shlex.join([*words, flag])
 
 
 def _reset(options: Options, found: GroupBeyond) -> str:
     where = found.commit.topic_partition
     which = ["--group", found.commit.group, "--topic", f"{where.topic}:{where.partition}"]
-    how = ["--reset-offsets", "--to-offset", str(found.resume), "--execute"]
+    how = ["--reset-offsets", "--to-offset", str(found.reset_to), "--execute"]
     return shlex.join(["kafka-consumer-groups.sh", *_connection(options), *which, *how])

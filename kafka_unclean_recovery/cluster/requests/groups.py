@@ -1,4 +1,4 @@
-"""Read consumer groups as their coordinators have them, by ListGroups and OffsetFetch.
+"""Read groups that commit offsets as their coordinators have them, by ListGroups and OffsetFetch.
 
 A group whose partition of __consumer_offsets has no leader is left out in silence, and so is a
 group that the caller may not describe.
@@ -23,6 +23,7 @@ from kafka_unclean_recovery.model import Commit, PartitionState, TopicPartition
 OFFSETS_TOPIC = "__consumer_offsets"
 _MANY_GROUPS, _BY_TOPIC_ID = 8, 10
 _NO_COMMIT = -1
+_SHARE = "share"
 
 
 def without_leader(topic: str, partitions: Sequence[PartitionState]) -> str | None:
@@ -40,12 +41,22 @@ class Committed:
     errors: Mapping[str, int]
 
 
-async def list_groups(connection: Connection, deadline: Deadline) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The groups that one broker coordinates. share: those of KIP-932, which commit no offsets."""
+
+    committing: tuple[str, ...]
+    share: tuple[str, ...]
+
+
+async def list_by_kind(connection: Connection, deadline: Deadline) -> Listed:
     """Return the groups that one broker coordinates. Raises RequestFailed."""
     answer = await connection.request(Message(LIST_GROUPS, {}), deadline)
     if answer["error_code"] != NONE:
         raise RequestFailed("ListGroups", answer["error_code"])
-    return sorted(group["group_id"] for group in answer["groups"])
+    kinds = {g["group_id"]: (g["group_type"] or "").lower() for g in answer["groups"]}
+    share = tuple(sorted(group for group, kind in kinds.items() if kind == _SHARE))
+    return Listed(tuple(sorted(kinds.keys() - set(share))), share)
 
 
 async def committed(

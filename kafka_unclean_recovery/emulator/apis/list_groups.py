@@ -8,9 +8,10 @@ from kafka.protocol.admin.groups import ListGroupsRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.broker.coordination import known_group, refusal_here
+from kafka_unclean_recovery.emulator.broker.groups import GroupState
 from kafka_unclean_recovery.emulator.error_codes import NONE
 
-CLASSIC = "classic"
+CLASSIC, SHARE = "classic", "share"
 
 
 async def answer(context: Context, request: Any) -> Fields:
@@ -21,18 +22,28 @@ async def answer(context: Context, request: Any) -> Fields:
         for group_id in context.emulation.groups
         if not refusal_here(context, group_id) and (group := known_group(context, group_id))
     ]
+    told = [_told(group.id, group.protocol_type, group.state, CLASSIC) for group in found]
+    # No share group has consumers here.
+    told += [
+        _told(group_id, "share", GroupState.EMPTY, SHARE)
+        for group_id in context.emulation.share_groups
+        if not refusal_here(context, group_id)
+    ]
+    chosen = [
+        each
+        for each in told
+        if (not states or each["group_state"].lower() in states)
+        and (not types or each["group_type"].lower() in types)
+    ]
+    return {"error_code": NONE, "groups": chosen}
+
+
+def _told(group_id: str, protocol_type: str, state: str, kind: str) -> Fields:
     return {
-        "error_code": NONE,
-        "groups": [
-            {
-                "group_id": group.id,
-                "protocol_type": group.protocol_type,
-                "group_state": group.state,
-                "group_type": CLASSIC,
-            }
-            for group in found
-            if (not states or group.state.lower() in states) and (not types or CLASSIC in types)
-        ],
+        "group_id": group_id,
+        "protocol_type": protocol_type,
+        "group_state": state,
+        "group_type": kind,
     }
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from kafka_unclean_recovery.emulator.apis import (
     alter_configs,
     alter_partition_reassignments,
+    alter_share_group_offsets,
     api_versions,
     create_partitions,
     create_topics,
@@ -19,6 +20,7 @@ from kafka_unclean_recovery.emulator.apis import (
     describe_log_dirs,
     describe_producers,
     describe_quorum,
+    describe_share_group_offsets,
     describe_topic_partitions,
     describe_transactions,
     elect_leaders,
@@ -39,6 +41,7 @@ from kafka_unclean_recovery.emulator.apis import (
     offset_fetch,
     offset_for_leader_epoch,
     produce,
+    read_share_group_state,
     sasl_authenticate,
     sasl_handshake,
     sync_group,
@@ -50,6 +53,7 @@ from kafka_unclean_recovery.mechanisms import Dialect
 MODULES = (
     alter_configs,
     alter_partition_reassignments,
+    alter_share_group_offsets,
     api_versions,
     create_partitions,
     create_topics,
@@ -61,6 +65,7 @@ MODULES = (
     describe_log_dirs,
     describe_producers,
     describe_quorum,
+    describe_share_group_offsets,
     describe_topic_partitions,
     describe_transactions,
     elect_leaders,
@@ -80,13 +85,15 @@ MODULES = (
     offset_fetch,
     offset_for_leader_epoch,
     produce,
+    read_share_group_state,
     sasl_authenticate,
     sasl_handshake,
     sync_group,
 )
 
 NOT_EMULATED: Mapping[str, str] = {
-    "other groups": "the classic protocol alone: none of KIP-848's, share or streams groups",
+    "other groups": "the classic protocol alone: none of KIP-848's or streams groups",
+    "consumers of share groups": "how far a share group has read is put there; none is served",
     "static members": "a group.instance.id is ignored",
     "the topic of the groups": "groups and their offsets are in memory, and end with the cluster",
     "transactions": "InitProducerId and Produce refuse a transactional id; none is ever listed",

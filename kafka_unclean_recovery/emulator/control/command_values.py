@@ -40,6 +40,15 @@ def whole(word: str) -> int:
     return int(word)
 
 
+def offsets(word: str) -> tuple[int, int]:
+    """Return the offsets [first, end)."""
+    first, _, end = word.partition("-")
+    found = whole(first), whole(end)
+    if found[0] >= found[1]:
+        raise ValueError(f"{word!r} holds no offset: give FIRST-END, its end exclusive")
+    return found
+
+
 def one_or_more(word: str) -> int:
     if (found := whole(word)) < 1:
         raise ValueError(f"{word!r} is not 1 or more")

@@ -81,6 +81,11 @@ FORMS: Mapping[str, Form] = {
             "timeout-ms": value.seconds,
         },
     ),
+    "share-group": Form(
+        words={"GROUP": value.text, **_PARTITION},
+        keys={"start": value.whole, "done": value.offsets},
+        one_of=("start",),
+    ),
     "elect-leaders": Form(
         words={"preferred|unclean|designated": value.election_type},
         optional=_PARTITION,

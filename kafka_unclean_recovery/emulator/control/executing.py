@@ -95,6 +95,13 @@ def _produce(cluster: Cluster, values: Values) -> str:
     return f"{topic}-{partition}: {count} records from offset {first} on\n"
 
 
+def _share_group(cluster: Cluster, values: Values) -> None:
+    topic, partition = values["TOPIC-PARTITION"]
+    cluster.share_group(
+        values["GROUP"], topic, partition, values["start"], values.get("done", (0, 0))
+    )
+
+
 def _elect(cluster: Cluster, values: Values) -> None:
     topic, partition = values.get("TOPIC-PARTITION", (None, 0))
     cluster.elect_leaders(
@@ -240,6 +247,7 @@ _DO: Mapping[str, Callable[[Cluster, Values], str | None]] = {
     "alter-configs": lambda cluster, v: cluster.alter_configs(v["TOPIC"], _configs(v)),
     "alter-broker-configs": lambda cluster, v: cluster.alter_configs(None, _configs(v)),
     "produce": _produce,
+    "share-group": _share_group,
     "elect-leaders": _elect,
     "reassign": _reassign,
     "kill": _each(Cluster.kill),

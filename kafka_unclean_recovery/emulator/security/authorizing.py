@@ -29,12 +29,14 @@ from kafka_unclean_recovery.emulator.security.asked import (
     parted,
 )
 from kafka_unclean_recovery.emulator.security.authorizing_groups import (
+    alter_share_group_offsets,
     delete_groups,
     describe_groups,
     find_coordinator,
     list_groups,
     of_group,
     offset_fetch,
+    share_group_offsets,
 )
 from kafka_unclean_recovery.emulator.security.authorizing_metadata import (
     describe_cluster,
@@ -217,6 +219,7 @@ RULES: Mapping[str, Rule] = {
     "AlterPartitionReassignmentsRequest": needs_cluster(
         Operation.ALTER, _no(Operation.ALTER, responses=[])
     ),
+    "AlterShareGroupOffsetsRequest": alter_share_group_offsets,
     "ApiVersionsRequest": anyone,
     "CreatePartitionsRequest": parted("topics", "results", on_topic(Operation.ALTER), _no_topic),
     "CreateTopicsRequest": parted("topics", "topics", _may_create, _no_topic),
@@ -230,6 +233,7 @@ RULES: Mapping[str, Rule] = {
     "DescribeQuorumRequest": needs_cluster(
         Operation.DESCRIBE, _no(Operation.DESCRIBE, topics=[], nodes=[])
     ),
+    "DescribeShareGroupOffsetsRequest": share_group_offsets,
     "DescribeTopicPartitionsRequest": describe_topic_partitions,
     "DescribeTransactionsRequest": _describe_transactions,
     "ListTransactionsRequest": anyone,
@@ -255,6 +259,7 @@ RULES: Mapping[str, Rule] = {
     "OffsetFetchRequest": offset_fetch,
     "OffsetForLeaderEpochRequest": parted("topics", "topics", _may_see_epochs, _no_epoch_end),
     "ProduceRequest": parted("topic_data", "responses", on_topic(Operation.WRITE), _no_produce),
+    "ReadShareGroupStateRequest": needs_cluster(Operation.CLUSTER_ACTION, _everywhere),
     "SaslAuthenticateRequest": anyone,
     "SaslHandshakeRequest": anyone,
     "SyncGroupRequest": of_group(Operation.READ),

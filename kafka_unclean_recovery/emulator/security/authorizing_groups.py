@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from kafka_unclean_recovery.emulator.apis.api import Fields
+from kafka_unclean_recovery.emulator.apis.api import NO_TOPIC_ID, Fields
 from kafka_unclean_recovery.emulator.error_codes import (
     GROUP_AUTHORIZATION_FAILED,
     TOPIC_AUTHORIZATION_FAILED,
@@ -71,6 +71,65 @@ delete_groups = parted(
     _on_group(Operation.DELETE),
     lambda group_id: {"group_id": group_id, "error_code": GROUP_AUTHORIZATION_FAILED},
 )
+
+
+async def share_group_offsets(asked: Asked) -> Fields | None:
+    """Answer DescribeShareGroupOffsets. Topics that the client may not describe are refused where
+    the request names them, and left out where it asks for all."""
+    wanted = {group.group_id: group for group in asked.request.groups}
+    fields = await parted(
+        "groups",
+        "groups",
+        lambda asked, group: asked.rights.may(Operation.DESCRIBE, Resource.GROUP, group.group_id),
+        lambda group: {
+            "group_id": group.group_id,
+            "error_code": GROUP_AUTHORIZATION_FAILED,
+            "error_message": None,
+            "topics": [],
+        },
+    )(asked)
+    assert fields is not None
+    return fields | {
+        "groups": [
+            group | {"topics": _positions(asked, group["topics"], wanted[group["group_id"]].topics)}
+            for group in fields["groups"]
+        ]
+    }
+
+
+def _positions(asked: Asked, topics: list[Fields], named: Any) -> list[Fields]:
+    found = []
+    for topic in topics:
+        if asked.may(Operation.DESCRIBE, _Entry(topic["topic_name"], None)):
+            found.append(topic)
+        elif named is not None:
+            none = {"error_code": TOPIC_AUTHORIZATION_FAILED, "start_offset": 0, "leader_epoch": 0}
+            found.append(topic | {"partitions": [each | none for each in topic["partitions"]]})
+    return found
+
+
+async def alter_share_group_offsets(asked: Asked) -> Fields | None:
+    """Answer AlterShareGroupOffsets, which needs READ on the group and on each topic."""
+    return await of_group(
+        Operation.READ,
+        parted(
+            "topics",
+            "responses",
+            lambda asked, topic: asked.may(Operation.READ, _Entry(topic.topic_name, None)),
+            lambda topic: {
+                "topic_name": topic.topic_name,
+                "topic_id": NO_TOPIC_ID,
+                "partitions": [
+                    {
+                        "partition_index": each.partition_index,
+                        "error_code": TOPIC_AUTHORIZATION_FAILED,
+                        "error_message": None,
+                    }
+                    for each in topic.partitions
+                ],
+            },
+        ),
+    )(asked)
 
 
 async def offset_fetch(asked: Asked) -> Fields | None:
