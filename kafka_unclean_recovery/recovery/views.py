@@ -39,6 +39,7 @@ from kafka_unclean_recovery.survey.liveness import (
     Heard,
     doubts,
     in_sync_beside_a_leader,
+    unseen,
     with_unregistered,
 )
 from kafka_unclean_recovery.survey.reading import Reader
@@ -133,8 +134,8 @@ class Views:
         # Most changes show in the list of live brokers; the others show only in the partitions.
         self._next_look = Deadline.after(budgets.LOOK_AGAIN.good_for)
         states, missing = _select(wanted.partitions, topics, reassignments)
-        doubts = self._doubts(cluster, topics, states)
-        states = {tp: with_unregistered(state, cluster, doubts) for tp, state in states.items()}
+        doubts, living = self._heard_of(cluster, topics, states)
+        states = {tp: with_unregistered(state, cluster, living) for tp, state in states.items()}
         if hidden := await self._hidden_leaders(states, cluster, doubts):
             states = {tp: state for tp, state in states.items() if tp not in hidden}
             missing |= {tp: _HIDDEN for tp in hidden if wanted.partitions is not None}
@@ -143,13 +144,16 @@ class Views:
                 self.without_leader[tp] = state
         return View(cluster, states, missing, dead, doubts)
 
-    def _doubts(
+    def _heard_of(
         self, cluster: Cluster, topics: Iterable[Topic], states: States
-    ) -> Mapping[int, str]:
+    ) -> tuple[Mapping[int, str], Mapping[int, str]]:
+        """Return why brokers of the offline replicas are not known to be dead, and what shows that
+        those which are not listed live."""
         every = (state for topic in topics for state in topic.told)
         heard = Heard(cluster, self._reader.controllers, in_sync_beside_a_leader(cluster, every))
         offline = [state for state in states.values() if state.offline]
-        return doubts({broker for state in offline for broker in state.replicas}, heard)
+        replicas = {broker for state in offline for broker in state.replicas}
+        return doubts(replicas, heard), unseen(replicas, heard)
 
     async def _hidden_leaders(
         self, states: States, cluster: Cluster, doubts: Mapping[int, str]

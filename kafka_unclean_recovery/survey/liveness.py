@@ -8,7 +8,7 @@ not listed is dead only where nothing else tells that it lives.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -163,13 +163,14 @@ def unseen(brokers: Iterable[int], heard: Heard) -> dict[int, str]:
 
 
 def with_unregistered(
-    state: PartitionState, cluster: Cluster, doubts: Mapping[int, str]
+    state: PartitionState, cluster: Cluster, living: Container[int]
 ) -> PartitionState:
-    """Return the partition with its replicas on brokers that are neither listed, fenced or not, nor
-    heard of. A dead broker without the listener that is asked looks the same: the controllers know
-    the difference, when they are given a list that names it."""
+    """Return the partition with its replicas on brokers that are not listed, fenced or not, and are
+    not among the living. A broker without the listener that is asked, dead or silent for a moment,
+    looks the same: the controllers know the difference, when they are given a list that names
+    it."""
     if not (state.offline and cluster.lists_fenced):
         return state
-    known = {*cluster.brokers, *cluster.fenced, *doubts}
-    unlisted = tuple(broker for broker in state.replicas if broker not in known)
+    known = {*cluster.brokers, *cluster.fenced}
+    unlisted = tuple(b for b in state.replicas if b not in known and b not in living)
     return replace(state, unregistered_replicas=unlisted) if unlisted else state

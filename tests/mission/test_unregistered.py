@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from kafka.protocol.admin.topics import AlterPartitionReassignmentsRequest
 from kafka_unclean_recovery.emulator import Cluster, Options, Settings
 from kafka_unclean_recovery.emulator.control.commands import parse_line
 from kafka_unclean_recovery.emulator.control.executing import execute
-from kafka_unclean_recovery.emulator.listener.intercepts import Fail, Where
+from kafka_unclean_recovery.emulator.listener.intercepts import Fail, Rewrite, Where
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.files.journal_lines import half_done, parse
 from kafka_unclean_recovery.files.state_directory import link_to, state_directory
@@ -105,6 +106,27 @@ def test_what_the_election_gives_up_is_in_the_plan_that_is_consented_to(outage: 
     assert "replica_unregistered" in _codes(told)
     (message,) = (f["message"] for f in told.row["findings"] if f["code"] == "replica_unregistered")
     assert "takes its replica out of the set for good, and brokers 3, 4 remain" in message
+
+
+def test_it_is_seen_though_the_controllers_heard_from_it_a_moment_ago(
+    outage: Cluster, tmp_path: Path
+) -> None:
+    """It died within its session: the controllers remember its last fetch for minutes."""
+
+    def remembered(answer: dict[str, Any]) -> dict[str, Any]:
+        (partition,) = answer["topics"][0]["partitions"]
+        observers = [o for o in partition["observers"] if o["replica_id"] != DEAD]
+        ago = {"replica_id": DEAD, "last_fetch_timestamp": int(time.time() * 1000) - 5_000}
+        partition["observers"] = [*observers, {**observers[0], **ago}]
+        return answer
+
+    _unregister(outage)
+    outage.intercept("DescribeQuorum", Rewrite(remembered), times=1000)
+    told = _recover(outage)
+    assert (told.code, told.row["outcome"]) == (0, "elected"), told
+    assert "replica_unregistered" in _codes(told)
+    assert told.row["loss"]["certain"] is None
+    assert "reduce" in _events(tmp_path)
 
 
 def _codes(told: Told) -> set[str]:
