@@ -301,6 +301,8 @@ def test_resume_does_not_take_a_topic_that_it_may_not_describe_for_gone() -> Non
 def test_resume_takes_one_broker_that_knows_no_such_topic_for_behind() -> None:
     with outage() as cluster:
         journal = _left_half_done(cluster)
+        cluster.lag_metadata(STALE)
+        cluster.create_topic("later", replication_factor=1)
         behind = cluster.intercept(DESCRIBE, Fail(3), broker=STALE, times=10**6)
         done = resume(cluster, journal)
         assert (done.code, orders(cluster)) == (0, {RESTORED}), done.stderr
