@@ -130,8 +130,8 @@ class Reader:
 
         One broker may be behind, so a partition counts as gone only when two brokers say so where
         two live, or one broker says so twice; one that is known not to be behind is believed. A
-        caller that reads again and again does not stay
-        with a broker that is behind: once a second a broker that is not behind is looked for.
+        caller that reads again and again does not stay with a broker that is behind: once a second
+        a broker that is not behind is looked for.
         """
 
         async def read() -> Described:

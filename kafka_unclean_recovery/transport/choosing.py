@@ -27,7 +27,7 @@ from kafka_unclean_recovery.transport import Elector, ReplicaLogSource
 from kafka_unclean_recovery.transport.designated_elector import DesignatedElector
 from kafka_unclean_recovery.transport.electing import Means
 from kafka_unclean_recovery.transport.list_offsets import ListOffsetsSource
-from kafka_unclean_recovery.transport.move_elector import MoveElector, MovingFirst
+from kafka_unclean_recovery.transport.move_elector import MoveElector, MovesApart
 from kafka_unclean_recovery.transport.reorder_elector import ReorderElector
 from kafka_unclean_recovery.transport.replica_log_info import ReplicaLogInfoSource
 
@@ -133,7 +133,7 @@ def elector_for(method: ElectionMethod, means: Means) -> Elector:
     """Return the elector of `method`, which method_for gave."""
     designated = method is ElectionMethod.DESIGNATED
     rest = DesignatedElector(means) if designated else ReorderElector(means)
-    return MovingFirst(MoveElector(means), rest)
+    return MovesApart(MoveElector(means), rest)
 
 
 def is_emulator(connection: Connection) -> bool:

@@ -185,7 +185,7 @@ class MoveElector:
         return Elections(outcomes, dict(seen.states))
 
 
-class MovingFirst:
+class MovesApart:
     """An Elector that has one Elector elect the plans with other replicas, and another one the
     rest."""
 

@@ -261,7 +261,7 @@ def test_a_request_has_the_header_that_kafka_python_gives_it() -> None:
 
 
 def test_every_layout_is_tried() -> None:
-    modules = (cluster_apis, controller_apis, log_apis)
+    modules = (cluster_apis, controller_apis, log_apis, share_apis)
     every = [value for m in modules for value in vars(m).values() if isinstance(value, Api)]
     every += log_apis.GET_REPLICA_LOG_INFO.values()
     assert set(every) == set(THEIRS)

@@ -167,6 +167,7 @@ def test_what_the_election_left_is_found(recovered: Recovered) -> None:
             "committed_leader_epoch": 0,
             "resume_offset": HELD,
             "refilled": False,
+            "share_done_to": None,
         }
     ]
     assert not any(groups.values())
