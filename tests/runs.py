@@ -92,6 +92,9 @@ GROUPS = (
                 "making them takes minutes, which is why they are in the repository; their names"
                 " tell in each run whether they are of today's recipes"
             ),
+            "real/test_harness.py::test_a_secured_cluster_admits_its_users": (
+                "each login does the whole job in each run (real/test_faults_rights.py)"
+            ),
         },
     ),
     Group(
@@ -225,7 +228,16 @@ GROUPS = (
             for release in releases
         },
     ),
-    Group("containers", ("containers/*",)),
+    Group(
+        "containers",
+        ("containers/*",),
+        later={
+            "containers/test_outages.py::"
+            "test_broker_3_leads_every_partition_and_no_record_of_it_is_lost": (
+                "each run has this outage on processes, and the KIP's system test in containers"
+            ),
+        },
+    ),
     Group(
         "rules and all other",
         (

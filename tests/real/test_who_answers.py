@@ -20,6 +20,8 @@ from tests.real.releases import TESTED
 from tests.real.sharing import SharedClusters
 
 T = TypeVar("T")
+# With this scope pytest asks all of one release before the next: few clusters are kept running.
+ON_EACH = pytest.mark.parametrize("version", TESTED, scope="module")
 
 
 def _ask(
@@ -39,7 +41,7 @@ def _prove(cluster: KafkaCluster, at: int, cluster_id: str, broker: int) -> str 
     return _ask(cluster, at, lambda c, d: prove(c, cluster_id, broker, d))
 
 
-@pytest.mark.parametrize("version", TESTED)
+@ON_EACH
 def test_a_broker_proves_who_it_is_and_no_other_can(
     shared_clusters: SharedClusters, version: str
 ) -> None:
@@ -52,7 +54,7 @@ def test_a_broker_proves_who_it_is_and_no_other_can(
         assert failed.value.kind is FailureKind.OTHER_NODE
 
 
-@pytest.mark.parametrize("version", TESTED)
+@ON_EACH
 def test_which_releases_refuse_requests_that_are_meant_for_another_node(
     shared_clusters: SharedClusters, version: str
 ) -> None:
@@ -62,7 +64,7 @@ def test_which_releases_refuse_requests_that_are_meant_for_another_node(
     assert _ask(shared_clusters.plain(version), 1, asked) is (version == "4.4.0")
 
 
-@pytest.mark.parametrize("version", TESTED)
+@ON_EACH
 def test_a_broker_tells_which_metadata_it_has_applied(
     shared_clusters: SharedClusters, version: str
 ) -> None:
