@@ -20,7 +20,7 @@ from kafka.protocol.consumer.group import (
 )
 from kafka.protocol.metadata import ApiVersionsRequest, FindCoordinatorRequest
 
-from kafka_unclean_recovery.emulator import Cluster
+from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.messages.share_groups import (
     AlterShareGroupOffsetsRequest,
     DescribeShareGroupOffsetsRequest,
@@ -197,6 +197,21 @@ def _set(cluster: Cluster, broker: int, offset: int, topic: str = TOPIC) -> tupl
     return answer.error_code, [p.error_code for t in answer.responses for p in t.partitions]
 
 
+@pytest.mark.parametrize(
+    ("release", "told"),
+    [("4.3.1", ({0, 16}, [(3, 4, 2)])), ("4.4.0", ({16, 42}, []))],
+)
+def test_by_no_leader_epoch_a_share_groups_state_is_told_or_not_as_the_release_does(
+    release: str, told: tuple[set[int], list[tuple[int, int, int]]]
+) -> None:
+    with Cluster(Options(release=release)) as cluster:
+        _create(cluster)
+        cluster.share_group("g", TOPIC, 0, start=3, done=(3, 5))
+        assert _batches(cluster, -1) == told
+        # It has fenced nobody.
+        assert _batches(cluster, 0) == ({0, 16}, [(3, 4, 2)])
+
+
 def test_share_groups_are_described_and_set_by_their_coordinator(cluster: Cluster) -> None:
     coordinator = _coordinator(cluster)
     nobody = _positions(cluster, coordinator)
@@ -209,7 +224,6 @@ def test_share_groups_are_described_and_set_by_their_coordinator(cluster: Cluste
     other = coordinator % 4 + 1
     assert (_positions(cluster, other).error_code, _set(cluster, other, 2)[0]) == (16, 16)
     assert _batches(cluster, 0) == ({0, 16}, [(3, 4, 2)])
-    assert _batches(cluster, -1) == ({42, 16}, [])
     assert _set(cluster, coordinator, 2, "none") == (0, [3])
     assert _set(cluster, coordinator, 2) == (0, [0])
     named = [{"topic_name": TOPIC, "partitions": [0, 7]}]

@@ -216,7 +216,7 @@ def test_the_emulator_answers_of_share_groups_as_a_real_cluster_does(cluster: Ka
     state = ShareState(
         position.start_offset, batch, position.leader_epoch, 0, position.leader_epoch
     )
-    with Cluster(Options(brokers=3)) as emulated:
+    with Cluster(Options(brokers=3, release=ONE)) as emulated:
         emulated.create_topic(TOPIC, assignment=[[DEAD, SURVIVOR]])
         emulated.share_group(GROUP, TOPIC, 0, start=0)
         states = emulated.look(lambda e: e.share_groups[GROUP].states)

@@ -36,14 +36,16 @@ def _partition(context: Context, group_id: str, topic_id: Any, wanted: Any) -> F
         return _result(wanted.partition, UNKNOWN_TOPIC_OR_PARTITION)
     if error := refusal_here(context, f"{group_id}:{topic_id}:{wanted.partition}"):
         return _result(wanted.partition, error)
-    if wanted.leader_epoch < 0:
+    epoch = wanted.leader_epoch
+    if epoch < 0 and context.emulation.state.release.share_state_needs_epoch:
         return _result(wanted.partition, INVALID_REQUEST)
     group = context.emulation.share_groups.get(group_id)
     key = TopicIdPartition(known.topic_id, wanted.partition)
     state = None if group is None else group.states.get(key)
     if group is None or state is None:
         return _result(wanted.partition, NONE)
-    epoch = wanted.leader_epoch
+    if epoch < 0:
+        return _result(wanted.partition, NONE, state)
     if epoch < state.newest_epoch:
         return _result(wanted.partition, FENCED_LEADER_EPOCH)
     group.states[key] = replace(state, leader_epoch=epoch, newest_epoch=epoch)

@@ -49,6 +49,8 @@ class Release:
     cluster_min_isr_stays: with ELR, min.insync.replicas for all brokers always has a value: it is
         set when ELR is switched on, and can't be removed.
     names_nodes: ApiVersions goes up to version 5, which names the node that is meant (KIP-1242).
+    share_state_needs_epoch: ReadShareGroupState refuses a leader epoch below 0; else it reads then,
+        and fences nobody.
     designated_elections: ElectLeaders knows the type DESIGNATED.
     unclean_recovery: unclean.recovery.manager.enabled has an effect.
     """
@@ -68,6 +70,7 @@ class Release:
     min_isr_of_partition_0: bool = True
     cluster_min_isr_stays: bool = True
     names_nodes: bool = False
+    share_state_needs_epoch: bool = False
     designated_elections: bool = False
     unclean_recovery: bool = False
 
@@ -76,7 +79,7 @@ KAFKA_4_3_1 = Release("4.3.1", elr=True, leaderless_topic_stays_in_directories=T
 
 # Its controller does not differ, in random steps (tests.fidelity) as in the bugs that are known of
 # 4.3.1.
-KAFKA_4_4_0 = replace(KAFKA_4_3_1, name="4.4.0", names_nodes=True)
+KAFKA_4_4_0 = replace(KAFKA_4_3_1, name="4.4.0", names_nodes=True, share_state_needs_epoch=True)
 
 KAFKA_3_9_1 = Release(
     "3.9.1",
