@@ -12,7 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from kafka_unclean_recovery.cluster.quorum import Controller, Unsure
-from kafka_unclean_recovery.cluster.requests.controller_requests import Answer
+from kafka_unclean_recovery.cluster.requests.controller_requests import (
+    UNCLEAN,
+    Answer,
+    elect_leaders,
+    left_out,
+)
 from kafka_unclean_recovery.cluster.requests.describe import Described, RequestFailed
 from kafka_unclean_recovery.cluster.wire.error_codes import ELECTION_NOT_NEEDED, NONE, error_name
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, NoBrokerReachable
@@ -33,7 +38,7 @@ from kafka_unclean_recovery.transport import Elections, ReplicaLogSource
 from kafka_unclean_recovery.transport.coming import Coming
 from kafka_unclean_recovery.transport.gate import Gate, LookTooOld, StopAsked
 from kafka_unclean_recovery.transport.observe_again import Election, observe_again
-from kafka_unclean_recovery.transport.sending import settle
+from kafka_unclean_recovery.transport.sending import Sent, noted, settle
 
 _LATE_SECONDS = 2.0
 _RETRY_SECONDS = 0.5
@@ -238,6 +243,21 @@ async def _settled(means: Means, reason: str) -> bool:
         means.say(f"giving up: {error.reason}")
         return False
     return True
+
+
+async def elect_uncleanly(
+    means: Means, wanted: Sequence[TopicPartition]
+) -> dict[TopicPartition, Answer]:
+    """Have the controller elect the first live replica of each list, and return its answers; that
+    it left a partition out is one."""
+    answers = await noted(
+        means.controller,
+        means.journal,
+        Sent("ElectLeaders", len(wanted)),
+        lambda connection, deadline: elect_leaders(connection, UNCLEAN, wanted, deadline),
+        means.pass_gate,
+    )
+    return left_out(wanted) | {tp: answers[tp] for tp in wanted if tp in answers}
 
 
 def raise_if_unsure(controller: Controller, answers: Iterable[Answer]) -> None:

@@ -13,11 +13,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from kafka_unclean_recovery.cluster.requests.controller_requests import (
-    UNCLEAN,
-    elect_leaders,
-    left_out,
-)
 from kafka_unclean_recovery.cluster.wire.error_codes import NONE
 from kafka_unclean_recovery.files.journal_lines import Event, JournalError, Reordered
 from kafka_unclean_recovery.model import (
@@ -40,6 +35,7 @@ from kafka_unclean_recovery.transport.electing import (
     all_in_doubt,
     elect_in_batches,
     elect_line,
+    elect_uncleanly,
     errors,
     failures,
     judged,
@@ -52,7 +48,6 @@ from kafka_unclean_recovery.transport.gate import LookTooOld
 from kafka_unclean_recovery.transport.moved_sets import MovedSets, Settled
 from kafka_unclean_recovery.transport.observe_again import Election
 from kafka_unclean_recovery.transport.replica_order import BATCH, ReplicaOrder
-from kafka_unclean_recovery.transport.sending import Sent, noted
 
 _UNSEEN = "the controller took its new replicas, and brokers do not show them"
 _GIVEN_UP = (
@@ -155,15 +150,9 @@ class MoveElector:
         return []
 
     async def _elect(self, wanted: Sequence[TopicPartition]) -> Said:
-        answers = await noted(
-            self._means.controller,
-            self._means.journal,
-            Sent("ElectLeaders", len(wanted)),
-            lambda connection, deadline: elect_leaders(connection, UNCLEAN, wanted, deadline),
-            self._means.pass_gate,
-        )
-        self._elected |= {tp for tp in wanted if tp in answers and answers[tp].error == NONE}
-        failed = failures(left_out(wanted) | {tp: answers[tp] for tp in wanted if tp in answers})
+        answers = await elect_uncleanly(self._means, wanted)
+        self._elected |= {tp for tp, answer in answers.items() if answer.error == NONE}
+        failed = failures(answers)
         raise_if_unsure(self._means.controller, failed.values())
         return {tp: sentence(answer) for tp, answer in failed.items()}
 

@@ -17,10 +17,7 @@ from dataclasses import replace
 from typing import Any
 
 from kafka_unclean_recovery.cluster.requests.controller_requests import (
-    UNCLEAN,
     Answer,
-    elect_leaders,
-    left_out,
 )
 from kafka_unclean_recovery.cluster.wire.error_codes import INVALID_REPLICA_ASSIGNMENT
 from kafka_unclean_recovery.deadline import Deadline
@@ -37,6 +34,7 @@ from kafka_unclean_recovery.transport.electing import (
     all_in_doubt,
     elect_in_batches,
     elect_line,
+    elect_uncleanly,
     errors,
     failures,
     judged,
@@ -55,7 +53,6 @@ from kafka_unclean_recovery.transport.replica_order import (
     ReplicaOrder,
     not_restored,
 )
-from kafka_unclean_recovery.transport.sending import Sent, noted
 
 SOON_SECONDS = 1.0
 """The time in which the new order must be seen. A paused controller answers after up to 30 s, in
@@ -207,14 +204,8 @@ class ReorderElector:
 
     async def _elect(self, wanted: Sequence[TopicPartition]) -> Said:
         """Elect, and return why partitions have no leader of this election."""
-        answers = await noted(
-            self._means.controller,
-            self._means.journal,
-            Sent("ElectLeaders", len(wanted)),
-            lambda connection, deadline: elect_leaders(connection, UNCLEAN, wanted, deadline),
-            self._means.pass_gate,
-        )
-        failed = failures(left_out(wanted) | {tp: answers[tp] for tp in wanted if tp in answers})
+        answers = await elect_uncleanly(self._means, wanted)
+        failed = failures(answers)
         raise_if_unsure(self._means.controller, failed.values())
         return {tp: sentence(answer) for tp, answer in failed.items()}
 
