@@ -22,9 +22,9 @@ def advice(found: BeforeStart, salvage: str | None) -> Iterator[str]:
         return
     rows = found.verdicts
     destroyed = [v for v in rows if v.effect.destroys]
-    refused = next((v for v in rows if v.effect is Effect.REFUSED), None)
-    if refused is not None:
-        yield f"the broker will not start, and its disk stays as it is: {refused.why}"
+    if found.refused is not None:
+        yield f"the broker will not start, and its disk stays as it is: {found.refused}"
+    yield from _offline(rows)
     if destroyed:
         yield from _before(found, destroyed, salvage)
     if untold := [v for v in rows if v.effect.untold]:
@@ -34,11 +34,17 @@ def advice(found: BeforeStart, salvage: str | None) -> Iterator[str]:
             f"{count_text(strays, 'replica')} will lie there as *-stray, where no broker"
             " deletes them: remove what is not wanted"
         )
-    if not (destroyed or refused or found.untold):
+    if not (destroyed or found.refused or found.untold):
         yield (
             f"start broker {found.broker}: nothing that its disk holds is destroyed, but what its"
             " leaders deleted on purpose"
         )
+
+
+def _offline(rows: Sequence[Verdict]) -> Iterator[str]:
+    for why in sorted({v.why for v in rows if v.effect is Effect.OFFLINE}):
+        count = sum(v.why == why for v in rows)
+        yield f"{count_text(count, 'replica')} will be offline, and stay as they are: {why}"
 
 
 def _in_doubt(untold: Sequence[Verdict]) -> Iterator[str]:

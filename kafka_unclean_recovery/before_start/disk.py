@@ -8,6 +8,7 @@ clean).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from kafka_unclean_recovery.before_start.replica import OwnDisk, OwnReplica
@@ -38,11 +39,13 @@ from kafka_unclean_recovery.log_dir.small_files.properties_files import (
     PARTITION_METADATA,
     parse_partition_metadata,
 )
-from kafka_unclean_recovery.log_dir.tree import Folder, Location, Unreadable, printable
+from kafka_unclean_recovery.log_dir.start.directory import directory_start
+from kafka_unclean_recovery.log_dir.start.fate import Cause, DirectoryStart, Fate, broker_fate
+from kafka_unclean_recovery.log_dir.tree import Folder, Location, Unreadable
 from kafka_unclean_recovery.log_dir.watching import Watch
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import ReplicaInfo, ReplicaLog
-from kafka_unclean_recovery.wording import and_more, one_line
+from kafka_unclean_recovery.wording import one_line
 
 # A start reads what follows the recovery points, and so does the scan.
 _MODE = ScanMode.RECOVER
@@ -63,11 +66,16 @@ def read_own_disk(roots: Sequence[Location], wanted: Wanted, workers: int, watch
     read = run_jobs(jobs, _MODE, workers, watch)
     logs = {replica.directory: log for replica, log in read.rows}
     clusters = _cluster_ids(found)
+    starts = [directory_start(d.location) for d in found]
     return OwnDisk(
         broker=broker,
         cluster_id=next(iter(clusters), None),
         directories=tuple(str(d.location) for d in found),
-        replicas=tuple(r for d in found for r in _replicas(d, wanted, compacted, logs)),
+        replicas=tuple(
+            replace(replica, offline=_offline(start))
+            for d, start in zip(found, starts, strict=True)
+            for replica in _replicas(d, wanted, compacted, logs)
+        ),
         stopped_clean=_stopped_clean(found),
         info=ReplicaInfo(
             cluster_id=next(iter(clusters), None),
@@ -77,7 +85,7 @@ def read_own_disk(roots: Sequence[Location], wanted: Wanted, workers: int, watch
             metadata_epoch=newest.metadata.last_epoch if newest.metadata else None,
             metadata_end_offset=newest.metadata.end_offset if newest.metadata else None,
         ),
-        refused=next(_refusals(clusters, found), None),
+        refused=next(_refusals(clusters, found, starts), None),
         unsettled=next(_held(found), None),
         problems=(*unseen, *(p for d in found for p in d.problems), *newest.problems),
         interrupted=read.interrupted,
@@ -108,7 +116,11 @@ def _cluster_ids(found: Iterable[LogDirectory]) -> dict[str, Location]:
     return clusters
 
 
-def _refusals(clusters: Mapping[str, Location], found: Sequence[LogDirectory]) -> Iterator[str]:
+def _refusals(
+    clusters: Mapping[str, Location],
+    found: Sequence[LogDirectory],
+    starts: Sequence[DirectoryStart],
+) -> Iterator[str]:
     if len(clusters) > 1:
         (one, first), (other, second), *_ = clusters.items()
         yield (
@@ -117,13 +129,21 @@ def _refusals(clusters: Mapping[str, Location], found: Sequence[LogDirectory]) -
         )
     for twice in copied(found):
         yield f"{twice}: a broker refuses to start with both; take out the copy"
-    for directory in found:
-        if directory.foreign:
-            one_of_them = one_line(printable(directory.foreign[0]))
-            yield (
-                f"{directory.location} has {one_of_them}{and_more(directory.foreign)}, which is no"
-                " replica's directory: a broker refuses to start with it; move it elsewhere"
-            )
+    metadata = [d for d in found if CLUSTER_METADATA in d.replicas]
+    if len(metadata) > 1:
+        where = ", ".join(str(d.location) for d in metadata)
+        yield (
+            f"{CLUSTER_METADATA} is in more than one log directory ({where}): a broker refuses to"
+            " start with it outside of its metadata.log.dir, which is the first of log.dirs unless"
+            " set; move the others elsewhere"
+        )
+    if broker_fate(starts) is Fate.ENDS:
+        yield "; ".join(one_line(str(cause)) for start in starts for cause in _worst(start))
+
+
+def _worst(start: DirectoryStart) -> Iterator[Cause]:
+    """Yield the causes that decide the fate of the directory, each with what to do."""
+    return (cause for cause in start.causes if cause.fate is start.fate)
 
 
 def _held(found: Iterable[LogDirectory]) -> Iterator[str]:
@@ -149,6 +169,13 @@ def _stopped_clean(found: Sequence[LogDirectory]) -> bool:
         except (BadFormat, Unreadable):
             return False
     return len(epochs) == 1 and next(iter(epochs)).broker_epoch is not None
+
+
+def _offline(start: DirectoryStart) -> str | None:
+    if start.fate is not Fate.OFFLINE:
+        return None
+    causes = "; ".join(one_line(str(cause)) for cause in start.causes)
+    return f"the broker starts without its log directory, which goes offline: {causes}"
 
 
 def _replicas(

@@ -15,7 +15,8 @@ class OwnReplica:
 
     directory: fit to print. topic_id: from partition.metadata, None without one; `nameless` is why
     it can't be told, None where it can. log: None for a directory that is not in use. compacted:
-    there may be gaps between its offsets, so that its counts are at most.
+    there may be gaps between its offsets, so that its counts are at most. offline: why its log
+    directory goes offline at the start, and stays as it is; None where it does not.
     """
 
     topic_partition: TopicPartition
@@ -25,6 +26,7 @@ class OwnReplica:
     nameless: str | None = None
     log: ReplicaLog | None = None
     compacted: bool = False
+    offline: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ class BeforeStart:
     """What the start of one broker will do. verdicts: by topic, partition and directory. unknown:
     sentences on what could not be seen of the disk or the cluster as a whole. rests_on: the
     metadata log that was read in place of the controller, None where the controller was asked.
-    unsettled: why the start can't be foretold yet, None where it can. known: what was known of the
-    partitions."""
+    refused: why the broker will not start. unsettled: why the start can't be foretold yet, None
+    where it can. known: what was known of the partitions."""
 
     cluster_id: str
     broker: int
@@ -30,6 +30,7 @@ class BeforeStart:
     verdicts: tuple[Verdict, ...]
     unknown: tuple[str, ...] = ()
     rests_on: str | None = None
+    refused: str | None = None
     unsettled: str | None = None
     known: Mapping[TopicPartition, Known] = field(default_factory=dict)
 
@@ -52,15 +53,15 @@ def foretell(
         judge(replica, disk, known.get(replica.topic_partition, nothing))
         for replica in disk.replicas
     ]
-    ordered = sorted(
-        _started_at_all(verdicts), key=lambda v: (v.replica.topic_partition, v.replica.directory)
-    )
+    verdicts = _started_at_all(verdicts)
+    ordered = sorted(verdicts, key=lambda v: (v.replica.topic_partition, v.replica.directory))
     return BeforeStart(
         disk.cluster_id or "",
         disk.broker,
         disk.stopped_clean,
         tuple(ordered),
         (*disk.problems, *unknown),
+        refused=disk.refused or _refused(verdicts),
         unsettled=disk.unsettled,
         known=known,
     )
@@ -87,6 +88,10 @@ def _started_at_all(verdicts: Iterable[Verdict]) -> list[Verdict]:
         else v
         for v in found
     ]
+
+
+def _refused(verdicts: Iterable[Verdict]) -> str | None:
+    return next((v.why for v in verdicts if v.effect is Effect.REFUSED), None)
 
 
 def totals(found: BeforeStart) -> Iterator[tuple[Effect, int]]:

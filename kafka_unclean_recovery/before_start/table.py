@@ -29,6 +29,7 @@ _SAYS = {
     Effect.EMPTIED: "empties it",
     Effect.STRAY: "puts it aside",
     Effect.DELETED: "deletes it",
+    Effect.OFFLINE: "takes its directory offline",
     Effect.REFUSED: "is refused",
     Effect.EPOCH_FELL_BACK: "can't be told",
     Effect.UNKNOWN: "can't be told",

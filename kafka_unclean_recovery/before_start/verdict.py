@@ -37,9 +37,9 @@ class Effect(StrEnum):
 
     LEADS: it is kept, and leads again by itself. WAITS: it is kept, and has no leader. TRUNCATED:
     the records from an offset on are deleted. EMPTIED: all of them are, and the log begins again at
-    the leader's log start. STRAY: its directory is put aside as `-stray`. REFUSED: the broker will
-    not start. EPOCH_FELL_BACK: the controller has an older leader epoch than the disk, so what
-    follows can't be told.
+    the leader's log start. STRAY: its directory is put aside as `-stray`. OFFLINE: the broker
+    starts without its log directory. REFUSED: the broker will not start. EPOCH_FELL_BACK: the
+    controller has an older leader epoch than the disk, so what follows can't be told.
     """
 
     KEPT = "kept"
@@ -49,6 +49,7 @@ class Effect(StrEnum):
     EMPTIED = "emptied"
     STRAY = "stray"
     DELETED = "deleted"
+    OFFLINE = "offline"
     REFUSED = "refused"
     EPOCH_FELL_BACK = "epoch_fell_back"
     UNKNOWN = "unknown"
@@ -113,13 +114,8 @@ class Verdict:
 
 def judge(replica: OwnReplica, disk: OwnDisk, known: Known) -> Verdict:
     """Return the verdict on one replica."""
-    if disk.refused is not None:
-        return Verdict(replica, Effect.REFUSED, disk.refused)
-    if replica.kind is DirectoryKind.DELETED:
-        why = "it is marked to be deleted: the start deletes it after file.delete.delay.ms"
-        return Verdict(replica, Effect.DELETED, why)
-    if replica.kind is DirectoryKind.STRAY:
-        return Verdict(replica, Effect.STRAY, "it was put aside before, and stays where it is")
+    if (decided := _by_its_disk_alone(replica, disk)) is not None:
+        return decided
     if disk.unsettled is not None:
         return Verdict(replica, Effect.UNKNOWN, disk.unsettled)
     if known.untold is not None:
@@ -138,6 +134,19 @@ def judge(replica: OwnReplica, disk: OwnDisk, known: Known) -> Verdict:
         why = "it is a copy that was not finished, from another log directory of this broker"
         return Verdict(replica, Effect.UNKNOWN, why)
     return _in_use(replica, disk, state, known)
+
+
+def _by_its_disk_alone(replica: OwnReplica, disk: OwnDisk) -> Verdict | None:
+    if disk.refused is not None:
+        return Verdict(replica, Effect.REFUSED, disk.refused)
+    if replica.offline is not None:
+        return Verdict(replica, Effect.OFFLINE, replica.offline)
+    if replica.kind is DirectoryKind.DELETED:
+        why = "it is marked to be deleted: the start deletes it after file.delete.delay.ms"
+        return Verdict(replica, Effect.DELETED, why)
+    if replica.kind is DirectoryKind.STRAY:
+        return Verdict(replica, Effect.STRAY, "it was put aside before, and stays where it is")
+    return None
 
 
 def _stray(replica: OwnReplica, broker: int, state: PartitionState | None) -> str | None:

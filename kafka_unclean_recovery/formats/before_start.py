@@ -27,6 +27,7 @@ StartEffect = Annotated[
                 "emptied",
                 "stray",
                 "deleted",
+                "offline",
                 "refused",
                 "epoch_fell_back",
                 "unknown",
@@ -43,8 +44,8 @@ class StartJson(Entry, frozen=True, kw_only=True):
     directory: Of the replica on the disk.
     effect: leads: It is kept, and leads again by itself. waits: It is kept, and has no leader.
         truncated: The records from `offset` on are deleted. emptied: All are. stray: Its directory
-        is put aside. refused: The broker does not start. epoch_fell_back: The controller has an
-        older leader epoch than the disk.
+        is put aside. offline: The broker starts without its log directory. refused: The broker does
+        not start. epoch_fell_back: The controller has an older leader epoch than the disk.
     log_end_offset: Of the replica, exclusive.
     offset: From here on records are deleted.
     records: How many are deleted, or put aside with a stray; at most so many in a compacted topic.

@@ -24,12 +24,11 @@ CLUSTER_METADATA_TOPIC = "__cluster_metadata"
 #     <topic>-<partition>.<unique id>-stray    found at start, not assigned to this broker
 #
 # A topic consists of up to 249 of [a-zA-Z0-9._-], so it may hold dashes and dots itself: the last
-# dash before the last dot begins the partition. The unique id is 32 hex digits; Kafka takes any
+# dash before the last dot begins the partition, which a broker also reads with a plus or zeros in
+# front, though it never writes them. The unique id is 32 hex digits; Kafka takes any
 # text without blanks for one, and so do we. For -delete and -stray Kafka cuts the topic so that the
 # name has 255 characters at most.
-_DIRECTORY = re.compile(
-    r"([a-zA-Z0-9._-]{1,249})-(0|[1-9][0-9]{0,9})(?:\.[^\s./]+-(delete|future|stray))?"
-)
+_DIRECTORY = re.compile(r"([a-zA-Z0-9._-]{1,249})-(\+?[0-9]+)(?:\.[^\s./]+-(delete|future|stray))?")
 _LONGEST_NAME = 255
 
 
@@ -64,28 +63,6 @@ def parse_partition_directory(name: str) -> PartitionDirectory | None:
     may_be_cut = kind in (DirectoryKind.DELETED, DirectoryKind.STRAY)
     cut = may_be_cut and len(name) >= _LONGEST_NAME
     return PartitionDirectory(TopicPartition(match[1], partition), kind, cut)
-
-
-# Of all other directories in a log directory a broker takes one.
-_REMOTE_INDEX_CACHE = "remote-log-index-cache"
-_OUT_OF_USE = re.compile(r"\S+-\S+\.\S+-(?:delete|future|stray)")
-_PARTITION = re.compile(r"\+?[0-9]+")
-
-
-def keeps_a_broker_from_starting(name: str) -> bool:
-    """Return whether a broker ends at its start over a directory of this name among its replicas.
-
-    Source: kafka.log.LogManager.loadLogs, UnifiedLog.parseTopicPartitionName.
-    """
-    if name == _REMOTE_INDEX_CACHE:
-        return False
-    if name.endswith(("-delete", "-future", "-stray")):
-        if _OUT_OF_USE.fullmatch(name) is None:
-            return True
-        name = name.rpartition(".")[0]
-    topic, _, partition = name.rpartition("-")
-    of_a_partition = topic and _PARTITION.fullmatch(partition) and int(partition) <= INT32_MAX
-    return not of_a_partition
 
 
 # A file of a replica has one of these names, to which a suffix may be appended for a while:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from kafka_unclean_recovery.log_dir.directory_names import (
     PartitionDirectory,
-    keeps_a_broker_from_starting,
     parse_partition_directory,
 )
 from kafka_unclean_recovery.log_dir.errors import BadFormat
@@ -35,7 +34,7 @@ class LogDirectory:
     checkpoint was written.
 
     cleaned_topics: topics that the log cleaner has worked on. replicas: by the name of their
-    directories. foreign: the names of directories that keep a broker from starting.
+    directories.
     """
 
     location: Location
@@ -47,7 +46,6 @@ class LogDirectory:
     cleaned_topics: frozenset[str]
     replicas: Mapping[str, PartitionDirectory]
     problems: tuple[str, ...]
-    foreign: tuple[str, ...] = ()
 
 
 def read_log_directory(location: Location) -> LogDirectory:
@@ -66,7 +64,6 @@ def read_log_directory(location: Location) -> LogDirectory:
             cleaned_topics=frozenset(tp.topic for tp in _offsets(folder, CLEANED, problems)),
             replicas=dict(_replicas(inside)),
             problems=tuple(f"{location}: {problem}" for problem in problems),
-            foreign=tuple(sorted(_foreign(inside))),
         )
 
 
@@ -93,12 +90,6 @@ def _replicas(inside: Sequence[Entry]) -> Iterator[tuple[str, PartitionDirectory
     for entry in inside:
         if entry.is_directory and (replica := parse_partition_directory(entry.name)):
             yield entry.name, replica
-
-
-def _foreign(inside: Sequence[Entry]) -> Iterator[str]:
-    for entry in inside:
-        if entry.is_directory and keeps_a_broker_from_starting(entry.name):
-            yield entry.name
 
 
 def _links(inside: Sequence[Entry]) -> Iterator[str]:

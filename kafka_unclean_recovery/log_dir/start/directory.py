@@ -1,0 +1,93 @@
+"""Find what keeps a broker from starting on a log directory, or takes the directory offline.
+
+Everything here is read from listings and small files; which end a replica's log has after the start
+is told by replica_scan.py. Source: kafka.log.LogManager (loadLogs, loadLog), LogLoader, UnifiedLog,
+kafka.raft.KafkaMetadataLog, org.apache.kafka.raft.FileQuorumStateStore,
+kafka.server.KafkaRaftServer.initializeLogDirs, and starts of real brokers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kafka_unclean_recovery.log_dir.directory_names import CLUSTER_METADATA_TOPIC
+from kafka_unclean_recovery.log_dir.small_files import checkpoints
+from kafka_unclean_recovery.log_dir.start import names
+from kafka_unclean_recovery.log_dir.start.fate import Cause, DirectoryStart, Fate
+from kafka_unclean_recovery.log_dir.start.replica import replica_causes
+from kafka_unclean_recovery.log_dir.start.text_files import (
+    Crash,
+    DiskError,
+    checkpoint_entries,
+    offset_entry,
+)
+from kafka_unclean_recovery.log_dir.tree import Entry, Folder, Location, Unreadable
+
+CLEANED = "cleaner-offset-checkpoint"
+_ASIDE = "move it out of the log directory"
+_REMEDIES = {
+    checkpoints.RECOVERY_POINTS: f"{_ASIDE}: the start then recovers all logs from their beginning",
+    checkpoints.LOG_STARTS: (
+        f"{_ASIDE}: logs then start at their first segment, so that records which DeleteRecords"
+        " took out may be seen again"
+    ),
+    checkpoints.HIGH_WATERMARKS: (
+        f"{_ASIDE}: high watermarks then begin at the log start, and rise again by themselves"
+    ),
+    CLEANED: f"{_ASIDE}: the log cleaner then begins anew",
+}
+# A number that is none makes a broker read these as if they were empty.
+_READ_AS_EMPTY = (checkpoints.RECOVERY_POINTS, checkpoints.LOG_STARTS)
+
+
+def directory_start(location: Location) -> DirectoryStart:
+    """Read what decides of the start of one log directory. Raises Unreadable when it can't be
+    listed."""
+    with location.open() as folder:
+        causes = sorted(_causes(location, folder), key=lambda cause: cause.file)
+    return DirectoryStart(str(location), tuple(causes))
+
+
+def _causes(location: Location, folder: Folder) -> Iterator[Cause]:
+    for file in _REMEDIES:
+        yield from _checkpoint(location, folder, file)
+    for entry in folder.entries():
+        # A broker follows a link to a directory; we judge such a directory by its name alone.
+        if not entry.is_directory and entry.target is None:
+            continue
+        if entry.name == names.REMOTE_INDEX_CACHE:
+            continue
+        if names.keeps_a_broker_from_starting(entry.name):
+            yield _foreign(location, entry)
+        elif entry.is_directory:
+            yield from _replica(location, folder, entry.name)
+
+
+def _foreign(location: Location, entry: Entry) -> Cause:
+    return Cause(
+        Fate.ENDS,
+        str(location / entry.name),
+        "a directory of this name is no replica's: a broker refuses to start with it",
+        "move it out of the log directory",
+    )
+
+
+def _checkpoint(location: Location, folder: Folder, file: str) -> Iterator[Cause]:
+    try:
+        checkpoint_entries(folder.read_whole(file) or b"", offset_entry)
+    except Crash as error:
+        if file not in _READ_AS_EMPTY:
+            yield Cause(Fate.OFFLINE, str(location / file), str(error), _REMEDIES[file])
+    except (DiskError, Unreadable) as error:
+        yield Cause(Fate.OFFLINE, str(location / file), str(error), _REMEDIES[file])
+
+
+def _replica(location: Location, folder: Folder, name: str) -> Iterator[Cause]:
+    replica = names.replica_of_directory(name)
+    metadata = replica is not None and replica[0] == CLUSTER_METADATA_TOPIC
+    try:
+        with folder.folder(name) as inside:
+            yield from replica_causes(location / name, inside, cluster_metadata=metadata)
+    except Unreadable as error:
+        fate = Fate.ENDS if metadata else Fate.OFFLINE
+        yield Cause(fate, str(location / name), str(error), "make it readable for the broker")

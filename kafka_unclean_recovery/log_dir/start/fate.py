@@ -1,0 +1,52 @@
+"""What becomes of a log directory, and of its broker, at a start; no I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Fate(StrEnum):
+    """STARTS: all is well. OFFLINE: the directory goes offline, and a broker that has others lives
+    on without it. ENDS: the broker ends, whatever else it has."""
+
+    STARTS = "starts"
+    OFFLINE = "offline"
+    ENDS = "ends the broker"
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A reason why a log directory does not start. file: the whole path, fit to print. remedy: the
+    safe way out, a sentence's end that begins with a verb."""
+
+    fate: Fate
+    file: str
+    reason: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.reason}; {self.remedy}"
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryStart:
+    """What a start makes of one log directory; causes by file, the same file once for each."""
+
+    directory: str
+    causes: tuple[Cause, ...] = ()
+
+    @property
+    def fate(self) -> Fate:
+        fates = {cause.fate for cause in self.causes}
+        return next((fate for fate in (Fate.ENDS, Fate.OFFLINE) if fate in fates), Fate.STARTS)
+
+
+def broker_fate(starts: Iterable[DirectoryStart]) -> Fate:
+    """Return what becomes of a broker that has these log directories and no others: it ends where
+    one of them ends it, and where none is left. OFFLINE: it lives on without some."""
+    fates = [start.fate for start in starts]
+    if Fate.ENDS in fates or (fates and all(fate is Fate.OFFLINE for fate in fates)):
+        return Fate.ENDS
+    return Fate.OFFLINE if Fate.OFFLINE in fates else Fate.STARTS

@@ -1,0 +1,136 @@
+"""Find what fails a start in one replica's directory, by its listing and its small files."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from kafka_unclean_recovery.log_dir.directory_names import (
+    FileKind,
+    FileState,
+    parse_partition_file,
+    segment_base_offset,
+)
+from kafka_unclean_recovery.log_dir.errors import BadFormat
+from kafka_unclean_recovery.log_dir.small_files.checkpoints import LEADER_EPOCHS
+from kafka_unclean_recovery.log_dir.small_files.properties_files import PARTITION_METADATA
+from kafka_unclean_recovery.log_dir.small_files.quorum_state import (
+    QUORUM_STATE,
+    parse_quorum_state,
+)
+from kafka_unclean_recovery.log_dir.start import names, text_files
+from kafka_unclean_recovery.log_dir.start.fate import Cause, Fate
+from kafka_unclean_recovery.log_dir.start.text_files import Crash, DiskError
+from kafka_unclean_recovery.log_dir.tree import Entry, Folder, Location, Unreadable
+
+# An entry of a transaction index: version, producer id, first and last offset, last stable offset.
+_ABORTED = struct.Struct(">hqqqq")
+_VERSION = 0
+
+_EPOCHS_ANEW = (
+    "move it out of the log directory, and with it .kafka_cleanshutdown and"
+    " recovery-point-offset-checkpoint: the start then recovers all logs, and reads the leader"
+    " epochs out of their batches"
+)
+_ID_ANEW = (
+    "write it anew with the topic id that the cluster's metadata has, in two lines, version: 0 and"
+    " topic_id: ID; without the file the start puts the replica aside as -stray"
+)
+_STATE_ANEW = (
+    "move it out of the log directory: a node that is a broker alone finds the leader again; on a"
+    " controller, recover its quorum first"
+)
+_METADATA_ANEW = (
+    "on a node that is a broker alone move the whole directory away: it fetches the log anew; on a"
+    " controller, recover its quorum first"
+)
+_INDEX_ANEW = (
+    "move it and the .index beside it out of the log directory: the start then recovers that"
+    " segment, and builds both anew"
+)
+
+
+def replica_causes(
+    location: Location, folder: Folder, *, cluster_metadata: bool = False
+) -> Iterator[Cause]:
+    """Yield what fails the start in this directory. Raises Unreadable when it can't be listed.
+    cluster_metadata: it is the directory of the controllers' log, without which no broker lives."""
+    for cause in _causes(location, folder, cluster_metadata):
+        yield replace(cause, fate=Fate.ENDS) if cluster_metadata else cause
+
+
+def _causes(location: Location, folder: Folder, cluster_metadata: bool) -> Iterator[Cause]:
+    inside = [entry for entry in folder.entries() if entry.is_file]
+    for entry in inside:
+        if names.file_keeps_a_broker_from_starting(entry.name, cluster_metadata=cluster_metadata):
+            why = "a file of this name is not Kafka's: a broker ends over it"
+            yield Cause(
+                Fate.ENDS, str(location / entry.name), why, "move it out of the log directory"
+            )
+    yield from _read(location, folder, LEADER_EPOCHS, text_files.leader_epochs, _EPOCHS_ANEW)
+    yield from _read(location, folder, PARTITION_METADATA, text_files.topic_id, _ID_ANEW)
+    if cluster_metadata:
+        yield from _read(location, folder, QUORUM_STATE, _quorum_state, _STATE_ANEW)
+        yield from _snapshots(location, inside)
+    yield from _transactions(location, folder, inside)
+
+
+def _read(
+    location: Location, folder: Folder, name: str, parse: Callable[[bytes], object], remedy: str
+) -> Iterator[Cause]:
+    try:
+        data = folder.read_whole(name)
+        if data is not None:
+            parse(data)
+    except (DiskError, Unreadable) as error:
+        yield Cause(Fate.OFFLINE, str(location / name), str(error), remedy)
+    except (Crash, BadFormat) as error:
+        yield Cause(Fate.ENDS, str(location / name), str(error), remedy)
+
+
+def _quorum_state(data: bytes) -> None:
+    """Raise BadFormat where a broker can't read the file, of which it takes the first line."""
+    if not data:
+        raise BadFormat(QUORUM_STATE, "it is empty")
+    parse_quorum_state(data.splitlines()[0])
+
+
+def _snapshots(location: Location, inside: list[Entry]) -> Iterator[Cause]:
+    """Yield the segment that the controllers' log begins with where no snapshot covers what was
+    before it."""
+    begins = min((o for e in inside if (o := segment_base_offset(e.name)) is not None), default=0)
+    snapshots = [
+        file.offset
+        for entry in inside
+        if (file := parse_partition_file(entry.name))
+        and file.kind is FileKind.METADATA_SNAPSHOT
+        and file.state is FileState.LIVE
+    ]
+    if max(snapshots, default=0) < begins:
+        why = f"the log begins at {begins}, and no snapshot reaches so far: a node ends over it"
+        yield Cause(Fate.ENDS, str(location), why, _METADATA_ANEW)
+
+
+def _transactions(location: Location, folder: Folder, inside: list[Entry]) -> Iterator[Cause]:
+    """Yield the transaction indexes that a broker can't read; it reads those whose segment has an
+    offset index, and builds the others anew."""
+    live = {
+        (file.kind, file.offset): entry
+        for entry in inside
+        if (file := parse_partition_file(entry.name)) and file.state is FileState.LIVE
+    }
+    for (kind, offset), entry in live.items():
+        if kind is not FileKind.TRANSACTION_INDEX or entry.size < _ABORTED.size:
+            continue
+        if not {(FileKind.SEGMENT, offset), (FileKind.OFFSET_INDEX, offset)} <= live.keys():
+            continue
+        data = folder.read_whole(entry.name) or b""
+        for number in range(len(data) // _ABORTED.size):
+            version, _, _, last, _ = _ABORTED.unpack_from(data, number * _ABORTED.size)
+            if version > _VERSION:
+                why = f"entry {number} has version {version}, which is not known"
+                yield Cause(Fate.ENDS, str(location / entry.name), why, _INDEX_ANEW)
+            # A broker takes this one for a corrupt index, and recovers the segment.
+            if version > _VERSION or last < offset:
+                break
