@@ -53,6 +53,9 @@ class Group:
 
 _STEPS = "fidelity/test_fidelity.py::test_after_every_step_our_controller_is_where_the_real_one_is["
 _SCRIPTS = "real/test_scripts_on_the_emulator.py"
+_STALE_TAIL = "test_the_leader_of_the_stale_tail_loses_what_it_wrote_alone"
+_BY_OTHERS = "those that use it in each run would not pass without it"
+_ON_PROCESSES = "each run has it on processes"
 _A_STORY_EACH = "topics, groups and elections have a story each"
 _A_TENTH = "a tenth is tried each time"
 # The emulator as an older release.
@@ -93,8 +96,12 @@ GROUPS = (
                 " tell in each run whether they are of today's recipes"
             ),
             "real/test_harness.py::test_a_secured_cluster_admits_its_users": (
-                "each login does the whole job in each run (real/test_faults_rights.py)"
+                "each login does the whole job in each run (containers/test_secured.py)"
             ),
+            "real/test_harness.py::test_brokers_die_and_come_back": _BY_OTHERS,
+            "real/test_harness.py::test_brokers_3_and_4_are_the_last_replicas_standing": _BY_OTHERS,
+            "real/test_harness.py::test_the_longest_log_has_a_stale_tail": _BY_OTHERS,
+            "real/test_quotas.py[bytes": "the quota on requests is in each run",
         },
     ),
     Group(
@@ -104,6 +111,13 @@ GROUPS = (
             "real/test_faults_quorum.py::test_a_ghost_is_waited_out_and_read_back[125": (
                 "the same with a wait of 50 s is in each run"
             ),
+            **{
+                "real/test_faults_rights.py::"
+                f"test_alter_and_read_are_enough_for_the_whole_job[{login}": (
+                    "containers/test_secured.py has it by each login"
+                )
+                for login in ("PLAIN", "MTLS")
+            },
         },
     ),
     Group(
@@ -112,8 +126,13 @@ GROUPS = (
             *("quorum/*", "real/test_lost_quorum*.py"),
             *("real/test_quorum_seeds.py", "real/test_stuck_quorum.py"),
         ),
-        older=("real/test_lost_quorum_static.py::test_nothing_that_the_cluster_knew_is_lost",),
-        later={"real/test_lost_quorum_odd.py": "clusters with a past that few have"},
+        older=("real/test_lost_quorum_of_one.py",),
+        later={
+            "real/test_lost_quorum_odd.py": "clusters with a past that few have",
+            "real/test_lost_quorum_survivors.py::test_two_of_five": (
+                "of three controllers one or two survive in each run"
+            ),
+        },
     ),
     Group(
         "disks and salvage",
@@ -134,7 +153,7 @@ GROUPS = (
     Group(
         "before-start",
         ("before_start/*", "real/test_before_start*.py"),
-        older=("real/test_before_start.py",),
+        older=(f"real/test_before_start_outages.py::{_STALE_TAIL}",),
     ),
     Group(
         "ok-to-stop",
@@ -233,8 +252,11 @@ GROUPS = (
         ("containers/*",),
         later={
             "containers/test_outages.py::"
-            "test_broker_3_leads_every_partition_and_no_record_of_it_is_lost": (
-                "each run has this outage on processes, and the KIP's system test in containers"
+            "test_broker_3_leads_every_partition_and_no_record_of_it_is_lost": _ON_PROCESSES,
+            "containers/test_outages.py::test_the_system_test_of_the_kip": _ON_PROCESSES,
+            "containers/test_image.py::test_its_file_is_loaded_elsewhere_and_is_the_tool": (
+                "saving and loading an image takes a minute; the image itself is in each run"
+                " (containers/test_secured.py)"
             ),
         },
     ),

@@ -44,6 +44,8 @@ def _begin(directory: Path, environment: Mapping[str, str] = {}) -> subprocess.P
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        # By nohup, which began the tests, it is ignored, and a shell can't trap what it ignores.
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
     )
 
 

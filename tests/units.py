@@ -14,16 +14,15 @@ ON_KAFKA_AT_ONCE = 2
 # Seconds of a worker that took a minute or more (`pytest --junitxml`, on two cores):
 # begun last, it would run on alone.
 LONG = {
-    CONTAINERS: 500,
+    CONTAINERS: 350,
     SPARK: 310,
-    "tests/real/test_lost_quorum_static.py": 180,
+    "tests/real/test_lost_quorum_static.py": 100,
     "tests/real/test_binary.py": 180,
-    "tests/real/test_before_start.py": 140,
+    "tests/real/test_before_start.py": 60,
     "tests/mission/test_faults.py": 130,
-    "tests/real/test_faults_rights.py": 120,
-    "tests/real/test_harness.py": 120,
+    "tests/real/test_faults_rights.py": 130,
     "tests/real/test_faults_quorum.py": 100,
-    "tests/real/test_quotas.py": 100,
+    "tests/real/test_quotas.py": 60,
     "tests/real/test_lost_quorum.py": 90,
     "tests/mission/test_no_single_broker.py": 90,
     "tests/real/test_aftercare.py": 90,

@@ -101,5 +101,7 @@ def _asked(arguments: Sequence[str], names: Sequence[str]) -> argparse.Namespace
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # A shell that begins it in the background has it ignore SIGINT, as what it begins then would.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     sys.exit(main(sys.argv[1:]))

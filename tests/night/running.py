@@ -38,6 +38,8 @@ def run(part: Part, root: Path) -> Ended:
         text=True,
         errors="replace",
         start_new_session=True,
+        # A night begins by nohup, mostly, and what is tried has to notice a SIGHUP.
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
     )
     try:
         closing = _shown(process)

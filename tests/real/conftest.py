@@ -19,6 +19,7 @@ from tests.real.sharing import SharedClusters
 from tests.real.watching import Commands
 
 HERE = Path(__file__).parent
+SHARED = pytest.StashKey[SharedClusters]()
 NEEDED = {
     "java": "a Java runtime, 17 or newer (Debian: openjdk-17-jre-headless)",
     "mvn": "Maven, which fetches Kafka's jars (Debian: maven)",
@@ -44,10 +45,22 @@ def real_kafka() -> None:
 
 
 @pytest.fixture(scope="session")
-def shared_clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedClusters]:
+def shared_clusters(
+    tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
+) -> Iterator[SharedClusters]:
     clusters = SharedClusters(lambda: tmp_path_factory.mktemp("cluster"))
+    pytestconfig.stash[SHARED] = clusters
     yield clusters
     clusters.close()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """The cluster that tests shared ends with their file, unless the next one's share some, too."""
+    shared = item.config.stash.get(SHARED, None)
+    goes_on = nextitem is not None and nextitem.path == item.path
+    if shared and not goes_on and "shared_clusters" not in getattr(nextitem, "fixturenames", ()):
+        shared.close()
 
 
 @pytest.fixture

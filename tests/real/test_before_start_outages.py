@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.real.cli import Cli, Finished
 from tests.real.cluster import KafkaCluster
 from tests.real.dump_log import replica_truths
@@ -25,6 +27,7 @@ from tests.real.grants import (
 from tests.real.outages import Outage, last_replica_standing, stale_tail
 from tests.real.recipes import TOPIC
 from tests.real.records import create_topic, numbered, produce
+from tests.real.releases import TESTED
 from tests.real.start_outage import lose_broker
 from tests.real.trouble_recipe import ON_3, ON_4
 from tests.real.waiting import wait_until
@@ -88,10 +91,11 @@ def test_of_each_of_24_orders_what_the_dead_brokers_lose(
         assert {truth.log_end for truth in truths.values()} == {1500}
 
 
+@pytest.mark.parametrize("version", TESTED)
 def test_the_leader_of_the_stale_tail_loses_what_it_wrote_alone(
-    restored: Restored, cli: Cli, tmp_path: Path
+    restored: Restored, cli: Cli, tmp_path: Path, version: str
 ) -> None:
-    cluster = restored(stale_tail())
+    cluster = restored(stale_tail(version))
     assert cli.recover(cluster, *ALL_OFFLINE).code == 0
     cluster.wait_until_partitions(TOPIC, lambda p: p.leader == 4, TIMEOUT)
     # Broker 2 wrote 50 records in epoch 2 once 4 was dead.
