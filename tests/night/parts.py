@@ -1,4 +1,4 @@
-"""The parts of `make test-all`. Their sizes come to about 100 minutes of two quiet cores."""
+"""The parts of `make test-all`. Their sizes are for some hours of two quiet cores."""
 
 from __future__ import annotations
 

@@ -51,16 +51,16 @@ def shared_clusters(
     clusters = SharedClusters(lambda: tmp_path_factory.mktemp("cluster"))
     pytestconfig.stash[SHARED] = clusters
     yield clusters
-    clusters.close()
+    clusters.keep(0)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """The cluster that tests shared ends with their file, unless the next one's share some, too."""
-    shared = item.config.stash.get(SHARED, None)
-    goes_on = nextitem is not None and nextitem.path == item.path
-    if shared and not goes_on and "shared_clusters" not in getattr(nextitem, "fixturenames", ()):
-        shared.close()
+    """Clusters that tests shared end with their file; where the next one's share some, too, all but
+    the newest."""
+    clusters = item.config.stash.get(SHARED, None)
+    if clusters and (nextitem is None or nextitem.path != item.path):
+        clusters.keep(int("shared_clusters" in getattr(nextitem, "fixturenames", ())))
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A running cluster that several tests look at, one at a time: four JVMs take a core's twentieth
+"""Running clusters that several tests look at, two at a time: four JVMs take a twentieth of a core
 even where nobody asks them anything."""
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ from tests.real.releases import ONE
 
 @dataclass(slots=True)
 class SharedClusters:
-    """Ask again for the same and get the same, as long as no other came between.
+    """Ask again for the same and get the same, as long as no two others came between: a test may
+    look at two.
 
     Whoever takes one leaves it as it was: topics of its own at most, no broker killed.
     """
 
     new_directory: Callable[[], Path]
+    capacity: int = 2
     _running: dict[object, KafkaCluster] = field(default_factory=dict)
 
     def plain(self, version: str = ONE, brokers: int = 4, *, secured: bool = False) -> KafkaCluster:
@@ -46,13 +48,16 @@ class SharedClusters:
         self._running.pop(outage).close()
         return self.outage(outage)
 
-    def close(self) -> None:
-        for cluster in self._running.values():
-            cluster.close()
-        self._running.clear()
+    def keep(self, how_many: int) -> None:
+        """Those that were asked for last run on."""
+        while len(self._running) > how_many:
+            oldest = next(iter(self._running))
+            self._running.pop(oldest).close()
 
     def _get(self, key: object, start: Callable[[], KafkaCluster]) -> KafkaCluster:
-        if key not in self._running:
-            self.close()
-            self._running[key] = start()
-        return self._running[key]
+        cluster = self._running.pop(key, None)
+        if cluster is None:
+            self.keep(self.capacity - 1)
+            cluster = start()
+        self._running[key] = cluster  # Newest last.
+        return cluster
