@@ -122,6 +122,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l command-config -d 'Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l replica-info-file -d 'File that scan-log-dirs --output wrote, on this machine or another' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l plan-output-file -d 'Write the leaders of the replicas that are truncated to this new file, for salvage --plan' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l commands-file -d 'Write the commands that keep what the start would delete to this new file, as a shell script' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l format -d 'Format of the result on stdout' -x -a 'table json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l topics -d 'Only topics whose whole name matches this regular expression of Python\'s re; by default all topics' -x -a '(__kafka_unclean_recovery_ask topics)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l path-to-json-file -d 'Only the partitions in this JSON file: {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F

@@ -125,6 +125,7 @@ _arguments \
     '--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
     '*--replica-info-file=[File that scan-log-dirs --output wrote, on this machine or another]:file:_files' \
     '--plan-output-file=[Write the leaders of the replicas that are truncated to this new file, for salvage --plan]:file:_files' \
+    '--commands-file=[Write the commands that keep what the start would delete to this new file, as a shell script]:file:_files' \
     '--format=[Format of the result on stdout]:value:(table json)' \
     '--topics=[Only topics whose whole name matches this regular expression of Python'\''s re; by default all topics]:topics:{_kafka_unclean_recovery__ask topics}' \
     '--path-to-json-file=[Only the partitions in this JSON file  {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \

@@ -15,6 +15,9 @@ from kafka_unclean_recovery.mechanisms import ScanMode
 
 NO_LEADER = -1
 
+NO_TOPIC_ID = ("", "00000000-0000-0000-0000-000000000000")
+"""Brokers from before topic ids tell one of these."""
+
 COMPACTED_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_state")
 """Those of Kafka's own topics that are compacted."""
 REMOTE_LOG_METADATA = "__remote_log_metadata"
@@ -288,12 +291,14 @@ class Effect(StrEnum):
     """The effect that the return of a dead broker would have on a recovery.
 
     LOSSLESS: no committed record is lost, on the condition that is said with it. BETTER: its log
-    ranks above the designated one. NO_BETTER: its log is known not to.
+    ranks above the designated one. NO_BETTER: its log is known not to. WORSE: the controller then
+    elects a leader by itself, and others are truncated to its log.
     """
 
     LOSSLESS = "lossless"
     BETTER = "better"
     NO_BETTER = "no_better"
+    WORSE = "worse"
     UNKNOWN = "unknown"
 
 
@@ -310,8 +315,8 @@ class Evidence(StrEnum):
 class Waiting:
     """The effect of waiting for one dead broker on one partition.
 
-    records: how many records its log holds beyond the designated one, where its disk tells. why: a
-    sentence.
+    records: how many records its log holds beyond the designated one, where its disk tells; for
+    WORSE how many records others lose. why: a sentence.
     """
 
     broker: int
@@ -440,12 +445,22 @@ class PartitionInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class WholeDisk:
+    """A broker of which every log directory was read: what is not there is nowhere. directory: one
+    of them, fit to print. stopped_clean: the broker was shut down in order."""
+
+    broker: int
+    directory: str
+    stopped_clean: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ReplicaInfo:
     """The content of the log directories of some brokers; partitions are sorted.
 
     scanned_at: ISO 8601 with its offset from UTC. metadata_epoch and metadata_end_offset
     (exclusive): how far the metadata log goes that the states are from; the greater pair is the
-    newer.
+    newer. whole: brokers whose log directories were all read, as far as that is known.
     """
 
     cluster_id: str | None
@@ -456,3 +471,4 @@ class ReplicaInfo:
     metadata_end_offset: int | None = None
     problems: tuple[str, ...] = ()
     interrupted: bool = False
+    whole: tuple[WholeDisk, ...] = ()

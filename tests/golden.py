@@ -77,7 +77,11 @@ from kafka_unclean_recovery.model import (
     Severity,
     TopicPartition,
     Waiting,
+    WholeDisk,
 )
+from kafka_unclean_recovery.planning.led_on_return import LedOnReturn
+from kafka_unclean_recovery.planning.self_election import ByItself
+from kafka_unclean_recovery.planning.start_cuts import Cuts
 from kafka_unclean_recovery.report.document import render_json as report_json
 from kafka_unclean_recovery.report.loss_by_topic import RecordCount, TopicLoss, render_loss_json
 from kafka_unclean_recovery.salvage.designated import Designated
@@ -170,6 +174,7 @@ INFO = ReplicaInfo(
     812,
     ("/data2: left out",),
     interrupted=True,
+    whole=(WholeDisk(1, "/data", stopped_clean=True),),
 )
 APPROVAL = Approval("sha256:" + "0" * 64, "cluster-1", "alice", AT)
 MANIFEST = Manifest(
@@ -220,6 +225,7 @@ AFTERCARE = Aftercare(
     ("groups of broker 2",),
 )
 OWN = OwnReplica(WHERE, DirectoryKind.LIVE, "/data/orders-0", "t-1", None, ON_DISK)
+CUTS = Cuts(1, 0, (Divergence(3, 0, 1400),), (Divergence(4, 0, 1500),), 1500, better=True)
 BEFORE_START = BeforeStart(
     "cluster-1",
     1,
@@ -230,6 +236,14 @@ BEFORE_START = BeforeStart(
             OwnReplica(WHERE, DirectoryKind.FUTURE, "/data/orders-0.1-future"),
             StartEffect.UNKNOWN,
             "a copy",
+        ),
+        StartVerdict(
+            OwnReplica(WHERE, DirectoryKind.LIVE, "/data/orders-0", gone="it is not there"),
+            StartEffect.BEGINS_EMPTY,
+            "it leads by itself",
+            leader=1,
+            led=LedOnReturn(1, ByItself(1, "it is in the ISR"), CUTS, "it is not there"),
+            may_lead=True,
         ),
     ),
     ("/data3: Input/output error",),

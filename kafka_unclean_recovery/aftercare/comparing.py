@@ -13,7 +13,7 @@ from dataclasses import replace
 from kafka_unclean_recovery.aftercare.by_disks import DiskEnds, by_disks, left_open
 from kafka_unclean_recovery.aftercare.reading_disks import DiskReader
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
-from kafka_unclean_recovery.aftercare.returning import returning
+from kafka_unclean_recovery.aftercare.returning import led_empty, returning
 from kafka_unclean_recovery.aftercare.transactions import Ending
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
 from kafka_unclean_recovery.deadline import Deadline
@@ -104,7 +104,9 @@ async def _with(
         if disk.broker in unseen
     ]
     back = returning(state, logs, trusted, unseen)
-    found = replace(row, returning=back, problems=(*row.problems, *untold))
+    before = part.replica_logs if part is not None else ()
+    empty = [] if leader is None else list(led_empty(state, leader, before))
+    found = replace(row, returning=back, problems=(*row.problems, *untold, *empty))
     if leader is None or not row.transactions:
         return found
     return await _with_ends(found, leader, trusted, reader)

@@ -4,7 +4,7 @@ metrics. This module does no I/O."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kafka_unclean_recovery.aftercare.returning import Returning
 from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging
@@ -95,6 +95,20 @@ class Aftercare:
 
     def share_groups(self) -> Iterator[GroupBeyond]:
         return (each for each in self.groups() if each.commit.share_done_to is not None)
+
+
+def with_lost(found: Aftercare, lost: Mapping[TopicPartition, str]) -> Aftercare:
+    """Return the result with what a run found lost under leaders that nobody consented to: such a
+    partition is never over. lost: sentences."""
+    if not lost:
+        return found
+    rows = (
+        replace(row, problems=(*row.problems, lost[row.topic_partition]))
+        if row.topic_partition in lost
+        else row
+        for row in found.partitions
+    )
+    return replace(found, partitions=tuple(rows))
 
 
 def aftercare_metrics(found: Aftercare) -> list[Metric]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from kafka_unclean_recovery.model import PartitionState, ReplicaLog
 from kafka_unclean_recovery.planning.reach import kept_under, records_beyond
+from kafka_unclean_recovery.planning.started_replica import begins_empty
 from kafka_unclean_recovery.wording import count_text
 
 
@@ -60,6 +61,8 @@ def _returning(
             yield Returning(broker, False, "nobody has read its disk, which may hold more")
             continue
         now = logs.get(state.leader if dead else broker)
+        if begins_empty(state, disk) is not None:
+            continue  # Nothing is deleted: it is not there, or is put aside.
         records = None if now is None else records_beyond(disk, now)
         directory = disk.scanned.directory if disk.scanned else None
         if records and now is not None:
@@ -74,6 +77,23 @@ def _why(dead: bool) -> str:
     if dead:
         return "its disk holds what the leader lacks, and loses it when it starts"
     return "it is back, and has lost what its disk held when it was scanned"
+
+
+def led_empty(
+    state: PartitionState, leader: ReplicaLog, disks: Iterable[ReplicaLog]
+) -> Iterator[str]:
+    """Yield a sentence where the leader has nothing of what a scanned disk held: it began empty,
+    and the others were cut to nothing. disks: as they were scanned, the leader's own among them."""
+    if leader.log_start_offset != 0:
+        return
+    for disk in disks:
+        lost = records_beyond(disk, leader)
+        if lost and kept_under(disk, leader) == 0:
+            yield (
+                f"its leader, broker {state.leader}, has nothing of the"
+                f" {count_text(lost, 'record')} that the disk of broker {disk.broker} held when it"
+                " was scanned: it began empty, and the others were cut to that"
+            )
 
 
 def advice(every: Iterable[Returning]) -> Iterator[str]:

@@ -7,14 +7,15 @@ clean).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from kafka_unclean_recovery.before_start.replica import OwnDisk, OwnReplica
+from kafka_unclean_recovery.before_start.replica import Layout, OwnDisk, OwnReplica
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind, PartitionDirectory
 from kafka_unclean_recovery.log_dir.errors import BadFormat
+from kafka_unclean_recovery.log_dir.future_replicas import Homes, homes, taken_into_use
 from kafka_unclean_recovery.log_dir.log_directory import LOCK, LogDirectory
 from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
 from kafka_unclean_recovery.log_dir.metadata.newest import (
@@ -26,8 +27,8 @@ from kafka_unclean_recovery.log_dir.scan import (
     Wanted,
     copied,
     jobs_of,
-    live_replicas,
     read_log_directories,
+    started_replicas,
 )
 from kafka_unclean_recovery.log_dir.scan_jobs import run_jobs
 from kafka_unclean_recovery.log_dir.scan_rows import partition_infos
@@ -43,6 +44,7 @@ from kafka_unclean_recovery.log_dir.start.directory import directory_start
 from kafka_unclean_recovery.log_dir.start.fate import Cause, DirectoryStart, Fate, broker_fate
 from kafka_unclean_recovery.log_dir.tree import Folder, Location, Unreadable
 from kafka_unclean_recovery.log_dir.watching import Watch
+from kafka_unclean_recovery.log_dir.whole_disks import whole_disks
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import ReplicaInfo, ReplicaLog
 from kafka_unclean_recovery.wording import one_line
@@ -60,8 +62,12 @@ def read_own_disk(roots: Sequence[Location], wanted: Wanted, workers: int, watch
     newest = newest_metadata([d.location for d in found if CLUSTER_METADATA in d.replicas])
     image = newest.metadata.image if newest.metadata else MetadataImage()
     compacted = compacted_topics(image).union(*(d.cleaned_topics for d in found))
+    named = homes(image, {broker})
+    promoted = taken_into_use(found, named)
     jobs = [
-        job for d in found for job in jobs_of(d, live_replicas(d, wanted, compacted), _MODE, watch)
+        job
+        for d in found
+        for job in jobs_of(d, started_replicas(d, wanted, compacted, promoted), _MODE, watch)
     ]
     read = run_jobs(jobs, _MODE, workers, watch)
     logs = {replica.directory: log for replica, log in read.rows}
@@ -74,7 +80,7 @@ def read_own_disk(roots: Sequence[Location], wanted: Wanted, workers: int, watch
         replicas=tuple(
             replace(replica, offline=_offline(start))
             for d, start in zip(found, starts, strict=True)
-            for replica in _replicas(d, wanted, compacted, logs)
+            for replica in _replicas(d, wanted, compacted, logs, promoted)
         ),
         stopped_clean=_stopped_clean(found),
         info=ReplicaInfo(
@@ -89,6 +95,21 @@ def read_own_disk(roots: Sequence[Location], wanted: Wanted, workers: int, watch
         unsettled=next(_held(found), None),
         problems=(*unseen, *(p for d in found for p in d.problems), *newest.problems),
         interrupted=read.interrupted,
+        layout=_layout(broker, found, image, named),
+    )
+
+
+def _layout(
+    broker: int, found: Sequence[LogDirectory], image: MetadataImage, named: Homes
+) -> Layout:
+    here = {d.meta.directory_id: str(d.location) for d in found if d.meta.directory_id}
+    registered = image.brokers[broker].log_dirs if broker in image.brokers else ()
+    return Layout(
+        assigned={tp: id_ for (_, tp), id_ in named.items()},
+        directories=here,
+        whole=bool(whole_disks(found, image)),
+        missing=tuple(str(id_) for id_ in registered if str(id_) not in here),
+        left_out=frozenset[str]().union(*(d.left_out for d in found)),
     )
 
 
@@ -183,12 +204,14 @@ def _replicas(
     wanted: Wanted,
     compacted: Iterable[str],
     logs: Mapping[str, ReplicaLog],
+    promoted: Container[str],
 ) -> Iterator[OwnReplica]:
     with directory.location.open() as folder:
         for name, found in directory.replicas.items():
             if not found.is_cluster_metadata and wanted(found.topic_partition):
                 where = str(directory.location / name)
-                yield _replica(folder, name, found, where, compacted, logs.get(where))
+                used = replace(found, kind=DirectoryKind.LIVE) if where in promoted else found
+                yield _replica(folder, name, used, where, compacted, logs.get(where))
 
 
 def _replica(

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from kafka_unclean_recovery.before_start.absent import not_given, with_absent
 from kafka_unclean_recovery.before_start.outside import led_by_epochs, of_others
 from kafka_unclean_recovery.before_start.replica import OwnDisk, wanted_of
 from kafka_unclean_recovery.before_start.result import BeforeStart, foretell
@@ -20,6 +21,7 @@ from kafka_unclean_recovery.cluster.requests.configs import ConfigValue, topic_c
 from kafka_unclean_recovery.cluster.requests.describe import (
     READ,
     Described,
+    Topic,
     with_reassignment,
 )
 from kafka_unclean_recovery.cluster.requests.leader_epochs import epoch_end_offsets
@@ -42,7 +44,7 @@ from kafka_unclean_recovery.model import (
     TopicPartition,
 )
 from kafka_unclean_recovery.survey import budgets
-from kafka_unclean_recovery.survey.answer import answered
+from kafka_unclean_recovery.survey.answer import Answer, answered
 from kafka_unclean_recovery.survey.led_unseen import LED_UNSEEN, led_unseen
 from kafka_unclean_recovery.survey.liveness import (
     Heard,
@@ -82,24 +84,27 @@ class _Seen:
 @dataclass(frozen=True, slots=True)
 class _View:
     """What the cluster tells before any log is read. heard: all that tells of brokers. old: why it
-    may be what was so a while ago, None where it is not."""
+    may be what was so a while ago, None where it is not. untold: why it is not known which other
+    replicas this broker should have."""
 
     cluster: Cluster
     described: Described
     heard: Heard
     old: str | None
+    untold: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Looking:
     """The means to look at a cluster. seconds: for each round of questions. others: scans of the
-    disks of other brokers, None without any."""
+    disks of other brokers, None without any. wanted: tells which partitions were asked for."""
 
     nodes: Nodes
     reader: Reader
     source: ReplicaLogSource
     seconds: float
     others: ReplicaInfo | None = None
+    wanted: Callable[[TopicPartition], bool] = lambda _: True
 
 
 async def look(means: Looking, disk: OwnDisk) -> BeforeStart:
@@ -111,8 +116,10 @@ async def look(means: Looking, disk: OwnDisk) -> BeforeStart:
     known: dict[TopicPartition, Known] = {}
     if disk.refused is None and disk.unsettled is None:
         view = await _view(means, disk)
-        disk = _in_cluster(disk, view.cluster)
+        disk = with_absent(_in_cluster(disk, view.cluster), view.described.states.values())
         seen.note(view.old)
+        seen.note(view.untold)
+        seen.unknown += not_given(disk)
         own = verdict(disk.broker, view.heard)
         if disk.unsettled is None and _runs(disk, view):
             disk = replace(disk, unsettled=_running(disk.broker, own.why, own.mend))
@@ -129,17 +136,39 @@ async def _view(means: Looking, disk: OwnDisk) -> _View:
     deadline = budgets.HEARD_AGAIN.deadline()
     wanted = wanted_of(disk.replicas)
 
-    async def read() -> tuple[Cluster, Described]:
+    async def read() -> tuple[Cluster, Described, Answer[list[Topic]]]:
         cluster, _ = await means.reader.cluster()
-        return cluster, await means.reader.described_by_any(wanted)
+        every = await answered(means.reader.topics(None))
+        return cluster, await means.reader.described_by_any(wanted), every
 
     while True:
-        (cluster, described), old = await newest(means.reader, read)
+        (cluster, on_disk, every), old = await newest(means.reader, read)
+        described = _with_the_rest(means, disk, on_disk, every.value or ())
         in_sync = in_sync_beside_a_leader(cluster, described.states.values())
-        view = _View(cluster, described, Heard(cluster, means.reader.controllers, in_sync), old)
+        heard = Heard(cluster, means.reader.controllers, in_sync)
+        untold = every.untold("which other replicas the broker should have is unknown")
+        view = _View(cluster, described, heard, old, untold)
         if deadline.expired or not _runs(disk, view):
             return view
         await asyncio.sleep(_PAUSE_SECONDS)
+
+
+def _with_the_rest(
+    means: Looking, disk: OwnDisk, found: Described, topics: Sequence[Topic]
+) -> Described:
+    """Return the partitions on the disk, and those that the metadata puts there besides."""
+    rest = {
+        state.topic_partition: state
+        for topic in topics
+        for state in topic.told
+        if disk.broker in state.replicas and means.wanted(state.topic_partition)
+    }
+    rights = {topic.name: topic.authorized_operations for topic in topics}
+    return replace(
+        found,
+        states={**rest, **found.states},
+        operations={**rights, **found.operations},
+    )
 
 
 def _runs(disk: OwnDisk, view: _View) -> bool:
@@ -181,11 +210,14 @@ async def _known(
     led = [state for state in mine if not state.offline and state.leader != disk.broker]
     await _ask(means, cluster.brokers, {s: (s.leader,) for s in led}, seen)
     await _ask_epochs(means, disk, cluster.brokers, led, seen)
-    leaderless = sorted({state.topic for state in mine if state.offline})
-    await _ask_configs(means, leaderless, seen)
+    leaderless = [state for state in mine if state.offline]
+    await _ask_configs(means, sorted({state.topic for state in leaderless}), seen)
+    # Whoever follows the leader that the start makes is asked what it then loses.
+    followers = {s: [b for b in _may_live(s, seen) if b != disk.broker] for s in leaderless}
+    await _ask(means, cluster.brokers, followers, seen)
     known = _put_together(means, disk, described, states, seen)
     # The other replicas are asked only where something is to be destroyed.
-    lost = {v.replica.topic_partition for v in foretell(disk, known).verdicts if v.effect.destroys}
+    lost = {v.replica.topic_partition for v in foretell(disk, known).verdicts if v.destroys_own}
     rest = {
         s: tuple(b for b in _may_live(s, seen) if b not in (s.leader, disk.broker))
         for s in led

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from kafka_unclean_recovery.before_start.absent import not_given, with_absent
 from kafka_unclean_recovery.before_start.outside import of_others
 from kafka_unclean_recovery.before_start.replica import OwnDisk, wanted_of
 from kafka_unclean_recovery.before_start.result import BeforeStart, foretell
@@ -29,6 +30,8 @@ def from_disks(disk: OwnDisk, others: ReplicaInfo) -> BeforeStart:
         return foretell(replace(disk, refused=disk.refused or why), {})
     merged = merge_infos([("--replica-info-file", others), ("--log-dirs", disk.info)])
     rows = {part.topic_partition: part for part in merged.partitions}
+    states = [row.state for row in merged.partitions if row.state is not None]
+    disk = with_absent(disk, states)
     if merged.metadata_end_offset is None:
         untold = Known(untold=_NO_METADATA)
         return foretell(disk, dict.fromkeys(wanted_of(disk.replicas), untold))
@@ -37,7 +40,8 @@ def from_disks(disk: OwnDisk, others: ReplicaInfo) -> BeforeStart:
         f"the metadata log up to offset {merged.metadata_end_offset}"
         f" (epoch {merged.metadata_epoch})"
     )
-    return replace(foretell(disk, known, others.problems), rests_on=rests_on)
+    unknown = (*not_given(disk), *others.problems)
+    return replace(foretell(disk, known, unknown), rests_on=rests_on)
 
 
 def _known(disk: OwnDisk, row: PartitionInfo | None) -> Known:

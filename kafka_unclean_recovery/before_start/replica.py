@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
 from kafka_unclean_recovery.model import ReplicaInfo, ReplicaLog, TopicPartition
@@ -16,7 +16,9 @@ class OwnReplica:
     directory: fit to print. topic_id: from partition.metadata, None without one; `nameless` is why
     it can't be told, None where it can. log: None for a directory that is not in use. compacted:
     there may be gaps between its offsets, so that its counts are at most. offline: why its log
-    directory goes offline at the start, and stays as it is; None where it does not.
+    directory goes offline at the start, and stays as it is; None where it does not. gone: the
+    metadata puts it here, and it is not: why that is sure. not_given: the same where it may be in a
+    log directory that was not given.
     """
 
     topic_partition: TopicPartition
@@ -27,6 +29,24 @@ class OwnReplica:
     log: ReplicaLog | None = None
     compacted: bool = False
     offline: str | None = None
+    gone: str | None = None
+    not_given: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The broker's replicas on its log directories, as its own metadata log has them.
+
+    assigned: the directory's id by partition. directories: the ones that were given, by id. whole:
+    these are all that the broker has. missing: ids of others that it registered. left_out: names of
+    replicas that are no directories, and so were not read.
+    """
+
+    assigned: Mapping[TopicPartition, str] = field(default_factory=dict)
+    directories: Mapping[str, str] = field(default_factory=dict)
+    whole: bool = False
+    missing: tuple[str, ...] = ()
+    left_out: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +69,7 @@ class OwnDisk:
     unsettled: str | None = None
     problems: tuple[str, ...] = ()
     interrupted: bool = False
+    layout: Layout = field(default_factory=Layout)
 
 
 def wanted_of(replicas: Iterable[OwnReplica]) -> list[TopicPartition]:

@@ -3,10 +3,13 @@ never 0. This module does no I/O."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from kafka_unclean_recovery.before_start.commands import commands
 from kafka_unclean_recovery.before_start.result import BeforeStart
 from kafka_unclean_recovery.before_start.verdict import Verdict
 from kafka_unclean_recovery.files.plan_file import document_by_line
-from kafka_unclean_recovery.formats.before_start import BeforeStartJson, StartJson
+from kafka_unclean_recovery.formats.before_start import BeforeStartJson, CutJson, StartJson
 
 
 def render_json(found: BeforeStart) -> str:
@@ -19,6 +22,7 @@ def render_json(found: BeforeStart) -> str:
         untold=found.untold,
         rests_on=found.rests_on,
         unknown=found.unknown,
+        commands=tuple(commands(found)),
         partitions=tuple(map(_entry, found.verdicts)),
     )
     return document_by_line(document)
@@ -40,4 +44,21 @@ def _entry(verdict: Verdict) -> StartJson:
         leader=verdict.leader,
         unread=verdict.unread,
         why=verdict.why,
+        **_elected(verdict),
     )
+
+
+def _elected(verdict: Verdict) -> dict[str, Any]:
+    if verdict.led is None:
+        return {}
+    cuts = verdict.led.cuts
+    return {
+        "elected": verdict.led.by_itself.leader,
+        "others_lose": None if cuts.leader_end is None or cuts.untold else cuts.records,
+        "cuts": tuple(
+            CutJson(
+                broker=each.broker, live=each in cuts.live, offset=each.offset, records=each.records
+            )
+            for each in cuts.all
+        ),
+    }

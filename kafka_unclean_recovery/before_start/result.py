@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from kafka_unclean_recovery.before_start.judging import judge
 from kafka_unclean_recovery.before_start.replica import OwnDisk
-from kafka_unclean_recovery.before_start.verdict import Effect, Known, Verdict, judge
+from kafka_unclean_recovery.before_start.verdict import Effect, Known, Verdict
 from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.report.prometheus import Metric, gauge
@@ -36,12 +37,13 @@ class BeforeStart:
 
     @property
     def destroys(self) -> bool:
-        return any(verdict.effect.destroys for verdict in self.verdicts)
+        """True when records are lost by the start, on this disk or on others."""
+        return any(v.destroys_own or v.destroys_others for v in self.verdicts)
 
     @property
     def untold(self) -> bool:
         """True when something can't be told."""
-        return bool(self.unknown) or any(verdict.effect.untold for verdict in self.verdicts)
+        return bool(self.unknown) or any(verdict.untold for verdict in self.verdicts)
 
 
 def foretell(
@@ -115,17 +117,19 @@ def before_start_metrics(found: BeforeStart) -> list[Metric]:
     """Return the metrics. What could not be seen has a metric of its own, because a 0 in another
     does not include it."""
     rows = found.verdicts
-    records = sum(v.records or 0 for v in rows if v.effect.destroys)
+    records = sum(v.records or 0 for v in rows if v.destroys_own)
+    lost = sum(v.led.cuts.records for v in rows if v.led is not None)
     figures = {
         "replicas": ("Replicas on the disk.", len(rows)),
         "replicas_destroyed": (
             "Replicas of which the start deletes something.",
-            sum(v.effect.destroys for v in rows),
+            sum(v.destroys_own for v in rows),
         ),
         "records_destroyed": ("Records that it deletes, as far as they are counted.", records),
+        "records_others_lose": ("Records of others that it makes be cut, as far as known.", lost),
         "unknown": (
             "What can't be told, and hides what it hides.",
-            len(found.unknown) + sum(v.effect.untold for v in rows),
+            len(found.unknown) + sum(v.untold for v in rows),
         ),
     }
     return [gauge(f"{_PREFIX}_{name}", *figure) for name, figure in figures.items()]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kafka_unclean_recovery.before_start.commands import commands
 from kafka_unclean_recovery.before_start.result import BeforeStart, summary
 from kafka_unclean_recovery.before_start.verdict import Effect, Verdict
 from kafka_unclean_recovery.report.table import page, table
@@ -33,25 +34,29 @@ _SAYS = {
     Effect.REFUSED: "is refused",
     Effect.EPOCH_FELL_BACK: "can't be told",
     Effect.UNKNOWN: "can't be told",
+    Effect.BEGINS_EMPTY: "begins it empty",
 }
+_CUTS = ", and cuts others"
 
 
 def render_before_start(found: BeforeStart) -> str:
-    """Return a table of the replicas, then a line for each unknown, then the totals."""
+    """Return a table of the replicas, then a line for each unknown, then the totals, then the
+    commands."""
     return page(
         table(_COLUMNS, list(map(_row, found.verdicts))),
         "\n".join(f"unknown: {one_line(sentence)}" for sentence in found.unknown),
         "\n".join(_totals(found)),
+        "\n".join(commands(found)),
     )
 
 
 def _row(verdict: Verdict) -> Sequence[str]:
     where, log = verdict.replica.topic_partition, verdict.replica.log
-    told = verdict.effect.destroys
+    told = verdict.effect.deletes
     return (
         where.topic,
         str(where.partition),
-        _SAYS[verdict.effect],
+        _SAYS[verdict.effect] + (_CUTS if verdict.destroys_others else ""),
         number_text(verdict.offset) if told else "",
         number_text(verdict.records) if told else "",
         f"{number_text(verdict.unique)}{_unread(verdict)}" if told else "",

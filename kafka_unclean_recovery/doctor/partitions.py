@@ -12,7 +12,9 @@ from kafka_unclean_recovery.cluster.wire.error_codes import NONE, error_name
 from kafka_unclean_recovery.doctor import words
 from kafka_unclean_recovery.doctor.check import Check, Status
 from kafka_unclean_recovery.doctor.facts import Facts
+from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.planning.dead_leaders import dead_leaders_text, led_by_the_dead
+from kafka_unclean_recovery.planning.self_election import elected_by_return
 from kafka_unclean_recovery.wording import count_text
 
 UNCLEAN = "unclean.leader.election.enable"
@@ -32,6 +34,7 @@ _WHERE = {
 
 def partition_checks(facts: Facts) -> Iterator[Check]:
     yield _offline(facts)
+    yield from _led_on_return(facts)
     yield from _led_unseen(facts)
     yield from _led_by_the_dead(facts)
     yield _reassignments(facts)
@@ -60,6 +63,26 @@ def _offline(facts: Facts) -> Check:
         to_do += f"; recover {' and '.join(first)} first, groups and transactions hang on them"
     what = f"offline are {len(offline)} of {count_text(count, 'partition')}: {names}"
     return Check("offline_partitions", Status.WARNING, what, why, to_do)
+
+
+def _led_on_return(facts: Facts) -> Iterator[Check]:
+    """Yield a warning for each dead broker that the controller elects by itself once it is back."""
+    found: dict[int, list[TopicPartition]] = defaultdict(list)
+    for state in facts.offline:
+        for broker in state.offline_replicas:
+            led = elected_by_return(state, broker, None)
+            if led is not None and led.leader == broker:
+                found[broker].append(state.topic_partition)
+    for broker, partitions in sorted(found.items()):
+        count = count_text(len(partitions), "offline partition")
+        yield Check(
+            "led_on_return",
+            Status.WARNING,
+            f"broker {broker} leads {count} by itself once it is back: {words.some(partitions)}",
+            "the controller compares no logs: however little the disk of that broker has kept, live"
+            " replicas are cut to it",
+            f"before broker {broker} starts, ask before-start with its disk",
+        )
 
 
 def _led_unseen(facts: Facts) -> Iterator[Check]:

@@ -218,6 +218,18 @@ def elected(lines: Iterable[Mapping[str, Any]]) -> frozenset[TopicPartition]:
     )
 
 
+def lost_unasked(lines: Iterable[Mapping[str, Any]]) -> dict[TopicPartition, str]:
+    """Return what the run found lost under leaders that it did not elect as planned, a sentence for
+    each partition."""
+    return {
+        TopicPartition(p["topic"], p["partition"]): str(p["reason"])
+        for line in lines
+        if line["event"] == "verified"
+        for p in line["partitions"]
+        if p["outcome"] == "failed" and p.get("lost")
+    }
+
+
 def _reordered(p: Mapping[str, Any], at_ms: int) -> Reordered:
     return Reordered(
         TopicPartition(p["topic"], p["partition"]),

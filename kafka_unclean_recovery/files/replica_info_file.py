@@ -26,6 +26,7 @@ from kafka_unclean_recovery.model import (
     ReplicaInfo,
     ReplicaLog,
     TopicPartition,
+    WholeDisk,
 )
 
 FORMAT_VERSION = 1
@@ -49,7 +50,8 @@ def replica_info_json(info: ReplicaInfo) -> str:
         "problems": list(info.problems),
         "interrupted": info.interrupted,
     }
-    return partitions_by_line(head, map(_partition_json, info.partitions), {})
+    tail: Json = {"whole": to_json(info.whole)}
+    return partitions_by_line(head, map(_partition_json, info.partitions), tail)
 
 
 def _partition_json(row: PartitionInfo) -> Json:
@@ -85,6 +87,7 @@ def parse_replica_info(text: str, source: str) -> ReplicaInfo:
         metadata_end_offset=read.metadata.end_offset if read.metadata else None,
         problems=read.problems,
         interrupted=read.interrupted,
+        whole=tuple(to_model(disk, WholeDisk) for disk in read.whole),
     )
 
 

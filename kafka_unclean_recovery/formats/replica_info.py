@@ -9,6 +9,7 @@ from kafka_unclean_recovery.formats.shared import (
     ReplicaLogJson,
 )
 from kafka_unclean_recovery.formats.values import (
+    BrokerId,
     BrokerIds,
     Entry,
     Int32,
@@ -70,6 +71,19 @@ class MetadataJson(Entry, frozen=True):
     end_offset: Int64
 
 
+class WholeDiskJson(Entry, frozen=True):
+    """A broker of which every log directory was read: what is not there is nowhere.
+
+    broker: Its id.
+    directory: One of its log directories.
+    stopped_clean: Whether it was shut down in order: .kafka_cleanshutdown is in each of them.
+    """
+
+    broker: BrokerId
+    directory: str
+    stopped_clean: bool
+
+
 class ReplicaInfoJson(Entry, frozen=True):
     """What the log directories of some brokers say. Ends of offset ranges are exclusive, starts
     inclusive; unknown is null.
@@ -81,6 +95,7 @@ class ReplicaInfoJson(Entry, frozen=True):
     problems: Sentences about the directories as a whole.
     interrupted: True when a signal ended the scan before all was read.
     partitions: By topic and partition.
+    whole: Brokers of which every log directory was read, as far as that is known.
     """
 
     format_version: Literal[1]
@@ -92,3 +107,4 @@ class ReplicaInfoJson(Entry, frozen=True):
     problems: tuple[str, ...]
     interrupted: bool
     partitions: tuple[PartitionJson, ...]
+    whole: tuple[WholeDiskJson, ...] = ()

@@ -145,8 +145,10 @@ class WaitingJson(Entry, frozen=True):
     """What waiting for one dead broker would bring to the partition.
 
     effect: lossless: no committed record is lost, on the condition said in why; better: its log
-        ranks above the designated one; no_better: it is known not to.
-    records: Records that its log holds beyond the designated one; null where no disk tells.
+        ranks above the designated one; no_better: it is known not to; worse: the controller then
+        elects a leader by itself to whose log others are truncated.
+    records: Records that its log holds beyond the designated one; null where no disk tells. Where
+        it is worse, those that others lose.
     why: A sentence.
     evidence: What the verdict rests on: where the controller has recorded the broker, and its disk.
     """
@@ -166,6 +168,8 @@ class BrokerWaitingJson(Entry, frozen=True):
     better_by: Records in all that those logs hold beyond the designated ones.
     no_better: Partitions with nothing to gain.
     unknown: Partitions of which it is not known.
+    worse: Partitions that are then led by a log to which others are truncated.
+    worse_by: Records in all that these others lose.
     """
 
     broker: BrokerId
@@ -174,6 +178,8 @@ class BrokerWaitingJson(Entry, frozen=True):
     better_by: Int64
     no_better: Int64
     unknown: Int64
+    worse: Int64 = 0
+    worse_by: Int64 = 0
 
 
 class GroupBeyondJson(Entry, frozen=True):

@@ -34,7 +34,8 @@ class LogDirectory:
     checkpoint was written.
 
     cleaned_topics: topics that the log cleaner has worked on. replicas: by the name of their
-    directories.
+    directories. left_out: the names of replicas that are no directories, and so were not read.
+    used: a broker has run on it.
     """
 
     location: Location
@@ -46,6 +47,8 @@ class LogDirectory:
     cleaned_topics: frozenset[str]
     replicas: Mapping[str, PartitionDirectory]
     problems: tuple[str, ...]
+    left_out: frozenset[str] = frozenset()
+    used: bool = True
 
 
 def read_log_directory(location: Location) -> LogDirectory:
@@ -64,6 +67,8 @@ def read_log_directory(location: Location) -> LogDirectory:
             cleaned_topics=frozenset(tp.topic for tp in _offsets(folder, CLEANED, problems)),
             replicas=dict(_replicas(inside)),
             problems=tuple(f"{location}: {problem}" for problem in problems),
+            left_out=frozenset(_left_out(inside)),
+            used=any(e.name == checkpoints.RECOVERY_POINTS for e in inside),
         )
 
 
@@ -93,9 +98,14 @@ def _replicas(inside: Sequence[Entry]) -> Iterator[tuple[str, PartitionDirectory
 
 
 def _links(inside: Sequence[Entry]) -> Iterator[str]:
+    for name in _left_out(inside):
+        yield f"{name} is no directory (a symlink is never followed); left out"
+
+
+def _left_out(inside: Sequence[Entry]) -> Iterator[str]:
     for entry in inside:
         if not entry.is_directory and parse_partition_directory(entry.name):
-            yield f"{entry.name} is no directory (a symlink is never followed); left out"
+            yield entry.name
 
 
 def _held(folder: Folder) -> Iterator[str]:

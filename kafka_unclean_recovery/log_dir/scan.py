@@ -10,6 +10,7 @@ from uuid import UUID
 
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
+from kafka_unclean_recovery.log_dir.future_replicas import any_copies, homes, taken_into_use
 from kafka_unclean_recovery.log_dir.log_directory import LogDirectory, read_log_directory
 from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
 from kafka_unclean_recovery.log_dir.metadata.newest import (
@@ -29,6 +30,7 @@ from kafka_unclean_recovery.log_dir.tree import (
     log_directories,
 )
 from kafka_unclean_recovery.log_dir.watching import Unwatched, Watch
+from kafka_unclean_recovery.log_dir.whole_disks import whole_disks, with_gone_replicas
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import ReplicaInfo, TopicPartition
 
@@ -64,13 +66,19 @@ def scan_log_directories(
     newest = newest_metadata([d.location for d in directories if CLUSTER_METADATA in d.replicas])
     image = newest.metadata.image if newest.metadata else MetadataImage()
     compacted = compacted_topics(image).union(*(d.cleaned_topics for d in directories))
+    nodes = {d.meta.node_id for d in directories}
+    named = homes(image, nodes) if any_copies(directories) else {}
+    promoted = taken_into_use(directories, named)
     jobs: list[Job] = []
     for directory in directories:
-        jobs += jobs_of(directory, live_replicas(directory, wanted, compacted), mode, watch)
+        started = started_replicas(directory, wanted, compacted, promoted)
+        jobs += jobs_of(directory, started, mode, watch)
     read = run_jobs(jobs, mode, workers, watch)
     covered = {d.meta.node_id for d in directories if d.location in newest.read}
-    strays = strays_of(directories, wanted)
+    strays = [each for each in strays_of(directories, wanted) if each[2] not in promoted]
     partitions = partition_infos(read.rows, strays, image, wanted, compacted, covered)
+    if not read.interrupted:
+        partitions = tuple(with_gone_replicas(p, directories, image) for p in partitions)
     return ReplicaInfo(
         cluster_id=next((d.meta.cluster_id for d in directories if d.meta.cluster_id), None),
         scanned_at=begun,
@@ -86,6 +94,7 @@ def scan_log_directories(
             *newest.problems,
         ),
         interrupted=read.interrupted,
+        whole=() if read.interrupted else whole_disks(directories, image),
     )
 
 
@@ -209,6 +218,18 @@ def live_replicas(
         and not found.is_cluster_metadata
         and wanted(found.topic_partition)
     ]
+
+
+def started_replicas(
+    directory: LogDirectory, wanted: Wanted, compacted: Container[str], promoted: Container[str]
+) -> list[tuple[str, Replica]]:
+    """Return the replicas in use, and the copies that a start takes into use."""
+    copies = [
+        (name, replica_of(directory, name, found.topic_partition, compacted))
+        for name, found in directory.replicas.items()
+        if str(directory.location / name) in promoted and wanted(found.topic_partition)
+    ]
+    return [*live_replicas(directory, wanted, compacted), *copies]
 
 
 def replica_of(

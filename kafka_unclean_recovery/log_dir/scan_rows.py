@@ -83,7 +83,7 @@ def partition_info(
     copies: dict[int, list[ReplicaLog]] = {}
     for log in found.logs:
         copies.setdefault(log.broker, []).append(log)
-    findings = [_stray(*aside) for aside in found.strays if not _is_copy(*aside)]
+    findings = [_stray(state, *aside) for aside in found.strays if not _is_copy(*aside)]
     for broker, path in found.strays:
         if _is_copy(broker, path):
             copies.setdefault(broker, [_copied(broker, path)])
@@ -96,12 +96,17 @@ def partition_info(
     return PartitionInfo(partition, state, checked, tuple(findings), compacted)
 
 
-def _stray(broker: int, path: str) -> Finding:
+def _stray(state: PartitionState | None, broker: int, path: str) -> Finding:
+    which = "that was not assigned to it any more"
+    if state is not None and broker in state.replicas:
+        which = (
+            "though the partition is assigned to it, as its partition.metadata was missing or of"
+            " another topic of that name"
+        )
     return Finding(
         "stray_directory",
         Severity.NOTICE,
-        f"broker {broker} put a replica aside that was not assigned to it any more, and keeps it:"
-        f" {path}; it is not looked at",
+        f"broker {broker} put a replica aside {which}, and keeps it: {path}; it is not looked at",
     )
 
 

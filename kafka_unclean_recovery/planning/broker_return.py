@@ -6,6 +6,9 @@ nothing committed is lost. A member of the ELR leads again only while the contro
 as clean. Both are true only while its disk keeps what was written to it: where the disk was read,
 its log must reach every high watermark and every log that is known. For any other broker only its
 disk tells.
+
+The controller looks at no log: a member whose disk has less than the others leads all the same, and
+they are truncated to it (self_election.py, start_cuts.py). That is worse than not to wait.
 """
 
 from __future__ import annotations
@@ -23,15 +26,17 @@ from kafka_unclean_recovery.model import (
     ReplicaLog,
     Waiting,
 )
+from kafka_unclean_recovery.planning.led_on_return import LedOnReturn, led_on_return
 from kafka_unclean_recovery.planning.lineage import count_once
 from kafka_unclean_recovery.planning.reach import ends_further, forgotten, reach, records_beyond
+from kafka_unclean_recovery.planning.started_replica import begins_empty
 from kafka_unclean_recovery.wording import count_text, number_text
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerWaiting:
     """The effect of waiting for one broker on many partitions: the number of partitions by effect.
-    better_by: records, where disks tell."""
+    better_by and worse_by: records, where disks tell."""
 
     broker: int
     lossless: int = 0
@@ -39,6 +44,8 @@ class BrokerWaiting:
     better_by: int = 0
     no_better: int = 0
     unknown: int = 0
+    worse: int = 0
+    worse_by: int = 0
 
 
 def waiting_for(
@@ -55,8 +62,22 @@ def _verdict(
 ) -> Waiting:
     recorded = _recorded(state, log.broker)
     evidence = (*recorded, Evidence.DISK) if log.scanned else recorded
+    led = led_on_return(state, log, logs, log.scanned.stopped_clean if log.scanned else None)
+    if led is not None and led.cuts.better:
+        return _shared(log.broker, Effect.WORSE, led.cuts.records, led.text, evidence)
+    if (empty := begins_empty(state, log)) is not None:
+        return _shared(log.broker, *_empty(empty, led), evidence)
     effect, records, why = _effect(log, logs, leader, recorded)
+    if led is not None and (led.destroys or effect is Effect.UNKNOWN):
+        why = f"{why}; {led.text}"
     return _shared(log.broker, effect, records, why, evidence)
+
+
+def _empty(why: str, led: LedOnReturn | None) -> tuple[Effect, int | None, str]:
+    """Return the verdict on a replica that begins empty, and cuts nobody that is known."""
+    if led is None:
+        return Effect.NO_BETTER, 0, why
+    return Effect.UNKNOWN, None, led.text
 
 
 # Most partitions of an outage wait for the same broker for the same reason. One value for all of
@@ -222,6 +243,8 @@ def effect_text(waiting: Waiting) -> str:
     """Return text such as "better by 577 records"."""
     if waiting.effect is Effect.BETTER and waiting.records is not None:
         return f"better by {count_text(waiting.records, 'record')}"
+    if waiting.effect is Effect.WORSE and waiting.records is not None:
+        return f"worse by {count_text(waiting.records, 'record')}"
     if waiting.effect is Effect.LOSSLESS:
         return f"lossless{_IF_WHOLE}"
     return waiting.effect.value.replace("_", " ")
@@ -248,12 +271,14 @@ def _together(broker: int, verdicts: Sequence[Waiting]) -> BrokerWaiting:
         sum(v.records or 0 for v in verdicts if v.effect is Effect.BETTER),
         count(Effect.NO_BETTER),
         count(Effect.UNKNOWN),
+        count(Effect.WORSE),
+        sum(v.records or 0 for v in verdicts if v.effect is Effect.WORSE),
     )
 
 
 def waiting_lines(waitings: Iterable[BrokerWaiting]) -> list[str]:
     """Return a line for each broker about which anything is known."""
-    told = (w for w in waitings if w.lossless or w.better or w.no_better)
+    told = (w for w in waitings if w.lossless or w.better or w.no_better or w.worse)
     return [f"if broker {w.broker} returns{_whole(w)}: {brings_text(w)}" for w in told]
 
 
@@ -268,6 +293,7 @@ def brings_text(waiting: BrokerWaiting) -> str:
         (waiting.lossless, "lossless"),
         (waiting.better, f"better by {count_text(waiting.better_by, 'record')}"),
         (waiting.no_better, "no better"),
+        (waiting.worse, f"worse by {count_text(waiting.worse_by, 'record')} of others"),
         (waiting.unknown, "unknown"),
     ]
     told = [(number, what) for number, what in parts if number]
@@ -280,6 +306,11 @@ def brings_text(waiting: BrokerWaiting) -> str:
 def why_wait(waiting: BrokerWaiting) -> str:
     """Return text such as "could make 12 partitions lossless, 1 unknown, if its log is whole". Even
     a disk that was read may be exchanged before its broker starts."""
+    if waiting.worse:
+        return (
+            f"would make {brings_text(waiting)}: it leads by itself, and they are cut to its log;"
+            " elect before it starts"
+        )
     if waiting.lossless:
         return f"could make {brings_text(waiting)},{_IF_WHOLE}"
     if waiting.better:

@@ -12,6 +12,7 @@ from kafka_unclean_recovery.planning.reach import (
     reach,
     records_beyond,
 )
+from kafka_unclean_recovery.planning.started_replica import GONE
 from kafka_unclean_recovery.wording import number_text
 
 Rule = Callable[[PartitionState, Sequence[ReplicaLog], Sequence[Candidate]], Iterator[Finding]]
@@ -157,6 +158,8 @@ def _dead_disks_unsure(
 
 
 def _why_unsure(log: ReplicaLog) -> str | None:
+    if log.problem == GONE:
+        return None
     if log.problem is not None:
         return log.problem
     if log.suspect is not None:
@@ -170,6 +173,8 @@ def _disks_not_readable(
     _: PartitionState, logs: Sequence[ReplicaLog], __: Sequence[Candidate]
 ) -> Iterator[Finding]:
     for log in logs:
+        if log.problem == GONE:
+            continue
         if log.live and log.problem is not None and log.scanned is not None:
             yield Finding(
                 "disk_not_readable",

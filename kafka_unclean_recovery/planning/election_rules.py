@@ -29,6 +29,7 @@ Choice = Callable[[PartitionState, Sequence[int]], int]
 stand in the given order, the designated one first. NO_LEADER when nobody can lead."""
 
 _BY_ITSELF = "came back by itself: its leader was in the ISR or ELR"
+_BY_EITHER = "came back by itself: its leader was in the ELR, or is the last known leader"
 _BY_LAST_KNOWN = "came back by itself: the controller elected the last known leader"
 _LOST_FOR_GOOD = (
     "where all are lost for good, --give-up-log gives up what it had (explain no_designated_leader)"
@@ -202,6 +203,8 @@ def _by_itself(leader: int, before: PartitionState) -> str | None:
     An unclean start takes a broker out of the ELR, and the controller may still elect it as the
     last known leader.
     """
+    if leader in before.elr and leader in before.last_known_elr and not before.isr:
+        return _BY_EITHER
     if leader in clean_leaders(before):
         return _BY_ITSELF
     return _BY_LAST_KNOWN if leader in before.last_known_elr else None

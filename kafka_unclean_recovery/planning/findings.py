@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from kafka_unclean_recovery.model import (
     Candidate,
+    Effect,
     Finding,
     GroupBeyond,
     PartitionState,
@@ -21,6 +22,7 @@ from kafka_unclean_recovery.model import (
 from kafka_unclean_recovery.planning.broker_return import fallen_short, outreached
 from kafka_unclean_recovery.planning.committed_offsets import weighs
 from kafka_unclean_recovery.planning.disk_findings import DISK_RULES, Rule
+from kafka_unclean_recovery.planning.member_findings import on_return
 from kafka_unclean_recovery.planning.reach import (
     chosen_by_hand,
     ends_further,
@@ -296,12 +298,15 @@ def _intact(log: ReplicaLog) -> bool:
 def _dead_replicas(
     state: PartitionState, logs: Sequence[ReplicaLog], verdicts: Iterable[Waiting]
 ) -> Iterator[Finding]:
-    """Find the dead replicas whose disk nobody has read."""
+    """Find the dead replicas whose disk nobody has read, and those whose return cuts others."""
     unseen = {
         log.broker for log in logs if not log.live and log.epochs is None and log.scanned is None
     }
+    by_broker = {log.broker: log for log in logs}
     for waiting in verdicts:
-        if waiting.broker in unseen and waiting.evidence:
+        if waiting.effect is Effect.WORSE:
+            yield on_return(state, by_broker[waiting.broker], waiting)
+        elif waiting.broker in unseen and waiting.evidence:
             yield _may_hold_more(waiting.broker, waiting.why)
     others = sorted(unseen.difference(may_have_led(state)))
     if others:

@@ -11,10 +11,17 @@ from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 
-from kafka_unclean_recovery.model import EpochLineage, PartitionState, ReplicaLog
+from kafka_unclean_recovery.model import (
+    NO_TOPIC_ID,
+    EpochLineage,
+    PartitionState,
+    ReplicaLog,
+    Scanned,
+)
 
-# Brokers from before topic ids tell one of these.
-_NO_TOPIC_ID = ("", "00000000-0000-0000-0000-000000000000")
+NAMELESS = "it has no partition.metadata: its broker puts it aside as -stray, and begins it empty"
+"""The problem of a scanned log that lacks the topic id by which a broker knows it."""
+_UNREADABLE = "partition.metadata: "
 
 
 def cross_check(
@@ -64,7 +71,9 @@ def _against_controller(
     if state is None or log.scanned is None or log.problem is not None:
         return log
     topic_id, epoch = log.scanned.topic_id, log.last_written_leader_epoch
-    if topic_id is not None and state.topic_id not in (topic_id, *_NO_TOPIC_ID):
+    if _nameless(state, log, log.scanned):
+        return replace(log, problem=NAMELESS)
+    if topic_id is not None and state.topic_id not in (topic_id, *NO_TOPIC_ID):
         return replace(
             log,
             problem=f"its disk holds another topic of that name (topic id {topic_id}; the"
@@ -79,6 +88,12 @@ def _against_controller(
         " never gave"
     )
     return _suspected(log, _end_of_epochs(log, state.leader_epoch), reason)
+
+
+def _nameless(state: PartitionState, log: ReplicaLog, scanned: Scanned) -> bool:
+    """Return True where the file is missing; one that can't be read says nothing."""
+    unreadable = log.suspect is not None and log.suspect.startswith(_UNREADABLE)
+    return scanned.topic_id is None and not unreadable and state.topic_id not in NO_TOPIC_ID
 
 
 def _end_of_epochs(log: ReplicaLog, last: int) -> int | None:

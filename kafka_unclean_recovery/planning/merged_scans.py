@@ -16,8 +16,10 @@ from kafka_unclean_recovery.model import (
     ReplicaLog,
     Severity,
     TopicPartition,
+    WholeDisk,
 )
 from kafka_unclean_recovery.planning.log_trust import cross_check
+from kafka_unclean_recovery.planning.started_replica import with_gone
 
 Named = tuple[str, ReplicaInfo]
 """A scan with the name that messages use for it, as (name, scan)."""
@@ -48,15 +50,17 @@ def merge_infos(infos: Sequence[Named]) -> ReplicaInfo:
     ]
     newest = next(source for source in sources if source.info is newest_info)
     every = {tp for source in sources for tp in source.partitions}
+    whole = tuple({disk.broker: disk for source in sources for disk in source.info.whole}.values())
     return ReplicaInfo(
         cluster_id=cluster_id,
         scanned_at=sources[0].info.scanned_at,
         brokers=tuple(sorted({b for source in sources for b in source.info.brokers})),
-        partitions=tuple(_merged(tp, sources, newest) for tp in sorted(every)),
+        partitions=tuple(_with_gone(_merged(tp, sources, newest), whole) for tp in sorted(every)),
         metadata_epoch=newest_info.metadata_epoch,
         metadata_end_offset=newest_info.metadata_end_offset,
         problems=tuple(f"{name}: {p}" for name, info in infos for p in info.problems),
         interrupted=any(info.interrupted for _, info in infos),
+        whole=whole,
     )
 
 
@@ -83,9 +87,20 @@ def add_disks(
     check_cluster(info, cluster_id)
     rows = {row.topic_partition: row for row in info.partitions}
     return {
-        tp: _beside(logs, rows[tp], states.get(tp)) if tp in rows else tuple(logs)
+        tp: _beside(logs, _row_of(tp, rows, states.get(tp), info), states.get(tp))
         for tp, logs in replica_logs.items()
     }
+
+
+def _row_of(
+    tp: TopicPartition,
+    rows: Mapping[TopicPartition, PartitionInfo],
+    state: PartitionState | None,
+    info: ReplicaInfo,
+) -> PartitionInfo:
+    """Return what the disks tell of a partition, which may be younger than their metadata log."""
+    row = rows.get(tp) or PartitionInfo(tp, None, ())
+    return replace(row, replica_logs=with_gone(state, row.replica_logs, info.whole))
 
 
 def _beside(
@@ -163,6 +178,10 @@ def _merged(
         covered=(),
     )
     return PartitionInfo(topic_partition, state, checked, tuple(_once(found)), compacted)
+
+
+def _with_gone(row: PartitionInfo, whole: tuple[WholeDisk, ...]) -> PartitionInfo:
+    return replace(row, replica_logs=with_gone(row.state, row.replica_logs, whole))
 
 
 def _depth(log: ReplicaLog) -> int:

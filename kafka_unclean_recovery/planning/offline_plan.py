@@ -22,6 +22,7 @@ from kafka_unclean_recovery.model import (
     Severity,
 )
 from kafka_unclean_recovery.planning.findings import by_gravity
+from kafka_unclean_recovery.planning.member_findings import LEADS_BY_ITSELF, once_all_start
 from kafka_unclean_recovery.planning.merged_scans import NOT_IN_NEWEST
 from kafka_unclean_recovery.planning.plan import plan_partition
 
@@ -62,7 +63,10 @@ def _planned(part: PartitionInfo, info: ReplicaInfo, excluded: Collection[int]) 
         offline_replicas=tuple(log.broker for log in logs if not log.live),
     )
     plan = plan_partition(state, logs)
-    findings = by_gravity([*plan.findings, *part.findings, *_not_assigned(part, state)])
+    leading = once_all_start(state, logs, part.state)
+    # Excluded brokers do not return, whatever their return would bring.
+    planned = [found for found in plan.findings if found.code != LEADS_BY_ITSELF]
+    findings = by_gravity([*planned, *part.findings, *leading, *_not_assigned(part, state)])
     # No broker is alive, and the excluded ones will not return: there is no broker to wait for.
     plan = replace(plan, findings=findings, waiting=())
     return PartitionReport(part.topic_partition, state, plan)

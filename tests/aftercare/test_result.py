@@ -12,8 +12,8 @@ import pytest
 import kafka_unclean_recovery
 from kafka_unclean_recovery.aftercare.producers import producers_advice
 from kafka_unclean_recovery.aftercare.report import render_json
-from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
-from kafka_unclean_recovery.aftercare.returning import Returning
+from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare, with_lost
+from kafka_unclean_recovery.aftercare.returning import Returning, led_empty
 from kafka_unclean_recovery.aftercare.table import render_aftercare
 from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging, Verdict
 from kafka_unclean_recovery.cluster.requests.transactions import (
@@ -21,11 +21,15 @@ from kafka_unclean_recovery.cluster.requests.transactions import (
     ProducerState,
     ToldTransaction,
 )
+from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import (
     NO_LEADER,
     Commit,
+    EpochSpan,
     GroupBeyond,
     PartitionState,
+    ReplicaLog,
+    Scanned,
     TopicPartition,
 )
 
@@ -151,3 +155,33 @@ def test_the_table_names_what_is_left() -> None:
     assert ["orders", "0", "none", "3,1", "none", "unknown", "unknown", "unknown"] in [
         line.split() for line in unseen.splitlines()
     ]
+
+
+def test_what_a_run_found_lost_under_a_leader_that_nobody_chose_is_never_over() -> None:
+    healed = Aftercare("c-1", (HEALED,), ())
+    assert healed.over
+    lost = with_lost(healed, {WHERE: "1000 records are gone"})
+    assert not lost.over
+    assert lost.partitions[0].problems == ("1000 records are gone",)
+    assert with_lost(healed, {TopicPartition("orders", 7): "of another"}).over
+
+
+def test_a_leader_with_nothing_of_what_a_disk_held_began_empty() -> None:
+    span = EpochSpan(0, 0, 1000)
+    disk = ReplicaLog(
+        1,
+        live=False,
+        last_written_leader_epoch=0,
+        log_start_offset=0,
+        log_end_offset=1000,
+        epochs=(span,),
+        scanned=Scanned(ScanMode.RECOVER, "/data/orders-0", "an id"),
+    )
+    empty = ReplicaLog(3, live=True, log_start_offset=0, log_end_offset=0, epochs=())
+    (told,) = led_empty(STATE, empty, [disk])
+    assert "has nothing of the 1000 records that the disk of broker 1 held" in told
+    shorter = replace(empty, log_end_offset=400, epochs=(EpochSpan(0, 0, 400),))
+    assert list(led_empty(STATE, shorter, [disk])) == []
+    # Retention or DeleteRecords took what it had.
+    expired = replace(empty, log_start_offset=1000, log_end_offset=1000)
+    assert list(led_empty(STATE, expired, [disk])) == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -96,6 +97,7 @@ def test_what_is_foretold_by_the_others_comes_true(cluster: Cluster, tmp_path: P
     assert done.code == 4
     assert "broker 1 is live" in done.stderr
     assert "mv -n" not in done.stderr
+    assert after["commands"] == []
     assert {row["effect"] for row in after["partitions"]} == {"unknown", "stray"}
     _lose(cluster, OWN)
     again, done = _foretold(cluster, tmp_path, *_live(cluster), "--topics", "orders|only")
@@ -206,8 +208,9 @@ def test_disks_without_a_metadata_log_tell_of_no_leader(cluster: Cluster, tmp_pa
     assert {row["effect"] for row in document["partitions"]} == {"unknown"}
     assert done.code == 4
     assert "no metadata log was read" in done.stderr
-    # Move aside what must not be lost: each has its command.
-    assert done.stderr.count("mv -n") == len(document["partitions"])
+    # Copy aside what must not be lost: each has its command. Moved, it might begin empty and lead.
+    assert sum("cp -an" in line for line in document["commands"]) == len(document["partitions"])
+    assert not any("mv -n" in line for line in document["commands"])
 
 
 def test_scans_of_another_cluster_refuse_it(cluster: Cluster, tmp_path: Path) -> None:
@@ -256,16 +259,16 @@ def test_the_plan_that_is_written_lets_salvage_save_what_would_go(
 def test_a_directory_that_is_moved_aside_as_told_keeps_its_records(
     cluster: Cluster, tmp_path: Path
 ) -> None:
-    _, done = _foretold(cluster, tmp_path, *_live(cluster))
-    (line,) = (line for line in done.stderr.splitlines() if "mv -n" in line)
-    command = line.partition(": ")[2]
+    document, _ = _foretold(cluster, tmp_path, *_live(cluster))
+    (command,) = document["commands"]
     source, target = command.split()[-2:]
     assert command == f"mkdir -p {target[:-1]} && mv -n {source} {target}"
     Path(target).mkdir()
     shutil.move(source, target)
     after, again = _foretold(cluster, tmp_path, *_live(cluster))
-    assert "orders" not in _effects(after)
-    assert again.code == 0
+    # It begins empty, and fetches all of it anew.
+    assert _effects(after)["orders"] == ("begins_empty", None)
+    assert again.code == 0, again.stderr
     shutil.rmtree(target)
 
 
@@ -309,3 +312,95 @@ def test_flags_that_leave_nobody_to_ask(
     _, done = _foretold(cluster, tmp_path, *flags)
     assert done.code == 2
     assert says in done.stderr
+
+
+MANY = 24
+
+
+def _with_many(cluster: Cluster) -> None:
+    """Of 24 partitions broker 1 has a tail that broker 0, which leads, lacks."""
+    cluster.start(OWN)
+    cluster.create_topic("many", assignment=[[OWN, OTHER]] * MANY)
+    for partition in range(MANY):
+        cluster.produce("many", partition, HELD)
+    _lose(cluster, OTHER)
+    for partition in range(MANY):
+        cluster.produce("many", partition, MORE)
+    _lose(cluster, OWN)
+    cluster.start(OTHER)
+    for partition in range(MANY):
+        cluster.elect_leaders("unclean", "many", partition)
+
+
+def test_every_command_is_a_line_that_can_be_pasted_however_many_there_are(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    _with_many(cluster)
+    own, script = cluster.log_directory(OWN), tmp_path / "aside.sh"
+    done = invoke(
+        *(RECOVERY, "before-start", "--log-dirs", str(own), *_live(cluster), "--topics", "many"),
+        *("--commands-file", str(script)),
+        cwd=tmp_path,
+    )
+    assert done.code == 1
+    wanted = {f"mkdir -p {own}.aside && mv -n {own}/many-{n} {own}.aside/" for n in range(MANY)}
+    assert wanted <= set(done.stdout.splitlines())
+    assert wanted <= set(script.read_text().splitlines())
+    assert f"run {script}" in done.stderr
+    subprocess.run(["sh", str(script)], check=True)
+    assert not list(own.glob("many-*"))
+    shutil.rmtree(f"{own}.aside")
+
+
+def test_a_commands_file_is_a_new_one(cluster: Cluster, tmp_path: Path) -> None:
+    there = tmp_path / "aside.sh"
+    there.touch()
+    _, done = _foretold(cluster, tmp_path, *_live(cluster), "--commands-file", str(there))
+    assert done.code == 2
+    assert "never overwritten" in done.stderr
+
+
+@pytest.fixture
+def two_disks() -> Iterator[Cluster]:
+    """Broker 1, which is dead, has two log directories, and each some replicas of `many`."""
+    with Cluster(Options(brokers=3, first_broker=0, log_directories=2)) as cluster:
+        cluster.create_topic("many", assignment=[[OWN, OTHER]] * 4)
+        for partition in range(4):
+            cluster.produce("many", partition, HELD)
+        _lose(cluster, OWN)
+        yield cluster
+
+
+def test_a_log_directory_that_was_not_given_is_named_with_what_the_metadata_has_in_it(
+    two_disks: Cluster, tmp_path: Path
+) -> None:
+    first, second = two_disks.log_directories(OWN)
+    left = {path.name for path in second.glob("many-*")}
+    assert left
+    for given, missing in ((first, second), (second, first)):
+        there = {path.name for path in missing.glob("many-*")}
+        done = invoke(
+            *(RECOVERY, "before-start", "--log-dirs", str(given), *_live(two_disks)),
+            *("--format", "json"),
+            cwd=tmp_path,
+        )
+        rows = {f"{r['topic']}-{r['partition']}": r for r in json.loads(done.stdout)["partitions"]}
+        assert {name for name, r in rows.items() if r["effect"] == "unknown"} == there
+        assert done.code == 4
+    # The first has the metadata log, and so knows of the other.
+    done = invoke(
+        *(RECOVERY, "before-start", "--log-dirs", str(first), *_live(two_disks)), cwd=tmp_path
+    )
+    assert "is not among those that were given" in done.stdout
+    both = ("--log-dirs", str(first), "--log-dirs", str(second))
+    assert invoke(RECOVERY, "before-start", *both, *_live(two_disks), cwd=tmp_path).code == 0
+
+
+def test_a_replica_that_is_there_as_a_copy_alone_is_taken_into_use(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    own = cluster.log_directory(OWN) / "only-0"
+    own.rename(own.with_name(f"only-0.{'0' * 32}-future"))
+    document, done = _foretold(cluster, tmp_path, *_live(cluster), "--topics", "only")
+    (row,) = document["partitions"]
+    assert (row["effect"], row["log_end_offset"], done.code) == ("leads", HELD, 0), done.stderr

@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 
 from kafka_unclean_recovery.before_start.advice import plans
+from kafka_unclean_recovery.before_start.judging import judge
 from kafka_unclean_recovery.before_start.replica import OwnDisk, OwnReplica
 from kafka_unclean_recovery.before_start.result import foretell
-from kafka_unclean_recovery.before_start.verdict import Effect, Known, Verdict, judge
+from kafka_unclean_recovery.before_start.verdict import Effect, Known, Verdict
 from kafka_unclean_recovery.cli.runs.before_start import exit_code
 from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
 from kafka_unclean_recovery.mechanisms import ScanMode
@@ -24,12 +25,13 @@ from kafka_unclean_recovery.model import (
 )
 
 WHERE = TopicPartition("orders", 0)
+T0, T1, T2 = (f"00000000-0000-0000-0000-0000000000a{n}" for n in range(3))
 # The ids of brokers begin at 0.
 OWN, LEADER, THIRD = 1, 0, 3
 # Broker 1 wrote on in epoch 0 to 150; 0 was elected at 100, and wrote on in epoch 2.
 TAIL = (EpochSpan(0, 0, 150),)
 NEW = (EpochSpan(0, 0, 100), EpochSpan(2, 100, 110))
-STATE = PartitionState("orders", "t-1", 0, LEADER, 2, (OWN, LEADER, THIRD), (LEADER,))
+STATE = PartitionState("orders", T1, 0, LEADER, 2, (OWN, LEADER, THIRD), (LEADER,))
 
 
 def log(
@@ -41,7 +43,7 @@ def log(
     **more: object,
 ) -> ReplicaLog:
     end = epochs[-1].end_offset if epochs else start
-    scanned = Scanned(ScanMode.RECOVER, "/data/orders-0", "t-1", damage=damage) if disk else None
+    scanned = Scanned(ScanMode.RECOVER, "/data/orders-0", T1, damage=damage) if disk else None
     found = ReplicaLog(
         broker,
         live=not disk,
@@ -56,7 +58,7 @@ def log(
 
 def own(*epochs: EpochSpan, **more: object) -> OwnReplica:
     found = log(OWN, *(epochs or TAIL), disk=True, **more)  # type: ignore[arg-type]
-    return OwnReplica(WHERE, DirectoryKind.LIVE, "/data/orders-0", "t-1", log=found)
+    return OwnReplica(WHERE, DirectoryKind.LIVE, "/data/orders-0", T1, log=found)
 
 
 def disk(*replicas: OwnReplica, **more: object) -> OwnDisk:
@@ -108,10 +110,24 @@ def test_what_the_leader_deleted_on_purpose_is_no_loss_and_is_told() -> None:
     assert (found.effect, found.expired) == (Effect.KEPT, 30)
 
 
-def test_a_log_below_the_log_start_of_its_leader_is_emptied() -> None:
+def test_a_log_below_the_log_start_of_its_leader_is_emptied_and_what_expired_is_not_destroyed() -> (
+    None
+):
     leader = log(LEADER, EpochSpan(2, 200, 300), start=200)
     found = verdict(own(), logs={LEADER: leader})
-    assert (found.effect, found.offset, found.records) == (Effect.EMPTIED, 0, 150)
+    told = (found.effect, found.offset, found.records, found.unique, found.expired)
+    assert told == (Effect.EMPTIED, 0, 0, 0, 150)
+    known = {WHERE: Known(STATE, logs={LEADER: leader})}
+    assert exit_code(foretell(disk(own()), known)) == 0
+
+
+def test_below_the_log_start_of_its_leader_a_tail_that_an_election_gave_up_is_destroyed() -> None:
+    # Of epoch 0 the leader knows where it ended: what is beyond was never in its log.
+    leader = log(LEADER, EpochSpan(0, 90, 100), EpochSpan(2, 100, 300), start=90)
+    leader = replace(leader, log_start_offset=160)
+    found = verdict(own(), logs={LEADER: leader})
+    told = (found.effect, found.offset, found.records, found.expired)
+    assert told == (Effect.EMPTIED, 0, 50, 100)
 
 
 def test_a_log_start_that_was_moved_since_its_checkpoint_is_not_sure_on_a_disk() -> None:
@@ -144,7 +160,7 @@ def test_two_logs_that_disagree_on_where_an_epoch_begins_are_not_compared() -> N
 
 STRAYS = {
     "deleted": None,
-    "made again": replace(STATE, topic_id="t-2"),
+    "made again": replace(STATE, topic_id=T2),
     "moved": replace(STATE, replicas=(LEADER, THIRD)),
 }
 
@@ -255,7 +271,7 @@ def test_a_replica_in_two_directories_keeps_the_broker_from_starting() -> None:
     found = foretell(disk(own(), twin, other), known)
     assert [v.effect for v in found.verdicts] == [Effect.STRAY, Effect.REFUSED, Effect.REFUSED]
     # One of another topic of that name is put aside first.
-    former = replace(twin, topic_id="t-0")
+    former = replace(twin, topic_id=T0)
     found = foretell(disk(own(), former), known)
     assert [v.effect for v in found.verdicts] == [Effect.WAITS, Effect.STRAY]
 

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from kafka_unclean_recovery.files.replica_info_file import replica_info_json
+from kafka_unclean_recovery.log_dir.small_files.properties_files import kafka_uuid
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import (
     EpochSpan,
@@ -20,6 +22,8 @@ from kafka_unclean_recovery.model import (
 from tests.log_dir.segments import checkpoint, v2
 
 SEGMENT = f"{0:020}.log"
+TOPIC_ID = UUID(int=0xC11)
+_ITS_METADATA = f"version: 0\ntopic_id: {kafka_uuid(TOPIC_ID)}"
 
 
 def log_directory(
@@ -35,6 +39,7 @@ def log_directory(
         (path / name).mkdir()
         (path / name / SEGMENT).write_bytes(v2(0, end))
         (path / name / "leader-epoch-checkpoint").write_bytes(checkpoint("0 0"))
+        (path / name / "partition.metadata").write_text(_ITS_METADATA)
     return path
 
 
@@ -48,7 +53,7 @@ def replica_log(broker: int, end: int, **fields: Any) -> ReplicaLog:
         log_end_offset=end,
         epochs=(EpochSpan(0, 0, end),),
         source="log-dirs",
-        scanned=Scanned(ScanMode.RECOVER, f"/mnt/{broker}/orders-0"),
+        scanned=Scanned(ScanMode.RECOVER, f"/mnt/{broker}/orders-0", str(TOPIC_ID)),
     )
     return replace(log, **fields)
 
@@ -56,7 +61,7 @@ def replica_log(broker: int, end: int, **fields: Any) -> ReplicaLog:
 def partition(number: int, *logs: ReplicaLog, leader: int = 1, **fields: Any) -> PartitionInfo:
     brokers = tuple(log.broker for log in logs)
     given: dict[str, Any] = {"leader_epoch": 0, "replicas": brokers, "isr": brokers[:1]}
-    state = PartitionState("orders", "t-1", number, leader, **given | fields)
+    state = PartitionState("orders", str(TOPIC_ID), number, leader, **given | fields)
     return PartitionInfo(state.topic_partition, state, logs)
 
 

@@ -17,12 +17,12 @@ from tests.cli.run import RECOVERY, run
 
 @pytest.fixture
 def scan(tmp_path: Path) -> Path:
-    """orders-0 and orders-1, which broker 2 knows most of."""
+    """orders-0 and orders-1, which broker 2 knows most of, and led last."""
     return write_info(
         tmp_path / "info.json",
         info(
-            partition(0, replica_log(1, 5), replica_log(2, 7)),
-            partition(1, replica_log(2, 9), replica_log(1, 3)),
+            partition(0, replica_log(1, 5), replica_log(2, 7), leader=2, isr=(2,)),
+            partition(1, replica_log(2, 9), replica_log(1, 3), leader=2),
         ),
     )
 
@@ -47,6 +47,18 @@ def test_the_replica_that_goes_furthest_is_designated(tmp_path: Path, scan: Path
         " --election-type designated --path-to-json-file manual.json\n"
     ) in done.stderr
     assert "orders" in done.stdout
+
+
+def test_a_member_that_would_lead_by_itself_with_less_is_to_be_started_last(
+    tmp_path: Path,
+) -> None:
+    shorter = partition(0, replica_log(1, 5), replica_log(2, 7), leader=1, isr=(1,))
+    done = _plan(tmp_path, "--replica-info-file", write_info(tmp_path / "f.json", info(shorter)))
+    assert done.returncode == 0, done.stderr
+    assert "orders-0: a broker would lead by itself and cut the others" in done.stderr
+    assert "start that one last, after the election" in done.stderr
+    assert "next, once the others are started: kafka-elect-leaders" in done.stderr
+    assert "leads_by_itself_and_cuts: broker 1 leads by itself" in done.stdout
 
 
 def test_the_rich_plan_and_the_report_tell_the_same(tmp_path: Path, scan: Path) -> None:

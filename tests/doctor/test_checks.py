@@ -438,3 +438,14 @@ def test_the_releases_that_are_told_of_are_those_that_the_tests_run_on() -> None
     *others, last = tried_releases.TESTED
     assert {version.rpartition(".")[0] for version in tried_releases.TESTED} == set(TESTED)
     assert f"tested on {', '.join(others)} and {last}." in (ROOT / "README.md").read_text()
+
+
+def test_a_dead_member_leads_by_itself_and_nobody_looks_at_its_log() -> None:
+    offline = partition(leader=-1, isr=())
+    member = replace(offline, elr=(1,), last_known_elr=(1,), offline_replicas=offline.replicas)
+    found = the("led_on_return", topics=topics(member))
+    assert found.status is Status.WARNING
+    assert "broker 1 leads 1 offline partition by itself once it is back" in found.what
+    assert "before-start" in found.to_do
+    others = replace(member, elr=(), last_known_elr=())
+    assert not [c for c in checks(topics=topics(others)) if c.code == "led_on_return"]

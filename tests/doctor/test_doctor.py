@@ -204,11 +204,13 @@ def test_a_fenced_broker_and_its_offline_partition_are_named(cluster: Cluster) -
     assert done.code == 1
     assert done.bad == {
         "broker_down",
+        "led_on_return",
         "offline_partitions",
         "right_topic_describe",
         "right_topic_read",
     }
     assert done.what("broker_down").startswith("broker 2 is fenced: ")
+    assert done.what("led_on_return").startswith("broker 2 leads 1 offline partition by itself")
     assert "alone-0" in done.what("offline_partitions")
     # Nobody who hosts it can be asked: that is no proof of a right.
     assert "could not be tried on topics alone" in done.what("right_topic_read")

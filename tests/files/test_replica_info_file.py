@@ -82,6 +82,7 @@ def test_a_scan_is_written_with_a_line_for_each_partition() -> None:
         "metadata": {"epoch": 3, "end_offset": 812},
         "problems": ["/data2: left out"],
         "interrupted": False,
+        "whole": [],
     }
     assert sum(line.startswith('{"topic": "orders"') for line in text.splitlines()) == 2
     first, second = document["partitions"]
@@ -230,7 +231,7 @@ def test_every_key_of_every_object_is_needed_but_what_older_files_lack() -> None
         (number, key)
         for number, found in enumerate(_objects(json.loads(replica_info_json(INFO))))
         for key in found
-        if key not in ("broker_epoch", "stopped_clean", "unproven", "tiered")
+        if key not in ("broker_epoch", "stopped_clean", "unproven", "tiered", "whole")
     ]
     assert len(places) > 60
     for number, key in places:

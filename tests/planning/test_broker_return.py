@@ -92,6 +92,8 @@ def test_it_is_in_json_by_partition_and_by_broker() -> None:
             "better_by": 577,
             "no_better": 0,
             "unknown": 0,
+            "worse": 0,
+            "worse_by": 0,
         }
     ]
     assert document["unknown"] == ["groups are hidden"]
@@ -126,3 +128,15 @@ def test_witnesses_are_heard_where_they_tell_of_more_than_is_certain() -> None:
     assert total_text([Loss(10, None, at_least=10)]) == said
     both = [Loss(10, None, at_least=4), Loss(0, None, at_least=500)]
     assert total_text(both) == f"{said} (witnesses: at least 510 records in all)"
+
+
+def test_a_return_that_cuts_others_is_worse_and_says_to_elect_first() -> None:
+    worse = Waiting(1, Effect.WORSE, 450, "it leads by itself")
+    assert effect_text(worse) == "worse by 450 records"
+    (found,) = by_broker([replace(plan(), waiting=(worse,))])
+    assert brings_text(found) == "1 partition worse by 450 records of others"
+    assert why_wait(found).endswith("they are cut to its log; elect before it starts")
+    offline = row(plan=replace(plan(), waiting=(worse,)))
+    assert "if broker 1 returns: 1 partition worse by 450 records of others" in render_table(
+        report(offline)
+    )

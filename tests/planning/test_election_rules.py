@@ -106,6 +106,11 @@ def test_a_partition_without_a_leader_is_told_with_what_kafka_said_of_it() -> No
     [
         (OFFLINE, 1, "came back by itself: its leader was in the ISR or ELR"),
         (
+            replace(OFFLINE, isr=(), elr=(1,), last_known_elr=(1,)),
+            1,
+            "came back by itself: its leader was in the ELR, or is the last known leader",
+        ),
+        (
             replace(OFFLINE, elr=(), last_known_elr=(3,)),
             3,
             "came back by itself: the controller elected the last known leader",

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import EpochSpan, PartitionState, ReplicaLog, Scanned
-from kafka_unclean_recovery.planning.log_trust import cross_check
+from kafka_unclean_recovery.planning.log_trust import NAMELESS, cross_check
 from tests.reports import logs as any_logs
 from tests.reports import states as any_states
 
@@ -75,9 +75,14 @@ def test_another_topic_of_that_name_is_a_problem_and_no_witness() -> None:
     assert checked[1].suspect is None
 
 
-def test_a_topic_id_that_one_side_does_not_know_is_no_contradiction() -> None:
+def test_a_disk_without_a_topic_id_is_put_aside_by_its_broker() -> None:
     unnamed = replace(disk(1, (0, 0, 8)), scanned=replace(DISK, topic_id=None))
-    assert cross_check(STATE, [unnamed], compacted=False, covered=ALL) == (unnamed,)
+    (checked,) = cross_check(STATE, [unnamed], compacted=False, covered=ALL)
+    assert checked == replace(unnamed, problem=NAMELESS)
+    assert cross_check(None, [unnamed], compacted=False, covered=ALL) == (unnamed,)
+
+
+def test_a_topic_id_that_the_controller_does_not_know_is_no_contradiction() -> None:
     zero = replace(STATE, topic_id="00000000-0000-0000-0000-000000000000")
     assert cross_check(zero, [disk(1, (0, 0, 8))], compacted=False, covered=ALL) == (
         disk(1, (0, 0, 8)),

@@ -28,9 +28,10 @@ class Options:
     """Foretell what the start of a broker will do to what its disk holds.
 
     The command only reads. Each replica is kept, leads again, is truncated from an offset on,
-    emptied, put aside or deleted, or the broker is refused. The exit code is 0 when nothing is
-    destroyed, 1 when something would be, and 4 when that can't be told for some replicas and
-    nothing is known to be destroyed.
+    emptied, put aside or deleted, or begins empty, or the broker is refused; where there is no
+    leader, it is told who leads then, and who is cut to its log. The exit code is 0 when nothing is
+    destroyed, 1 when something would be, here or on others, and 4 when that can't be told for some
+    replicas and nothing is known to be destroyed.
     """
 
     log_dirs: Annotated[
@@ -58,6 +59,14 @@ class Options:
             metavar="NEWFILE",
             help="Write the leaders of the replicas that are truncated to this new file, for"
             " salvage --plan.",
+        ),
+    ] = None
+    commands_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="NEWFILE",
+            help="Write the commands that keep what the start would delete to this new file, as a"
+            " shell script.",
         ),
     ] = None
     format: OutputFormat = Format.TABLE

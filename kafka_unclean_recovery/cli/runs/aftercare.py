@@ -19,7 +19,7 @@ from kafka_unclean_recovery.aftercare.partitions_now import Asked
 from kafka_unclean_recovery.aftercare.producers import producers_advice
 from kafka_unclean_recovery.aftercare.reading_disks import DiskReader
 from kafka_unclean_recovery.aftercare.report import render_json
-from kafka_unclean_recovery.aftercare.result import Aftercare, aftercare_metrics
+from kafka_unclean_recovery.aftercare.result import Aftercare, aftercare_metrics, with_lost
 from kafka_unclean_recovery.aftercare.returning import advice
 from kafka_unclean_recovery.aftercare.share_groups import set_back
 from kafka_unclean_recovery.aftercare.table import render_aftercare, summary
@@ -41,7 +41,7 @@ from kafka_unclean_recovery.cli.session import (
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.journal import Journal
-from kafka_unclean_recovery.files.journal_lines import JournalError, elected, parse
+from kafka_unclean_recovery.files.journal_lines import JournalError, elected, lost_unasked, parse
 from kafka_unclean_recovery.files.state_directory import new_path
 from kafka_unclean_recovery.model import Broker, GroupBeyond, ReplicaInfo, TopicPartition
 from kafka_unclean_recovery.planning.merged_scans import check_cluster
@@ -63,13 +63,15 @@ class Chosen:
     """The partitions and disks to look at.
 
     cluster_id: the journal's cluster, None without a journal. disks: the replica info of brokers
-    that are or were down. reader: reads their logs again.
+    that are or were down. reader: reads their logs again. lost: what the journal's run found lost
+    under leaders that it did not elect.
     """
 
     asked: Asked
     cluster_id: str | None = None
     disks: ReplicaInfo | None = None
     reader: DiskReader = field(default_factory=DiskReader)
+    lost: Mapping[TopicPartition, str] = field(default_factory=dict)
 
 
 def care(console: Console, options: Options) -> int:
@@ -107,11 +109,11 @@ def _chosen(console: Console, options: Options) -> Chosen:
     named = bool(_selection(options))
     chosen = Chosen(Asked(selected.includes, selected.partitions, may_lack=lambda _: named))
     if options.journal is not None:
-        cluster_id, partitions, elections = _read_journal(options.journal)
+        cluster_id, partitions, elections, lost = _read_journal(options.journal)
         may_lack = (partitions - lossless(elections)).__contains__
         given_up = groups_given_up(elections)
-        asked = Asked(selected.includes, partitions, partitions, may_lack, given_up)
-        chosen = Chosen(asked, cluster_id)
+        asked = Asked(selected.includes, partitions | lost.keys(), partitions, may_lack, given_up)
+        chosen = Chosen(asked, cluster_id, lost=lost)
     sources = Sources(options.replica_info_file or (), options.log_dirs or ())
     if not sources.any:
         return chosen
@@ -121,24 +123,24 @@ def _chosen(console: Console, options: Options) -> Chosen:
 
 def _read_journal(
     path: Path,
-) -> tuple[str, frozenset[TopicPartition], Sequence[Election]]:
-    """Return (the journal's cluster, the partitions it elected, what it tells of their elections).
-    Raises Exit(2)."""
+) -> tuple[str, frozenset[TopicPartition], Sequence[Election], Mapping[TopicPartition, str]]:
+    """Return (the journal's cluster, the partitions it elected, what it tells of their elections,
+    what it tells to be lost otherwise). Raises Exit(2)."""
     text = read_input(path, "--journal")
     try:
         # The run never acted on an incomplete last line.
         lines = parse(text[: text.rfind("\n") + 1], f"--journal {path}")
         clusters = {line["cluster_id"] for line in lines if line["event"] == "begin"}
-        partitions = elected(lines)
+        partitions, lost = elected(lines), lost_unasked(lines)
     except JournalError as error:
         raise usage(str(error)) from None
     except (KeyError, TypeError):
         raise usage(
             f"--journal {path}: the journal is not as it was written; leave it out"
         ) from None
-    if len(clusters) != 1 or not partitions:
+    if len(clusters) != 1 or not (partitions or lost):
         raise usage(f"--journal {path}: it tells of no election; name another, or leave it out")
-    return clusters.pop(), partitions, _elections(text, path)
+    return clusters.pop(), partitions, _elections(text, path), lost
 
 
 def _elections(text: str, path: Path) -> Sequence[Election]:
@@ -231,9 +233,10 @@ async def _find(session: Session, chosen: Chosen) -> Aftercare:
     cluster, _ = await session.reader.cluster()
     source = ChosenSource(session.nodes, session.wishes)
     deadline = budgets.AFTERCARE.deadline()
-    return await with_returning(
+    found = await with_returning(
         found, source, cluster.brokers, chosen.disks, chosen.reader, deadline
     )
+    return with_lost(found, chosen.lost)
 
 
 async def _end_transactions(session: Session, options: Options, found: Aftercare) -> None:

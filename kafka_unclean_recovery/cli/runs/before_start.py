@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kafka_unclean_recovery.before_start.advice import advice, plans
+from kafka_unclean_recovery.before_start.commands import script
 from kafka_unclean_recovery.before_start.disk import read_own_disk
 from kafka_unclean_recovery.before_start.looking import Looking, look
 from kafka_unclean_recovery.before_start.offline import from_disks
@@ -17,7 +18,7 @@ from kafka_unclean_recovery.before_start.result import BeforeStart, before_start
 from kafka_unclean_recovery.before_start.table import render_before_start
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.commands.before_start import Options
-from kafka_unclean_recovery.cli.console import Console
+from kafka_unclean_recovery.cli.console import Console, check_output, write_new
 from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
 from kafka_unclean_recovery.cli.exits import CANNOT_TELL, NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.plan_outputs import PlanOutputs
@@ -32,6 +33,7 @@ from kafka_unclean_recovery.transport.choosing import ChosenSource
 
 _NAME = "kafka-unclean-recovery"
 _MOST_WORKERS = 4
+_COMMANDS = "--commands-file"
 
 
 def foretell(console: Console, options: Options) -> int:
@@ -51,7 +53,9 @@ def foretell(console: Console, options: Options) -> int:
 
     async def ask(session: Session) -> int:
         source = ChosenSource(session.nodes, session.wishes)
-        means = Looking(session.nodes, session.reader, source, budgets.BEFORE_START.seconds, others)
+        seconds = budgets.BEFORE_START.seconds
+        nodes, reader = session.nodes, session.reader
+        means = Looking(nodes, reader, source, seconds, others, chosen.includes)
         found = await metrics_file.timed("look", session.stop.unless(look(means, disk)))
         return _tell(console, options, outputs, found)
 
@@ -72,6 +76,9 @@ def _checked(options: Options) -> PlanOutputs:
         check_connection(options.bootstrap_server, options.command_config)
     outputs = PlanOutputs(None, options.plan_output_file)
     outputs.check()
+    check_output(options.commands_file, _COMMANDS)
+    if options.commands_file is not None and options.commands_file == options.plan_output_file:
+        raise usage(f"{_COMMANDS} and --plan-output-file name the same file")
     return outputs
 
 
@@ -103,15 +110,25 @@ def _tell(console: Console, options: Options, outputs: PlanOutputs, found: Befor
         if outputs.plan is not None and planned:
             outputs.write(console, Cluster(found.cluster_id, {}), planned)
             salvage = _salvage(options.log_dirs, outputs.plan)
+        if options.commands_file is not None:
+            write_new(options.commands_file, script(found), _COMMANDS)
     finally:
         console.artefact(
             render_json(found) if options.format.is_json else render_before_start(found)
         )
-    for sentence in advice(found, salvage):
+    for sentence in advice(found, salvage, _where(options)):
         console.say(sentence)
     if planned and outputs.plan is None:
         console.say("with --plan-output-file, salvage can save what the leaders lack")
     return exit_code(found)
+
+
+def _where(options: Options) -> str:
+    """Return where the commands are."""
+    if options.commands_file is not None:
+        return f"run {options.commands_file}"
+    shown = "commands in the JSON" if options.format.is_json else "the commands below the table"
+    return f"{shown}, or {_COMMANDS} FILE"
 
 
 def _salvage(directories: Sequence[Path], plan: Path) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.commands.plan import Options
@@ -19,15 +20,17 @@ from kafka_unclean_recovery.model import (
     Cluster,
     Outcome,
     OutcomeKind,
+    PartitionPlan,
     PartitionReport,
     ReplicaInfo,
     Report,
 )
+from kafka_unclean_recovery.planning.member_findings import LEADS_BY_ITSELF
 from kafka_unclean_recovery.planning.offline_plan import plan_from_disks
 from kafka_unclean_recovery.report.document import render_json
 from kafka_unclean_recovery.report.run_metrics import report_metrics
 from kafka_unclean_recovery.report.table import render_table
-from kafka_unclean_recovery.wording import why_not
+from kafka_unclean_recovery.wording import and_more, why_not
 
 # The words for one partition, and for many.
 UNPLANNED = ("partition has no designated leader", "partitions have no designated leader")
@@ -60,10 +63,26 @@ def plan(console: Console, options: Options) -> int:
     for complaint in complaints:
         console.say(complaint)
     if any(row.plan and row.plan.designated_leader is not None for row in report.partitions):
-        console.say(
-            f"next, once brokers are started: {next_command(options.manual_recovery_output_file)}"
-        )
+        for sentence in _next(report, options.manual_recovery_output_file):
+            console.say(sentence)
     return NOT_ALL if complaints or report.problems else OK
+
+
+def _next(report: Report, manual: Path) -> Iterator[str]:
+    """Yield what to do with the plan, and what not to do before."""
+    late = [row.topic_partition for row in report.partitions if row.plan and _leads(row.plan)]
+    if late:
+        yield (
+            f"{late[0]}{and_more(late)}: a broker would lead by itself and cut the others"
+            f" ({LEADS_BY_ITSELF} names it): start that one last, after the election"
+        )
+        yield f"next, once the others are started: {next_command(manual)}"
+    else:
+        yield f"next, once brokers are started: {next_command(manual)}"
+
+
+def _leads(plan: PartitionPlan) -> bool:
+    return any(found.code == LEADS_BY_ITSELF for found in plan.findings)
 
 
 def _check_flags(outputs: PlanOutputs, sources: Sources) -> None:

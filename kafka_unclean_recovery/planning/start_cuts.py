@@ -1,0 +1,79 @@
+"""What the others lose under a leader that the controller elects by itself; no I/O.
+
+Nobody compares logs in such an election: whoever is elected leads with what its log holds once its
+broker has started, and all others are truncated to that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from kafka_unclean_recovery.model import Divergence, EpochLineage, ReplicaLog
+from kafka_unclean_recovery.planning.lineage import count_once, tail_of
+from kafka_unclean_recovery.planning.reach import kept_under, reach
+from kafka_unclean_recovery.wording import count_text, ids_text
+
+
+@dataclass(frozen=True, slots=True)
+class Cuts:
+    """What one leader costs. live: where replicas of live brokers are truncated. dead: the same of
+    scanned disks that reach further than the leader. records: of both, each (leader epoch, offset)
+    once. untold: brokers of live replicas whose logs can't be compared. better: a live replica that
+    ranks above the leader is among them, so that another leader would have lost less."""
+
+    leader: int
+    leader_end: int | None
+    live: tuple[Divergence, ...] = ()
+    dead: tuple[Divergence, ...] = ()
+    records: int = 0
+    untold: tuple[int, ...] = ()
+    better: bool = False
+
+    @property
+    def all(self) -> tuple[Divergence, ...]:
+        return (*self.live, *self.dead)
+
+
+def cuts_under(leader: ReplicaLog, others: Iterable[ReplicaLog]) -> Cuts:
+    """Return what the others lose under this leader. What a dead disk has beyond and an earlier
+    election gave up counts for nothing."""
+    live: list[Divergence] = []
+    dead: list[Divergence] = []
+    tails: list[EpochLineage] = []
+    untold: list[int] = []
+    better = False
+    for log in others:
+        kept = kept_under(log, leader)
+        if kept is None or log.epochs is None:
+            untold += [log.broker] if log.live and not log.empty else []
+            continue
+        tail = tail_of(log.epochs, kept)
+        if tail and (log.live or reach(log) > reach(leader)):
+            (live if log.live else dead).append(Divergence(log.broker, kept, count_once([tail])))
+            tails.append(tail)
+            better |= log.live and reach(log) > reach(leader)
+    end = leader.log_end_offset if leader.sure else None
+    records = count_once(tails)
+    return Cuts(leader.broker, end, tuple(live), tuple(dead), records, tuple(untold), better)
+
+
+def cuts_text(cuts: Cuts) -> str:
+    """Return text such as "its log ends at 100, and 150 records of live brokers 3,4 are cut"."""
+    if cuts.leader_end is None:
+        return "how far its log goes then is not known, and the others are cut to that"
+    end = f"its log ends at {cuts.leader_end}"
+    cut = f"{count_text(cuts.records, 'record')} of {_whose(cuts)} are cut" if cuts.records else ""
+    untold = f"what {_brokers(cuts.untold)} loses then is not known" if cuts.untold else ""
+    told = [part for part in (cut, untold) if part]
+    return ", and ".join([end, *told]) if told else f"{end}, and nothing that is known is cut"
+
+
+def _whose(cuts: Cuts) -> str:
+    live = [f"live {_brokers([cut.broker for cut in cuts.live])}"] if cuts.live else []
+    dead = [f"the disk of {_brokers([cut.broker for cut in cuts.dead])}"] if cuts.dead else []
+    return " and ".join([*live, *dead])
+
+
+def _brokers(brokers: Sequence[int]) -> str:
+    return f"broker{'s' if len(brokers) > 1 else ''} {ids_text(brokers)}"

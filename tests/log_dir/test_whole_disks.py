@@ -1,0 +1,92 @@
+"""What the metadata puts on a disk that was read, and what is not there; which copies count."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from uuid import UUID
+
+from kafka_unclean_recovery.log_dir.directory_names import parse_partition_directory
+from kafka_unclean_recovery.log_dir.future_replicas import homes, taken_into_use
+from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
+from kafka_unclean_recovery.log_dir.log_directory import LogDirectory
+from kafka_unclean_recovery.log_dir.metadata.image import (
+    BrokerRegistration,
+    MetadataImage,
+    PartitionRegistration,
+    partition_states,
+)
+from kafka_unclean_recovery.log_dir.scan_rows import Found, partition_info
+from kafka_unclean_recovery.log_dir.small_files.properties_files import MetaProperties
+from kafka_unclean_recovery.log_dir.whole_disks import whole_disks, with_gone_replicas
+from kafka_unclean_recovery.model import PartitionInfo, TopicPartition, WholeDisk
+from kafka_unclean_recovery.planning.started_replica import GONE
+
+TOPIC_ID, FIRST, SECOND, OTHERS = (UUID(int=1000 + n) for n in range(4))
+WHERE = TopicPartition("orders", 0)
+COPY = f"orders-0.{'0' * 32}-future"
+
+
+def image(home: UUID = FIRST, log_dirs: tuple[UUID, ...] = (FIRST, SECOND)) -> MetadataImage:
+    """orders-0 is on brokers 1 and 2; broker 1 has two log directories."""
+    registered = BrokerRegistration(1, 5, UUID(int=1), True, False, (), None, log_dirs)
+    found = PartitionRegistration(
+        (1, 2), (1,), -1, 4, 7, elr=(), last_known_elr=(), directories=(home, OTHERS)
+    )
+    return MetadataImage({1: registered}, {TOPIC_ID: "orders"}, {TOPIC_ID: {0: found}})
+
+
+def directory(id_: UUID, *names: str, node: int = 1, used: bool = True) -> LogDirectory:
+    replicas = {name: parse_partition_directory(name) for name in names}
+    return LogDirectory(
+        LocalLocation(Path(f"/data-{id_.int}")),
+        MetaProperties(1, node, "c-1", str(id_)),
+        False,
+        {},
+        {},
+        {},
+        frozenset(),
+        {name: replica for name, replica in replicas.items() if replica is not None},
+        (),
+        used=used,
+    )
+
+
+def part(of: MetadataImage) -> PartitionInfo:
+    (state,) = partition_states(of)
+    return partition_info(WHERE, state, Found(), (), compacted=False, covered=())
+
+
+def test_a_broker_is_read_whole_when_all_that_it_registered_is_here() -> None:
+    both = [directory(FIRST), directory(SECOND)]
+    assert whole_disks(both, image()) == (WholeDisk(1, "/data-1001"),)
+    assert whole_disks(both[:1], image()) == ()
+    linked = [replace(both[0], left_out=frozenset({"orders-0"})), both[1]]
+    assert whole_disks(linked, image()) == ()
+    # Nobody told how many it has, unless no broker has run on what is here.
+    assert whole_disks(both, MetadataImage()) == ()
+    assert whole_disks([directory(FIRST, used=False)], MetadataImage()) != ()
+    assert whole_disks([directory(FIRST, "orders-0", used=False)], MetadataImage()) == ()
+
+
+def test_a_replica_is_gone_where_its_own_directory_was_read_and_lacks_it() -> None:
+    here = [directory(FIRST, "audit-0")]
+    (log,) = with_gone_replicas(part(image()), here, image()).replica_logs
+    assert (log.broker, log.problem, log.scanned and log.scanned.directory) == (
+        1,
+        GONE,
+        "/data-1001/orders-0",
+    )
+    elsewhere = image(home=SECOND)
+    assert with_gone_replicas(part(elsewhere), here, elsewhere).replica_logs == ()
+    linked = [replace(here[0], left_out=frozenset({"orders-0"}))]
+    assert with_gone_replicas(part(image()), linked, image()).replica_logs == ()
+
+
+def test_a_copy_is_taken_into_use_where_it_is_the_only_one_and_at_home() -> None:
+    named = homes(image(), {1})
+    taken = taken_into_use([directory(FIRST, COPY), directory(SECOND)], named)
+    assert taken == {f"/data-1001/{COPY}"}
+    assert not taken_into_use([directory(FIRST), directory(SECOND, COPY)], named)
+    assert not taken_into_use([directory(FIRST, COPY), directory(SECOND, "orders-0")], named)
+    assert not taken_into_use([directory(FIRST, COPY)], {})
