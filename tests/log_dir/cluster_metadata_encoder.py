@@ -115,9 +115,20 @@ def feature(name: str, level: int) -> bytes:
 
 
 def register(
-    broker: int, epoch: int, *, fenced: bool = False, log_dirs: Iterable[uuid.UUID] = ()
+    broker: int,
+    epoch: int,
+    *,
+    fenced: bool = False,
+    log_dirs: Iterable[uuid.UUID] = (),
+    at: tuple[str, int] = ("host", 9092),
+    features: Iterable[tuple[str, int, int]] = (),
 ) -> bytes:
-    endpoint = string("PLAINTEXT") + string("host") + struct.pack(">Hh", 9092, 0) + tagged()
+    """Features: name, least and greatest level that it supports."""
+    host, port = at
+    endpoint = string("PLAINTEXT") + string(host) + struct.pack(">Hh", port, 0) + tagged()
+    supported = [
+        string(name) + struct.pack(">hh", *levels) + tagged() for name, *levels in features
+    ]
     return record(
         0,
         4,
@@ -125,7 +136,7 @@ def register(
         INCARNATION.bytes,
         struct.pack(">q", epoch),
         array([endpoint]),
-        array([]),
+        array(supported),
         string(None),
         struct.pack(">??", fenced, False),
         tags={0: uuids(log_dirs)},

@@ -36,6 +36,7 @@ from kafka_unclean_recovery.log_dir.metadata.batches import (
     read_batches,
 )
 from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
+from kafka_unclean_recovery.log_dir.metadata.loading import Fatal, Loading
 from kafka_unclean_recovery.log_dir.metadata.records import (
     LEADER_CHANGE,
     SNAPSHOT_FOOTER,
@@ -69,7 +70,8 @@ class ClusterMetadata:
     `end_offset` is exclusive, `last_epoch` the epoch of the record before it, and
     `last_timestamp_ms` the time when that record was written; None when there is no record.
     `stopped` is the reason why the log ends before its files do. `problems` are snapshots passed
-    over.
+    over. `fatal` is the record at which a controller that loads all this dies, where that was
+    asked for.
     """
 
     image: MetadataImage
@@ -79,6 +81,7 @@ class ClusterMetadata:
     last_timestamp_ms: int | None
     stopped: str | None
     problems: tuple[str, ...] = ()
+    fatal: Fatal | None = None
 
     @property
     def committed_to(self) -> int:
@@ -94,9 +97,15 @@ class ClusterMetadata:
 @dataclass(slots=True)
 class _State:
     image: MetadataImage
+    loading: Loading | None
     end_offset: int = 0
     last_epoch: int | None = None
     last_timestamp_ms: int | None = None
+
+    def replay(self, record: Record, offset: int, *, in_snapshot: bool = False) -> None:
+        self.image.replay(record)
+        if self.loading is not None:
+            self.loading.replay(record, offset, in_snapshot=in_snapshot)
 
 
 def is_metadata_file(name: str) -> bool:
@@ -104,16 +113,16 @@ def is_metadata_file(name: str) -> bool:
     return bool(_SNAPSHOT.fullmatch(name) or _SEGMENT.fullmatch(name))
 
 
-def read_metadata(files: Iterable[MetadataFile]) -> ClusterMetadata:
+def read_metadata(files: Iterable[MetadataFile], *, as_controller: bool = False) -> ClusterMetadata:
     """Return the newest state that the files of a `__cluster_metadata-0` hold; other files are
-    ignored.
+    ignored. as_controller: find the record at which a controller would die, too.
 
     A damaged snapshot is passed over for an older one, and the log is read from there. Raises
     BadFormat when there is nothing to begin from: no sound snapshot, and a log that does not begin
     at offset 0, or is damaged in its first batch.
     """
     snapshots, segments = _sorted(files)
-    state, snapshot, problems = _newest_snapshot(snapshots)
+    state, snapshot, problems = _newest_snapshot(snapshots, as_controller)
     stopped = _read_log(segments, state)
     if state.last_epoch is None and (stopped or problems or not segments):
         raise BadFormat("__cluster_metadata-0", "; ".join([*problems, stopped or "no log"]))
@@ -125,7 +134,27 @@ def read_metadata(files: Iterable[MetadataFile]) -> ClusterMetadata:
         last_timestamp_ms=state.last_timestamp_ms,
         stopped=stopped,
         problems=tuple(problems),
+        fatal=None if state.loading is None else state.loading.first_fatal,
     )
+
+
+def snapshots_of(files: Iterable[MetadataFile]) -> list[tuple[SnapshotId, MetadataFile]]:
+    """Return the snapshots among the files, newest first."""
+    return _sorted(files)[0]
+
+
+def is_finished(snapshot: SnapshotId, file: MetadataFile) -> bool:
+    """Return True where every batch of the snapshot is whole and in its place, and the last is its
+    footer; its records are not decoded."""
+    expected, last = 0, None
+    try:
+        for last in read_batches(file):
+            if last.base_offset != expected or last.leader_epoch != snapshot.epoch:
+                return False
+            expected = last.end_offset
+        return last is not None and _is(_decoded(last, file)[-1], SNAPSHOT_FOOTER)
+    except BadFormat:
+        return False
 
 
 def _sorted(
@@ -143,19 +172,23 @@ def _sorted(
 
 
 def _newest_snapshot(
-    snapshots: list[tuple[SnapshotId, MetadataFile]],
+    snapshots: list[tuple[SnapshotId, MetadataFile]], as_controller: bool
 ) -> tuple[_State, SnapshotId | None, list[str]]:
     problems: list[str] = []
     for snapshot, file in snapshots:
+        state = _State(
+            MetadataImage(), Loading() if as_controller else None, snapshot.offset, snapshot.epoch
+        )
         try:
-            return _read_snapshot(snapshot, file), snapshot, problems
+            _read_snapshot(snapshot, file, state)
         except BadFormat as error:
             problems.append(f"snapshot passed over: {error}")
-    return _State(MetadataImage()), None, problems
+        else:
+            return state, snapshot, problems
+    return _State(MetadataImage(), Loading() if as_controller else None), None, problems
 
 
-def _read_snapshot(snapshot: SnapshotId, file: MetadataFile) -> _State:
-    state = _State(MetadataImage(), snapshot.offset, snapshot.epoch)
+def _read_snapshot(snapshot: SnapshotId, file: MetadataFile, state: _State) -> None:
     last: Record | None = None
     for record in _snapshot_records(snapshot, file):
         if last is None:
@@ -164,11 +197,10 @@ def _read_snapshot(snapshot: SnapshotId, file: MetadataFile) -> _State:
             state.last_timestamp_ms = record.fields["last_contained_log_timestamp"]
         elif _is(last, SNAPSHOT_FOOTER):
             raise BadFormat(file.name, "goes on behind its footer")
-        state.image.replay(record)
+        state.replay(record, snapshot.offset, in_snapshot=True)
         last = record
     if last is None or not _is(last, SNAPSHOT_FOOTER):
         raise BadFormat(file.name, "ends without a footer: it was never finished")
-    return state
 
 
 def _snapshot_records(snapshot: SnapshotId, file: MetadataFile) -> Iterator[Record]:
@@ -226,8 +258,9 @@ def _read_log(segments: list[tuple[int, MetadataFile]], state: _State) -> str | 
 def _replay(batch: Batch, decoded: list[Record], state: _State) -> None:
     if batch.end_offset <= state.end_offset:
         return
-    for record in decoded[max(0, state.end_offset - batch.base_offset) :]:
-        state.image.replay(record)
+    known = max(0, state.end_offset - batch.base_offset)
+    for offset, record in enumerate(decoded[known:], batch.base_offset + known):
+        state.replay(record, offset)
     state.end_offset = batch.end_offset
     state.last_epoch = batch.leader_epoch
     if batch.max_timestamp >= 0:
