@@ -50,11 +50,27 @@ class ChangeJson(Entry, frozen=True):
     elr: BrokerIds
 
 
+class QuorumMarginJson(Entry, frozen=True):
+    """The metadata quorum: without it nobody is elected, and no ISR shrinks.
+
+    state: up: a controller leads, and a majority follows; down: none does; silent: nothing was
+        heard of it; untold: there is none, or this user may not ask.
+    voters: How many there are; null where that is not known.
+    follow: How many of them fetched within the last 3 s; null where that is not known.
+    failures: Of voters that it still stands; null where that is not known.
+    """
+
+    state: Literal["up", "down", "silent", "untold"]
+    voters: Int64 | None = None
+    follow: Int64 | None = None
+    failures: Int64 | None = None
+
+
 class MarginJson(Entry, frozen=True, kw_only=True):
     """The margin of a cluster, at the first look and whenever something of it changes.
 
     observed_at: ISO 8601 with its offset from UTC.
-    known: Of how many partitions the margin is known.
+    known: Of how many partitions the margin is known; of none while the quorum is down or silent.
     not_known: Of how many it is not.
     stands: Partitions with one replica are not in it, unless they are offline.
     single_replicas: How many partitions have one replica.
@@ -63,6 +79,8 @@ class MarginJson(Entry, frozen=True, kw_only=True):
     down: Brokers that are fenced or do not answer, as far as replicas name them.
     changes: Since the last look; none at the first.
     problems: What could not be read.
+    quorum: The metadata quorum.
+    failed_looks: How many looks have told nothing so far.
     """
 
     format_version: Literal[1] = 1
@@ -79,3 +97,5 @@ class MarginJson(Entry, frozen=True, kw_only=True):
     down: BrokerIds
     changes: tuple[ChangeJson, ...]
     problems: tuple[str, ...]
+    quorum: QuorumMarginJson = QuorumMarginJson("untold")
+    failed_looks: Int64 = 0

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from kafka_unclean_recovery.formats.margin import (
     ChangeJson,
     MarginJson,
     OutOfSyncJson,
+    QuorumMarginJson,
     StandsJson,
 )
 from kafka_unclean_recovery.formats.ok_to_stop import (
@@ -26,6 +28,8 @@ from kafka_unclean_recovery.model import NO_LEADER, TopicPartition
 from kafka_unclean_recovery.wording import and_more
 
 ALREADY = -1
+QuorumState = Literal["up", "down", "silent", "untold"]
+_UNTOLD = QuorumMarginJson("untold")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +82,48 @@ def _margin(
     )
 
 
-def document(observation: ObservationJson, now: Margins, before: Margins | None) -> MarginJson:
+def quorum_margin(observation: ObservationJson, state: QuorumState) -> QuorumMarginJson:
+    """Return what is known of the quorum. A majority of the voters must follow."""
+    voters = observation.voters
+    if voters is None or any(voter.follows is None for voter in voters):
+        return QuorumMarginJson(state, None if voters is None else len(voters))
+    follow = sum(bool(voter.follows) for voter in voters)
+    spare = follow - (len(voters) // 2 + 1)
+    return QuorumMarginJson(state, len(voters), follow, max(spare, 0) if state == "up" else None)
+
+
+def unknown(last: MarginJson, observed_at: str, why: str, failed_looks: int) -> MarginJson:
+    """Return the margin where a look told nothing: what was so at the last one need not be so any
+    more."""
+    return MarginJson(
+        cluster_id=last.cluster_id,
+        observed_at=observed_at,
+        known=0,
+        not_known=last.known + last.not_known,
+        stands=(),
+        single_replicas=0,
+        elr_partitions=0,
+        elr_members=0,
+        out_of_sync=(),
+        down=(),
+        changes=(),
+        problems=(why,),
+        quorum=QuorumMarginJson("silent"),
+        failed_looks=failed_looks,
+    )
+
+
+def document(
+    observation: ObservationJson,
+    now: Margins,
+    before: Margins | None,
+    quorum: QuorumMarginJson = _UNTOLD,
+    failed_looks: int = 0,
+) -> MarginJson:
     """Return the margin of the cluster. now: of its partitions; before: the same at the last look,
-    None at the first."""
+    None at the first. Without a quorum no margin holds: nobody is elected, and no ISR shrinks."""
+    if quorum.state in ("down", "silent"):
+        now = {}
     total = sum(len(topic.partitions) for topic in observation.topics)
     partitions = [partition for topic in observation.topics for partition in topic.partitions]
     return MarginJson(
@@ -105,6 +148,8 @@ def document(observation: ObservationJson, now: Margins, before: Margins | None)
                 if b.disks
             ),
         ),
+        quorum=quorum,
+        failed_looks=failed_looks,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from kafka_unclean_recovery.formats.margin import ChangeJson, MarginJson
+from kafka_unclean_recovery.formats.margin import ChangeJson, MarginJson, QuorumMarginJson
 from kafka_unclean_recovery.margin.margins import ALREADY
 from kafka_unclean_recovery.report.prometheus import Metric, Sample, gauge
 from kafka_unclean_recovery.wording import count_text, ids_text, one_line
@@ -57,7 +57,26 @@ def _margin_text(failures: int) -> str:
     return "blocked" if failures == ALREADY else f"stands {failures}"
 
 
+def _quorum(found: QuorumMarginJson) -> Iterator[str]:
+    if found.state == "down":
+        yield (
+            "the metadata quorum has no leader that a majority follows: nobody would be elected,"
+            " and no ISR shrinks, so that no margin holds"
+        )
+    elif found.state == "silent":
+        yield (
+            "whether the metadata quorum works is not known: without it nobody would be elected,"
+            " so that no margin is known"
+        )
+    elif found.failures is not None:
+        yield (
+            f"the metadata quorum: {found.follow} of {count_text(found.voters or 0, 'voter')}"
+            f" follow, and it stands {count_text(found.failures, 'more failure')}"
+        )
+
+
 def _rest(found: MarginJson) -> Iterator[str]:
+    yield from _quorum(found.quorum)
     if found.single_replicas:
         yield f"{count_text(found.single_replicas, 'partition')} with one replica"
     if found.elr_partitions:
@@ -92,4 +111,23 @@ def margin_metrics(found: MarginJson) -> list[Metric]:
         gauge(f"{_PREFIX}_brokers_down", "Brokers that are down.", len(found.down)),
         Metric(f"{_PREFIX}_out_of_sync_replicas", "Not in the ISR, of live brokers.", starving),
         gauge(f"{_PREFIX}_problems", "Things that could not be read.", len(found.problems)),
+        *_quorum_metrics(found.quorum),
+        gauge(f"{_PREFIX}_failed_looks", "Looks that told nothing.", found.failed_looks),
     ]
+
+
+def _quorum_metrics(found: QuorumMarginJson) -> Iterator[Metric]:
+    states = tuple(
+        Sample(float(state == found.state), {"state": state})
+        for state in ("up", "down", "silent", "untold")
+    )
+    yield Metric(f"{_PREFIX}_quorum", "The metadata quorum: 1 is the state that it is in.", states)
+    yield gauge(f"{_PREFIX}_quorum_voters", "Voters of the metadata quorum.", found.voters)
+    yield gauge(
+        f"{_PREFIX}_quorum_voters_following", "Voters that fetched within 3 s.", found.follow
+    )
+    yield gauge(
+        f"{_PREFIX}_quorum_failures",
+        "Failures of voters that the quorum still stands.",
+        found.failures,
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.requests.describe import (
@@ -46,6 +46,9 @@ from kafka_unclean_recovery.transport import ReplicaLogSource
 _NO_QUORUM = "no controller leads the quorum, as far as brokers tell: nobody would be elected"
 
 T = TypeVar("T")
+QuorumState = Literal["up", "down", "silent", "untold"]
+"""up: a controller leads, and a majority follows; down: none does; silent: nothing was heard of it;
+untold: there is no quorum, or this user may not ask."""
 _Read = tuple[Cluster, list[Topic]]
 _Hidden = frozenset[TopicPartition]
 
@@ -55,7 +58,7 @@ class Look:
 
     kept: what an earlier look kept; of that nothing is asked again, and of brokers only whether
     those answer that the controllers do not hear. source: asked for the logs of partitions that
-    nobody leads; nobody is asked where it is None.
+    nobody leads; nobody is asked where it is None. quorum: what was heard of it in this look.
     """
 
     def __init__(
@@ -70,6 +73,7 @@ class Look:
         self._source = source
         self._problems: dict[str, None] = {}
         self.kept = kept
+        self.quorum: QuorumState = "silent"
 
     async def observation(self, now: Callable[[], str]) -> ObservationJson:
         """Return what is so. now: the time in ISO 8601, asked for at the end. Raises what
@@ -156,8 +160,11 @@ class Look:
         if quorum is None:
             found = await answered(self._nodes.ask_controller(ask, budgets.QUORUM.deadline()))
             if self._untold(found, "the voters are not known"):
+                nobody = found.refused or self._reader.controllers.none_to_ask
+                self.quorum = "untold" if nobody else "silent"
                 return None
             quorum = found.value
+        self.quorum = "up" if quorum is not None and quorum.up else "down"
         if quorum is None:
             self._problems[_NO_QUORUM] = None
             return None

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from kafka_unclean_recovery.formats.margin import QuorumMarginJson
 from kafka_unclean_recovery.formats.ok_to_stop import ObservedTopicJson
-from kafka_unclean_recovery.margin.margins import ALREADY, margins
+from kafka_unclean_recovery.margin.margins import (
+    ALREADY,
+    QuorumState,
+    document,
+    margins,
+    quorum_margin,
+    unknown,
+)
 from kafka_unclean_recovery.margin.text import margin_metrics, render_margin
 from kafka_unclean_recovery.model import TopicPartition
 from tests.margin.looks import looked
@@ -103,3 +111,41 @@ def test_the_metrics_tell_what_comes_next() -> None:
     assert told["partitions", "offline", "1"] == 1
     assert told["out_of_sync_replicas", "3"] == 1
     assert told["brokers_down",] == 0
+
+
+@pytest.mark.parametrize("state", ["down", "silent"])
+def test_without_a_quorum_nothing_is_stood(state: QuorumState) -> None:
+    seen = cluster(topic("t", partition((1, 2, 3))))
+    found = document(seen, margins(seen), None, QuorumMarginJson(state))
+    assert (found.known, found.not_known, found.stands) == (0, 1, ())
+    assert "metadata quorum" in render_margin(found, True)
+    names = {metric.name for metric in margin_metrics(found) if metric.samples}
+    assert "kafka_unclean_recovery_margin_partitions" not in names
+
+
+def test_who_may_not_ask_the_quorum_is_told_the_margins_all_the_same() -> None:
+    seen = cluster(topic("t", partition((1, 2, 3))), voters=None)
+    assert document(seen, margins(seen), None, quorum_margin(seen, "untold")).known == 1
+
+
+@pytest.mark.parametrize(
+    ("voters", "failures"),
+    [
+        ({101: True}, 0),
+        ({101: True, 102: True, 103: True}, 1),
+        ({101: True, 102: True, 103: False}, 0),
+        ({101: True, 102: None, 103: True}, None),
+    ],
+)
+def test_failures_that_the_quorum_stands(
+    voters: dict[int, bool | None], failures: int | None
+) -> None:
+    assert quorum_margin(cluster(voters=voters), "up").failures == failures
+
+
+def test_a_look_that_told_nothing_takes_all_back() -> None:
+    before = looked(cluster(topic("t", partition((1, 2, 3)), partition((1, 2), number=1))))
+    found = unknown(before, before.observed_at, "the look failed", 3)
+    assert (found.known, found.not_known, found.failed_looks) == (0, 2, 3)
+    (counted,) = (m for m in margin_metrics(found) if m.name.endswith("failed_looks"))
+    assert counted.samples[0].value == 3

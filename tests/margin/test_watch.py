@@ -192,3 +192,68 @@ def test_it_ends_when_its_time_is_over(cluster: Cluster) -> None:
     done = invoke(RECOVERY, "watch", *where, "--duration-ms", "1", "--format", "json")
     assert done.code == 0
     assert json.loads(done.stdout)["known"] == 1
+
+
+def _wait_for(cluster: Cluster, path: Path, words: str) -> str:
+    """The metrics once they have these words."""
+
+    def told(_: object) -> str | None:
+        text = path.read_text() if path.exists() else ""
+        return text if words in text else None
+
+    found = cluster.wait_until(told, 60.0)
+    assert found is not None
+    return found
+
+
+def test_without_a_quorum_no_margin_is_claimed(cluster: Cluster, tmp_path: Path) -> None:
+    """Nobody would be elected. It is said while the look still waits for answers."""
+    metrics = tmp_path / "watch.prom"
+    with _watching(cluster, "--format", "json", "--metrics-file", str(metrics)) as process:
+        first = _known(process)
+        assert (first["known"], first["quorum"]["state"]) == (1, "up")
+        assert (first["quorum"]["voters"], first["quorum"]["failures"]) == (1, 0)
+        cluster.pause_controller()
+        try:
+            told = _known(process)
+            assert (told["known"], told["not_known"], told["stands"]) == (0, 1, [])
+            assert told["quorum"]["state"] == "silent"
+            text = _wait_for(cluster, metrics, 'quorum{command="kafka-unclean-recovery watch"')
+            assert 'state="silent"} 1' in text
+            assert "margin_partitions{" not in text
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=60)
+        finally:
+            cluster.resume_controller()
+    assert "margin_partitions{" not in metrics.read_text()
+
+
+def test_looks_that_fail_are_counted_and_take_back_what_was_told(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    metrics = tmp_path / "watch.prom"
+    with _watching(cluster, "--metrics-file", str(metrics)) as process:
+        _wait_for(cluster, metrics, "margin_partitions{")
+        for broker in (1, 2, 3):
+            cluster.kill(broker)
+        text = _wait_for(cluster, metrics, 'failed_looks{command="kafka-unclean-recovery watch"} 1')
+        assert "margin_partitions{" not in text
+        assert 'partitions_unknown{command="kafka-unclean-recovery watch"} 1' in text
+        process.send_signal(signal.SIGTERM)
+        said, _ = process.communicate(timeout=60)
+    assert "margin_partitions{" not in metrics.read_text()
+    assert "not known of 1 partition" in said
+
+
+def test_what_is_known_again_is_told_whole(cluster: Cluster) -> None:
+    with _watching(cluster) as process:
+        assert process.stdout is not None
+        whole = [process.stdout.readline() for _ in range(4)]
+        failing = cluster.intercept("DescribeTopicPartitions", Close(carried_out=False), times=40)
+        cluster.wait_until(lambda _: len(failing.requests) == 40, 60.0)
+        _wait_for_looks(cluster, _looks(cluster), 3)
+        process.send_signal(signal.SIGINT)
+        rest, _ = process.communicate(timeout=60)
+    assert "not known of 1 partition" in rest
+    text = "".join(line.partition(" ")[2] for line in rest.splitlines(keepends=True))
+    assert "".join(line.partition(" ")[2] for line in whole) in text
