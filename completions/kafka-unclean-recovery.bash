@@ -299,8 +299,11 @@ _kafka_unclean_recovery_quorum_plan() {
         --plan-output-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --lost-controllers) COMPREPLY=(); return ;;
         --without-copies-of) COMPREPLY=(); return ;;
+        --unreachable-controllers) COMPREPLY=(); return ;;
         --controller-quorum-voters) COMPREPLY=(); return ;;
         --controller-listener-name) COMPREPLY=(); return ;;
+        --cluster-id) COMPREPLY=(); return ;;
+        --untried-metadata-version) COMPREPLY=(); return ;;
         --replica-info-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --bootstrap-server) COMPREPLY=(); return ;;
         --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
@@ -308,7 +311,7 @@ _kafka_unclean_recovery_quorum_plan() {
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return; fi
-    _kafka_unclean_recovery__reply < <(compgen -W "--new-controller --plan-output-file --lost-controllers --without-copies-of --controller-quorum-voters --controller-listener-name --replica-info-file --bootstrap-server --command-config --format --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--new-controller --plan-output-file --lost-controllers --without-copies-of --unreachable-controllers --controller-quorum-voters --controller-listener-name --cluster-id --untried-metadata-version --replica-info-file --bootstrap-server --command-config --format --log-format --help" -- "$cur")
 }
 _kafka_unclean_recovery_quorum_seed() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"

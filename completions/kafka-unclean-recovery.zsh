@@ -273,8 +273,11 @@ _arguments \
     '--plan-output-file=[Write the plan to this new file]:file:_files' \
     '--lost-controllers=[Voters that are gone for good]:value: ' \
     '--without-copies-of=[Brokers and controllers whose copies can'\''t be read]:value: ' \
+    '--unreachable-controllers=[Lost controllers that are known to be gone although their addresses can'\''t be reached from here]:value: ' \
     '--controller-quorum-voters=[The line controller.quorum.voters of the lost cluster; needed where its log does not tell the voters or their addresses]:value: ' \
     '--controller-listener-name=[The name in controller.listener.names]:value: ' \
+    '--cluster-id=[The cluster.id of any node'\''s meta.properties; needed where metadata directories alone are given and no broker runs]:value: ' \
+    '--untried-metadata-version=[Plan although the recovery was not tried with this level of metadata.version]:value: ' \
     '*--replica-info-file=[Result of scan-log-dirs of brokers whose disks are not among DIR  what it tells of replicas is held against the best copy]:file:_files' \
     '--bootstrap-server=[Brokers that still run; by default none is asked]:value: ' \
     '--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \

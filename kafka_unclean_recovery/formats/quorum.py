@@ -181,6 +181,8 @@ class QuorumPlanJson(Entry, frozen=True):
     digest: SHA-256 of all else as JSON with sorted keys, no blanks and ASCII only.
     put_aside: Names of directories that brokers had put aside as strays before, as far as their log
         directories were given; `verify` passes over them.
+    brokers: Brokers that are registered by the best copy, or by one that goes further; `verify`
+        looks for them where the cluster does not list its fenced ones.
     """
 
     format_version: Literal[1]
@@ -199,6 +201,7 @@ class QuorumPlanJson(Entry, frozen=True):
     copies: tuple[CopyJson, ...]
     digest: Digest
     put_aside: tuple[str, ...] = ()
+    brokers: tuple[Int32, ...] = ()
 
 
 class ProofJson(Entry, frozen=True):

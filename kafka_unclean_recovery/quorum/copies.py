@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass, replace
+from typing import Any
 
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 from kafka_unclean_recovery.log_dir.log_directory import LOCK
@@ -14,6 +15,7 @@ from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import (
     read_metadata,
 )
 from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
+from kafka_unclean_recovery.log_dir.metadata.loading import Fatal
 from kafka_unclean_recovery.log_dir.metadata.newest import doubts
 from kafka_unclean_recovery.log_dir.small_files.properties_files import (
     META_PROPERTIES,
@@ -55,7 +57,10 @@ class Copy:
 
     `end_offset` is exclusive, `log_start_offset` inclusive: the first offset that a segment has;
     `last_timestamp_ms` is ms since the Unix epoch. `held_by` is the process that locks the log
-    directory. `problems` are sentences on what may be missing.
+    directory. `problems` are sentences on what may be missing. `fatal` is the record at which a
+    controller that loads this copy dies. `state_problem` is why quorum-state can't be read,
+    `bad_checkpoint` why the newest checkpoint can't: no node starts with either. `topics` and
+    `brokers` are those that it knows.
     """
 
     place: Place
@@ -71,6 +76,16 @@ class Copy:
     quorum_state: QuorumState | None
     held_by: int | None
     problems: tuple[str, ...]
+    fatal: Fatal | None = None
+    state_problem: str | None = None
+    bad_checkpoint: str | None = None
+    topics: int = 0
+    brokers: frozenset[int] = frozenset()
+
+    @property
+    def sound(self) -> bool:
+        """Return True where a controller can begin from it."""
+        return self.end.damage is None and self.fatal is None and self.last_epoch >= 0
 
     @property
     def authority(self) -> tuple[int, int]:
@@ -94,15 +109,13 @@ class Copy:
 
 def read_copy(place: Place) -> tuple[Copy, MetadataImage]:
     """Read one copy, and the state of the cluster that it has. Raises BadFormat, Unreadable."""
-    problems: list[str] = []
     with metadata_files(place) as files:
-        metadata = read_metadata(files)
+        metadata = read_metadata(files, as_controller=True)
         end = log_end(files, metadata)
         bases = [base for base, _ in segments_of(files)]
-    owner, held_by = (None, None) if place.alone else _owner(place)
     copy = Copy(
         place=place,
-        owner=owner,
+        owner=None,
         snapshot=metadata.snapshot,
         log_start_offset=min(bases, default=metadata.end_offset),
         last_epoch=-1 if metadata.last_epoch is None else metadata.last_epoch,
@@ -111,11 +124,25 @@ def read_copy(place: Place) -> tuple[Copy, MetadataImage]:
         end=end,
         kraft_version=metadata.image.kraft_version,
         voters=voters_of(metadata.image),
-        quorum_state=_quorum_state(place, problems),
-        held_by=held_by,
-        problems=(*problems, *_doubts(metadata, end)),
+        quorum_state=None,
+        held_by=None,
+        problems=_doubts(metadata, end),
+        fatal=metadata.fatal,
+        bad_checkpoint=metadata.problems[0] if metadata.problems else None,
+        topics=len(metadata.image.topics),
+        brokers=frozenset(metadata.image.brokers),
     )
-    return copy, metadata.image
+    return with_node(copy, place), metadata.image
+
+
+def with_node(log: Copy, place: Place, **behind: Any) -> Copy:
+    """Return the copy at this place, whose log is as `log` has it, with what its node's small files
+    say. behind: what is otherwise in a log that ends before. Raises BadFormat, Unreadable."""
+    owner, held_by = (None, None) if place.alone else _owner(place)
+    state, why = _quorum_state(place)
+    unknown = [] if why is None else [f"{why}; the epochs that this node saw are not known"]
+    own = {"owner": owner, "held_by": held_by, "quorum_state": state, "state_problem": why}
+    return replace(log, place=place, problems=(*unknown, *log.problems), **own, **behind)
 
 
 def voters_of(image: MetadataImage) -> tuple[Voter, ...]:
@@ -130,14 +157,13 @@ def voters_of(image: MetadataImage) -> tuple[Voter, ...]:
             )
             for found in sorted(image.voter_set, key=lambda each: int(each["voter_id"]))
         )
-    return tuple(
-        Voter(
-            id_,
-            None,
-            tuple(Listener(e.name, e.host, e.port) for e in image.controllers.get(id_, ())),
-        )
-        for id_ in image.voters
-    )
+    return tuple(Voter(id_, None, registered_at(image, id_)) for id_ in image.voters)
+
+
+def registered_at(image: MetadataImage, controller: int) -> tuple[Listener, ...]:
+    """Return the listeners of a controller that registered (3.7 and later), else none."""
+    endpoints = image.controllers.get(controller, ())
+    return tuple(Listener(each.name, each.host, each.port) for each in endpoints)
 
 
 def same_directory(voter: Voter, owner: MetaProperties) -> bool:
@@ -160,11 +186,11 @@ def _owner(place: Place) -> tuple[MetaProperties, int | None]:
         return parse_meta_properties(data), folder.lock_holder(LOCK)
 
 
-def _quorum_state(place: Place, problems: list[str]) -> QuorumState | None:
+def _quorum_state(place: Place) -> tuple[QuorumState | None, str | None]:
+    """Return what the file says, None where there is none; and why it can't be read."""
     try:
         with opened(place) as folder:
             data = folder.read_whole(QUORUM_STATE)
-            return None if data is None else parse_quorum_state(data)
+            return None if data is None else parse_quorum_state(data), None
     except BadFormat as error:
-        problems.append(f"{error}; the epochs that this node saw are not known")
-        return None
+        return None, str(error)

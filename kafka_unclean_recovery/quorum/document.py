@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kafka_unclean_recovery.cluster.wire.dial import address_text
 from kafka_unclean_recovery.formats.quorum import CopyJson, QuorumInspectJson, QuorumVerifyJson
 from kafka_unclean_recovery.model import Finding
 from kafka_unclean_recovery.quorum.copies import Copy
 from kafka_unclean_recovery.quorum.data_signs import Signs
 from kafka_unclean_recovery.quorum.parting import Relation
-from kafka_unclean_recovery.quorum.refusals import role, stuck_voters, time_text
+from kafka_unclean_recovery.quorum.refusals import role, time_text
 from kafka_unclean_recovery.quorum.seed_plan import voter_json
+from kafka_unclean_recovery.quorum.stuck import stuck_voters
 from kafka_unclean_recovery.quorum.survey import Compared, Survey
 from kafka_unclean_recovery.report.table import page, table
 from kafka_unclean_recovery.wording import one_line
@@ -56,8 +58,12 @@ def _copy_json(copy: Copy, other: Compared | None, survey: Survey) -> CopyJson:
         alike_to=other.parting.offset if other and compared else None,
         lacks=other.lacks if other else (),
         beyond=other.beyond if other else (),
-        problems=copy.problems,
+        problems=(*copy.problems, *_fatal(copy)),
     )
+
+
+def _fatal(copy: Copy) -> tuple[str, ...]:
+    return () if copy.fatal is None else (f"a controller that loads it dies: {copy.fatal}",)
 
 
 def _snapshot_name(copy: Copy) -> str | None:
@@ -103,7 +109,7 @@ def render_inspect(seen: QuorumInspectJson) -> str:
 def _known(copy: CopyJson) -> Iterator[str]:
     """Yield where the others look for each voter, as the log tells."""
     for voter in copy.voters:
-        at = ", ".join(f"{each.host}:{each.port}" for each in voter.listeners)
+        at = ", ".join(address_text(each.host, each.port) for each in voter.listeners)
         if at:
             yield f"voter {voter.id} is known at {one_line(at)}"
 

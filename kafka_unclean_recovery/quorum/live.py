@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.identity import prove
@@ -31,13 +31,16 @@ NO_LEADER = -1
 class Live:
     """The cluster as running brokers describe it, each partition as of its newest leader epoch, or
     why it could not be asked. brokers: those that any of them lists as live. untold: sentences on
-    brokers that did not tell what they know."""
+    brokers that did not tell what they know. addresses: where the live brokers are. fenced: those
+    that are registered, and that none lists as live; None where that is not told (before 4.0)."""
 
     cluster_id: str | None
     brokers: frozenset[int]
     topics: tuple[Topic, ...]
     problem: str | None = None
     untold: tuple[str, ...] = ()
+    addresses: Mapping[int, Address] = field(default_factory=dict)
+    fenced: frozenset[int] | None = None
 
     @property
     def leaderless(self) -> list[str]:
@@ -87,7 +90,16 @@ async def ask_brokers(
         if isinstance(each, str)
     ]
     live = frozenset(id_ for each in told for id_ in each.cluster.brokers)
-    return Live(cluster_id, live, _newest(each.topics for each in told), untold=tuple(untold))
+    fenced = {id_ for each in told for id_ in each.cluster.fenced}
+    lists = any(each.cluster.lists_fenced for each in told)
+    return Live(
+        cluster_id,
+        live,
+        _newest(each.topics for each in told),
+        untold=tuple(untold),
+        addresses={broker.id: (broker.host, broker.port) for broker in brokers},
+        fenced=frozenset(fenced) - live if lists else None,
+    )
 
 
 async def _ask(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kafka_unclean_recovery.cluster.requests.quorum_state import Quorum
+from kafka_unclean_recovery.cluster.requests.quorum_state import Fetcher, Quorum
 from kafka_unclean_recovery.formats.quorum import ProofJson, QuorumPlanJson, QuorumVerifyJson
 from kafka_unclean_recovery.quorum.data_signs import shortened
 from kafka_unclean_recovery.quorum.live import Live
@@ -53,8 +53,18 @@ def _quorum(plan: QuorumPlanJson, quorum: Quorum | str) -> Iterator[ProofJson]:
         quorum.high_watermark > end,
         f"high watermark {quorum.high_watermark}",
     )
-    yield ProofJson(f"{new} is a voter", new in voters, f"voters {voters}")
+    yield ProofJson(f"{new} is a voter", new in voters, f"voters {voters}{_to_join(plan, quorum)}")
     yield _lost(plan, quorum, voters)
+
+
+def _to_join(plan: QuorumPlanJson, quorum: Quorum) -> str:
+    """Say which survivors of a dynamic quorum follow without a vote."""
+    before = {voter.id for voter in plan.voters_before} - set(plan.lost)
+    follow = {observer.id for observer in quorum.observers} - {v.id for v in quorum.voters}
+    survivors = sorted(before & follow)
+    if not survivors or plan.seed.kraft_version == 0:
+        return ""
+    return f"; {survivors} live and have no vote: kafka-metadata-quorum.sh add-controller on each"
 
 
 def _lost(plan: QuorumPlanJson, quorum: Quorum, voters: list[int]) -> ProofJson:
@@ -62,12 +72,25 @@ def _lost(plan: QuorumPlanJson, quorum: Quorum, voters: list[int]) -> ProofJson:
     to be added; with their old disks they lead if they outnumber the new one when it fails."""
     what = "no controller that was lost is a voter or follows, unless it was made anew"
     lost = set(plan.lost) - {plan.new_controller.id}
-    following = sorted(lost & {observer.id for observer in quorum.observers})
-    none_votes = lost.isdisjoint(voters)
+    back = [f for f in quorum.voters if f.id in lost and not _made_anew(plan, quorum, f)]
+    behind = (f for f in quorum.observers if f.id in lost and not _made_anew(plan, quorum, f))
+    following = sorted({observer.id for observer in behind})
+    none_votes = not back
     if not (none_votes and following):
         return ProofJson(what, none_votes, f"voters {voters}")
     why = "stop each whose disk is from before; one that was formatted anew may be added"
     return ProofJson(what, None, f"{following} follow or did in the last 5 minutes: {why}")
+
+
+def _made_anew(plan: QuorumPlanJson, quorum: Quorum, node: Fetcher) -> bool:
+    """Return True where the node is not the one that was lost, or has nothing any more of what that
+    one had. Where the voters are in the log their directory ids tell; in a static quorum all keep
+    their ids, and a voter that is not behind has the new log."""
+    if plan.seed.kraft_version == 0:
+        voter = any(each.id == node.id for each in quorum.voters)
+        return voter and quorum.follows(node) and _caught_up(quorum, node.id)
+    before = {voter.id: voter.directory_id for voter in plan.voters_before}.get(node.id)
+    return None not in (before, node.directory_id) and before != node.directory_id
 
 
 def _cluster(plan: QuorumPlanJson, quorum: Quorum | str, live: Live | None) -> Iterator[ProofJson]:
@@ -85,6 +108,7 @@ def _cluster(plan: QuorumPlanJson, quorum: Quorum | str, live: Live | None) -> I
         behind = [b for b in sorted(live.brokers) if not _caught_up(quorum, b)]
         found = f"brokers {sorted(live.brokers)}" + (f", behind: {behind}" if behind else "")
         yield ProofJson(observers, bool(live.brokers) and not behind, found)
+        yield _registered(plan, quorum, live)
     # Topics that this user may not describe are left out of an answer without an error.
     described, had = len(live.topics), plan.seed.topics
     yield ProofJson(
@@ -97,6 +121,28 @@ def _cluster(plan: QuorumPlanJson, quorum: Quorum | str, live: Live | None) -> I
     if without:
         found += ": kafka-unclean-recovery --all-offline-partitions shows what can lead"
     yield ProofJson(leaderless, not without, found)
+
+
+def _registered(plan: QuorumPlanJson, quorum: Quorum, live: Live) -> ProofJson:
+    """Return whether a broker is registered that does not live. A broker that knew more than the
+    new controller ends when it follows; without its disk nobody can tell it from one that had been
+    stopped before."""
+    what = "every registered broker lives"
+    known = live.brokers | (set(plan.brokers) if live.fenced is None else live.fenced)
+    fetching = {f.id for f in (*quorum.observers, *quorum.voters) if quorum.follows(f)}
+    gone = known - live.brokers - fetching - set(plan.lost)
+    if not gone:
+        return ProofJson(what, True, f"brokers {sorted(known)}")
+    ran = sorted(gone & {p.node for p in plan.prospects if p.running and p.node is not None})
+    if ran:
+        return ProofJson(what, False, f"{ran} ran when the plan was made, and do not any more")
+    return ProofJson(
+        what,
+        None,
+        f"{sorted(gone)} are registered and do not live: one that ran when the new controller"
+        " started has ended by it (see its log), and its disk may have more; start those that were"
+        " stopped, and unregister those that are gone for good",
+    )
 
 
 def _strays(plan: QuorumPlanJson, aside: PutAside) -> ProofJson:

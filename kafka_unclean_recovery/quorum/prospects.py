@@ -14,8 +14,9 @@ from collections.abc import Iterator
 from kafka_unclean_recovery.formats.quorum import ProspectJson
 from kafka_unclean_recovery.quorum.copies import Copy
 from kafka_unclean_recovery.quorum.parting import Relation
-from kafka_unclean_recovery.quorum.refusals import Wishes, role
+from kafka_unclean_recovery.quorum.refusals import role
 from kafka_unclean_recovery.quorum.survey import Compared, Survey
+from kafka_unclean_recovery.quorum.wishes import Wishes
 
 _AGAIN = (
     "; once it has truncated start it again, for it learns who the voters are at its start alone"
@@ -29,7 +30,7 @@ def prospects(survey: Survey, wishes: Wishes) -> Iterator[ProspectJson]:
     if best is not None:
         yield _prospect(best, survey, "follows, and keeps all that it has")
     for other in survey.others:
-        yield _prospect(other.copy, survey, _meets(other, again))
+        yield _prospect(other.copy, survey, _meets(other, best, again))
     for node in sorted(wishes.without):
         yield ProspectJson(
             node,
@@ -43,11 +44,31 @@ def prospects(survey: Survey, wishes: Wishes) -> Iterator[ProspectJson]:
 
 def _prospect(copy: Copy, survey: Survey, will: str) -> ProspectJson:
     running = None if copy.place.alone else copy.held_by is not None
+    ends = _ends(copy)
+    if ends is not None:
+        will = f"dies when it starts, for {ends}" + (f"; until then {will}" if running else "")
     return ProspectJson(copy.node, role(copy, survey.image), running, will)
 
 
-def _meets(other: Compared, again: str) -> str:
+def _ends(copy: Copy) -> str | None:
+    """Return what keeps the node from starting whoever leads, and how to mend it."""
+    if copy.state_problem is not None:
+        return f"{copy.state_problem}: move the file quorum-state away, and start it"
+    if copy.bad_checkpoint is not None:
+        return (
+            f"its newest checkpoint is no good ({copy.bad_checkpoint}): move its whole"
+            " __cluster_metadata-0 to another place, and it fetches all from the new controller"
+        )
+    return None
+
+
+def _meets(other: Compared, best: Copy | None, again: str) -> str:
     found, copy = other.parting, other.copy
+    if copy.end.damage is not None:
+        return (
+            f"is not known: its log is damaged ({copy.end.damage}); move its whole"
+            " __cluster_metadata-0 to another place before it starts, and it fetches all"
+        )
     if found.relation is Relation.GIVEN_UP:
         records = copy.end_offset - found.offset
         if copy.held_by is None:
@@ -58,6 +79,10 @@ def _meets(other: Compared, again: str) -> str:
             f"truncates {records} records from offset {found.offset} on; if its high watermark lies"
             f" behind that, it dies at once, and truncates when it is started again{again}"
         )
-    if found.relation is Relation.NOT_COMPARED:
+    if best is not None and found.relation is Relation.PREFIX and _begins_behind(best, copy):
         return "fetches the best copy's checkpoint, and follows"
     return "follows, and keeps all that it has"
+
+
+def _begins_behind(best: Copy, copy: Copy) -> bool:
+    return best.log_start_offset > copy.end_offset

@@ -165,6 +165,7 @@ def _differences(plan: QuorumPlanJson, copy: Copy) -> list[tuple[str, object, ob
     expected: list[tuple[str, object, object]] = [
         ("damage", None, copy.end.damage),
         ("torn end", 0, copy.end.torn),
+        ("record that ends a controller", None, copy.fatal),
         ("end offset", plan.seed.end_offset + (2 if dynamic else 0), copy.end_offset),
         ("last epoch", plan.epoch if dynamic else plan.seed.last_epoch, copy.last_epoch),
         ("kraft.version", plan.seed.kraft_version, copy.kraft_version),

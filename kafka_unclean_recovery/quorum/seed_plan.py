@@ -32,9 +32,10 @@ from kafka_unclean_recovery.quorum.copies import Copy, Voter
 from kafka_unclean_recovery.quorum.places import metadata_files
 from kafka_unclean_recovery.quorum.prospects import prospects
 from kafka_unclean_recovery.quorum.put_aside import PutAside
-from kafka_unclean_recovery.quorum.refusals import Wishes, new_epoch, voters_before
+from kafka_unclean_recovery.quorum.refusals import new_epoch
 from kafka_unclean_recovery.quorum.steps import steps
 from kafka_unclean_recovery.quorum.survey import Survey
+from kafka_unclean_recovery.quorum.wishes import Wishes, voters_before
 
 _AT_ONCE = 1 << 20
 
@@ -65,7 +66,7 @@ def quorum_plan(
     plan = QuorumPlanJson(
         format_version=1,
         kind="quorum-plan",
-        cluster_id=cluster_id(survey),
+        cluster_id=cluster_id(survey, wishes),
         created_at=made.at,
         seed=_seed(best, len(survey.image.topics)),
         new_controller=voter_json(wishes.new),
@@ -74,13 +75,20 @@ def quorum_plan(
         voters_before=tuple(map(voter_json, voters_before(survey, wishes))),
         lost=tuple(sorted(wishes.lost)),
         findings=tuple(FindingJson(f.code, f.severity, f.message) for f in found),
-        steps=tuple(steps(survey, wishes, cluster_id(survey))),
+        steps=tuple(steps(survey, wishes, cluster_id(survey, wishes))),
         prospects=tuple(prospects(survey, wishes)),
         copies=tuple(copies),
         digest="",
         put_aside=tuple(sorted({stray.name for stray in before.strays})),
+        brokers=tuple(sorted(_registered(survey, best))),
     )
     return with_digest(plan)
+
+
+def _registered(survey: Survey, best: Copy) -> set[int]:
+    """Return the brokers that the best copy has, and those that a copy has that goes further."""
+    told = [best, *(copy for copy in survey.copies if copy.authority > best.authority)]
+    return {id_ for copy in told for id_ in copy.brokers}
 
 
 def with_digest(plan: QuorumPlanJson) -> QuorumPlanJson:
@@ -93,9 +101,11 @@ def plan_text(plan: QuorumPlanJson) -> str:
     return json.dumps(to_json(plan), indent=1) + "\n"
 
 
-def cluster_id(survey: Survey) -> str:
-    """Return the id of the cluster, "" where no meta.properties was given."""
-    return next((c.owner.cluster_id or "" for c in survey.copies if c.owner is not None), "")
+def cluster_id(survey: Survey, wishes: Wishes) -> str:
+    """Return the id of the cluster by the copies' meta.properties, or as the operator or a broker
+    that runs has named it; "" where nobody has."""
+    told = (copy.owner.cluster_id for copy in survey.copies if copy.owner is not None)
+    return next((id_ for id_ in told if id_), wishes.cluster_id or "")
 
 
 def voter_json(voter: Voter) -> VoterJson:

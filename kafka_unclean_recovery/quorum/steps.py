@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kafka_unclean_recovery.cluster.wire.dial import address_text
 from kafka_unclean_recovery.quorum.copies import Voter
-from kafka_unclean_recovery.quorum.refusals import Wishes
 from kafka_unclean_recovery.quorum.survey import Survey
+from kafka_unclean_recovery.quorum.wishes import Wishes, voters_before
 
 _SEED = "kafka-unclean-recovery quorum seed"
 
@@ -23,7 +24,7 @@ def steps(survey: Survey, wishes: Wishes, cluster_id: str) -> Iterator[str]:
     assert best is not None
     (listener,) = wishes.new.listeners
     dynamic = best.kraft_version > 0
-    address = f"{listener.host}:{listener.port}"
+    address = address_text(listener.host, listener.port)
     yield (
         "stop nothing that runs: brokers go on without a quorum, and follow the new controller by"
         " themselves"
@@ -43,16 +44,34 @@ def steps(survey: Survey, wishes: Wishes, cluster_id: str) -> Iterator[str]:
         f" --bootstrap-controller {address}"
     )
     yield (
-        "start the brokers that are stopped, once that is proven, and verify again on the host of"
-        " each with --log-dirs: a partition that it put aside is one that the copy does not have"
+        "start the brokers that are stopped, once all else holds, and verify again on the host of"
+        " each with --log-dirs: a partition that it put aside is one that the copy does not have;"
+        " those that are gone for good: kafka-cluster.sh unregister --id ID"
     )
     yield "elect leaders where none leads: kafka-unclean-recovery --all-offline-partitions"
+    if dynamic:
+        yield from _joining(sorted(_survivors(survey, wishes)), address)
     yield from _growing(wishes.new, dynamic, cluster_id)
+
+
+def _survivors(survey: Survey, wishes: Wishes) -> set[int]:
+    before = {voter.id for voter in voters_before(survey, wishes)}
+    return before - wishes.lost - {wishes.new.id}
+
+
+def _joining(survivors: Sequence[int], address: str) -> Iterator[str]:
+    """The log names the new controller alone, so those that live are voters no more."""
+    if survivors:
+        yield (
+            f"controllers {survivors} live, follow the new one, and do not vote any more: on the"
+            " host of each, once it has caught up, kafka-metadata-quorum.sh --bootstrap-controller"
+            f" {address} --command-config ITS_CONFIGURATION add-controller"
+        )
 
 
 def _configuration(new: Voter, dynamic: bool) -> Iterator[str]:
     (listener,) = new.listeners
-    address = f"{listener.host}:{listener.port}"
+    address = address_text(listener.host, listener.port)
     quorum = (
         f"controller.quorum.bootstrap.servers={address}"
         if dynamic
@@ -69,7 +88,7 @@ def _configuration(new: Voter, dynamic: bool) -> Iterator[str]:
 
 def _growing(new: Voter, dynamic: bool, cluster_id: str) -> Iterator[str]:
     (listener,) = new.listeners
-    address = f"{listener.host}:{listener.port}"
+    address = address_text(listener.host, listener.port)
     if dynamic:
         yield (
             "grow back to the old size one at a time: kafka-storage.sh format --no-initial-"

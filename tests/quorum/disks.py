@@ -10,6 +10,7 @@ from pathlib import Path
 
 from kafka_unclean_recovery.log_dir.small_files.properties_files import kafka_uuid
 from tests.log_dir.cluster_metadata_encoder import (
+    NO_OP,
     Written,
     array,
     batch,
@@ -18,6 +19,7 @@ from tests.log_dir.cluster_metadata_encoder import (
     leader_change,
     partition,
     register,
+    snapshot,
     string,
     tagged,
     topic,
@@ -28,6 +30,8 @@ METADATA = "__cluster_metadata-0"
 SEGMENT = f"{0:020}.log"
 BROKERS = (1, 2)
 CONTROLLERS = (101, 102, 103)
+# Port 1 of the loopback: nobody listens there.
+NOBODY = ("127.0.0.1", 1)
 TIME_MS = 1_700_000_000_000
 
 
@@ -44,10 +48,11 @@ class Batches:
     def end(self) -> int:
         return sum(len(written) for _, written in self.parts)
 
-    def encoded(self) -> list[bytes]:
+    def encoded(self, begun_ms: int = TIME_MS) -> list[bytes]:
+        """A record a millisecond."""
         found, base = [], 0
         for epoch, written in self.parts:
-            found.append(batch(base, *written, epoch=epoch, time_ms=TIME_MS + base))
+            found.append(batch(base, *written, epoch=epoch, time_ms=begun_ms + base))
             base += len(written)
         return found
 
@@ -73,7 +78,7 @@ def static_log(level: int = 30) -> Batches:
         (
             (1, (leader_change(101, CONTROLLERS),)),
             (1, (feature("metadata.version", level),)),
-            (1, tuple(register(broker, 10 + broker) for broker in BROKERS)),
+            (1, tuple(register(broker, 10 + broker, at=NOBODY) for broker in BROKERS)),
             (1, (topic("orders"), partition(0, BROKERS))),
         )
     )
@@ -114,6 +119,16 @@ def write_node(
             '"votedDirectoryId":"AAAAAAAAAAAAAAAAAAAAAA","data_version":1}'
         )
     return home
+
+
+def move_up(home: Path, offset: int, epoch: int, *state: bytes) -> None:
+    """Have the log of this node begin at `offset`, behind a checkpoint that holds this state."""
+    metadata = home / METADATA
+    checkpoint = snapshot(offset, *state, epoch=epoch, time_ms=TIME_MS)
+    (metadata / checkpoint.name).write_bytes(checkpoint.read_at(0, checkpoint.size))
+    (metadata / SEGMENT).unlink()
+    first = batch(offset, NO_OP, epoch=epoch, time_ms=TIME_MS + offset)
+    (metadata / f"{offset:020}.log").write_bytes(first)
 
 
 def write_replica(

@@ -25,9 +25,9 @@ from kafka_unclean_recovery.quorum.parting import Parting, Relation
 from kafka_unclean_recovery.quorum.places import Place
 from kafka_unclean_recovery.quorum.proof import verdict
 from kafka_unclean_recovery.quorum.prospects import prospects
-from kafka_unclean_recovery.quorum.refusals import Wishes
 from kafka_unclean_recovery.quorum.seed_plan import plan_text, voter_json, with_digest
 from kafka_unclean_recovery.quorum.survey import Compared, Survey
+from kafka_unclean_recovery.quorum.wishes import Wishes
 
 AT = "2026-01-01T00:00:00+00:00"
 QUORUM_COPY = Copy(
@@ -75,6 +75,7 @@ QUORUM_PLAN = with_digest(
         tuple(copies_json(SURVEY)),
         "",
         ("old-0.0123456789abcdef0123456789abcdef-stray",),
+        (1,),
     )
 )
 QUORUM = Quorum(200, 124, (Fetcher(200, 1, 124),), (Fetcher(1, 1, 124),), True, 1005)

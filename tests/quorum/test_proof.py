@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace as replaced
 
 from kafka_unclean_recovery.cluster.requests.describe import Topic
 from kafka_unclean_recovery.cluster.requests.quorum_state import Fetcher, Quorum
+from kafka_unclean_recovery.formats.quorum import ProspectJson, VoterJson
 from kafka_unclean_recovery.model import PartitionState
 from kafka_unclean_recovery.quorum.live import Live
 from kafka_unclean_recovery.quorum.proof import verdict
@@ -73,3 +75,65 @@ def test_a_partition_whose_replicas_are_all_dead_is_not_the_quorums_fault() -> N
     dead = replace(LED, leader=-1, offline_replicas=(1, 2))
     live = replace(LIVE, topics=(replace(LIVE.topics[0], partitions=(dead,)),))
     assert verdict(PLAN, QUORUM, live).proven
+
+
+class TestABrokerThatIsRegisteredAndDead:
+    """It may have died of the seed: it knew more, and was told to truncate what it had applied."""
+
+    @pytest.mark.parametrize(
+        "live",
+        [replace(LIVE, fenced=frozenset({2})), LIVE],
+        ids=["listed as fenced", "not listed, as before 4.0"],
+    )
+    def test_it_is_not_proven(self, live: Live) -> None:
+        plan = replaced(PLAN, brokers=(1, 2))
+        (proof,) = (p for p in verdict(plan, QUORUM, live).proofs if not p.holds)
+        assert (proof.what, proof.holds) == ("every registered broker lives", None)
+        assert "[2] are registered and do not live" in proof.found
+
+    def test_one_that_ran_when_the_plan_was_made_has_died_since(self) -> None:
+        ran = ProspectJson(2, "broker", True, "follows, and keeps all that it has")
+        plan = replaced(PLAN, brokers=(1, 2), prospects=(ran,))
+        (proof,) = (p for p in verdict(plan, QUORUM, LIVE).proofs if not p.holds)
+        assert proof.holds is False
+
+    def test_one_that_fetches_lives(self) -> None:
+        observers = (*QUORUM.observers, Fetcher(2, 1, 124))
+        live = replace(LIVE, fenced=frozenset({2}))
+        assert verdict(PLAN, replace(QUORUM, observers=observers), live).proven
+
+    def test_one_that_was_named_as_lost_is_not_looked_for(self) -> None:
+        plan = replaced(PLAN, brokers=(1, 101))
+        assert verdict(plan, QUORUM, LIVE).proven
+
+
+class TestAfterGrowingBackWithTheOldIds:
+    OLD = VoterJson(101, "00000000-0000-8000-0000-000000000065", ())
+
+    @pytest.mark.parametrize(
+        ("directory", "proven"),
+        [("00000000-0000-8000-0000-000000000999", True), (OLD.directory_id, False), (None, False)],
+        ids=["made anew", "with its old disk", "not told"],
+    )
+    def test_the_directory_id_tells_who_was_made_anew(
+        self, directory: str | None, proven: bool
+    ) -> None:
+        plan = replaced(PLAN, voters_before=(self.OLD,))
+        voters = (*QUORUM.voters, Fetcher(101, 1, 124, directory))
+        assert verdict(plan, replace(QUORUM, voters=voters), LIVE).proven is proven
+
+    @pytest.mark.parametrize(("end", "proven"), [(124, True), (100, False)])
+    def test_a_voter_of_a_static_quorum_that_is_not_behind_has_the_new_log(
+        self, end: int, proven: bool
+    ) -> None:
+        plan = replaced(PLAN, seed=replaced(PLAN.seed, kraft_version=0))
+        voters = (*QUORUM.voters, Fetcher(101, 1, end))
+        assert verdict(plan, replace(QUORUM, voters=voters), LIVE).proven is proven
+
+
+def test_a_survivor_that_has_no_vote_is_told_to_join() -> None:
+    plan = replaced(PLAN, voters_before=(VoterJson(103, None, ()),), lost=(101,))
+    observers = (*QUORUM.observers, Fetcher(103, 1, 124))
+    found = verdict(plan, replace(QUORUM, observers=observers), LIVE)
+    assert found.proven
+    assert any("[103] live and have no vote: " in p.found for p in found.proofs)

@@ -2,31 +2,49 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from pathlib import Path
 
 import pytest
 
-from tests.cli.in_process import RECOVERY, invoke
+from kafka_unclean_recovery.cli.runs import quorum as quorum_run
+from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
+from kafka_unclean_recovery.log_dir.small_files.quorum_state import quorum_state_json
+from kafka_unclean_recovery.quorum import growing as growing_module
+from kafka_unclean_recovery.quorum.survey import survey
+from tests.cli.in_process import RECOVERY, Done, invoke
 from tests.log_dir.cluster_metadata_encoder import (
+    BEGIN,
+    INCARNATION,
     NO_OP,
     TOPIC_ID,
+    array,
+    batch,
+    feature,
     leader_change,
     record,
+    register,
     remove_topic,
+    string,
+    tagged,
     topic,
 )
 from tests.quorum.disks import (
+    CLUSTER,
     CONTROLLERS,
     METADATA,
+    NOBODY,
     SEGMENT,
+    TIME_MS,
     Batches,
     dynamic_log,
+    move_up,
     static_log,
     write_node,
     write_replica,
 )
-from tests.quorum.planning import ALL_LOST, codes, listening, plan
+from tests.quorum.planning import ALL_LOST, codes, listening, plan, quorum
 
 LOG = static_log()
 
@@ -136,16 +154,169 @@ def test_a_surviving_controller_whose_copy_was_not_given(disks: Path) -> None:
 @pytest.mark.parametrize(
     "log",
     [
-        static_log(level=29),
+        static_log(level=24),
         static_log(level=34),
         LOG.and_then(1, record(99, 0)),
         LOG.and_then(1, record(2, 9)),
     ],
-    ids=["4.2", "4.5", "unknown record", "unknown version"],
+    ids=["before 4.0", "4.5", "unknown record", "unknown version"],
 )
 def test_a_release_that_was_not_tried(disks: Path, log: Batches) -> None:
     both(disks, log)
     assert refused(disks, *ALL_LOST) == {"quorum_release_not_tried"}
+
+
+@pytest.mark.parametrize("level", [21, 25, 27, 29, 30, 33], ids=lambda level: f"level {level}")
+def test_a_release_that_was_tried(disks: Path, level: int) -> None:
+    both(disks, static_log(level))
+    assert plan(disks, *ALL_LOST).code == 0
+
+
+def test_a_release_that_was_not_tried_and_is_taken_all_the_same(disks: Path) -> None:
+    both(disks, static_log(level=34))
+    assert refused(disks, *ALL_LOST, "--untried-metadata-version", "35")
+    done = plan(disks, *ALL_LOST, "--untried-metadata-version", "34")
+    assert (done.code, "quorum_release_not_tried" in codes(done)) == (0, True), done.stderr
+
+
+class TestALostControllerThatCanNotBeReached:
+    """As of a cluster whose names only it resolves: no answer is no death."""
+
+    VOTERS = ",".join(f"{id_}@c{id_}.invalid:9093" for id_ in CONTROLLERS)
+
+    def test_it_is_not_known_to_be_gone(self, disks: Path) -> None:
+        both(disks)
+        voters = ("--controller-quorum-voters", self.VOTERS)
+        assert refused(disks, *ALL_LOST, *voters) == {"lost_controller_unreachable"}
+        some = (*voters, "--unreachable-controllers", "101,102")
+        assert refused(disks, *ALL_LOST, *some) == {"lost_controller_unreachable"}
+
+    def test_somebody_says_that_it_is(self, disks: Path) -> None:
+        both(disks)
+        voters = ("--controller-quorum-voters", self.VOTERS)
+        gone = ("--unreachable-controllers", "101,102,103")
+        done = plan(disks, *ALL_LOST, *voters, *gone)
+        assert (done.code, "lost_controller_taken_for_gone" in codes(done)) == (0, True)
+
+    def test_of_one_that_answers_nobody_can_say_so(self, disks: Path) -> None:
+        with listening() as port:
+            both(disks, dynamic_log((1, port, 1)))
+            gone = ("--unreachable-controllers", "102")
+            found = refused(disks, *ALL_LOST, *gone, new="200@127.0.0.1:1")
+        assert found == {"lost_controller_answers"}
+
+    def test_one_whose_address_only_its_quorum_state_and_its_registration_tell(
+        self, disks: Path
+    ) -> None:
+        """Its LeaderChange is gone with the beginning of the log."""
+        endpoint = string("CONTROLLER") + string("c101.invalid") + b"\x23\x85\0\0" + tagged()
+        who = b"\0\0\0\x65", INCARNATION.bytes, b"\0"
+        registered = record(27, 0, *who, array([endpoint]), array([]))
+        state = feature("metadata.version", 30), registered
+        brokers = tuple(register(broker, 10 + broker, at=NOBODY) for broker in (1, 2))
+        for broker in (1, 2):
+            home = write_node(disks, broker, LOG)
+            move_up(home, 500, 40, *state, *brokers)
+            (home / METADATA / "quorum-state").write_bytes(quorum_state_json(40, [101]))
+        assert refused(disks, *ALL_LOST) == {"lost_controller_unreachable"}
+
+
+class TestACopyThatEndsAController:
+    BAD = topic("orders", uuid.UUID(int=77))
+
+    def test_a_sound_one_beside_it_is_the_beginning(self, disks: Path) -> None:
+        both(disks, LOG, LOG.and_then(1, NO_OP, self.BAD, NO_OP))
+        done = plan(disks, *ALL_LOST)
+        assert (done.code, "metadata_copy_not_loadable" in codes(done)) == (0, True)
+        assert f"TopicRecord at offset {LOG.end + 1}" in done.stderr
+        seed = json.loads((disks.parent / "plan.json").read_text())["seed"]
+        assert (seed["node"], seed["end_offset"]) == (1, LOG.end)
+
+    def test_where_all_have_it_there_is_none(self, disks: Path) -> None:
+        both(disks, LOG.and_then(1, self.BAD), LOG.and_then(1, self.BAD).and_then(1, NO_OP))
+        assert refused(disks, *ALL_LOST) == {"metadata_copy_not_loadable"}
+
+    def test_one_that_goes_another_way_is_none(self, disks: Path) -> None:
+        led = LOG.and_then(2, leader_change(102, CONTROLLERS))
+        both(disks, LOG.and_then(1, NO_OP), led.and_then(2, self.BAD))
+        assert refused(disks, *ALL_LOST) == {"metadata_copy_not_loadable"}
+
+    def test_within_a_transaction_that_stays_open(self, disks: Path) -> None:
+        both(disks, LOG, LOG.and_then(1, BEGIN, self.BAD))
+        assert plan(disks, *ALL_LOST).code == 0
+        seed = json.loads((disks.parent / "plan.json").read_text())["seed"]
+        assert seed["end_offset"] == LOG.end
+
+
+class TestMetadataDirectoriesAlone:
+    """They do not tell the cluster's id, and brokers follow no controller without it."""
+
+    def _plan(self, disks: Path, *flags: str) -> Done:
+        for broker in (1, 2):
+            write_node(disks, broker, LOG, quorum_epoch=1)
+        alone = [disks / f"node-{broker}" / METADATA for broker in (1, 2)]
+        wanted = ("--new-controller", "101@127.0.0.1:1")
+        to = ("--plan-output-file", disks.parent / "plan.json")
+        return quorum("plan", *alone, *wanted, *to, *ALL_LOST, "--without-copies-of", "1,2", *flags)
+
+    def test_without_a_cluster_id_there_is_no_plan(self, disks: Path) -> None:
+        done = self._plan(disks)
+        assert (done.code, codes(done)) == (1, {"cluster_id_not_known"})
+
+    def test_a_flag_names_it(self, disks: Path) -> None:
+        done = self._plan(disks, "--cluster-id", CLUSTER)
+        assert done.code == 0, done.stderr
+        assert json.loads((disks.parent / "plan.json").read_text())["cluster_id"] == CLUSTER
+
+    def test_a_flag_that_contradicts_the_copies(self, disks: Path) -> None:
+        both(disks)
+        other = ("--cluster-id", "abcdefghijkl0123456789")
+        assert refused(disks, *ALL_LOST, *other) == {"metadata_of_two_clusters"}
+
+
+def test_a_quorum_state_that_can_not_be_read_is_told(disks: Path) -> None:
+    both(disks)
+    (disks / "node-2" / METADATA / "quorum-state").write_bytes(bytes(120))
+    done = plan(disks, *ALL_LOST)
+    assert (done.code, "quorum_state_not_read" in codes(done)) == (0, True)
+    assert "node 2 dies when it starts, for quorum-state" in done.stderr
+
+
+class _Writer:
+    """Writes a record to the log each half second of a clock that is looked at, up to an end."""
+
+    def __init__(self, segment: Path, monkeypatch: pytest.MonkeyPatch, until: float) -> None:
+        self._segment, self._until = segment, until
+        self._now = 0.0
+        monkeypatch.setattr(quorum_run, "_now_ms", lambda: TIME_MS)
+        monkeypatch.setattr(growing_module.time, "monotonic", lambda: self._now)
+        monkeypatch.setattr(growing_module.time, "sleep", self._sleep)
+
+    def _sleep(self, seconds: float) -> None:
+        self._now += seconds
+        if self._now <= self._until and self._now % 0.5 == 0:
+            number = LOG.end + int(2 * self._now)
+            with self._segment.open("ab") as file:
+                file.write(batch(number, NO_OP, epoch=1, time_ms=TIME_MS))
+
+
+@pytest.mark.parametrize(("until", "leads"), [(100.0, True), (3.0, False), (0.0, False)])
+def test_a_log_that_grows_has_a_leader(
+    disks: Path, monkeypatch: pytest.MonkeyPatch, until: float, leads: bool
+) -> None:
+    """One that has lost its majority writes for a moment more."""
+    both(disks)
+    copies = survey([LocalLocation(disks)], lambda _: None).copies
+    _Writer(disks / "node-2" / METADATA / SEGMENT, monkeypatch, until)
+    assert bool(list(growing_module.growing(copies, lambda: TIME_MS))) is leads
+
+
+def test_no_quorum_is_planned_from_a_log_that_grows(
+    disks: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both(disks)
+    monkeypatch.setattr(quorum_run, "growing", lambda *_: ["the log of node 2 grows"])
+    assert refused(disks, *ALL_LOST) == {"quorum_lives"}
 
 
 @pytest.mark.parametrize("new", ["200", "1"])

@@ -3,22 +3,42 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
-from kafka_unclean_recovery.log_dir.metadata.image import Endpoint
+from kafka_unclean_recovery.log_dir.metadata.image import Endpoint, MetadataImage
 from kafka_unclean_recovery.log_dir.small_files.properties_files import kafka_uuid
-from kafka_unclean_recovery.quorum.copies import Copy, Voter
+from kafka_unclean_recovery.quorum import survey as survey_module
+from kafka_unclean_recovery.quorum.copies import Copy, Voter, read_copy
 from kafka_unclean_recovery.quorum.data_signs import Signs
 from kafka_unclean_recovery.quorum.document import inspect_json, render_inspect
 from kafka_unclean_recovery.quorum.parting import Relation
+from kafka_unclean_recovery.quorum.places import Place
 from kafka_unclean_recovery.quorum.prospects import prospects
-from kafka_unclean_recovery.quorum.refusals import Wishes, stuck_voters
+from kafka_unclean_recovery.quorum.stuck import stuck_voters
 from kafka_unclean_recovery.quorum.survey import Compared, Survey, survey
-from tests.log_dir.cluster_metadata_encoder import NO_OP, config, leader_change, topic
-from tests.quorum.disks import METADATA, SEGMENT, directory_id, dynamic_log, static_log, write_node
+from kafka_unclean_recovery.quorum.wishes import Wishes
+from tests.log_dir.cluster_metadata_encoder import (
+    NO_OP,
+    config,
+    feature,
+    leader_change,
+    snapshot,
+    topic,
+)
+from tests.quorum.disks import (
+    METADATA,
+    SEGMENT,
+    Batches,
+    directory_id,
+    dynamic_log,
+    static_log,
+    write_node,
+)
+from tests.quorum.planning import ALL_LOST, plan
 
 LOG = static_log()
 
@@ -194,3 +214,131 @@ def test_a_copy_that_goes_away_meanwhile_is_a_problem(tmp_path: Path) -> None:
     assert (best(found).node, found.others) == (1, ())
     (said,) = found.unread
     assert str(home) in said
+
+
+class TestANodeThatDoesNotStart:
+    """Whoever leads: it is told with what mends it, and not that it follows."""
+
+    def _told(self, tmp_path: Path) -> dict[int | None, str]:
+        wishes = Wishes(Voter(101, None))
+        return {each.node: each.will for each in prospects(looked(tmp_path), wishes)}
+
+    def test_its_newest_checkpoint_is_corrupt(self, tmp_path: Path) -> None:
+        write_node(tmp_path, 101, LOG)
+        home = write_node(tmp_path, 1, LOG)
+        checkpoint = home / METADATA / f"{LOG.end:020}-{1:010}.checkpoint"
+        checkpoint.write_bytes(b"\0" * 200)
+        told = self._told(tmp_path)
+        assert told[1].startswith("dies when it starts, for its newest checkpoint is no good (")
+        assert "move its whole __cluster_metadata-0 to another place" in told[1]
+        assert told[101] == "follows, and keeps all that it has"
+
+    def test_its_quorum_state_is_garbage(self, tmp_path: Path) -> None:
+        write_node(tmp_path, 101, LOG)
+        home = write_node(tmp_path, 1, LOG)
+        (home / METADATA / "quorum-state").write_bytes(b"\0" * 120)
+        assert self._told(tmp_path)[1].startswith("dies when it starts, for quorum-state")
+
+    def test_its_log_is_damaged_in_the_middle(self, tmp_path: Path) -> None:
+        write_node(tmp_path, 101, LOG.and_then(1, NO_OP))
+        parts = LOG.encoded()
+        broken = bytearray(parts[2])
+        broken[70] ^= 0x40
+        write_node(tmp_path, 1, LOG, data=b"".join([*parts[:2], bytes(broken), *parts[3:]]))
+        assert self._told(tmp_path)[1].startswith("is not known: its log is damaged")
+
+
+@pytest.mark.parametrize("knows", [True, False], ids=["what it fetched tells", "it has nothing"])
+def test_a_controller_that_was_formatted_anew_is_stuck(tmp_path: Path, knows: bool) -> None:
+    """Its own log may be empty: the best copy knows under which directory id it is a voter."""
+    log = dynamic_log()
+    write_node(tmp_path, 101, log)
+    home = write_node(tmp_path, 102, log)
+    meta = home / "meta.properties"
+    ours, another = (kafka_uuid(directory_id(node)) for node in (102, 999))
+    meta.write_text(meta.read_text().replace(ours, another))
+    if not knows:
+        shutil.rmtree(home / METADATA)
+    (said,) = stuck_voters(looked(tmp_path))
+    assert said.startswith("node 102 (")
+    assert str(directory_id(102)) in said
+    assert str(directory_id(999)) in said
+
+
+class TestCopiesThatAreAlike:
+    """They are compared byte by byte, and told as if each had been read."""
+
+    LONG = LOG.and_then(1, NO_OP, NO_OP).and_then(1, topic("late")).and_then(1, NO_OP)
+
+    @pytest.mark.parametrize("left", range(1, len(LONG.parts) + 1))
+    def test_each_is_told_as_it_is_told_alone(self, tmp_path: Path, left: int) -> None:
+        short = Batches(self.LONG.parts[:left])
+        write_node(tmp_path / "both", 1, self.LONG)
+        home = write_node(tmp_path / "both", 2, short, quorum_epoch=7)
+        (alone,) = looked(home).copies
+        beside = next(copy for copy in looked(tmp_path / "both").copies if copy.node == 2)
+        assert replace(beside, topics=0, brokers=alone.brokers) == replace(alone, topics=0)
+
+    def _counted(self, monkeypatch: pytest.MonkeyPatch) -> list[Place]:
+        read: list[Place] = []
+
+        def counted(place: Place) -> tuple[Copy, MetadataImage]:
+            read.append(place)
+            return read_copy(place)
+
+        monkeypatch.setattr(survey_module, "read_copy", counted)
+        return read
+
+    def test_only_one_of_them_is_decoded(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for node, log in ((1, self.LONG), (2, self.LONG), (101, LOG)):
+            write_node(tmp_path, node, log)
+        read = self._counted(monkeypatch)
+        found = looked(tmp_path)
+        assert len(read) == 1
+        relations = {other.copy.node: other.parting.relation for other in found.others}
+        assert relations == {2: Relation.SAME, 101: Relation.PREFIX}
+
+    def test_one_bit_makes_another_of_it(self, tmp_path: Path) -> None:
+        write_node(tmp_path, 1, self.LONG)
+        data = bytearray(b"".join(self.LONG.encoded()))
+        data[-1] ^= 1
+        write_node(tmp_path, 2, self.LONG, data=bytes(data))
+        (other,) = looked(tmp_path).others
+        assert (other.copy.node, other.copy.end_offset) == (2, self.LONG.end - 1)
+
+    def test_checkpoints_of_one_offset_hold_the_same_though_their_bytes_differ(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        state = (feature("metadata.version", 30), topic("orders"))
+        for node, time_ms in ((1, 10), (2, 20)):
+            home = write_node(tmp_path, node, LOG)
+            file = snapshot(LOG.end, *state, epoch=1, time_ms=time_ms)
+            (home / METADATA / file.name).write_bytes(file.read_at(0, file.size))
+        read = self._counted(monkeypatch)
+        (other,) = looked(tmp_path).others
+        assert (other.parting.relation, len(read)) == (Relation.SAME, 1)
+        # One that is cut is none.
+        (home / METADATA / file.name).write_bytes(file.read_at(0, file.size - 1))
+        copy = next(each for each in looked(tmp_path).copies if each.node == 2)
+        assert copy.bad_checkpoint is not None
+
+
+def test_ipv6_addresses_are_printed_as_flags_take_them(tmp_path: Path) -> None:
+    write_node(tmp_path / "disks", 1, LOG)
+    write_node(tmp_path / "disks", 2, LOG)
+    done = plan(tmp_path / "disks", *ALL_LOST, new="101@[::1]:9093")
+    assert done.code == 0, done.stderr
+    for words in ("--bootstrap-controller [::1]:9093", "listeners=CONTROLLER://[::1]:9093"):
+        assert words in done.stderr
+    assert "voters=101@[::1]:9093" in done.stderr
+
+
+def test_a_survivor_of_a_dynamic_quorum_is_told_to_join(tmp_path: Path) -> None:
+    for node in (1, 2, 103):
+        write_node(tmp_path / "disks", node, dynamic_log())
+    done = plan(tmp_path / "disks", "--lost-controllers", "101,102", new="200@127.0.0.1:1")
+    assert done.code == 0, done.stderr
+    (step,) = (line for line in done.stderr.splitlines() if "controllers [103] live" in line)
+    assert "add-controller" in step

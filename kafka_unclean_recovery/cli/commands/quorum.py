@@ -79,7 +79,7 @@ class PlanOptions:
     """Plan a new metadata quorum that begins from the best copy, or say why there must be none.
 
     Files are only read. Of the network only the addresses of lost controllers are knocked at, and
-    the brokers that you name are asked.
+    the brokers that you name, or that the best copy knows, are asked.
     """
 
     directories: Directories
@@ -106,6 +106,15 @@ class PlanOptions:
             " than the best copy dies at once when it follows.",
         ),
     ] = ""
+    unreachable_controllers: Annotated[
+        str,
+        typer.Option(
+            metavar="ID[,...]",
+            help="Lost controllers that are known to be gone although their addresses can't be"
+            " reached from here. If a majority of them runs, the new controller ends the quorum"
+            " that lives.",
+        ),
+    ] = ""
     controller_quorum_voters: Annotated[
         str,
         typer.Option(
@@ -117,6 +126,21 @@ class PlanOptions:
     controller_listener_name: Annotated[
         str, typer.Option(metavar="NAME", help="The name in controller.listener.names.")
     ] = "CONTROLLER"
+    cluster_id: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID",
+            help="The cluster.id of any node's meta.properties; needed where metadata directories"
+            " alone are given and no broker runs.",
+        ),
+    ] = None
+    untried_metadata_version: Annotated[
+        int | None,
+        typer.Option(
+            metavar="LEVEL",
+            help="Plan although the recovery was not tried with this level of metadata.version.",
+        ),
+    ] = None
     replica_info_file: Scans = None
     bootstrap_server: RunningBrokers = None
     command_config: CommandConfig = None

@@ -44,19 +44,21 @@ from kafka_unclean_recovery.quorum.document import (
     render_findings,
     render_inspect,
 )
-from kafka_unclean_recovery.quorum.live import ahead_of, ask_brokers
+from kafka_unclean_recovery.quorum.growing import growing
+from kafka_unclean_recovery.quorum.led import Running, registered, whether_led
+from kafka_unclean_recovery.quorum.live import Live, ahead_of, ask_brokers
+from kafka_unclean_recovery.quorum.parting import Relation
 from kafka_unclean_recovery.quorum.put_aside import put_aside
-from kafka_unclean_recovery.quorum.refusals import (
-    Wishes,
-    findings,
-    refusals,
-    voters_before,
-)
-from kafka_unclean_recovery.quorum.seed_plan import Made, plan_text, quorum_plan
+from kafka_unclean_recovery.quorum.refusals import findings, refusals
+from kafka_unclean_recovery.quorum.seed_plan import Made, cluster_id, plan_text, quorum_plan
+from kafka_unclean_recovery.quorum.still_led import Heard
 from kafka_unclean_recovery.quorum.survey import Survey, survey
+from kafka_unclean_recovery.quorum.wishes import Wishes, voters_before
 from kafka_unclean_recovery.survey import budgets
 
 _RESERVED_IDS = 100  # DirectoryId of Kafka.
+_At = tuple[int, str, Knocked]
+"""Of a controller: its id, an address of it, and what came of knocking there."""
 
 
 def inspect(console: Console, options: InspectOptions) -> int:
@@ -66,10 +68,12 @@ def inspect(console: Console, options: InspectOptions) -> int:
         for problem in found.problems:
             console.say(problem)
         raise usage("no copy of __cluster_metadata-0 could be read in these directories")
-    signs = _signs(found, options)
+    signs, _ = _signs(found, options)
     seen = inspect_json(found, signs)
     console.artefact(json_line(seen) if options.format.is_json else render_inspect(seen))
-    damaged = any(copy.damage or copy.relation == "diverges" for copy in seen.copies)
+    apart = (Relation.DIVERGES, Relation.OTHER_HISTORY)
+    damaged = any(copy.damage or copy.relation in apart for copy in seen.copies)
+    damaged |= any(copy.fatal for copy in found.copies)
     return NOT_ALL if seen.problems or seen.ahead or seen.stuck or damaged else OK
 
 
@@ -80,14 +84,15 @@ def plan(console: Console, options: PlanOptions) -> int:
     found = survey(locations(options.directories), clocked(Pulse(console)))
     for problem in found.problems:
         console.say(problem)
-    signs = _signs(found, options)
-    wishes = _knocked(found, wishes, config_of(options.command_config))
-    refused = refusals(found, signs, wishes)
+    signs, live = _signs(found, options)
+    wishes = _of_cluster(wishes, live)
+    heard = asyncio.run(_heard(found, wishes, live, options))
+    refused = refusals(found, signs, wishes, heard)
     console.artefact(_shown(found, signs, options))
     if refused:
         console.show(render_findings(by_gravity(refused)) + "\n")
         raise Exit(NOT_ALL, "no plan was written: see the findings above")
-    weighed = by_gravity(findings(found, signs, wishes))
+    weighed = by_gravity(findings(found, signs, wishes, heard))
     made = _plan(found, wishes, weighed)
     write_new(options.plan_output_file, plan_text(made), "--plan-output-file")
     console.show(render_findings(weighed) + "\n")
@@ -105,7 +110,7 @@ def _shown(found: Survey, signs: Signs, options: PlanOptions) -> str:
 
 def _plan(found: Survey, wishes: Wishes, weighed: Sequence[Finding]) -> QuorumPlanJson:
     now = datetime.now(UTC)
-    made = Made(now.isoformat(timespec="seconds"), time.time_ns() // 1_000_000)
+    made = Made(now.isoformat(timespec="seconds"), _now_ms())
     try:
         before = put_aside(found.log_directories)
         return quorum_plan(found, wishes, weighed, copies_json(found), before, made)
@@ -117,20 +122,21 @@ def locations(paths: Sequence[Path]) -> list[LocalLocation]:
     return [LocalLocation(path.absolute()) for path in paths]
 
 
-def _signs(found: Survey, options: InspectOptions | PlanOptions) -> Signs:
-    """Hold the best copy against the disks, the scans, and the brokers that are named. Raises
-    Exit(2), also where none of those brokers answers: what they know would stay unknown."""
+def _signs(found: Survey, options: InspectOptions | PlanOptions) -> tuple[Signs, Live | None]:
+    """Hold the best copy against the disks, the scans, and the brokers that are named; return what
+    these told, too. Raises Exit(2), also where none of those brokers answers: what they know would
+    stay unknown."""
     scans = [read_info(path, Selection()) for path in options.replica_info_file or ()]
     disks = signs_of(found.log_directories, found.image)
     signs = joined([disks, *(signs_of_scan(info, found.image) for info in scans)])
     if options.bootstrap_server is None:
-        return signs
+        return signs, None
     addresses, config = addresses_of(options.bootstrap_server), config_of(options.command_config)
     live = asyncio.run(ask_brokers(addresses, config, budgets.LOST_QUORUM.deadline()))
     if live.problem is not None:
         raise Exit(UNREACHABLE, f"--bootstrap-server: {live.problem}; leave it out if none runs")
     ahead = (*signs.ahead, *ahead_of(live, found.image))
-    return replace(signs, ahead=ahead, problems=(*signs.problems, *live.untold))
+    return replace(signs, ahead=ahead, problems=(*signs.problems, *live.untold)), live
 
 
 def config_of(path: Path | None) -> ClientConfig:
@@ -161,6 +167,9 @@ def _wishes(options: PlanOptions) -> Wishes:
         broker_ids(options.lost_controllers or None, "--lost-controllers"),
         tuple(static),
         broker_ids(options.without_copies_of or None, "--without-copies-of"),
+        broker_ids(options.unreachable_controllers or None, "--unreachable-controllers"),
+        options.untried_metadata_version,
+        options.cluster_id,
     )
 
 
@@ -181,18 +190,60 @@ def _new_directory_id() -> str:
             return str(found)
 
 
-def _knocked(found: Survey, wishes: Wishes, config: ClientConfig) -> Wishes:
-    """Knock where lost controllers listened, and where the new one is to listen."""
+def _of_cluster(wishes: Wishes, live: Live | None) -> Wishes:
+    """Take the cluster's id from brokers that run. Raises Exit(2) where another one was named."""
+    if live is None or live.cluster_id is None:
+        return wishes
+    if wishes.cluster_id not in (None, live.cluster_id):
+        raise usage(f"--cluster-id {wishes.cluster_id}: the brokers are of {live.cluster_id}")
+    return replace(wishes, cluster_id=live.cluster_id)
+
+
+async def _heard(found: Survey, wishes: Wishes, live: Live | None, options: PlanOptions) -> Heard:
+    """Knock where lost controllers listened, and where the new one is to listen; ask the brokers
+    that were named, and those that the best copy knows, whether a controller leads; and see
+    whether a copy grows."""
+    config = config_of(options.command_config)
     lost = [voter for voter in voters_before(found, wishes) if voter.id in wishes.lost]
-    asked = [*lost, wishes.new]
-    answering = asyncio.run(_knock_all(asked, config))
-    silent = frozenset(voter.id for voter in lost if not voter.listeners)
-    return replace(wishes, answering=answering, not_asked=silent)
+    named = addresses_of(options.bootstrap_server) if options.bootstrap_server else ()
+    listed = () if live is None else live.addresses.items()
+    brokers = (
+        *(Running(address) for address in named),
+        *(Running(address, id_) for id_, address in listed),
+        *registered(found.image),
+    )
+    cluster = cluster_id(found, wishes) or None
+    at_lost, at_new, told, grows = await asyncio.gather(
+        _knock_all(lost, config),
+        _knock_all([wishes.new], config),
+        whether_led(brokers, cluster, config, budgets.LOST_QUORUM.deadline()),
+        asyncio.to_thread(lambda: tuple(growing(found.copies, _now_ms))),
+    )
+    return Heard(
+        answering=_answering([*at_lost, *at_new]),
+        unreachable=_unreachable(at_lost),
+        not_asked=frozenset(voter.id for voter in lost if not voter.listeners),
+        led=(*told.led, *grows),
+        not_told=told.not_told,
+    )
 
 
-async def _knock_all(voters: Sequence[Voter], config: ClientConfig) -> dict[int, str]:
+def _answering(knocked: Sequence[_At]) -> dict[int, str]:
+    return {id_: at for id_, at, how in knocked if how in (Knocked.RUNS, Knocked.SILENT)}
+
+
+def _unreachable(knocked: Sequence[_At]) -> dict[int, str]:
+    """Return the voters of which no address took or refused a connection."""
+    heard = {id_ for id_, _, how in knocked if how is not Knocked.UNREACHABLE}
+    return {id_: at for id_, at, _ in knocked if id_ not in heard}
+
+
+async def _knock_all(voters: Sequence[Voter], config: ClientConfig) -> list[_At]:
     deadline = budgets.LOST_QUORUM.deadline()
-    asked = [(v.id, address_text(e.host, e.port)) for v in voters for e in v.listeners]
+    asked = dict.fromkeys((v.id, address_text(e.host, e.port)) for v in voters for e in v.listeners)
     said = await asyncio.gather(*(knock(address, config, deadline) for _, address in asked))
-    alive = (Knocked.RUNS, Knocked.SILENT)
-    return {id_: at for (id_, at), how in zip(asked, said, strict=True) if how in alive}
+    return [(id_, at, how) for (id_, at), how in zip(asked, said, strict=True)]
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -24,17 +24,21 @@ _TOPIC = "__cluster_metadata"
 _FRESH_MS = 3_000
 _LEADERLESS = UNSURE | {NOT_LEADER_OR_FOLLOWER}
 _NOT_TOLD = -1
+_NO_DIRECTORY = "00000000-0000-0000-0000-000000000000"
 
 
 @dataclass(frozen=True, slots=True)
 class Fetcher:
     """A node that reads the metadata log. fetched_ms: when the node last fetched, by the active
     controller's clock, ms since the Unix epoch; None when it never did, or the controller does not
-    tell. log_end_offset: exclusive, how far the node has got; None where that is not told."""
+    tell. log_end_offset: exclusive, how far the node has got; None where that is not told.
+    directory_id: of the log directory with its metadata (8-4-4-4-12 hex digits); None where that is
+    not told, as before Kafka 3.9."""
 
     id: int
     fetched_ms: int | None
     log_end_offset: int | None = None
+    directory_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +148,7 @@ def _fetchers(nodes: Iterable[Mapping[str, Any]]) -> tuple[Fetcher, ...]:
             node["replica_id"],
             _told(node["last_fetch_timestamp"]),
             _told(node["log_end_offset"]),
+            _directory(node.get("replica_directory_id")),
         )
         for node in nodes
     )
@@ -151,3 +156,8 @@ def _fetchers(nodes: Iterable[Mapping[str, Any]]) -> tuple[Fetcher, ...]:
 
 def _told(number: int) -> int | None:
     return None if number == _NOT_TOLD else number
+
+
+def _directory(found: str | None) -> str | None:
+    """A voter of a static quorum has an id of zeros until it has fetched."""
+    return None if found == _NO_DIRECTORY else found

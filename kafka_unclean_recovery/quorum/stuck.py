@@ -1,0 +1,59 @@
+"""Voters that are not as the quorum knows them: no quorum is lost by that, but it can't count them.
+Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from kafka_unclean_recovery.cluster.wire.dial import address_text
+from kafka_unclean_recovery.log_dir.small_files.properties_files import MetaProperties
+from kafka_unclean_recovery.quorum.copies import Voter, same_directory
+from kafka_unclean_recovery.quorum.survey import Survey
+
+_BY_KAFKAS_TOOL = "(kafka-metadata-quorum.sh remove-controller, add-controller)"
+
+
+def stuck_voters(survey: Survey) -> tuple[str, ...]:
+    """Return sentences on voters that are not as the quorum knows them: in another log directory,
+    or at another address."""
+    return (*_other_directories(survey), *_other_addresses(survey))
+
+
+def _other_directories(survey: Survey) -> Iterator[str]:
+    """By the best copy, and by the node's own: one that was formatted anew may have fetched
+    nothing, and one that was left behind is compared with what it knows."""
+    newest = survey.best.voters if survey.best else ()
+    for copy in survey.copies:
+        if copy.owner is not None:
+            yield from _as_voter(copy.name, copy.owner, {*newest, *copy.voters})
+    for where, owner in survey.without_copy:
+        yield from _as_voter(f"node {owner.node_id} ({where})", owner, newest)
+
+
+def _as_voter(name: str, owner: MetaProperties, voters: Iterable[Voter]) -> Iterator[str]:
+    for voter in sorted(voters, key=lambda each: str(each.directory_id)):
+        if voter.id == owner.node_id and not same_directory(voter, owner):
+            yield (
+                f"{name} is voter {voter.id} in the log with directory id {voter.directory_id}, and"
+                f" its meta.properties says {owner.directory_id}: it does not count as that voter;"
+                " where a majority lives, remove the voter and add it again"
+                f" {_BY_KAFKAS_TOOL}"
+            )
+            return
+
+
+def _other_addresses(survey: Survey) -> Iterator[str]:
+    for voter in survey.best.voters if survey.best else ():
+        registered = survey.image.controllers.get(voter.id, ())
+        now = {(listener.host, listener.port) for listener in registered}
+        known = {(listener.host, listener.port) for listener in voter.listeners}
+        if voter.directory_id is not None and now and known and not now & known:
+            yield (
+                f"voter {voter.id} is known at {_addresses(known)}, and registered at"
+                f" {_addresses(now)}: the others don't find it while nobody leads; let it be"
+                f" reached at the old address, or update the voter {_BY_KAFKAS_TOOL}"
+            )
+
+
+def _addresses(found: Iterable[tuple[str, int]]) -> str:
+    return ", ".join(address_text(*each) for each in sorted(found))
