@@ -124,7 +124,8 @@ GROUPS = (
         "quorum",
         (
             *("quorum/*", "real/test_lost_quorum*.py"),
-            *("real/test_quorum_seeds.py", "real/test_stuck_quorum.py"),
+            *("real/test_quorum_seeds.py", "real/test_seeds_by_kafkas_controller.py"),
+            "real/test_stuck_quorum.py",
         ),
         older=("real/test_lost_quorum_of_one.py",),
         later={

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 PYTHON = sys.executable
 PYTEST = (PYTHON, "-m", "pytest")
 TESTS = (*PYTEST, "-n", "4", "--dist", "loadfile", "--no-loadscope-reorder")
+_SEEDS = ("tests/real/test_quorum_seeds.py", "tests/real/test_seeds_by_kafkas_controller.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +40,10 @@ PARTS = (
     Part("containers", "every test in containers", (*PYTEST, "-m", "containers")),
     Part(
         "quorum-seeds",
-        "controllers start on 60 seeds of damaged metadata logs, or those get no plan",
-        (*PYTEST, "tests/real/test_quorum_seeds.py"),
-        {"QUORUM_SEEDS": "60"},
+        "controllers start on 60 seeds of damaged metadata logs, and Kafka's controller loads 300,"
+        " or those get no plan",
+        (*PYTEST, *_SEEDS),
+        {"QUORUM_STARTS": "60", "QUORUM_SEEDS": "300"},
     ),
     Part(
         "model-check",

@@ -1,8 +1,9 @@
 """Seeds of damaged copies: never one that the real controller refuses, or takes for something else
 than we said. Kafka's own tool reads what we wrote.
 
-QUORUM_SEEDS in the environment is how many damaged copies are tried; those that get a plan are
-started.
+QUORUM_STARTS in the environment is how many damaged copies are tried; those that get a plan are
+started, each as a process of its own. Many more are loaded by the controller's classes alone:
+test_seeds_by_kafkas_controller.py.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from tests.real.quorum_recovery import NEW, QuorumRecovery
 from tests.real.quorum_view import wait_for_quorum
 
 METADATA = "__cluster_metadata-0"
-SEEDS = int(os.environ.get("QUORUM_SEEDS", "10"))
+SEEDS = int(os.environ.get("QUORUM_STARTS", "10"))
 
 
 @dataclass(frozen=True)
