@@ -15,7 +15,7 @@ from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import (
     read_metadata,
 )
 from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
-from kafka_unclean_recovery.log_dir.metadata.loading import Fatal
+from kafka_unclean_recovery.log_dir.metadata.loading.replay import Fatal
 from kafka_unclean_recovery.log_dir.metadata.newest import doubts
 from kafka_unclean_recovery.log_dir.small_files.properties_files import (
     META_PROPERTIES,
@@ -141,7 +141,12 @@ def with_node(log: Copy, place: Place, **behind: Any) -> Copy:
     owner, held_by = (None, None) if place.alone else _owner(place)
     state, why = _quorum_state(place)
     unknown = [] if why is None else [f"{why}; the epochs that this node saw are not known"]
-    own = {"owner": owner, "held_by": held_by, "quorum_state": state, "state_problem": why}
+    own: dict[str, Any] = {
+        "owner": owner,
+        "held_by": held_by,
+        "quorum_state": state,
+        "state_problem": why,
+    }
     return replace(log, place=place, problems=(*unknown, *log.problems), **own, **behind)
 
 

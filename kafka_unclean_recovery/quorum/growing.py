@@ -11,7 +11,7 @@ from kafka_unclean_recovery.quorum.copies import Copy
 from kafka_unclean_recovery.quorum.log_end import segments_of
 from kafka_unclean_recovery.quorum.places import metadata_files
 
-_FRESH_MS = 10_000
+_FRESH_MS, _AHEAD_MS = 10_000, 3_600_000
 # A controller that leads writes every 500 ms. One that has lost its majority goes on until it
 # resigns, after one and a half times the fetch time-out of 2 s.
 _STANDS_STILL_SECONDS = 2.0
@@ -38,7 +38,8 @@ def growing(copies: Sequence[Copy], now_ms: Callable[[], int]) -> Iterator[str]:
 
 def _is_fresh(copy: Copy, now_ms: int) -> bool:
     # Clocks of other machines may go ahead.
-    return copy.last_timestamp_ms is not None and now_ms - copy.last_timestamp_ms < _FRESH_MS
+    last = copy.last_timestamp_ms
+    return last is not None and -_AHEAD_MS < now_ms - last < _FRESH_MS
 
 
 def _size(copy: Copy) -> int:

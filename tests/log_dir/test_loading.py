@@ -9,7 +9,7 @@ import pytest
 
 from kafka_unclean_recovery.log_dir.metadata.batches import MetadataFile
 from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import read_metadata
-from kafka_unclean_recovery.log_dir.metadata.loading import Fatal
+from kafka_unclean_recovery.log_dir.metadata.loading.replay import Fatal
 from tests.log_dir.cluster_metadata_encoder import (
     ABORT,
     BEGIN,
@@ -18,10 +18,11 @@ from tests.log_dir.cluster_metadata_encoder import (
     Written,
     batch,
     log,
+    partition,
     snapshot,
     topic,
 )
-from tests.quorum.contradictions import BEFORE, FATAL, TAKEN, UNKNOWN
+from tests.quorum.contradictions import BEFORE, FATAL, OF_THE_QUORUM, SINCE_4_4, TAKEN, UNKNOWN
 
 EPOCH = 1
 END_BEFORE = sum(map(len, BEFORE))
@@ -39,7 +40,10 @@ def _behind(*batches: tuple[Written, ...]) -> Fatal | None:
     return _fatal(log(0, *parts))
 
 
-@pytest.mark.parametrize("written", FATAL.values(), ids=FATAL.keys())
+_ALL = {**FATAL, **SINCE_4_4, **OF_THE_QUORUM}
+
+
+@pytest.mark.parametrize("written", _ALL.values(), ids=_ALL.keys())
 def test_a_record_that_contradicts_what_is_before_it(written: tuple[Written, ...]) -> None:
     found = _behind(written)
     assert found is not None
@@ -52,7 +56,7 @@ def test_what_kafka_takes_is_no_contradiction(written: tuple[Written, ...]) -> N
 
 
 class TestWhereTheRecordLies:
-    BAD = FATAL["a partition of a topic that is not there"][-1]
+    BAD = partition(0, (1,), topic_id=UNKNOWN)
 
     def test_in_the_middle_of_a_batch(self) -> None:
         found = _behind((NO_OP, self.BAD, NO_OP))

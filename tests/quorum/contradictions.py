@@ -123,6 +123,7 @@ FATAL: Mapping[str, tuple[Written, ...]] = {
     ),
     "a removal of an ACL that is not there": (remove_acl(OTHER_ACL),),
     "an ACL removed twice": (remove_acl(ACL), remove_acl(ACL)),
+    "an ACL of two ids removed by both": (acl(OTHER_ACL), remove_acl(ACL), remove_acl(OTHER_ACL)),
     "a removal of a user that is not there": (remove_scram("bob", 1),),
     "a removal of a user's other mechanism": (remove_scram("alice", 2),),
     "producer ids that go back": (producer_ids(1),),
@@ -135,7 +136,16 @@ FATAL: Mapping[str, tuple[Written, ...]] = {
     "an abort without a transaction": (ABORT,),
     "a transaction ended twice": (BEGIN, NO_OP, END, END),
     "a token whose owner is no principal": (token("alice"),),
+}
+
+# KafkaRaftClient reads these before the controller begins, and ends the process.
+OF_THE_QUORUM: Mapping[str, tuple[Written, ...]] = {
     "voters of which there is none": (control(6, struct.pack(">h", 0) + array([]) + tagged()),),
+}
+
+# UnregisterControllerRecord is new in 4.4: older releases take it for no record of theirs.
+SINCE_4_4: Mapping[str, tuple[Written, ...]] = {
+    "a controller that goes and was not there": (record(29, 0, struct.pack(">i", 77)),),
 }
 
 TAKEN: Mapping[str, tuple[Written, ...]] = {
@@ -161,6 +171,8 @@ TAKEN: Mapping[str, tuple[Written, ...]] = {
     "a broker fenced and back": (fence(1, EPOCH_1), unfence(1, EPOCH_1)),
     "an ACL twice": (acl(ACL),),
     "an ACL removed and made again": (remove_acl(ACL), acl(ACL), remove_acl(ACL)),
+    "one of two ACLs removed": (acl(OTHER_ACL, "users"), remove_acl(OTHER_ACL)),
+    "an ACL of two ids removed by one": (acl(OTHER_ACL), remove_acl(OTHER_ACL)),
     "a user set twice": (scram("alice", 1),),
     "a quota removed that is not there": (quota("alice", remove=True),),
     "a quota": (quota("alice", remove=False), quota("alice", remove=True)),

@@ -7,6 +7,7 @@ import shutil
 import struct
 from collections.abc import Callable, Mapping
 from enum import Enum
+from functools import partial
 from pathlib import Path
 
 from tests.log_dir.cluster_metadata_encoder import NO_OP, batch
@@ -105,7 +106,7 @@ def _rewritten(
     def write(metadata: Path, chance: random.Random) -> None:
         path = _segment(metadata)
         data = bytearray(path.read_bytes())
-        batches = _batches(data)
+        batches = _batches(bytes(data))
         if batches:
             path.write_bytes(change(data, batches, chance))
 
@@ -150,12 +151,13 @@ def _behind(
     at, size = batches[-1]
     base, _, epoch, _, _ = _HEADER.unpack_from(data, at)
     base += struct.unpack_from(">i", data, at + 23)[0] + 1
+    written_ms = struct.unpack_from(">q", data, at + 35)[0] + 1
     data = data[: at + size]
     written = chance.choice(_CONTRADICTIONS)
     if chance.random() < 0.5:
         written = (NO_OP, *written, NO_OP)
     for values in (written, (NO_OP,), (NO_OP,)) if more else (written,):
-        data += batch(base, *values, epoch=epoch, time_ms=1_900_000_000_000)
+        data += batch(base, *values, epoch=epoch, time_ms=written_ms)
         base += len(values)
     return data
 
@@ -183,8 +185,8 @@ _DAMAGE: Mapping[Damage, Callable[[Path, random.Random], None]] = {
     Damage.BATCH_GONE: _rewritten(_gone),
     Damage.BATCH_TWICE: _rewritten(_twice),
     Damage.EPOCH_RAISED: _rewritten(_raised),
-    Damage.CONTRADICTION: _rewritten(lambda *of: _behind(*of, more=False)),
-    Damage.CONTRADICTION_AND_MORE: _rewritten(lambda *of: _behind(*of, more=True)),
+    Damage.CONTRADICTION: _rewritten(partial(_behind, more=False)),
+    Damage.CONTRADICTION_AND_MORE: _rewritten(partial(_behind, more=True)),
     Damage.CHECKPOINT: _checkpoint,
     Damage.CHECKPOINT_GONE: lambda metadata, _: max(metadata.glob("*.checkpoint")).unlink(),
     Damage.STATE: _state,

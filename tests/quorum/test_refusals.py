@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import uuid
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from kafka_unclean_recovery.cli.runs import quorum as quorum_run
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.small_files.quorum_state import quorum_state_json
-from kafka_unclean_recovery.quorum import growing as growing_module
+from kafka_unclean_recovery.quorum.growing import growing
 from kafka_unclean_recovery.quorum.survey import survey
 from tests.cli.in_process import RECOVERY, Done, invoke
 from tests.log_dir.cluster_metadata_encoder import (
@@ -289,8 +290,8 @@ class _Writer:
         self._segment, self._until = segment, until
         self._now = 0.0
         monkeypatch.setattr(quorum_run, "_now_ms", lambda: TIME_MS)
-        monkeypatch.setattr(growing_module.time, "monotonic", lambda: self._now)
-        monkeypatch.setattr(growing_module.time, "sleep", self._sleep)
+        monkeypatch.setattr(time, "monotonic", lambda: self._now)
+        monkeypatch.setattr(time, "sleep", self._sleep)
 
     def _sleep(self, seconds: float) -> None:
         self._now += seconds
@@ -308,7 +309,7 @@ def test_a_log_that_grows_has_a_leader(
     both(disks)
     copies = survey([LocalLocation(disks)], lambda _: None).copies
     _Writer(disks / "node-2" / METADATA / SEGMENT, monkeypatch, until)
-    assert bool(list(growing_module.growing(copies, lambda: TIME_MS))) is leads
+    assert bool(list(growing(copies, lambda: TIME_MS))) is leads
 
 
 def test_no_quorum_is_planned_from_a_log_that_grows(

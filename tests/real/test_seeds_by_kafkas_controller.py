@@ -18,7 +18,7 @@ from kafka_unclean_recovery.cli.runs import quorum as quorum_run
 from kafka_unclean_recovery.cluster.wire.knocking import Knocked
 from kafka_unclean_recovery.quorum.led import Led
 from tests.log_dir.cluster_metadata_encoder import Written, batch
-from tests.quorum.contradictions import BEFORE, FATAL, TAKEN
+from tests.quorum.contradictions import BEFORE, FATAL, SINCE_4_4, TAKEN
 from tests.quorum.damage import Damage, copies_of, damaged
 from tests.quorum.disks import METADATA
 from tests.quorum.planning import codes, quorum
@@ -49,7 +49,9 @@ def _log(home: Path, *behind: Written) -> Path:
     return metadata
 
 
-@pytest.mark.parametrize("written", FATAL.values(), ids=FATAL.keys())
+@pytest.mark.parametrize(
+    "written", [*FATAL.values(), *SINCE_4_4.values()], ids=[*FATAL.keys(), *SINCE_4_4.keys()]
+)
 def test_kafkas_controller_dies_of_it(
     judge: SeedJudge, tmp_path: Path, written: tuple[Written, ...]
 ) -> None:

@@ -36,7 +36,7 @@ from kafka_unclean_recovery.log_dir.metadata.batches import (
     read_batches,
 )
 from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
-from kafka_unclean_recovery.log_dir.metadata.loading import Fatal, Loading
+from kafka_unclean_recovery.log_dir.metadata.loading.replay import Fatal, Loading
 from kafka_unclean_recovery.log_dir.metadata.records import (
     LEADER_CHANGE,
     SNAPSHOT_FOOTER,

@@ -1,0 +1,1 @@
+"""Replay the metadata log as a controller does when it loads it, to know where it would die."""
