@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from kafka_unclean_recovery.model import PartitionState, ReplicaLog
 from kafka_unclean_recovery.planning.reach import kept_under, records_beyond
-from kafka_unclean_recovery.planning.started_replica import begins_empty
+from kafka_unclean_recovery.planning.started_replica import GONE
 from kafka_unclean_recovery.wording import count_text
 
 
@@ -61,8 +61,8 @@ def _returning(
             yield Returning(broker, False, "nobody has read its disk, which may hold more")
             continue
         now = logs.get(state.leader if dead else broker)
-        if begins_empty(state, disk) is not None:
-            continue  # Nothing is deleted: it is not there, or is put aside.
+        if disk.problem == GONE:
+            continue  # Nothing is there to be deleted.
         records = None if now is None else records_beyond(disk, now)
         directory = disk.scanned.directory if disk.scanned else None
         if records and now is not None:

@@ -30,7 +30,6 @@ from kafka_unclean_recovery.planning.reach import (
     forgotten,
     kept_under,
 )
-from kafka_unclean_recovery.planning.started_replica import begins_empty
 
 _NEVER_WROTE = -1
 
@@ -174,9 +173,6 @@ def _candidate(
             continue
         follows = log.live or log.broker in online
         offset = kept_under(log, leader)
-        if begins_empty(state, log) is not None:
-            possible_known = False  # Nothing is truncated; what was there is lost, or put aside.
-            continue
         if offset is None or (forgotten(leader) and not log.empty):
             certain_known &= not follows and log.unproven is None
             possible_known &= log.live and log.problem is None and log.unproven is None

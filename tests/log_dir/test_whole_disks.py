@@ -90,3 +90,13 @@ def test_a_copy_is_taken_into_use_where_it_is_the_only_one_and_at_home() -> None
     assert not taken_into_use([directory(FIRST), directory(SECOND, COPY)], named)
     assert not taken_into_use([directory(FIRST, COPY), directory(SECOND, "orders-0")], named)
     assert not taken_into_use([directory(FIRST, COPY)], {})
+
+
+def test_a_stray_of_a_partition_that_is_assigned_still_is_told_apart() -> None:
+    (state,) = partition_states(image())
+    aside = Found(strays=[(1, f"/data-1001/orders-0.{'0' * 32}-stray")])
+    (told,) = partition_info(WHERE, state, aside, (), compacted=False, covered=()).findings
+    assert "though the partition is assigned to it, as its partition.metadata was" in told.message
+    moved = replace(state, replicas=(2, 3))
+    (told,) = partition_info(WHERE, moved, aside, (), compacted=False, covered=()).findings
+    assert "that was not assigned to it any more" in told.message

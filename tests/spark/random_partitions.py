@@ -113,7 +113,7 @@ def _log(random: Random, broker: int, tree: _Tree, tips: _Tree, calm: bool) -> R
         log_end_offset=end,
         epochs=_cut(spans, min(start, end)),
         source="log-dirs",
-        scanned=Scanned(random.choice(_MODES), f"/data/{broker}"),
+        scanned=Scanned(random.choice(_MODES), f"/data/{broker}", "topic-id"),
     )
     return log if calm else _altered(random, log)
 
