@@ -41,7 +41,13 @@ from kafka_unclean_recovery.log_dir.small_files.properties_files import (
     parse_partition_metadata,
 )
 from kafka_unclean_recovery.log_dir.start.directory import directory_start
-from kafka_unclean_recovery.log_dir.start.fate import Cause, DirectoryStart, Fate, broker_fate
+from kafka_unclean_recovery.log_dir.start.fate import (
+    Cause,
+    DirectoryStart,
+    Fate,
+    broker_fate,
+    ends_over,
+)
 from kafka_unclean_recovery.log_dir.tree import Folder, Location, Unreadable
 from kafka_unclean_recovery.log_dir.watching import Watch
 from kafka_unclean_recovery.log_dir.whole_disks import whole_disks
@@ -91,7 +97,7 @@ def read_own_disk(roots: Sequence[Location], wanted: Wanted, workers: int, watch
             metadata_epoch=newest.metadata.last_epoch if newest.metadata else None,
             metadata_end_offset=newest.metadata.end_offset if newest.metadata else None,
         ),
-        refused=next(_refusals(clusters, found, starts), None),
+        refused=next(_refusals(clusters, found, starts, logs), None),
         unsettled=next(_held(found), None),
         problems=(*unseen, *(p for d in found for p in d.problems), *newest.problems),
         interrupted=read.interrupted,
@@ -141,6 +147,7 @@ def _refusals(
     clusters: Mapping[str, Location],
     found: Sequence[LogDirectory],
     starts: Sequence[DirectoryStart],
+    logs: Mapping[str, ReplicaLog],
 ) -> Iterator[str]:
     if len(clusters) > 1:
         (one, first), (other, second), *_ = clusters.items()
@@ -160,6 +167,24 @@ def _refusals(
         )
     if broker_fate(starts) is Fate.ENDS:
         yield "; ".join(one_line(str(cause)) for start in starts for cause in _worst(start))
+    for directory, log in sorted(logs.items()):
+        lives = any(
+            directory.startswith(f"{start.directory}/") and start.fate is Fate.STARTS
+            for start in starts
+        )
+        if lives and (why := ends_over(log.problem)) is not None:
+            yield f"{directory}: {why}{_way_out(found, directory)}"
+
+
+def _way_out(found: Sequence[LogDirectory], directory: str) -> str:
+    """Return what to do about a log over which its broker ends, if that is known."""
+    of_it = next((d for d in found if directory.startswith(f"{d.location}/")), None)
+    if of_it is None or not of_it.stopped_clean:
+        return "; move the replica's directory aside: the broker then fetches it anew"
+    return (
+        f"; move {CLEAN_SHUTDOWN} out of the log directory: the start then recovers its logs, and"
+        " cuts off what can't be read, and the controller counts the stop as not clean"
+    )
 
 
 def _worst(start: DirectoryStart) -> Iterator[Cause]:

@@ -17,6 +17,7 @@ from kafka_unclean_recovery.log_dir.small_files.properties_files import (
     MetaProperties,
     parse_meta_properties,
 )
+from kafka_unclean_recovery.log_dir.start.text_files import Crash, DiskError, offsets_of
 from kafka_unclean_recovery.log_dir.tree import Entry, Folder, Location, Unreadable
 from kafka_unclean_recovery.model import TopicPartition
 
@@ -85,9 +86,9 @@ def _meta(folder: Folder) -> MetaProperties:
 def _offsets(folder: Folder, what: str, problems: list[str]) -> Offsets:
     try:
         data = folder.read_whole(what)
-        return {} if data is None else checkpoints.parse_offsets(what, data)
-    except (BadFormat, Unreadable) as error:
-        problems.append(f"{error}; taken as if it were not there")
+        return {} if data is None else offsets_of(data)
+    except (DiskError, Crash, Unreadable) as error:
+        problems.append(f"{what}: {error}; taken as if it were not there")
         return {}
 
 

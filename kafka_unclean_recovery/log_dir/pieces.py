@@ -51,7 +51,8 @@ class PieceResult:
     """The batches found in a piece, in plain values throughout.
 
     compacted: the batches were held against the offset index. first: the offset that must lie above
-    all before the piece, None when it holds no batch. doubtful: the index speaks against a batch.
+    all before the piece, None when it holds no batch. doubtful: the index speaks against a batch,
+    or its magic is none.
     """
 
     piece: Piece
@@ -104,7 +105,8 @@ def scan_piece(folder: Folder, piece: Piece, compacted: bool, meter: Meter) -> P
     assert walk.ended is not None
     firsts = [last if first is None else first for first, last, *_ in begun]
     first = firsts[0] if firsts else None
-    return PieceResult(piece, compacted, first, runs, walk.ended, log.doubt is not None)
+    doubtful = log.doubt is not None or walk.strange is not None
+    return PieceResult(piece, compacted, first, runs, walk.ended, doubtful)
 
 
 def scan_from_pieces(
@@ -124,6 +126,10 @@ class PiecedReads:
         self._results = {(r.piece.segment.name, r.piece.start): r for r in results}
         self.last_batches = reads.last_batches
         self.end_of = reads.end_of
+        self.next_offset = reads.next_offset
+        self.recovered = reads.recovered
+        self.step_over = reads.step_over
+        self.sound_snapshot = reads.sound_snapshot
 
     def whole(self, segment: Segment, log: BatchLog) -> End:
         """Tell `log` the segment as SegmentReads.whole does, from the pieces where they fit."""

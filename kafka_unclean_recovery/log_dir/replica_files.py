@@ -5,8 +5,8 @@ Source: org.apache.kafka.storage.internals.log.LogLoader (removeTempFilesAndColl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from kafka_unclean_recovery.log_dir.directory_names import (
     FileKind,
@@ -15,28 +15,40 @@ from kafka_unclean_recovery.log_dir.directory_names import (
 )
 from kafka_unclean_recovery.log_dir.small_files.checkpoints import LEADER_EPOCHS
 from kafka_unclean_recovery.log_dir.small_files.properties_files import PARTITION_METADATA
+from kafka_unclean_recovery.log_dir.small_files.text_lines import INT64_MAX
+from kafka_unclean_recovery.log_dir.start.fate import EndsBroker
+from kafka_unclean_recovery.log_dir.start.transaction_index import (
+    LEAST_SIZE,
+    Verdict,
+    transaction_index,
+)
 from kafka_unclean_recovery.log_dir.tree import Folder, Unreadable, printable
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A .log file. `index` is the name of its offset index, if it has one."""
+    """A .log file. `index` is the name of its offset index, if it has one. indexed: False where a
+    broker that starts finds none, and recovers the segment."""
 
     base_offset: int
     name: str
     size: int
     index: str | None = None
+    indexed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class ReplicaFiles:
     """The segments of a replica by base offset: the segments in use, and the segments (.swap) that
-    are to replace some of them."""
+    are to replace some of them. A .swap is no use from the lowest .cleaned on: it is of a split
+    that was not finished, and is done again (KAFKA-6264). snapshots: the offsets of the producer
+    snapshots, in order."""
 
     segments: tuple[Segment, ...]
     swaps: tuple[Segment, ...]
     has_leader_epochs: bool
     has_partition_metadata: bool
+    snapshots: tuple[int, ...] = ()
 
     @property
     def size(self) -> int:
@@ -49,37 +61,87 @@ def replica_files(folder: Folder) -> ReplicaFiles:
     found = {FileState.LIVE: dict[int, Segment](), FileState.SWAP: dict[int, Segment]()}
     indexes: dict[tuple[FileState, int], str] = {}
     plain: set[str] = set()
+    snapshots: list[int] = []
+    transactions: dict[int, str] = {}
+    cleaned = INT64_MAX
     for entry in folder.entries():
         if entry.is_file:
             plain.add(entry.name)
         file = parse_partition_file(entry.name)
+        if file is not None and file.state is FileState.CLEANED and entry.is_file:
+            cleaned = min(cleaned, file.offset)
         if file is None or file.state not in found:
             continue
-        if file.kind is FileKind.OFFSET_INDEX:
+        if file.kind is FileKind.PRODUCER_SNAPSHOT and entry.is_file:
+            snapshots.append(file.offset)
+        elif file.kind is FileKind.TRANSACTION_INDEX and entry.size >= LEAST_SIZE:
+            transactions[file.offset] = entry.name
+        elif file.kind is FileKind.OFFSET_INDEX:
             indexes[file.state, file.offset] = entry.name
         elif file.kind is FileKind.SEGMENT:
             if not entry.is_file:
                 raise Unreadable(f"{printable(entry.name)}: not a plain file")
             found[file.state][file.offset] = Segment(file.offset, entry.name, entry.size)
-    live, swaps = (
-        tuple(
-            Segment(s.base_offset, s.name, s.size, indexes.get((state, s.base_offset)))
-            for _, s in sorted(found[state].items())
-        )
-        for state in (FileState.LIVE, FileState.SWAP)
+    swapped = {at: name for (state, at), name in indexes.items() if state is FileState.SWAP}
+    live = tuple(
+        replace(s, index=index, indexed=index is not None and _indexed(folder, s, transactions))
+        for base, s in sorted(found[FileState.LIVE].items())
+        for index in [swapped.get(base) if base < cleaned else None]
+        for index in [index or indexes.get((FileState.LIVE, base))]
     )
-    return ReplicaFiles(live, swaps, LEADER_EPOCHS in plain, PARTITION_METADATA in plain)
+    swaps = tuple(
+        replace(s, index=swapped.get(base))
+        for base, s in sorted(found[FileState.SWAP].items())
+        if base < cleaned
+    )
+    return ReplicaFiles(
+        live,
+        swaps,
+        LEADER_EPOCHS in plain,
+        PARTITION_METADATA in plain,
+        tuple(sorted(snapshots)),
+    )
+
+
+def _indexed(folder: Folder, segment: Segment, transactions: Mapping[int, str]) -> bool:
+    """Return False where a broker recovers the segment for its transaction index. Raises
+    EndsBroker."""
+    name = transactions.get(segment.base_offset)
+    if name is None:
+        return True
+    verdict = transaction_index(folder.read_whole(name) or b"", segment.base_offset)
+    if verdict is Verdict.UNKNOWN:
+        raise EndsBroker(f"{name}: an entry has a version that is not known")
+    return verdict is Verdict.SOUND
 
 
 def with_swaps(files: ReplicaFiles, end_of: Callable[[Segment], int]) -> tuple[Segment, ...]:
-    """Return the segments once every .swap has replaced the segments that it was made of, which
-    begin within it. `end_of` tells where a segment ends, exclusive."""
-    segments: Sequence[Segment] = files.segments
-    for swap in files.swaps:
-        end = end_of(swap)
-        kept = [s for s in segments if not swap.base_offset <= s.base_offset < end]
-        segments = sorted([*kept, swap], key=lambda s: s.base_offset)
-    return tuple(segments)
+    """Return the segments once the .swap files have replaced the segments that they were made of:
+    all that begin between the first of them and the end of the last. `end_of` tells where a segment
+    ends, exclusive."""
+    if not files.swaps:
+        return files.segments
+    first, end = _replaced(files, end_of)
+    taken = {swap.base_offset for swap in files.swaps}
+    kept = [
+        s for s in files.segments if not first <= s.base_offset < end and s.base_offset not in taken
+    ]
+    return tuple(sorted([*kept, *files.swaps], key=lambda s: s.base_offset))
+
+
+def _replaced(files: ReplicaFiles, end_of: Callable[[Segment], int]) -> tuple[int, int]:
+    """Return the offsets between which a broker deletes every file that begins there; end
+    exclusive."""
+    if not files.swaps:
+        return 0, 0
+    return files.swaps[0].base_offset, max(map(end_of, files.swaps))
+
+
+def kept_snapshots(files: ReplicaFiles, end_of: Callable[[Segment], int]) -> list[int]:
+    """Return the offsets of the producer snapshots once the .swap files have been taken into
+    use."""
+    first, end = _replaced(files, end_of)
+    return [offset for offset in files.snapshots if not first <= offset < end]
 
 
 def recovered_from(segments: Sequence[Segment], recovery_point: int | None) -> int:

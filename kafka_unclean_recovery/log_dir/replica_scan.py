@@ -2,23 +2,20 @@
 
 Source: org.apache.kafka.storage.internals.log.LogLoader (recoverLog) and LogSegment.recover.
 
-- A broker that was killed checks every batch from the segment on that holds the recovery point.
-  The log ends at the first batch that is not sound; all that follows is deleted, also later
-  segments.
-- A killed broker leaves zeros at the end of the last segment.
-- A broker checks neither base offsets nor leader epochs; see batch_log.py.
+Where the log ends once its broker has started is told by start/log_end.py. A broker checks neither
+base offsets nor leader epochs; batch_log.py does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 from kafka_unclean_recovery.log_dir.replica_files import (
     ReplicaFiles,
     Segment,
+    kept_snapshots,
     recovered_from,
     replica_files,
     with_swaps,
@@ -30,17 +27,15 @@ from kafka_unclean_recovery.log_dir.segments.batch_log import (
     first_fall,
     spans_within,
 )
-from kafka_unclean_recovery.log_dir.segments.batches import Reason
 from kafka_unclean_recovery.log_dir.segments.segment_reads import SegmentReads
-from kafka_unclean_recovery.log_dir.segments.walk import End
-from kafka_unclean_recovery.log_dir.small_files.checkpoints import (
-    LEADER_EPOCHS,
-    parse_leader_epochs,
-)
+from kafka_unclean_recovery.log_dir.small_files.checkpoints import LEADER_EPOCHS
 from kafka_unclean_recovery.log_dir.small_files.properties_files import (
     PARTITION_METADATA,
     parse_partition_metadata,
 )
+from kafka_unclean_recovery.log_dir.start.log_end import Stop, read_log
+from kafka_unclean_recovery.log_dir.start.recovered_log import Reads
+from kafka_unclean_recovery.log_dir.start.text_files import Crash, DiskError, leader_epochs
 from kafka_unclean_recovery.log_dir.tree import Folder, Unreadable
 from kafka_unclean_recovery.log_dir.watching import Meter
 from kafka_unclean_recovery.mechanisms import ScanMode
@@ -66,18 +61,6 @@ class Replica:
     log_start: int | None = None
     stopped_clean: bool = False
     compacted: bool = False
-
-
-class Reads(Protocol):
-    """The reads that a scan needs; SegmentReads has them."""
-
-    def whole(self, segment: Segment, log: BatchLog) -> End: ...
-
-    def end_of(self, segment: Segment) -> int: ...
-
-    def last_batches(
-        self, segments: Sequence[Segment], compacted: bool
-    ) -> tuple[BatchLog, End]: ...
 
 
 def scan_replica(folder: Folder, replica: Replica, mode: ScanMode, meter: Meter) -> ReplicaLog:
@@ -116,12 +99,17 @@ def planned_bytes(files: ReplicaFiles, recovery_point: int | None, mode: ScanMod
 def _scan(reads: Reads, folder: Folder, replica: Replica, mode: ScanMode) -> ReplicaLog:
     files = replica_files(folder)
     segments = with_swaps(files, reads.end_of)
-    first = recovered_from(segments, replica.recovery_point)
-    log, damage = _walk(reads, segments, first, mode, replica.compacted)
+    stop = Stop(
+        replica.stopped_clean,
+        replica.recovery_point,
+        replica.log_start or 0,
+        tuple(kept_snapshots(files, reads.end_of)),
+    )
+    log, damage = read_log(reads, segments, stop, mode, compacted=replica.compacted)
+    assigned, unassigned = _assigned(folder, files)
     log.finish(max(replica.high_watermark or 0, replica.recovery_point or 0))
     log_start, log_end, lost = _bounds(log, segments, replica.log_start)
     topic_id, nameless = _topic_id(folder, files)
-    assigned, unassigned = _assigned(folder, files)
     at_odds = None if assigned is None else first_contradiction(log.runs, assigned, log_start)
     begun = _begins_behind(assigned or (), log_end)
     rotten = f"its broker stopped in order, but {damage}" if replica.stopped_clean else None
@@ -135,6 +123,7 @@ def _scan(reads: Reads, folder: Folder, replica: Replica, mode: ScanMode) -> Rep
             *(Doubt(reason, log_end) for reason in reasons if reason),
         ]
     )
+    first = recovered_from(segments, replica.recovery_point)
     whole = damage is None and (mode is ScanMode.DEEP or (first == 0 and mode is not ScanMode.FAST))
     if not assigned and whole:
         assigned = tuple((run.epoch, run.start_offset) for run in log.runs)
@@ -167,43 +156,6 @@ def _least_certain(doubts: Iterable[Doubt | None]) -> Doubt | None:
     return min(filter(None, doubts), key=lambda doubt: doubt.certain_end, default=None)
 
 
-def _walk(
-    reads: Reads, segments: Sequence[Segment], first: int, mode: ScanMode, compacted: bool
-) -> tuple[BatchLog, str | None]:
-    """Return (the log, the damage it ends at, or None for a normal end). A broker recovers from
-    segment `first` on."""
-    if mode is ScanMode.FAST:
-        log, ended = reads.last_batches(segments, compacted)
-        return log, _damage(segments[-1:], ended)
-    if mode is ScanMode.DEEP:
-        log = BatchLog(compacted)
-        for place, segment in enumerate(segments[:first]):
-            damage = _damage(segments[place : place + 1], reads.whole(segment, log), active=False)
-            if damage is not None:
-                log.suspect(damage, log.end or 0)
-    else:
-        log, _ = reads.last_batches(segments[:first], compacted)
-    for place in range(first, len(segments)):
-        ended = reads.whole(segments[place], log)
-        damage = _damage(segments[place:], ended, active=place == len(segments) - 1)
-        if damage is not None:
-            return log, damage
-    return log, None
-
-
-def _damage(segments: Sequence[Segment], ended: End, *, active: bool = True) -> str | None:
-    """Return a sentence on the damage that the first of these segments ends at, None for a normal
-    end. active: the segment is the last of the log, which may have zeros behind it."""
-    if ended.reason is Reason.END or (active and ended.reason is Reason.ZEROS):
-        return None
-    detail = f" ({ended.detail})" if ended.detail else ""
-    behind = sum(segment.size for segment in segments) - ended.position
-    return (
-        f"the log ends at {ended.reason}{detail} at byte {ended.position} of {segments[0].name},"
-        f" {behind} bytes before its files do"
-    )
-
-
 def _bounds(
     log: BatchLog, segments: Sequence[Segment], checkpoint: int | None
 ) -> tuple[int, int, Doubt | None]:
@@ -211,12 +163,20 @@ def _bounds(
     if not segments:
         start = checkpoint or 0
         return start, start, Doubt("there is no segment in its directory", start)
-    log_start = max(checkpoint or 0, segments[0].base_offset)
+    begins = segments[0].base_offset if log.begins is None else log.begins
     log_end = segments[0].base_offset if log.end is None else log.end
-    if log_end >= log_start:
-        return log_start, log_end, None
-    why = f"the log ends at {log_end}, below its log start {log_start}: a broker would delete it"
-    return log_start, log_start, Doubt(why, log_end)
+    log_start = checkpoint or 0
+    if log_end < log_start:
+        why = (
+            f"the log ends at {log_end}, below its log start {log_start}: a broker would delete it"
+        )
+        return log_start, log_start, Doubt(why, log_end)
+    if log_end < begins:
+        raise Unreadable(
+            f"its offsets fall below the first segment, {begins}, and end at {log_end}, which is no"
+            " log that any broker writes"
+        )
+    return max(log_start, begins), log_end, None
 
 
 def _begins_behind(assigned: Assigned, log_end: int) -> Doubt | None:
@@ -252,16 +212,16 @@ def _lineage(assigned: Assigned | None, log_start: int, log_end: int) -> EpochLi
 
 
 def _assigned(folder: Folder, files: ReplicaFiles) -> tuple[Assigned | None, str | None]:
-    """Return (the entries of leader-epoch-checkpoint, why they can't be told). A file written
-    without an entry counts as no file: a broker that finds at its start that all records were
-    deleted leaves such a file."""
+    """Return (the entries of leader-epoch-checkpoint as a broker takes them, why they can't be
+    told). A file without an entry counts as no file: a broker that recovers the log then reads the
+    epochs out of its batches."""
     if not files.has_leader_epochs:
         return None, None
     data = folder.read_whole(LEADER_EPOCHS) or b""
     try:
-        return parse_leader_epochs(data) or (None if data else ()), None
-    except BadFormat as error:
-        return None, str(error)
+        return leader_epochs(data) or None, None
+    except (DiskError, Crash) as error:
+        return None, f"{LEADER_EPOCHS}: {error}"
 
 
 def _topic_id(folder: Folder, files: ReplicaFiles) -> tuple[str | None, str | None]:

@@ -18,6 +18,7 @@ from kafka_unclean_recovery.model import (
     ReplicaLog,
     Scanned,
 )
+from kafka_unclean_recovery.planning.gaps import without_shared_gaps
 
 NAMELESS = "it has no partition.metadata: its broker puts it aside as -stray, and begins it empty"
 """The problem of a scanned log that lacks the topic id by which a broker knows it."""
@@ -37,10 +38,12 @@ def cross_check(
     covered: brokers that can't have heard of a leader epoch that `state` does not know. If `state`
     is a live controller's, these are all brokers; else the brokers whose own metadata log was among
     those that `state` was taken from. The answer of a live broker is a witness and never suspected.
-    A row with a problem, or suspect already, stays as it is and is no witness. In a compacted topic
-    an epoch begins at the first record that is left, so there the peers say nothing.
+    A row with a problem, or suspect already, stays as it is and is no witness, unless it is suspect
+    for a gap that another disk has too. In a compacted topic an epoch begins at the first record
+    that is left, so there the peers say nothing.
     """
-    checked = tuple(_against_controller(state, log, covered) for log in logs)
+    known = without_shared_gaps(logs)
+    checked = tuple(_against_controller(state, log, covered) for log in known)
     if compacted or len(_topic_ids(checked)) > 1:
         return checked
     disagreeing = _disagreeing([log for log in checked if _readable(log)])

@@ -75,7 +75,7 @@ def decode(header: BatchHeader, batch: bytes, most: int = LARGEST_BATCH) -> list
     """Return all records of a batch whose CRC holds. Raises BadFormat when any of them can't be
     read, or when they unfold to more than `most` bytes."""
     try:
-        return list(_v2(header, batch, most) if header.magic == 2 else _old(header, batch, most))
+        return list(_v2(header, batch, most) if header.magic >= 2 else _old(header, batch, most))
     except (CorruptRecordError, ValueError, IndexError, struct.error) as error:
         raise BadFormat("records", excerpt(str(error))) from None
 

@@ -15,6 +15,7 @@ from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import every_partition
 from kafka_unclean_recovery.log_dir.watching import Unwatched
+from tests.log_dir.segments import v2
 
 TOPIC_ID = "version: 0\ntopic_id: AAAAAAAAQACAAAAAAAAAAQ"
 
@@ -129,6 +130,44 @@ def test_a_name_of_several_lines_forges_no_line(tmp_path: Path) -> None:
 def test_directories_of_two_brokers_are_a_slip(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"is of broker 1, .* of broker 2"):
         read(log_dir(tmp_path, "data1"), log_dir(tmp_path, "data2", node=2))
+
+
+def test_a_directory_that_goes_offline_takes_its_replicas_along_and_not_the_broker(
+    tmp_path: Path,
+) -> None:
+    whole, bad = log_dir(tmp_path, "data1"), log_dir(tmp_path, "data2")
+    replica(whole, "a-0")
+    replica(bad, "b-0")
+    (bad / "recovery-point-offset-checkpoint").write_bytes(bytes(20))
+    disk = read(whole, bad)
+    assert disk.refused is None
+    offline = {str(each.topic_partition): each.offline for each in disk.replicas}
+    assert offline["a-0"] is None
+    assert f"{bad}/recovery-point-offset-checkpoint" in (offline["b-0"] or "")
+    alone = read(bad).refused
+    assert alone is not None
+    assert "move it out of the log directory" in alone
+
+
+def test_zeros_behind_the_log_after_a_stop_in_order_end_the_broker(tmp_path: Path) -> None:
+    data = log_dir(tmp_path, "data")
+    replica(data, "a-0")
+    (data / "a-0" / "00000000000000000000.index").write_bytes(b"")
+    (data / "a-0" / "00000000000000000000.log").write_bytes(v2(0, 5) + bytes(4096))
+    assert read(data).refused is None
+    clean(data, EPOCH_7)
+    refused = read(data).refused
+    assert refused is not None
+    assert f"{data}/a-0: a broker ends over it" in refused
+    assert "move .kafka_cleanshutdown out of the log directory" in refused
+
+
+def test_a_second_metadata_log_ends_the_broker(tmp_path: Path) -> None:
+    first, second = log_dir(tmp_path, "data1"), log_dir(tmp_path, "data2")
+    replica(first, "__cluster_metadata-0")
+    assert read(first, second).refused is None
+    replica(second, "__cluster_metadata-0")
+    assert "is in more than one log directory" in (read(first, second).refused or "")
 
 
 LOCKING = """

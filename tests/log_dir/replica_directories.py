@@ -9,10 +9,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import UUID
 
+from crc32c import crc32c
+
 from tests.log_dir.segments import checkpoint, index, legacy, v2
 
 TOPIC_ID = UUID(int=0x7DB71630C0924BDA806501A352AD72E4)
 CLUSTER = "corruptible"
+
+# A producer snapshot without an entry: version, CRC, number of entries.
+_NO_PRODUCERS = struct.pack(">hIi", 1, crc32c(bytes(4)), 0)
 
 Files = dict[str, bytes]
 """Contents by file name."""
@@ -154,7 +159,7 @@ def replica_files(log: Log) -> Files:
         files[file_name(base, "index")] = _index(segment, zeros=64 if active else 0)
         files[file_name(base, "timeindex")] = struct.pack(">qi", 2000, 4) + bytes(12 * active)
         if base:
-            files[file_name(base, "snapshot")] = bytes(14)
+            files[file_name(base, "snapshot")] = _NO_PRODUCERS
     return files
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import struct
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,16 @@ def test_a_message_of_the_old_formats_is_a_batch_of_one(magic: int) -> None:
     crc = header.crc
     assert header == BatchHeader(9, 9, size, magic, crc, None, 0, time, time, -1, -1, -1, 1)
     assert not header.is_control
+
+
+@pytest.mark.parametrize("magic", [3, 66, 127])
+def test_a_magic_above_2_is_read_as_format_2(magic: int) -> None:
+    """A broker keeps such a batch: the magic lies outside of the CRC."""
+    good = v2(9, 3, epoch=4)
+    header = parse_header(good[:16] + bytes([magic]) + good[17:])
+    assert header == replace(parse_header(good), magic=magic)
+    assert check_crc(header, good)
+    assert (header.known, parse_header(good).known) == (False, True)
 
 
 @pytest.mark.parametrize("magic", [0, 1])
@@ -136,7 +147,8 @@ def length(value: int, magic: int = 2) -> bytes:
         (length(48), Reason.LENGTH, "48 is too small for format 2"),
         (length(21, magic=1), Reason.LENGTH, "21 is too small for format 1"),
         (length(13, magic=0), Reason.LENGTH, "13 is too small for any"),
-        (length(100, magic=3), Reason.MAGIC, "3 is not known"),
+        (length(48, magic=3), Reason.LENGTH, "48 is too small for format 2"),
+        (length(100, magic=-128), Reason.MAGIC, "128 is not known"),
         (length(100, magic=-1), Reason.MAGIC, "255 is not known"),
         (v2(-1), Reason.OFFSETS, "base offset -1, last 0 after it"),
         (v2(2**63 - 1, 2), Reason.OFFSETS, "base offset 9223372036854775807, last 1 after it"),

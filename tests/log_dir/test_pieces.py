@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from random import Random
 from typing import Any
@@ -130,10 +131,15 @@ def test_seeded_damage_is_seen_as_by_one_walk() -> None:
         files = {**intact, **mutation.files}
         if random.random() < 0.2:
             files |= wrong_index(log, random)
+        if random.random() < 0.1:
+            files["leader-epoch-checkpoint"] = b"garbage"
         mode = random.choice([DEEP, DEEP, RECOVER, FAST])
         point = random.choice([None, disks.recovery_point(log)])
         # Some logs are said to be compacted that are not, and the other way about.
-        of = replica(compacted=log.compacted != (random.random() < 0.1), recovery_point=point)
+        of = replace(
+            replica(compacted=log.compacted != (random.random() < 0.1), recovery_point=point),
+            stopped_clean=random.random() < 0.2,
+        )
         if random.random() < 0.5:
             cut = planned(files, of, mode, random.randrange(1, 1500))
         else:

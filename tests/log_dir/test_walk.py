@@ -116,11 +116,12 @@ def test_a_walk_can_begin_at_any_batch() -> None:
         (LAST[:8] + struct.pack(">i", 48) + LAST[12:], Reason.LENGTH,
          "48 is too small for format 2"),
         (LAST[:8] + struct.pack(">i", 200) + LAST[12:], Reason.CRC, None),
-        (flip(LAST, 16), Reason.MAGIC, "3 is not known"),
+        (flip(LAST, 16, 0x80), Reason.MAGIC, "130 is not known"),
         (flip(LAST, 17), Reason.CRC, None),
         (flip(LAST, 260), Reason.CRC, None),
         (flip(LAST, 23, 0x80), Reason.OFFSETS, "base offset 10, last -2147483644 after it"),
-        (flip(legacy(7), 16, 2), Reason.MAGIC, "3 is not known"),
+        (flip(legacy(7), 16, 2), Reason.LENGTH, "23 is too small for format 2"),
+        (flip(legacy(7), 16, 0x80), Reason.MAGIC, "129 is not known"),
         (flip(legacy(7), 33), Reason.CRC, None),
         (resized(v2(9)[:57]) + LAST, Reason.LENGTH, "45 is too small for format 2"),
         (resized(legacy(9)[:33]) + LAST, Reason.LENGTH, "21 is too small for format 1"),
@@ -140,6 +141,15 @@ def test_ends(tail: bytes, reason: Reason, detail: str | None) -> None:
     position, why, said = end_of(GOOD + tail)
     assert (position, why) == (len(GOOD), reason)
     assert said == detail or (detail is None and "written" in said)
+
+
+def test_a_magic_that_nobody_writes_does_not_end_the_walk() -> None:
+    """A broker goes on: the magic lies outside of the CRC."""
+    data = GOOD + flip(LAST, 16) + v2(20)
+    steps = Walk(reader(data), 0, len(data), 0)
+    assert [batch[2] for batch in steps] == [0, 3, 10, 20]
+    assert steps.strange is not None
+    assert (steps.strange.base_offset, steps.strange.magic) == (10, 3)
 
 
 def test_what_follows_a_bad_batch_is_not_seen() -> None:

@@ -14,6 +14,12 @@ from itertools import pairwise
 from kafka_unclean_recovery.log_dir.segments import index
 from kafka_unclean_recovery.log_dir.segments.batch_runs import Batch, Run, run_of
 from kafka_unclean_recovery.model import EpochLineage, EpochSpan
+from kafka_unclean_recovery.planning.gaps import (
+    is_gap,
+    last_batch_behind_a_gap,
+    missing_offsets,
+    segment_behind_a_gap,
+)
 
 # Message format 2 has this number where no leader epoch is known.
 _NO_EPOCH = -1
@@ -46,6 +52,8 @@ class BatchLog:
     last_start: int = -1
     """The first offset of the last batch."""
     records: int | None = 0
+    begins: int | None = None
+    """Where the first segment begins, if its recovery moves that."""
     doubt: Doubt | None = None
     _gap: tuple[int, int] = (-1, -1)
 
@@ -56,20 +64,23 @@ class BatchLog:
         self._gap = (-1, -1)
         if end is None or end == base_offset or (end < base_offset and self.compacted):
             return
-        reason = f"segment {base_offset} follows a log that ends at {end}"
         if end < base_offset:
-            self.suspect(reason, end)
+            self.suspect(segment_behind_a_gap(base_offset, end), end)
         else:
+            reason = f"segment {base_offset} follows a log that ends at {end}"
             self.suspect(reason, min(base_offset, self.last_start))
 
     def take(self, runs: Iterable[Run]) -> None:
         """Take runs in order, of the begun segment, or of any place in one when none was begun."""
         for first, last, epoch, start, records, batches in runs:
             if first is not None and self.end is not None and first != self.end:
-                self._gap = self.end, first
-                if not self.compacted:
-                    why = f"offsets {self.end} to {first} (exclusive) are missing"
-                    self.suspect(why, self.end)
+                if first > self.end:
+                    self._gap = self.end, first
+                    if not self.compacted:
+                        self.suspect(missing_offsets(self.end, first), self.end)
+                else:
+                    why = f"offsets fall: {first} follows {self.end - 1}"
+                    self.suspect(why, min(first, self.last_start))
             self.end = last + 1
             self.last_start = last if start is None else start
             self.epoch = None if epoch == _NO_EPOCH else epoch
@@ -91,18 +102,23 @@ class BatchLog:
             self.doubt = Doubt(reason, certain_end)
 
     def finish(self, reached: int) -> None:
-        """Look for the one gap in a compacted log that is suspicious: the last batch of all would
-        follow on if one bit of its base offset were flipped. Compaction takes nothing out of an
-        active segment, yet a follower copies the gaps of its leader.
+        """Look for the one gap that may be a wrong base offset: the last batch of all would follow
+        on if its base offset were another, which in a compacted log must be one bit away. A wrong
+        base offset of any other batch makes offsets fall behind it. Compaction takes nothing out of
+        an active segment, yet a follower copies the gaps of its leader.
 
         reached: the log went at least so far (exclusive), by its checkpoints.
         """
         end, (start, first) = self.end, self._gap
         if end is None or start < 0 or first != self.last_start:
             return
-        if reached <= start + end - first and (start ^ first).bit_count() == 1:
-            why = f"only the last batch lies behind a gap of offsets {start} to {first}"
-            self.suspect(why, start)
+        one_bit = (start ^ first).bit_count() == 1
+        if reached > start + end - first or (self.compacted and not one_bit):
+            return
+        if self.doubt is not None and is_gap(self.doubt.reason):
+            # Another disk that has a gap too does not take this one back.
+            start, self.doubt = self.doubt.certain_end, None
+        self.suspect(last_batch_behind_a_gap(self._gap[0], first), start)
 
 
 def condensed(runs: Iterable[Run]) -> list[Run]:

@@ -32,7 +32,8 @@ Buffer = bytes | bytearray | memoryview
 #     21  int16   attributes                 53  int32   base sequence, or -1
 #                                            57  int32   record count
 #
-# The CRC does not cover the fields before it (base offset, length, leader epoch, magic).
+# The CRC does not cover the fields before it (base offset, length, leader epoch, magic). A broker
+# reads every magic from 2 on, up to 127, as format 2.
 V2 = struct.Struct(">qiibIhiqqqhii")
 V2_CRC_FROM = 21
 
@@ -53,6 +54,7 @@ _TIMESTAMP = struct.Struct(">q")
 # magic; and the least `length` by magic.
 OVERHEAD = 12
 UP_TO_MAGIC = 17
+_LARGEST_MAGIC = 127
 LEAST_LENGTH = {0: 14, 1: 22, 2: V2.size - OVERHEAD}
 
 # The bits of the attributes: 0-2 codec, 3 log append time, 4 transactional, 5 control, 6 delete
@@ -101,18 +103,23 @@ class BatchHeader:
     record_count: int | None
 
     @property
+    def known(self) -> bool:
+        """False for a magic that no broker writes, which a broker keeps and no consumer reads."""
+        return self.magic in LEAST_LENGTH
+
+    @property
     def codec(self) -> str:
         return CODECS[self.attributes & CODEC_MASK]
 
     @property
     def is_transactional(self) -> bool:
         """True for a batch written inside a transaction, and for its end marker."""
-        return self.magic == 2 and bool(self.attributes & TRANSACTIONAL)
+        return self.magic >= 2 and bool(self.attributes & TRANSACTIONAL)
 
     @property
     def is_control(self) -> bool:
         """True for a marker that Kafka writes (commit, abort ...), which consumers never see."""
-        return self.magic == 2 and bool(self.attributes & CONTROL)
+        return self.magic >= 2 and bool(self.attributes & CONTROL)
 
 
 def parse_header(buffer: Buffer, position: int = 0) -> BatchHeader:
@@ -126,12 +133,12 @@ def parse_header(buffer: Buffer, position: int = 0) -> BatchHeader:
     length = int.from_bytes(buffer[position + 8 : position + OVERHEAD], "big", signed=True)
     if length < LEAST_LENGTH[0]:
         raise BadFormat(Reason.LENGTH, f"{length} is too small for any")
-    if magic not in LEAST_LENGTH:
+    if magic > _LARGEST_MAGIC:
         raise BadFormat(Reason.MAGIC, f"{magic} is not known")
-    if length < LEAST_LENGTH[magic]:
-        raise BadFormat(Reason.LENGTH, f"{length} is too small for format {magic}")
+    if length < LEAST_LENGTH[min(magic, 2)]:
+        raise BadFormat(Reason.LENGTH, f"{length} is too small for format {min(magic, 2)}")
     try:
-        return _v2(buffer, position) if magic == 2 else _legacy(buffer, position)
+        return _v2(buffer, position) if magic >= 2 else _legacy(buffer, position)
     except struct.error:
         raise BadFormat(Reason.TRUNCATED, "the header is not all there") from None
 
@@ -192,6 +199,6 @@ def check_crc(header: BatchHeader, buffer: Buffer, position: int = 0) -> bool:
     if end > len(buffer):
         raise BadFormat(Reason.TRUNCATED, f"{end - len(buffer)} bytes are missing")
     view = memoryview(buffer)
-    if header.magic == 2:
+    if header.magic >= 2:
         return crc32c(view[position + V2_CRC_FROM : end]) == header.crc
     return zlib.crc32(view[position + LEGACY_CRC_FROM : end]) == header.crc

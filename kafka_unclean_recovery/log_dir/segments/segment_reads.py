@@ -13,6 +13,16 @@ from kafka_unclean_recovery.log_dir.segments.batch_log import BatchLog, held_aga
 from kafka_unclean_recovery.log_dir.segments.batch_runs import Run
 from kafka_unclean_recovery.log_dir.segments.batches import V2, Reason, parse_header
 from kafka_unclean_recovery.log_dir.segments.walk import End, ReadAt, Walk
+from kafka_unclean_recovery.log_dir.start.next_offset import (
+    Next,
+    heads,
+    last_indexed,
+    lookup,
+    must_unwrap,
+    next_offset,
+)
+from kafka_unclean_recovery.log_dir.start.producer_state import sound_snapshot
+from kafka_unclean_recovery.log_dir.start.recovery import Recovered, recover
 from kafka_unclean_recovery.log_dir.tree import Folder, OpenFile
 from kafka_unclean_recovery.log_dir.watching import Meter
 
@@ -43,6 +53,7 @@ class SegmentReads:
             walk = Walk(read_at, start, segment.size, segment.base_offset, previous=log.end - 1)
             log.take(self.runs(segment, walk, log))
         assert walk.ended is not None
+        doubt_magic(walk, log)
         return ended(walk.ended, log)
 
     def runs(self, segment: Segment, walk: Walk, log: BatchLog) -> Iterator[Run]:
@@ -60,6 +71,7 @@ class SegmentReads:
                     log.begin_segment(segment.base_offset)
                 walk = Walk(read_at, start, segment.size, segment.base_offset, check_crc=False)
                 log.take(walk.runs())
+                doubt_magic(walk, log)
                 # A batch that was written only in part may have an entry too: then the walk begins
                 # at an earlier entry.
                 if log.batches:
@@ -82,9 +94,45 @@ class SegmentReads:
         return BatchLog(compacted), End(0, Reason.END)
 
     def end_of(self, segment: Segment) -> int:
-        """Return where the segment's last batch ends, exclusive, by the headers."""
-        log, _ = self.last_batches([segment], compacted=True)
-        return log.end or 0
+        """Return where a broker takes the segment to end, exclusive, by the headers."""
+        return self.next_offset(segment).end
+
+    def next_offset(self, segment: Segment) -> Next:
+        """Return where a broker takes the segment to end, which it does not recover."""
+        target, position = segment.base_offset, 0
+        if segment.index is not None:
+            with self._folder.opened(segment.index) as file:
+                target, position = last_indexed(self._metered(file), file.size, segment.base_offset)
+        with self.opened(segment.name) as read_at:
+            found = list(heads(read_at, position, segment.size))
+            must_unwrap(found, read_at, target)
+        return next_offset(found, target, segment.base_offset)
+
+    def step_over(self, segment: Segment, offset: int, until: int | None) -> None:
+        """Step over the headers of the batches from the offset on, up to one that is looked for.
+        Raises EndsBroker where a broker can't."""
+        with self.opened(segment.name) as read_at:
+            for _ in heads(read_at, self._position(segment, offset), segment.size):
+                pass
+            if until is not None:
+                found = list(heads(read_at, self._position(segment, until), segment.size))
+                must_unwrap(found, read_at, until)
+
+    def _position(self, segment: Segment, offset: int) -> int:
+        """Return where a broker begins to look for the offset."""
+        if segment.index is None or offset <= segment.base_offset:
+            return 0
+        with self._folder.opened(segment.index) as file:
+            return lookup(self._metered(file), file.size, offset - segment.base_offset)
+
+    def sound_snapshot(self, offset: int) -> bool:
+        """Return whether a broker takes the producer snapshot of this offset."""
+        return sound_snapshot(self._folder.read_whole(f"{offset:020d}.snapshot") or b"")
+
+    def recovered(self, segment: Segment) -> list[Recovered]:
+        """Return what a broker makes of the segment when it recovers it, by a slow read of all."""
+        with self.opened(segment.name) as read_at:
+            return recover(read_at, segment.base_offset, segment.size)
 
     def _last_indexed(self, segment: Segment, read_at: ReadAt) -> Iterator[int]:
         """Yield positions of batches that the index names and that fit, the last first and then
@@ -150,6 +198,17 @@ class SegmentReads:
             return data
 
         return read_at
+
+
+def doubt_magic(walk: Walk, log: BatchLog) -> None:
+    """Tell `log` of a batch that a broker keeps and nobody can read."""
+    if walk.strange is not None:
+        base, magic = walk.strange.base_offset or 0, walk.strange.magic
+        log.suspect(
+            f"the batch at offset {base} has magic byte {magic}, which a broker keeps and no"
+            " consumer or follower reads",
+            base,
+        )
 
 
 def _fits(segment: Segment, entry: index.Entry, read_at: ReadAt) -> bool:

@@ -61,7 +61,8 @@ class Walk:
     start: the position of a batch; end: the size of the segment, or the end of a piece of it.
     base_offset: the segment's (its name); no offset can lie below it, or 2^31 or more above it.
     previous: the last offset before `start` where it is known. Without `check_crc` only headers are
-    read, and zeros are not followed to the end.
+    read, and zeros are not followed to the end. strange: the first batch of a magic that no broker
+    writes.
     """
 
     read_at: ReadAt
@@ -72,6 +73,7 @@ class Walk:
     previous: int | None = None
     chunk: int = CHUNK
     ended: End | None = field(default=None, init=False)
+    strange: BatchHeader | None = field(default=None, init=False)
 
     def __iter__(self) -> Iterator[Batch]:
         return self._walk(take, lambda batch: batch)
@@ -112,6 +114,8 @@ class Walk:
             header = b.parse_header(head)
             self._must_follow(header, last)
             self._must_be_whole(header, at, window)
+            if not header.known and self.strange is None:
+                self.strange = header
         except BadFormat as error:
             return End(at, Reason(error.what), error.detail)
         return compact(at, header)
@@ -165,8 +169,8 @@ class Walk:
         """Check the CRC of the batch, first over the window, then over the rest in pieces."""
         if not self.check_crc:
             return
-        add = crc32c if header.magic == 2 else zlib.crc32
-        skip = b.V2_CRC_FROM if header.magic == 2 else b.LEGACY_CRC_FROM
+        add = crc32c if header.magic >= 2 else zlib.crc32
+        skip = b.V2_CRC_FROM if header.magic >= 2 else b.LEGACY_CRC_FROM
         crc, position, stop = 0, at + skip, at + header.length
         piece = window[skip : header.length]
         while position < stop:

@@ -9,9 +9,11 @@ kafka.server.KafkaRaftServer.initializeLogDirs, and starts of real brokers.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 from kafka_unclean_recovery.log_dir.directory_names import CLUSTER_METADATA_TOPIC
 from kafka_unclean_recovery.log_dir.small_files import checkpoints
+from kafka_unclean_recovery.log_dir.small_files.properties_files import PARTITION_METADATA
 from kafka_unclean_recovery.log_dir.start import names
 from kafka_unclean_recovery.log_dir.start.fate import Cause, DirectoryStart, Fate
 from kafka_unclean_recovery.log_dir.start.replica import replica_causes
@@ -49,8 +51,9 @@ def directory_start(location: Location) -> DirectoryStart:
 
 
 def _causes(location: Location, folder: Folder) -> Iterator[Cause]:
-    for file in _REMEDIES:
-        yield from _checkpoint(location, folder, file)
+    checkpoints_ = [each for file in _REMEDIES for each in _checkpoint(location, folder, file)]
+    yield from checkpoints_
+    offline = any(cause.file.endswith(_READ_AS_EMPTY) for cause in checkpoints_)
     for entry in folder.entries():
         # A broker follows a link to a directory; we judge such a directory by its name alone.
         if not entry.is_directory and entry.target is None:
@@ -61,6 +64,19 @@ def _causes(location: Location, folder: Folder) -> Iterator[Cause]:
             yield _foreign(location, entry)
         elif entry.is_directory:
             yield from _replica(location, folder, entry.name)
+            if offline:
+                yield from _can_not_be_put_aside(location, folder, entry.name)
+
+
+def _can_not_be_put_aside(location: Location, folder: Folder, name: str) -> Iterator[Cause]:
+    """Yield a replica without a topic id: the start renames it, and the broker ends where the
+    directory went offline before."""
+    in_use = not name.endswith(("-delete", "-stray"))
+    if in_use and names.replica_of_directory(name) != (CLUSTER_METADATA_TOPIC, 0):
+        with suppress(Unreadable), folder.folder(name) as inside:
+            if inside.read_whole(PARTITION_METADATA) is None:
+                why = "it has no topic id, and can't be put aside in a directory that is offline"
+                yield Cause(Fate.ENDS, str(location / name), why, "mend the checkpoint file first")
 
 
 def _foreign(location: Location, entry: Entry) -> Cause:

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from kafka_unclean_recovery.log_dir.tree import Unreadable
+
 
 class Fate(StrEnum):
     """STARTS: all is well. OFFLINE: the directory goes offline, and a broker that has others lives
@@ -28,6 +30,22 @@ class Cause:
 
     def __str__(self) -> str:
         return f"{self.file}: {self.reason}; {self.remedy}"
+
+
+_OF_A_LOG = "a broker ends over it while it starts: "
+
+
+class EndsBroker(Unreadable):
+    """A broker ends over what it reads. why: without the file's name."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"{_OF_A_LOG}{why}")
+        self.why = why
+
+
+def ends_over(problem: str | None) -> str | None:
+    """Return the problem of a replica if it is one over which its broker ends."""
+    return problem if problem is not None and problem.startswith(_OF_A_LOG) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -22,11 +21,12 @@ from kafka_unclean_recovery.log_dir.small_files.quorum_state import (
 from kafka_unclean_recovery.log_dir.start import names, text_files
 from kafka_unclean_recovery.log_dir.start.fate import Cause, Fate
 from kafka_unclean_recovery.log_dir.start.text_files import Crash, DiskError
+from kafka_unclean_recovery.log_dir.start.transaction_index import (
+    LEAST_SIZE,
+    Verdict,
+    transaction_index,
+)
 from kafka_unclean_recovery.log_dir.tree import Entry, Folder, Location, Unreadable
-
-# An entry of a transaction index: version, producer id, first and last offset, last stable offset.
-_ABORTED = struct.Struct(">hqqqq")
-_VERSION = 0
 
 _EPOCHS_ANEW = (
     "move it out of the log directory, and with it .kafka_cleanshutdown and"
@@ -56,11 +56,16 @@ def replica_causes(
 ) -> Iterator[Cause]:
     """Yield what fails the start in this directory. Raises Unreadable when it can't be listed.
     cluster_metadata: it is the directory of the controllers' log, without which no broker lives."""
-    for cause in _causes(location, folder, cluster_metadata):
-        yield replace(cause, fate=Fate.ENDS) if cluster_metadata else cause
+    first = list(_read(location, folder, LEADER_EPOCHS, text_files.leader_epochs, _EPOCHS_ANEW))
+    for cause in (*first, *_later_causes(location, folder, cluster_metadata)):
+        if cluster_metadata:
+            yield replace(cause, fate=Fate.ENDS)
+        else:
+            # A broker that fails over the leader epochs does not come to the rest.
+            yield replace(cause, fate=first[0].fate) if first else cause
 
 
-def _causes(location: Location, folder: Folder, cluster_metadata: bool) -> Iterator[Cause]:
+def _later_causes(location: Location, folder: Folder, cluster_metadata: bool) -> Iterator[Cause]:
     inside = [entry for entry in folder.entries() if entry.is_file]
     for entry in inside:
         if names.file_keeps_a_broker_from_starting(entry.name, cluster_metadata=cluster_metadata):
@@ -68,7 +73,6 @@ def _causes(location: Location, folder: Folder, cluster_metadata: bool) -> Itera
             yield Cause(
                 Fate.ENDS, str(location / entry.name), why, "move it out of the log directory"
             )
-    yield from _read(location, folder, LEADER_EPOCHS, text_files.leader_epochs, _EPOCHS_ANEW)
     yield from _read(location, folder, PARTITION_METADATA, text_files.topic_id, _ID_ANEW)
     if cluster_metadata:
         yield from _read(location, folder, QUORUM_STATE, _quorum_state, _STATE_ANEW)
@@ -121,16 +125,11 @@ def _transactions(location: Location, folder: Folder, inside: list[Entry]) -> It
         if (file := parse_partition_file(entry.name)) and file.state is FileState.LIVE
     }
     for (kind, offset), entry in live.items():
-        if kind is not FileKind.TRANSACTION_INDEX or entry.size < _ABORTED.size:
+        if kind is not FileKind.TRANSACTION_INDEX or entry.size < LEAST_SIZE:
             continue
         if not {(FileKind.SEGMENT, offset), (FileKind.OFFSET_INDEX, offset)} <= live.keys():
             continue
         data = folder.read_whole(entry.name) or b""
-        for number in range(len(data) // _ABORTED.size):
-            version, _, _, last, _ = _ABORTED.unpack_from(data, number * _ABORTED.size)
-            if version > _VERSION:
-                why = f"entry {number} has version {version}, which is not known"
-                yield Cause(Fate.ENDS, str(location / entry.name), why, _INDEX_ANEW)
-            # A broker takes this one for a corrupt index, and recovers the segment.
-            if version > _VERSION or last < offset:
-                break
+        if transaction_index(data, offset) is Verdict.UNKNOWN:
+            why = "an entry has a version that is not known"
+            yield Cause(Fate.ENDS, str(location / entry.name), why, _INDEX_ANEW)

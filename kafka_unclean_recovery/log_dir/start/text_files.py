@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from kafka_unclean_recovery.log_dir.errors import excerpt
+from kafka_unclean_recovery.model import TopicPartition
 
 _INT32, _INT64 = 1 << 31, 1 << 63
 _INTEGER = re.compile(r"[+-]?[0-9]+")
@@ -65,6 +66,15 @@ def offset_entry(words: list[str]) -> tuple[str, int, int] | None:
     if len(words) != 3:
         return None
     return words[0], integer(words[1], _INT32), integer(words[2], _INT64)
+
+
+def offsets_of(data: bytes) -> dict[TopicPartition, int]:
+    """Return the offset of each partition in an offset checkpoint; of two lines of one partition a
+    broker takes the last. Raises DiskError and Crash."""
+    return {
+        TopicPartition(topic, partition): offset
+        for topic, partition, offset in checkpoint_entries(data, offset_entry)
+    }
 
 
 def epoch_entry(words: list[str]) -> tuple[int, int] | None:

@@ -76,6 +76,8 @@ class FetchedLog:
         position = 0
         while (length := _length(records, position)) is not None and not self.whole:
             header = parse_header(records, position)
+            if not header.known:
+                raise BadFormat(Reason.MAGIC, f"{header.magic} is not known")
             if not check_crc(header, records, position):
                 raise BadFormat(Reason.CRC, f"the batch at offset {self.next_offset}")
             self._take(header, records[position : position + length])

@@ -1,0 +1,143 @@
+"""Read a replica's log, and find the end that it has once its broker has started.
+
+A broker that was killed recovers the log from the segment on that holds the recovery point: the log
+ends at the first batch that is not sound, and later segments go. One that stopped in order reads
+the end from the last index entry of the last segment on, whatever lies there. Both recover a
+segment without an offset index, of which they keep the rest of the log.
+
+Source: org.apache.kafka.storage.internals.log.LogLoader (loadSegmentFiles, recoverLog).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kafka_unclean_recovery.log_dir.replica_files import Segment, recovered_from
+from kafka_unclean_recovery.log_dir.segments.batch_log import BatchLog
+from kafka_unclean_recovery.log_dir.start.producer_state import (
+    read_from,
+    segments_within,
+    without_strays,
+)
+from kafka_unclean_recovery.log_dir.start.recovered_log import (
+    ANOTHER_WAY,
+    Reads,
+    damage_at,
+    recover,
+)
+from kafka_unclean_recovery.log_dir.tree import Unreadable
+from kafka_unclean_recovery.mechanisms import ScanMode
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """How the broker stopped, as its log directory tells it. recovery_point: None is 0. log_start:
+    by its checkpoint. snapshots: the offsets of the producer snapshots, in order."""
+
+    clean: bool
+    recovery_point: int | None
+    log_start: int = 0
+    snapshots: tuple[int, ...] = ()
+
+
+def read_log(
+    reads: Reads, segments: Sequence[Segment], stop: Stop, mode: ScanMode, *, compacted: bool
+) -> tuple[BatchLog, str | None]:
+    """Return (the log, the damage that it ends at or None). Raises Unreadable, and EndsBroker where
+    the broker fails over the log."""
+    if mode is ScanMode.FAST:
+        return _fast(reads, segments, stop, compacted)
+    log, damage = _checked(reads, segments, stop, mode, compacted)
+    # A segment that was recovered has a snapshot where it ends.
+    if stop.clean and segments and segments[-1].indexed:
+        log, damage = _as_stopped(reads, segments, log)
+        if kept := without_strays(stop.snapshots, segments):
+            log_start = max(stop.log_start, segments[0].base_offset)
+            _producers(reads, segments, kept, log_start, log.end or 0)
+    return log, damage
+
+
+def _checked(
+    reads: Reads, segments: Sequence[Segment], stop: Stop, mode: ScanMode, compacted: bool
+) -> tuple[BatchLog, str | None]:
+    """Read the segments whose CRCs this mode checks, and recover those that a broker recovers."""
+    unflushed = recovered_from(segments, stop.recovery_point)
+    checked = 0 if mode is ScanMode.DEEP else unflushed
+    log = BatchLog(compacted)
+    if checked:
+        log, _ = reads.last_batches(segments[:checked], compacted)
+    for place in range(checked, len(segments)):
+        segment, active = segments[place], place == len(segments) - 1
+        if not stop.clean and place >= unflushed:
+            _producers(reads, segments, stop.snapshots, stop.log_start, segment.base_offset)
+            return log, recover(reads, segments[place:], log)
+        if segment.indexed:
+            damage = damage_at([segment], reads.whole(segment, log), active=active)
+        else:
+            damage = recover(reads, [segment], log)
+            if active:
+                return log, damage
+        if damage is not None:
+            log.suspect(damage, log.end or 0)
+    return log, None
+
+
+def _producers(
+    reads: Reads,
+    segments: Sequence[Segment],
+    snapshots: Sequence[int],
+    log_start: int,
+    until: int,
+) -> None:
+    """Raise EndsBroker where a broker can't read the producers' state up to an offset."""
+    start = read_from(snapshots, log_start, until, reads.sound_snapshot)
+    for segment in segments_within(segments, start, until):
+        last = segment is segments[-1]
+        reads.step_over(segment, max(start, log_start), until if last else None)
+
+
+def _fast(
+    reads: Reads, segments: Sequence[Segment], stop: Stop, compacted: bool
+) -> tuple[BatchLog, str | None]:
+    if stop.clean and segments and segments[-1].indexed:
+        return _as_stopped(reads, segments, BatchLog(compacted))
+    log, ended = reads.last_batches(segments, compacted)
+    if ended.reason in ANOTHER_WAY:
+        raise Unreadable(
+            f"{segments[-1].name}: {ended.reason} ({ended.detail}) at byte {ended.position}: where"
+            " a broker lets the log end, a fast scan does not tell; scan it with --mode recover"
+        )
+    return log, damage_at(segments[-1:], ended)
+
+
+def _as_stopped(
+    reads: Reads, segments: Sequence[Segment], log: BatchLog
+) -> tuple[BatchLog, str | None]:
+    """Return the log with the end that a broker reads after a stop in order. log: from its CRCs, or
+    empty where none were read."""
+    last = segments[-1]
+    found = reads.next_offset(last)
+    if found.heads and log.end is None:
+        log.begin_segment(last.base_offset)
+        if found.heads[0].position > 0:
+            log.end = None
+        log.take(head.run for head in found.heads)
+    elif not found.heads and (log.end is None or log.end != found.end):
+        unread = log.end is not None and log.end > found.end
+        before, log = log, reads.last_batches(segments[:-1], log.compacted)[0]
+        log.doubt = before.doubt
+        log.begin_segment(last.base_offset)
+        if unread or last.size:
+            return log, (
+                f"a broker that stopped in order does not find the batches in {last.name}: its"
+                f" offset index leads elsewhere, and the log ends at {found.end}; {last.size} bytes"
+                " lie behind"
+            )
+    elif found.end != log.end:
+        log.suspect(f"a broker that stopped in order lets the log end at {found.end}", log.end or 0)
+        log.epoch = found.heads[-1].epoch
+    log.end = found.end
+    if found.older != found.end:
+        log.suspect(f"brokers before 4.0 let the log end at {found.older}", found.end)
+    return log, None
