@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
@@ -17,6 +18,7 @@ from kafka_unclean_recovery.log_dir.tree import Folder, Unreadable
 from kafka_unclean_recovery.log_dir.watching import Meter
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import EpochLineage, ReplicaLog, TopicPartition
+from kafka_unclean_recovery.salvage.behind import as_far_as_its_files
 from kafka_unclean_recovery.salvage.designated import Designated
 from kafka_unclean_recovery.salvage.layout import Place
 from kafka_unclean_recovery.salvage.ranges import Lost, lost_under
@@ -110,7 +112,10 @@ def _tail(folder: Folder, found: Salvaged, meter: Meter) -> Tail | None:
     if leader is None:
         found.problem(found.designated.why_not or "its designated leader is not known")
         return None
-    log = found.log = _scan(folder, found.replica, meter)
+    reads = SegmentReads(folder, meter)
+    files = replica_files(folder)
+    segments = with_swaps(files, reads.end_of)
+    log = found.log = as_far_as_its_files(_scan(folder, found.replica, meter), reads, segments)
     if (unusable := _unusable(found.designated, log)) is not None:
         found.problem(unusable)
         return None
@@ -119,9 +124,6 @@ def _tail(folder: Folder, found: Salvaged, meter: Meter) -> Tail | None:
         found.problem(doubt)
     if not found.lost.spans:
         return None
-    reads = SegmentReads(folder, meter)
-    files = replica_files(folder)
-    segments = with_swaps(files, reads.end_of)
     return Tail(reads, segments, found.lost.spans)
 
 
@@ -192,7 +194,7 @@ def _write(tail: Tail, found: Salvaged, output: Output, place: Place) -> None:
             _check_epoch(batch, found)
     missing += _between(tail.spans, reached, tail.spans[-1].end_offset)
     found.missing = tuple(missing)
-    for why in tail.unread.values():
+    for why in chain.from_iterable(tail.unread.values()):
         found.problem(why)
     if missing and not found.replica.compacted:
         found.problem(f"no batch holds the offsets {_offsets_text(missing)}")

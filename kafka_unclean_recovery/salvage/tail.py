@@ -8,10 +8,11 @@ from itertools import zip_longest
 
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 from kafka_unclean_recovery.log_dir.replica_files import Segment
-from kafka_unclean_recovery.log_dir.segments.batches import V2, BatchHeader, Reason, parse_header
+from kafka_unclean_recovery.log_dir.segments.batches import V2, BatchHeader, parse_header
 from kafka_unclean_recovery.log_dir.segments.segment_reads import SegmentReads
-from kafka_unclean_recovery.log_dir.segments.walk import End, ReadAt, Walk
+from kafka_unclean_recovery.log_dir.segments.walk import ReadAt, Walk
 from kafka_unclean_recovery.model import EpochLineage, EpochSpan
+from kafka_unclean_recovery.salvage.sound import SoundBatches
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +49,14 @@ class TailBatch:
 class Tail:
     """The part of a replica's log that is to be salvaged.
 
-    spans: not empty, in rising offset. unread: why a segment could not be read to its end, by its
+    spans: not empty, in rising offset. unread: what of a segment could not be read, and why, by its
     name; known once the batches were iterated over.
     """
 
     reads: SegmentReads
     segments: Sequence[Segment]
     spans: EpochLineage
-    unread: dict[str, str] = field(default_factory=dict)
+    unread: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def cut(self) -> int:
@@ -69,18 +70,17 @@ class Tail:
 
     def _of(self, segment: Segment, *, last: bool) -> Iterator[TailBatch]:
         with self.reads.opened(segment.name) as read_at:
-            walk = Walk(read_at, 0, segment.size, segment.base_offset)
+            sound = SoundBatches(read_at, segment, active=last)
             before = segment.base_offset - 1
-            for position, _, base, end, *_ in walk:
+            for position, _, base, end, *_ in sound:
                 first, before = before + 1 if base is None else base, end
                 if first >= self.spans[-1].end_offset:
                     return
                 if spans := within(self.spans, first, end + 1):
                     header = parse_header(read_at(position, V2.size))
                     yield TailBatch(segment, position, header, first, spans, read_at)
-        assert walk.ended is not None
-        if why := _early(segment, walk.ended, last):
-            self.unread[segment.name] = why
+        if sound.left_out:
+            self.unread[segment.name] = tuple(sound.left_out)
 
     def open_transactions(self) -> dict[int, int]:
         """Return the first offset of each transaction that is open at the cut, by producer id. Only
@@ -115,15 +115,4 @@ def within(spans: EpochLineage, start: int, end: int) -> EpochLineage:
         EpochSpan(span.epoch, max(span.start_offset, start), min(span.end_offset, end))
         for span in spans
         if span.start_offset < end and start < span.end_offset
-    )
-
-
-def _early(segment: Segment, ended: End, last: bool) -> str | None:
-    """Return why the segment could not be read to its end, or None when it ended as it should."""
-    if ended.reason is Reason.END or (last and ended.reason is Reason.ZEROS):
-        return None
-    detail = f" ({ended.detail})" if ended.detail else ""
-    return (
-        f"{segment.name} could be read up to byte {ended.position} of {segment.size} only:"
-        f" {ended.reason}{detail}"
     )
