@@ -68,6 +68,14 @@ PARTS = (
         )
         for version, steps in (("4.4.0", 200_000), ("4.3.1", 100_000), ("3.9.1", 100_000))
     ),
+    *(
+        Part(
+            f"disks-{version}",
+            f"what a start of {version} makes of {states:,} disks in random states is foretold",
+            (PYTHON, "-m", "tests.fidelity.disk", "--version", version, "--states", str(states)),
+        )
+        for version, states in (("4.4.0", 20_000), ("4.3.1", 5_000), ("3.9.1", 5_000))
+    ),
 )
 
 

@@ -1,0 +1,1 @@
+"""Log directories in random states, opened by Kafka's own classes and judged by us."""

@@ -1,0 +1,159 @@
+"""The start of a log directory by Kafka and by us: every difference, in a sentence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
+from kafka_unclean_recovery.log_dir.log_directory import read_log_directory
+from kafka_unclean_recovery.log_dir.replica_scan import scan_replica
+from kafka_unclean_recovery.log_dir.scan import every_partition, live_replicas
+from kafka_unclean_recovery.log_dir.small_files.checkpoints import LEADER_EPOCHS
+from kafka_unclean_recovery.log_dir.small_files.properties_files import PARTITION_METADATA
+from kafka_unclean_recovery.log_dir.start.directory import directory_start
+from kafka_unclean_recovery.log_dir.start.fate import DirectoryStart, Fate, ends_over
+from kafka_unclean_recovery.log_dir.watching import Unmetered
+from kafka_unclean_recovery.mechanisms import ScanMode
+from kafka_unclean_recovery.model import ReplicaLog
+from tests.fidelity.disk.oracle import KafkaLog, KafkaStart
+
+NOT_FORETOLD = (
+    # In a directory that went offline before, a broker ends over an open transaction, and over
+    # whatever else makes it read the log while it loads it; strays alone are foretold.
+    "is already offline due to a previous IO exception",
+    # Which transactions are open is not followed.
+    "Attempted to complete transaction",
+    # An index that is larger than segment.index.bytes, which is not known.
+    "newPosition > limit",
+)
+"""Ends of a broker that docs/how-it-works.md lists as not foretold, by Kafka's words."""
+
+
+@dataclass(frozen=True, slots=True)
+class OurStart:
+    """rows: by the name of the replica's directory and the mode of the scan. nameless: replicas
+    without a topic id, which the start puts aside."""
+
+    start: DirectoryStart
+    rows: Mapping[str, Mapping[ScanMode, ReplicaLog]]
+    nameless: frozenset[str]
+
+    @property
+    def ends(self) -> str | None:
+        """Why the broker ends."""
+        if self.start.fate is Fate.ENDS:
+            return str(self.start.causes)
+        if twice := [tp for tp, n in self._partitions().items() if n > 1]:
+            return f"{twice} in two directories"
+        problems = (
+            row.problem
+            for name, rows in self.rows.items()
+            for row in rows.values()
+            # A broker reads this file first.
+            if not self._fails(name, LEADER_EPOCHS)
+        )
+        return next(filter(ends_over, problems), None)
+
+    def _fails(self, name: str, file: str) -> bool:
+        return any(f"/{name}/{file}" in cause.file for cause in self.start.causes)
+
+    def _partitions(self) -> Counter[tuple[str, int]]:
+        """Count the replicas that come into use: of others there may be two."""
+        return Counter(
+            (name.rpartition("-")[0], int(name.rpartition("-")[2]))
+            for name, rows in self.rows.items()
+            if name not in self.nameless and not self._fails(name, "")
+        )
+
+
+def our_start(directory: Path, compacted: frozenset[str]) -> OurStart:
+    location = LocalLocation(directory)
+    found = read_log_directory(location)
+    rows = {}
+    with location.open() as folder:
+        for name, replica in live_replicas(found, every_partition, compacted):
+            with folder.folder(name) as own:
+                rows[name] = {
+                    mode: scan_replica(own, replica, mode, Unmetered()) for mode in ScanMode
+                }
+    nameless = frozenset(
+        name for name in rows if not (directory / name / PARTITION_METADATA).exists()
+    )
+    return OurStart(directory_start(location), rows, nameless)
+
+
+def foretold(kafka: KafkaStart) -> bool:
+    """Whether the end of the broker is of those that are foretold, or it lives."""
+    return kafka.ends is None or not any(each in kafka.ends for each in NOT_FORETOLD)
+
+
+def differences(kafka: KafkaStart, ours: OurStart, *, old: bool = False) -> Iterator[str]:
+    """Yield the differences. old: Kafka is from before 4.0, whose ends are told where they differ,
+    and which reads no compressed message while it starts."""
+    if old and ours.ends is not None and "of 4.0 or later" in ours.ends:
+        return
+    if not foretold(kafka):
+        return
+    if (kafka.ends is None) != (ours.ends is None):
+        yield f"Kafka ends: {kafka.ends}; ours: {ours.ends}"
+    if kafka.ends is None and kafka.offline != (ours.start.fate is Fate.OFFLINE):
+        yield f"Kafka offline: {kafka.offline}; ours: {ours.start.causes}"
+    if kafka.ends is not None or kafka.offline:
+        return
+    for name, rows in ours.rows.items():
+        log = kafka.logs.get(name)
+        # A replica without a topic id is put aside under another name.
+        if log is not None:
+            for mode, row in rows.items():
+                if not (old and f"before 4.0 let the log end at {log.end}" in (row.suspect or "")):
+                    yield from _of_a_log(f"{name} {mode}", log, row, rows)
+
+
+def _of_a_log(
+    where: str, kafka: KafkaLog, row: ReplicaLog, rows: Mapping[ScanMode, ReplicaLog]
+) -> Iterator[str]:
+    if row.problem is not None:
+        if kafka.end < kafka.start:
+            # Such a log has an end to us only as a problem.
+            return
+        if row.scanned is None or row.scanned.mode is not ScanMode.FAST:
+            yield f"{where}: {kafka.start}..{kafka.end}, ours: {row.problem}"
+        return
+    if (row.log_start_offset, row.log_end_offset) != (kafka.start, kafka.end):
+        if not _unseen_by_a_fast_scan(row, rows):
+            yield (
+                f"{where}: {kafka.start}..{kafka.end}, ours: {row.log_start_offset}.."
+                f"{row.log_end_offset} (suspect: {row.suspect})"
+            )
+        return
+    ends = [*(start for _, start in kafka.epochs[1:]), kafka.end]
+    theirs = [
+        [epoch, max(start, kafka.start)]
+        for (epoch, start), end in zip(kafka.epochs, ends, strict=False)
+        if max(start, kafka.start) < min(end, kafka.end)
+    ]
+    # A broker whose checkpoint is empty reads epochs out of the segments that it recovers, and a
+    # deep scan out of all.
+    known = theirs[0][1] if theirs else 0
+    spans = [
+        [span.epoch, max(span.start_offset, known)]
+        for span in row.epochs or ()
+        if span.end_offset > known
+    ]
+    if _unseen_by_a_fast_scan(row, rows):
+        return
+    if row.suspect is None and row.epochs is not None and theirs and spans != theirs:
+        yield f"{where}: epochs {theirs}, ours: {spans}"
+
+
+def _unseen_by_a_fast_scan(row: ReplicaLog, rows: Mapping[ScanMode, ReplicaLog]) -> bool:
+    """Whether a fast scan can't know: what ends the log, or makes it suspect, lies in batches that
+    it does not read."""
+    if row.scanned is None or row.scanned.mode is not ScanMode.FAST:
+        return False
+    full = rows[ScanMode.RECOVER]
+    damage = None if full.scanned is None else full.scanned.damage
+    return (full.problem or full.suspect or damage) is not None

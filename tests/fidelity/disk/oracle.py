@@ -1,0 +1,84 @@
+"""Kafka's own start of a log directory, in one long-lived JVM."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.real.jvm import java_command
+
+_SOURCE = Path(__file__).with_name("DiskOracle.java")
+_QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=off"
+
+
+@dataclass(frozen=True, slots=True)
+class KafkaLog:
+    """A replica after the start; epochs are (leader epoch, start offset)."""
+
+    start: int
+    end: int
+    epochs: tuple[tuple[int, int], ...]
+    segments: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KafkaStart:
+    """`ends` is the exception that ends the broker. logs: by the name of the directory."""
+
+    ends: str | None
+    offline: bool
+    logs: dict[str, KafkaLog]
+
+
+@dataclass(frozen=True, slots=True)
+class Oracle:
+    process: subprocess.Popen[str]
+
+    def open(self, directory: Path) -> KafkaStart:
+        """Start on the directory, which is another one afterwards."""
+        return self._ask("open", directory)
+
+    def make(self, directory: Path) -> KafkaStart:
+        """Start on the directory, and stop in order."""
+        return self._ask("make", directory)
+
+    def _ask(self, what: str, directory: Path) -> KafkaStart:
+        stdin, stdout = self.process.stdin, self.process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        stdin.write(f"{what} {directory}\n")
+        stdin.flush()
+        line = stdout.readline()
+        assert line, f"Kafka's classes ended over {directory}: {self.process.poll()}"
+        told = json.loads(line)
+        logs = {
+            log["name"]: KafkaLog(
+                log["start"],
+                log["end"],
+                tuple((epoch, start) for epoch, start in log["epochs"]),
+                tuple(log["segments"]),
+            )
+            for log in told["logs"]
+        }
+        return KafkaStart(told["ends"], told["offline"], logs)
+
+
+@contextmanager
+def oracle(version: str) -> Iterator[Oracle]:
+    """Kafka's classes of this release; they end with us."""
+    command = java_command(version, str(_SOURCE), heap_mb=256, options=(_QUIET,))
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        try:
+            yield Oracle(process)
+        finally:
+            process.kill()
