@@ -87,9 +87,11 @@ def _offsets(folder: Folder, what: str, problems: list[str]) -> Offsets:
     try:
         data = folder.read_whole(what)
         return {} if data is None else offsets_of(data)
-    except (DiskError, Crash, Unreadable) as error:
+    except Unreadable as error:
+        problems.append(f"{error}; taken as if it were not there")
+    except (DiskError, Crash) as error:
         problems.append(f"{what}: {error}; taken as if it were not there")
-        return {}
+    return {}
 
 
 def _replicas(inside: Sequence[Entry]) -> Iterator[tuple[str, PartitionDirectory]]:

@@ -162,7 +162,7 @@ def next_offset(found: Sequence[Head], target: int, base_offset: int) -> Next:
     on; target: the offset of that entry."""
     if not found:
         return Next(base_offset, (), base_offset)
-    end = found[-1].last + 1
+    end = _int64(found[-1].last + 1)
     reached = any(head.base >= target for head in found) or found[-1].last >= target
     older = end if any(head.last >= target for head in found) else base_offset
     return Next(end, tuple(found), older) if reached else Next(base_offset, (), older)
