@@ -175,6 +175,8 @@ def run(
         return USAGE
     for key in config.not_honoured:
         console.say(f"{command_config}: {key} is not honoured")
+    for warning in config.warnings:
+        console.say(f"{command_config}: {warning}")
     timeout = config.request_timeout_ms
 
     async def with_session() -> int:

@@ -10,7 +10,7 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 _COMMENT = ("#", "!")
 
 # A key runs to the first unescaped separator; one = or : may stand between blanks.
-_KEY = re.compile(r"(?:\\.|[^\\=: \t\f])*", re.DOTALL)
+_KEY = re.compile(r"(?:[^\\=: \t\f]++|\\.)*+", re.DOTALL)
 _SEPARATOR = re.compile(r"[ \t\f]*[=:]?[ \t\f]*")
 
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.?)", re.DOTALL)
@@ -45,11 +45,12 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
         line = natural.lstrip(_BLANKS)
         if line.startswith(_COMMENT):
             continue
-        while _continues(line):
+        parts = [line]
+        while _continues(parts[-1]):
             _, following = next(lines, (0, ""))
-            line = line[:-1] + following.lstrip(_BLANKS)
-        if line:
-            yield number, line
+            parts[-1:] = [parts[-1][:-1], following.lstrip(_BLANKS)]
+        if whole := "".join(parts):
+            yield number, whole
 
 
 def _continues(line: str) -> bool:

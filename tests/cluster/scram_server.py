@@ -67,7 +67,7 @@ class ScramServer:
 
     @staticmethod
     def _count(iterations: str) -> int:
-        return int(iterations.rpartition("=")[2])
+        return int(re.findall(r"(?:^|i=)([0-9]+)", iterations)[-1])
 
     def _hmac(self, key: bytes, message: bytes) -> bytes:
         return hmac.new(key, message, self.hash).digest()

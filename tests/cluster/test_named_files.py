@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_unclean_recovery.cluster.config.named_files import read_text
+from kafka_unclean_recovery.cluster.config.named_files import LARGEST_BYTES, read_text
+from kafka_unclean_recovery.cluster.config.pem import pem_blocks
 from kafka_unclean_recovery.cluster.config.security import load_client_config
 from kafka_unclean_recovery.cluster.wire.errors import ConfigError
 
@@ -50,3 +51,25 @@ def test_a_slow_writer_is_waited_for() -> None:
     finally:
         writer.join()
         os.close(end)
+
+
+def test_a_file_that_is_far_too_large_is_not_read(tmp_path: Path) -> None:
+    large = tmp_path / "client.properties"
+    with large.open("wb") as file:
+        file.truncate(4 << 30)
+    for path in (str(large), "/dev/zero"):
+        with pytest.raises(ConfigError, match="more than 1048576 bytes"):
+            load_client_config(path)
+
+
+def test_the_largest_files_of_odd_characters_are_read_in_no_time(tmp_path: Path) -> None:
+    """What is quadratic takes minutes here."""
+    path = tmp_path / "client.properties"
+    for filling in ("\0", "a\\\n", "\\", "a=b\n"):
+        path.write_text((filling * LARGEST_BYTES)[:LARGEST_BYTES])
+        begun = time.process_time()
+        load_client_config(str(path))
+        assert time.process_time() - begun < 10
+    begun = time.process_time()
+    assert pem_blocks("-----BEGIN A-----" * (LARGEST_BYTES // 17)) == []
+    assert time.process_time() - begun < 10

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import os
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -247,6 +248,59 @@ async def test_a_token_in_a_file_is_read_each_time_it_is_needed(tmp_path: Path) 
     assert f"{path}: the file can't be read (not a token)" in await refusal(properties)
     path.unlink()
     assert "can't be read (No such file or directory)" in await refusal(properties)
+
+
+@in_loop
+async def test_a_token_file_that_never_ends_is_given_up_and_holds_up_nobody(tmp_path: Path) -> None:
+    pipe = tmp_path / "token"
+    os.mkfifo(pipe)
+    others = asyncio.create_task(asyncio.sleep(0.05))
+    message = await refusal(settings(pipe.as_uri()), soon())
+    assert f"{pipe}: the file is one whose end did not come within 0.2 s" in message
+    assert others.done(), "the loop stood still"
+    os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))  # Lets go who still reads.
+    assert "/dev/zero: the file can't be read (more than 1048576 bytes" in await refusal(
+        settings("file:///dev/zero")
+    )
+
+
+@pytest.mark.parametrize(
+    "expires_in", ["9" * 400, "-" + "9" * 400, "1e400", "-1e400", "NaN", "0", "true", '"x"', "{}"]
+)
+@in_loop
+async def test_a_token_is_good_for_a_while_however_odd_its_lifetime(expires_in: str) -> None:
+    odd = jwt(exp=time.time() + 600)
+    body = f'{{"access_token": "{odd}", "expires_in": {expires_in}}}'.encode()
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body)
+    async with endpoint(Endpoint(raw=head + body)) as port:
+        config = configured(granted(port))
+        assert isinstance(config.sasl, OAuthBearer)
+        token = await config.sasl.tokens.token("node:9092", ample())
+    assert 500 < token.lifetime <= 366 * 86_400
+
+
+@pytest.mark.parametrize(
+    ("exp", "says"),
+    [
+        (10**300, None),
+        (-(10**300), "its token expired "),
+        (float("inf"), None),
+        (float("nan"), None),
+        ("soon", None),
+    ],
+)
+@in_loop
+async def test_odd_times_in_a_token_are_no_traceback(
+    tmp_path: Path, exp: object, says: str | None
+) -> None:
+    path = tmp_path / "token"
+    path.write_text(jwt(exp=exp))
+    if says is None:
+        assert await token_of(settings(path.as_uri())) == path.read_text()
+    else:
+        message = await refusal(settings(path.as_uri()))
+        assert says in message
+        assert len(message) < 1000
 
 
 @in_loop

@@ -186,3 +186,74 @@ async def test_nothing_is_logged(mechanism: str, caplog: pytest.LogCaptureFixtur
         connection = await Connection.open("127.0.0.1", port, config(mechanism), ample())
         await connection.close()
     assert caplog.records == []
+
+
+def server_first(message: str) -> Callable[[], Login]:
+    """A server whose first message is this, with {nonce} for the client's."""
+
+    def login(token: bytes) -> bytes:
+        nonce = token.decode().partition("r=")[2].partition(",")[0]
+        return message.format(nonce=nonce).encode()
+
+    return lambda: login
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "i=1,r={nonce}server,s=YWJj",
+        "s=YWJj,i=1,r={nonce}server",
+        "r={nonce}server,s=YWJj,i=4096,i=1",
+        "r={nonce}server,s=YWJj,i=0001",
+    ],
+)
+@pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "SCRAM-SHA-512"])
+@in_loop
+async def test_no_proof_of_few_iterations_is_sent_wherever_their_number_stands(
+    mechanism: str, message: str
+) -> None:
+    node = Kafka(Guarded(mechanism, server_first(message)))
+    async with listening(node) as port:
+        with pytest.raises(ConnectionFailed, match="fewer than 4096 iterations"):
+            await Connection.open("127.0.0.1", port, config(mechanism), ample())
+    assert [request.key for request in node.received] == [18, 17, 36], "the proof was sent"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "m=must,r={nonce}server,s=YWJj,i=4096",
+        "r={nonce},s=YWJj,i=4096",
+        "r=server,s=YWJj,i=4096",
+        "s=YWJj,r={nonce}server,i=4096",
+        "i=4096,r={nonce}server,s=YWJj",
+        "r={nonce}server,s=YWJj,i=4096,s=YWJk",
+        "r={nonce}server,s=YWJj,i=4096,r={nonce}other",
+        "r={nonce}server,s=YWJj,i=4096,m=must",
+        "r={nonce}server,s=YWJj,i=04096",
+        "r={nonce}server,s=YWJj,i=4_096",
+        "r={nonce}server,s=YW Jj,i=4096",
+        "r={nonce}server,s=,i=4096",
+        "r={nonce}server,s=YWJj,i=1000001",
+        "r={nonce}server,s=YWJj,i=" + "9" * 5000,
+        "r={nonce}server,s=YWJj,i=4096,x",
+        "r={nonce}" + "a" * 20_000 + ",s=YWJj,i=4096",
+    ],
+)
+@in_loop
+async def test_no_proof_is_sent_for_a_message_that_the_rfc_does_not_know(message: str) -> None:
+    node = Kafka(Guarded("SCRAM-SHA-256", server_first(message)))
+    async with listening(node) as port:
+        with pytest.raises(ConnectionFailed, match="is this the cluster you mean"):
+            await Connection.open("127.0.0.1", port, config("SCRAM-SHA-256"), ample())
+    assert [request.key for request in node.received] == [18, 17, 36], "the proof was sent"
+
+
+@in_loop
+async def test_extensions_of_a_servers_first_message_are_passed_over() -> None:
+    server = ScramServer("SCRAM-SHA-256", "sre", "sesame", iterations="4096,x=y")
+    async with (
+        listening(Kafka(Guarded("SCRAM-SHA-256", lambda: server.step))) as port,
+        await Connection.open("127.0.0.1", port, config("SCRAM-SHA-256"), ample()),
+    ):
+        pass

@@ -397,3 +397,33 @@ def test_pem_written_with_escaped_line_ends() -> None:
     assert pem_blocks(properties["ssl.truststore.certificates"])[0].text == (
         AUTHORITY.certificate_pem
     )
+
+
+@pytest.mark.parametrize(
+    ("protocol", "mechanism", "shown"),
+    [
+        ("SASL_PLAINTEXT", "PLAIN", True),
+        ("SASL_SSL", "PLAIN", False),
+        ("SASL_PLAINTEXT", "SCRAM-SHA-256", False),
+        ("SASL_PLAINTEXT", "SCRAM-SHA-512", False),
+    ],
+)
+def test_a_password_that_the_network_sees_is_warned_of(
+    protocol: str, mechanism: str, shown: bool
+) -> None:
+    config = configured(
+        security_protocol=protocol,
+        sasl_mechanism=mechanism,
+        sasl_jaas_config='x.Y required username="sre" password="sesame";',
+    )
+    warned = [w for w in config.warnings if "shows the password" in w]
+    assert bool(warned) == shown
+    assert "sesame" not in "".join(config.warnings)
+
+
+def test_host_names_that_are_not_checked_are_warned_of() -> None:
+    unchecked = {"ssl_endpoint_identification_algorithm": ""}
+    (warning,) = configured(security_protocol="SSL", **unchecked).warnings
+    assert warning.startswith("ssl.endpoint.identification.algorithm is empty")
+    assert not list(configured(security_protocol="SSL").warnings)
+    assert not list(configured(**unchecked).warnings)

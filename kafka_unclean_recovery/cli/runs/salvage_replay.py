@@ -116,6 +116,8 @@ def connected_client(console: Console, servers: str, command_config: Path | None
     settings, config = load_settings(servers, path)
     if config.not_honoured:
         console.say(f"{path}: no effect here: {', '.join(config.not_honoured)}")
+    for warning in config.warnings:
+        console.say(f"{path}: {warning}")
     asyncio.run(_try_connection(addresses, config))
     return Client(settings)
 

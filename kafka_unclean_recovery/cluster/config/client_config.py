@@ -6,6 +6,7 @@ The readers of such files are in security.py, for which a run without a file doe
 from __future__ import annotations
 
 import ssl
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,9 @@ class SaslCredentials:
     password: str = field(repr=False)
 
 
+_SHOWS_SECRET = ("PLAIN", "OAUTHBEARER")
+
+
 @dataclass(frozen=True, slots=True)
 class ClientConfig:
     """The way to connect. request_timeout_ms: None unless the file sets it. not_honoured: the keys
@@ -36,3 +40,19 @@ class ClientConfig:
     client_id: str = DEFAULT_CLIENT_ID
     request_timeout_ms: int | None = None
     not_honoured: tuple[str, ...] = ()
+
+    @property
+    def warnings(self) -> Iterator[str]:
+        """Yield what somebody on the way to the brokers can do, who should not."""
+        shows = self.sasl is not None and self.sasl.mechanism in _SHOWS_SECRET
+        if shows and self.security_protocol == "SASL_PLAINTEXT":
+            assert self.sasl is not None
+            yield (
+                f"{self.sasl.mechanism} over SASL_PLAINTEXT shows the password or token to whoever"
+                " sees the network: SASL_SSL hides it"
+            )
+        if self.ssl_context is not None and not self.check_hostname:
+            yield (
+                "ssl.endpoint.identification.algorithm is empty: whoever has any certificate of"
+                " these authorities is taken for a broker"
+            )

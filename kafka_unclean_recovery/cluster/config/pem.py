@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-_BLOCK = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----(.*?)-----END \1-----", re.DOTALL)
+# A body has no five dashes: so an end that is missing is not looked for in all that follows.
+_BODY = r"[^-]*+(?:-(?!----)[^-]*+)*+"
+_BLOCK = re.compile(rf"-----BEGIN ([A-Z0-9 ]+)-----({_BODY})-----END \1-----")
 _LINE = 64
 
 

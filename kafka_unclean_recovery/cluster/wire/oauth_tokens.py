@@ -9,15 +9,21 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import math
 import re
 import ssl
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import quote_plus, urlsplit
 
+from kafka_unclean_recovery.cluster.config.named_files import (
+    READ_SECONDS,
+    endless,
+    reading,
+    why_unreadable,
+)
 from kafka_unclean_recovery.cluster.wire.dial import bounded
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
 from kafka_unclean_recovery.cluster.wire.http_post import Answer, post
@@ -26,6 +32,9 @@ from kafka_unclean_recovery.deadline import Deadline
 # A login lasts as long as its token, so a token that is used late makes a short login.
 _USED_UP = 0.5
 _LIFETIME_UNLESS_TOLD = 60.0
+_LONGEST_LIFETIME = 366 * 86_400.0
+# The last second of the year 9999.
+_LAST_TIME = 253_402_300_799.0
 _TLS = (
     FailureKind.UNTRUSTED_CERTIFICATE,
     FailureKind.EXPIRED_CERTIFICATE,
@@ -60,7 +69,7 @@ class TokenFile:
     path: str
 
     async def fetch(self, deadline: Deadline) -> Token:
-        return _checked(_read(self.path), self.path, None)
+        return _checked(await _read(self.path, deadline), self.path, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,11 +167,17 @@ def endpoint_shown(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}{parts.path}"
 
 
-def _read(path: str) -> str:
+async def _read(path: str, deadline: Deadline) -> str:
+    seconds = min(READ_SECONDS, deadline.remaining())
     try:
-        return Path(path).read_text(encoding="ascii").strip()
+        content = await asyncio.wait_for(asyncio.wrap_future(reading(path)), seconds)
+        return content.decode("ascii").strip()
+    except TimeoutError:
+        raise no_token(path, f"the file is one {endless(round(seconds, 1))}") from None
+    except UnicodeDecodeError:
+        raise no_token(path, "the file can't be read (not a token)") from None
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "not a token"
+        reason = why_unreadable(error, "ascii")
         raise no_token(path, f"the file can't be read ({reason})") from None
 
 
@@ -191,9 +206,8 @@ def _json(answer: Answer) -> Mapping[str, Any]:
 def _checked(token: str, where: str, expires_in: object) -> Token:
     if not _TOKEN.fullmatch(token):
         raise no_token(where, "what it holds is no token: it has other characters")
-    if isinstance(expires_in, int | float) and 0 < expires_in < float("inf"):
-        return Token(token, float(expires_in))
-    return Token(token, _lifetime(token, where))
+    told = _seconds(expires_in)
+    return Token(token, told if told is not None and told > 0 else _lifetime(token, where))
 
 
 def _lifetime(token: str, where: str) -> float:
@@ -201,12 +215,25 @@ def _lifetime(token: str, where: str) -> float:
     JWT."""
     try:
         claims = json.loads(base64.urlsafe_b64decode(token.split(".")[1] + "=="))
-        left = float(claims["exp"]) - time.time()
-    except (ValueError, LookupError, TypeError, OverflowError, RecursionError):
+        expires = _seconds(claims["exp"], _LAST_TIME)
+    except (ValueError, LookupError, TypeError, RecursionError):
+        expires = None
+    if expires is None:
         return _LIFETIME_UNLESS_TOLD
+    left = expires - time.time()
     if left <= 0:
         raise no_token(where, f"its token expired {-left:.0f} s ago: renew it, or set the clock")
-    return left
+    return min(left, _LONGEST_LIFETIME)
+
+
+def _seconds(told: object, most: float = _LONGEST_LIFETIME) -> float | None:
+    """Return a number of a document, which may have any number of digits, between 0 and `most`;
+    None for what is no number."""
+    if isinstance(told, bool) or not isinstance(told, int | float):
+        return None
+    if isinstance(told, float) and math.isnan(told):
+        return None
+    return float(min(max(told, 0), most))
 
 
 def _base64url(value: Mapping[str, object]) -> str:

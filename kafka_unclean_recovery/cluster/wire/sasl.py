@@ -3,6 +3,7 @@ wants."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, Protocol
 
 from kafka.net.sasl.plain import SaslMechanismPlain
@@ -12,6 +13,11 @@ from kafka.protocol.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
 from kafka_unclean_recovery.cluster.config.client_config import SaslCredentials
 from kafka_unclean_recovery.cluster.config.oauth_settings import OAuthBearer
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
+from kafka_unclean_recovery.cluster.wire.scram import (
+    LEAST_ITERATIONS,
+    TooCheap,
+    check_server_first,
+)
 from kafka_unclean_recovery.deadline import Deadline
 
 
@@ -29,10 +35,8 @@ SASL_AUTHENTICATION_FAILED = 58
 # SaslAuthenticate.
 _HANDSHAKE_VERSION = 1
 
-# The limit is in org.apache.kafka.common.security.scram.internals.ScramMechanism.
-_LEAST_ITERATIONS = 4096
 _TOO_CHEAP = (
-    f"it asks for a SCRAM proof of fewer than {_LEAST_ITERATIONS} iterations, which Kafka's clients"
+    f"it asks for a SCRAM proof of fewer than {LEAST_ITERATIONS} iterations, which Kafka's clients"
     " refuse, as from such a proof the password can be guessed; none was sent: is this the cluster"
     " you mean?"
 )
@@ -54,7 +58,7 @@ async def log_in(
     else:
         last = await _exchange_tokens(ask, _mechanism(credentials), credentials, address)
     milliseconds = getattr(last, "session_lifetime_ms", None)
-    return milliseconds / 1000 if milliseconds else None
+    return milliseconds / 1000 if milliseconds and milliseconds > 0 else None
 
 
 async def _bear_token(ask: Ask, bearer: OAuthBearer, address: str, deadline: Deadline) -> Any:
@@ -77,16 +81,20 @@ async def _bear_token(ask: Ask, bearer: OAuthBearer, address: str, deadline: Dea
 async def _exchange_tokens(
     ask: Ask, mechanism: Any, credentials: SaslCredentials, address: str
 ) -> Any:
-    answer = None
+    answer, first = None, True
     while not mechanism.is_done():
         answer = await ask(SaslAuthenticateRequest(auth_bytes=mechanism.auth_bytes()))
         if answer.error_code:
             raise _refused_login(answer, credentials, address)
         token = bytes(answer.auth_bytes or b"")
         try:
-            if _too_cheap(mechanism, token):
-                raise _refused(_TOO_CHEAP, address)
-            mechanism.receive(token)
+            if first and isinstance(mechanism, SaslMechanismScram):
+                check_server_first(token, mechanism._scram_client.nonce)
+            first = False
+            # A thread, because the iterations of a proof would hold up all other nodes for long.
+            await asyncio.to_thread(mechanism.receive, token)
+        except TooCheap:
+            raise _refused(_TOO_CHEAP, address) from None
         except (ValueError, KeyError):
             # The text of the error is not passed on, because it quotes what was exchanged.
             raise _unproven(credentials, address) from None
@@ -103,19 +111,6 @@ def _mechanism(credentials: SaslCredentials) -> Any:
         sasl_plain_username=_scram_name(credentials.username) if scram else credentials.username,
         sasl_plain_password=credentials.password,
     )
-
-
-def _too_cheap(mechanism: Any, token: bytes) -> bool:
-    """Return True for a server-first message (RFC 5802) whose proof would let the password be
-    guessed too soon.
-
-    Raises ValueError and KeyError, as the mechanism does.
-    """
-    if not isinstance(mechanism, SaslMechanismScram) or b",i=" not in token:
-        return False
-    # kafka-python reads the message so: of an attribute that is there twice the later counts.
-    attributes = dict(pair.split("=", 1) for pair in token.decode().split(","))
-    return int(attributes["i"]) < _LEAST_ITERATIONS
 
 
 def _scram_name(username: str) -> str:
