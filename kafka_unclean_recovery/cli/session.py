@@ -442,10 +442,11 @@ async def _settle(session: Session, journal: Journal) -> None:
 
 def _check_cluster(journal: Journal, cluster_id: str) -> None:
     begun: list[dict[str, Any]] = [line for line in journal.lines if line["event"] == "begin"]
-    others = {line.get("cluster_id") for line in begun} - {cluster_id}
+    # A list, because a broken line may have anything there.
+    others = [line.get("cluster_id") for line in begun if line.get("cluster_id") != cluster_id]
     if others:
         raise usage(
-            f"journal {journal.path} belongs to cluster {others.pop()}, not to {cluster_id}; name"
+            f"journal {journal.path} belongs to cluster {others[0]}, not to {cluster_id}; name"
             " another with --journal"
         )
 

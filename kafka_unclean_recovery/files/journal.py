@@ -75,6 +75,7 @@ from typing import Any, Self
 
 from kafka_unclean_recovery.files.codec import compact_json
 from kafka_unclean_recovery.files.journal_lines import (
+    LARGEST_JOURNAL,
     VERSION,
     Event,
     JournalError,
@@ -82,6 +83,7 @@ from kafka_unclean_recovery.files.journal_lines import (
     parse,
 )
 from kafka_unclean_recovery.files.locking import lock
+from kafka_unclean_recovery.files.plain_files import foreign_link
 from kafka_unclean_recovery.files.private_files import make_private_directory
 from kafka_unclean_recovery.files.sync_directory import sync_directory
 from kafka_unclean_recovery.model import TopicPartition
@@ -324,7 +326,9 @@ class Journal:
 @contextmanager
 def only_holder(path: Path) -> Iterator[None]:
     """Holds the lock of a file, which it makes. Raises JournalBusy, JournalError."""
-    descriptor = _open(path)
+    if (link := foreign_link(path)) is not None:
+        raise JournalError(f"{path}: {link} is a link of another user")
+    descriptor = _open(path, os.O_NOFOLLOW)
     try:
         _lock(path, descriptor)
         yield
@@ -332,10 +336,11 @@ def only_holder(path: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _open(path: Path) -> int:
+def _open(path: Path, more: int = 0) -> int:
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK | more
     try:
         make_private_directory(path.parent)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(path, flags, 0o600)
     except OSError as error:
         raise JournalError(f"journal {path}: {error.strerror}; choose another") from None
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -355,7 +360,10 @@ def _lock(path: Path, descriptor: int) -> None:
 
 def _read_whole_lines(path: Path, descriptor: int) -> list[dict[str, Any]]:
     """All lines; a torn last one is cut off, for nothing was done on its account."""
-    data = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
+    size = os.fstat(descriptor).st_size
+    if size > LARGEST_JOURNAL:
+        raise JournalError(f"journal {path}: {size} bytes are too many for one; choose another")
+    data = os.pread(descriptor, size, 0)
     whole = data.rfind(b"\n") + 1
     lines = parse(data[:whole].decode(errors="replace"), str(path))
     # What was never a journal is not for us to cut off.

@@ -14,9 +14,13 @@ from kafka_unclean_recovery.boot_clock import BootTime
 from kafka_unclean_recovery.model import MoveKind, Outcome, TopicPartition
 
 VERSION = 1
+LARGEST_JOURNAL = 1 << 30
+"""In bytes; what is longer is no journal of ours."""
 _MOVE = "move"
 _ORDERS = ("reorder", _MOVE)
 _KINDS = tuple(MoveKind)
+# The numbers of lines that are reckoned with.
+_NUMBERS = ("at_ms", "number", "boot_ms")
 _LINE_BEGINS = '{"v":1,"at":"'
 
 Event = Literal[
@@ -92,6 +96,8 @@ def _without_torn(line: str) -> str:
         return line
     try:
         json.loads(line[:glued])
+    except RecursionError:
+        return line  # nothing of ours goes so deep
     except ValueError:
         return line[glued:]
     return line  # what came before is whole, so it was no write that failed
@@ -119,19 +125,23 @@ def parse(text: str, source: str) -> list[dict[str, Any]]:
 
 
 def _is_whole(line: Mapping[str, Any]) -> bool:
-    """Whether what orders are put back by, and elections known by, is there and can be true."""
-    if line["event"] not in (*_ORDERS, "restored", "elect"):
+    """Whether what orders are put back by, elections known by, and requests waited for by, is there
+    and can be true."""
+    event = line["event"]
+    if not isinstance(event, str):
+        return False
+    if any(not _is_int64(line[key]) for key in _NUMBERS if line.get(key) is not None):
+        return False
+    if event not in (*_ORDERS, "restored", "elect"):
         return True
     partitions = line.get("partitions")
-    if not isinstance(partitions, list) or not isinstance(line.get("at_ms", 0), int):
-        return False
-    if line["event"] in _ORDERS and "at_ms" not in line:
+    if not isinstance(partitions, list) or (event in _ORDERS and line.get("at_ms") is None):
         return False
     return all(
         isinstance(p, dict)
         and isinstance(p.get("topic"), str)
         and _is_int32(p.get("partition"))
-        and (line["event"] not in _ORDERS or _is_order(p, line["event"]))
+        and (event not in _ORDERS or _is_order(p, event))
         for p in partitions
     )
 
@@ -150,6 +160,10 @@ def _is_order(p: Mapping[str, Any], event: str) -> bool:
 
 def _is_int32(value: object) -> bool:
     return type(value) is int and 0 <= value < 2**31
+
+
+def _is_int64(value: object) -> bool:
+    return type(value) is int and 0 <= value < 2**63
 
 
 def unfinished(lines: Iterable[Mapping[str, Any]]) -> tuple[Reordered, ...]:

@@ -10,6 +10,8 @@ from typing import NoReturn
 from kafka_unclean_recovery.errors import InputError
 
 _STRING = r'"(?:[^"\\]|\\.)*"'
+# A plan of some hundred thousand partitions has as many; an empty list takes 56 bytes of memory.
+_MOST_ENTRIES, _MOST_VALUES = 10_000_000, 100_000_000
 _JSON_FIX = "names and texts go in double quotes, a comma between entries and none after the last"
 
 
@@ -47,6 +49,8 @@ def load_object(text: str, source: str) -> JsonObject:
     Raises InputError with line and column (both from 1) for what is not JSON.
     """
     text = text.removeprefix("\ufeff")
+    if text.count("{") + text.count("[") > _MOST_ENTRIES or text.count(",") > _MOST_VALUES:
+        raise InputError(f"{source}: it holds more than any such file; use it as it was written")
     if not text.strip():
         raise InputError(
             f'{source}: line 1: the file is empty; it must hold {{"partitions": [...]}}'

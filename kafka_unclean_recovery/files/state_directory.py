@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from kafka_unclean_recovery.files.journal_lines import (
+    LARGEST_JOURNAL,
     VERSION,
     JournalError,
     parse,
     unfinished,
     untorn,
 )
+from kafka_unclean_recovery.files.plain_files import open_plain, read_plain
 from kafka_unclean_recovery.files.private_files import why_not_ours
 from kafka_unclean_recovery.files.sync_directory import sync_directory
 
@@ -71,7 +73,9 @@ def unfinished_journals(
             if _nothing_is_left(path):
                 continue
             # Nothing hangs on what was known.
-            text = _DECISION.sub(r"\1\2}", untorn(path.read_text(errors="replace")))
+            text = _DECISION.sub(
+                r"\1\2}", untorn(read_plain(path, LARGEST_JOURNAL).decode(errors="replace"))
+            )
             if left(parse(text[: text.rfind("\n") + 1], str(path))):
                 found.append(path)
         except JournalError as error:
@@ -84,12 +88,12 @@ def unfinished_journals(
 def _nothing_is_left(path: Path) -> bool:
     """True where the last line says that its run left nothing: every run comes by every journal,
     and most are megabytes. Raises OSError."""
-    with path.open("rb") as file:
+    with open_plain(path) as file:
         file.seek(max(file.seek(0, os.SEEK_END) - _LAST_LINE, 0))
         *_, last, behind = (b"", *file.read().split(b"\n"))
     try:
         line = json.loads(last)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     known = isinstance(line, dict) and line.get("v") == VERSION and not behind
     return known and line.get("event") == "end" and line.get("half_done") is False

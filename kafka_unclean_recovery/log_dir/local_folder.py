@@ -6,6 +6,7 @@ and without blocking, so that a FIFO named .log does not hang the scan.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import stat
@@ -16,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kafka_unclean_recovery.log_dir.tree import (
-    WHOLE_FILE_LIMIT,
     Entry,
     Unreadable,
+    largest,
     printable,
 )
 
@@ -63,6 +64,14 @@ class LocalFile:
         except OSError as error:
             where = f"{printable(self.name)}: byte {position}"
             raise Unreadable(f"{where}: {error.strerror}") from None
+
+    def next_data(self, position: int) -> int:
+        """Return where data is written next, from this position on: a hole reads as zeros, and a
+        file of some blocks may have holes of terabytes."""
+        try:
+            return os.lseek(self.descriptor, position, os.SEEK_DATA)
+        except OSError as error:
+            return self.size if error.errno == errno.ENXIO else position
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +172,7 @@ def _link(entry: os.DirEntry[str]) -> Entry:
 
 
 def _whole(file: LocalFile) -> bytes:
-    if file.size > WHOLE_FILE_LIMIT:
+    if file.size > largest(file.name):
         raise Unreadable(f"{file.name}: {file.size} bytes is too large for what it should be")
     parts: list[bytes] = []
     position = 0

@@ -18,8 +18,12 @@ from kafka_unclean_recovery.log_dir.directory_names import segment_base_offset
 from kafka_unclean_recovery.log_dir.small_files import checkpoints
 
 META_PROPERTIES = "meta.properties"
-# The largest file that is ever read whole is a checkpoint of some hundred thousand partitions.
-WHOLE_FILE_LIMIT = 64 << 20
+# The largest file that is ever read whole is a checkpoint of some hundred thousand partitions; some
+# files have a few lines.
+WHOLE_FILE_LIMIT, FEW_LINES_LIMIT = 64 << 20, 1 << 20
+_FEW_LINES = frozenset(
+    {META_PROPERTIES, "partition.metadata", "quorum-state", ".kafka_cleanshutdown"}
+)
 _DEEPEST = 4
 # A broker has these files in each of its log directories, and no other directory has them.
 _OF_A_LOG_DIRECTORY = (
@@ -27,6 +31,11 @@ _OF_A_LOG_DIRECTORY = (
     checkpoints.RECOVERY_POINTS,
     checkpoints.LOG_STARTS,
 )
+
+
+def largest(name: str) -> int:
+    """Return how many bytes a file of this name may have to be read whole."""
+    return FEW_LINES_LIMIT if name in _FEW_LINES else WHOLE_FILE_LIMIT
 
 
 class Unreadable(Exception):
@@ -86,7 +95,7 @@ class Folder(Protocol):
         ...
 
     def read_whole(self, name: str) -> bytes | None:
-        """Return a small file (up to WHOLE_FILE_LIMIT), or None when there is none."""
+        """Return a small file (see `largest`), or None when there is none."""
         ...
 
     def lock_holder(self, name: str) -> int | None:

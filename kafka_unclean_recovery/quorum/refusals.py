@@ -226,7 +226,11 @@ def _states(survey: Survey) -> Iterator[Finding]:
 def time_text(milliseconds: int | None) -> str:
     if milliseconds is None:
         return "an unknown time"
-    return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds")
+    try:
+        at = datetime.fromtimestamp(milliseconds / 1000, UTC)
+    except (OverflowError, ValueError, OSError):  # a disk may hold any number
+        return f"{milliseconds} ms"
+    return at.isoformat(timespec="milliseconds")
 
 
 def role(copy: Copy, image: MetadataImage) -> str:

@@ -23,6 +23,7 @@ from kafka_unclean_recovery.log_dir.segments.batches import (
     BatchHeader,
 )
 from kafka_unclean_recovery.salvage.codecs import decompress
+from kafka_unclean_recovery.salvage.counting import check_count, check_values
 
 LARGEST_BATCH = 256 << 20
 """The largest batch that is decoded, in bytes, before and after decompression. Brokers take batches
@@ -73,7 +74,7 @@ class Record:
 
 def decode(header: BatchHeader, batch: bytes, most: int = LARGEST_BATCH) -> list[Record]:
     """Return all records of a batch whose CRC holds. Raises BadFormat when any of them can't be
-    read, or when they unfold to more than `most` bytes."""
+    read, or when they unfold to more than `most` bytes, or more of them than are held at once."""
     try:
         return list(_v2(header, batch, most) if header.magic >= 2 else _old(header, batch, most))
     except (CorruptRecordError, ValueError, IndexError, struct.error) as error:
@@ -81,7 +82,9 @@ def decode(header: BatchHeader, batch: bytes, most: int = LARGEST_BATCH) -> list
 
 
 def _v2(header: BatchHeader, batch: bytes, most: int) -> Iterator[Record]:
+    check_count(header.record_count or 0)
     body = decompress(header.codec, batch[V2.size :], most)
+    check_values(body)
     plain = _ATTRIBUTES.pack(header.attributes & ~CODEC_MASK)
     head = batch[:_ATTRIBUTES_AT] + plain + batch[_ATTRIBUTES_AT + _ATTRIBUTES.size : V2.size]
     last = header.last_offset
@@ -126,7 +129,10 @@ def _old(header: BatchHeader, batch: bytes, most: int) -> Iterator[Record]:
     if header.codec == "none":
         yield from _messages(header, batch, header.last_offset)
         return
-    wrapped = list(_split(decompress(header.codec, _value(header, batch), most)))
+    wrapped: list[tuple[int, bytes]] = []
+    for each in _split(decompress(header.codec, _value(header, batch), most)):
+        wrapped.append(each)
+        check_count(len(wrapped))
     if not wrapped:
         raise BadFormat("records", "a compressed message wraps none")
     shift = header.last_offset - wrapped[-1][0] if header.magic == 1 else 0

@@ -8,6 +8,7 @@ from kafka_unclean_recovery.report.table import page, table
 from kafka_unclean_recovery.salvage.manifest import Manifest
 from kafka_unclean_recovery.salvage.replica import Salvaged
 from kafka_unclean_recovery.salvage.transactions import Ending
+from kafka_unclean_recovery.shown import shown_lines
 from kafka_unclean_recovery.wording import count_text, lineage_text, number_text, one_line
 
 # Each column has the two lines of its header and its alignment.
@@ -27,7 +28,7 @@ def render_salvage(manifest: Manifest) -> str:
     """Return the table of replicas, a line for each doubt and problem, and the totals."""
     return page(
         table(_COLUMNS, [_cells(row) for row in manifest.replicas]),
-        "\n".join(_doubts(manifest)),
+        shown_lines(_doubts(manifest)),
         _summary(manifest.replicas),
     )
 

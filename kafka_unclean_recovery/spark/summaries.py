@@ -15,6 +15,7 @@ from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.codec import decode_newer, to_json
 from kafka_unclean_recovery.files.json_text import Place, load_object
 from kafka_unclean_recovery.files.json_values import each_once
+from kafka_unclean_recovery.files.plain_files import read_plain
 from kafka_unclean_recovery.formats.replica_info import MetadataJson
 from kafka_unclean_recovery.formats.spark_scan import SparkScanJson
 from kafka_unclean_recovery.mechanisms import ScanMode
@@ -22,6 +23,7 @@ from kafka_unclean_recovery.mechanisms import ScanMode
 SCAN = "scan.json"
 REPLICAS = "replicas"
 PARTITIONS = "partitions"
+_LARGEST = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ def read_head(directory: Path) -> ScanHead:
     """Read scan.json. Raises InputError for a directory that is no ended scan."""
     path = directory / SCAN
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_plain(path, _LARGEST).decode()
     except FileNotFoundError:
         raise InputError(
             f"{directory}: no {SCAN} here: it is no output of spark scan, or of one that has not"

@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.tree import Folder, Location, Unreadable
-from kafka_unclean_recovery.stores.messages import escaped
+from kafka_unclean_recovery.shown import shown
 from kafka_unclean_recovery.stores.store_options import StoreOptions
 
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*)://(.*)", re.DOTALL)
@@ -69,11 +69,11 @@ class StoreLocation:
 
     def __truediv__(self, name: str) -> StoreLocation:
         if name in ("", ".", "..") or "/" in name:
-            raise Unreadable(f"{escaped(name)!r}: no name in a store")
+            raise Unreadable(f"{shown(name)!r}: no name in a store")
         return StoreLocation(f"{self.uri}/{name}", self.options)
 
     def __str__(self) -> str:
-        return escaped(self.uri)
+        return shown(self.uri)
 
 
 def parts_of(uri: str) -> tuple[str, str, str]:
@@ -94,7 +94,7 @@ def location_of(root: str, options: StoreOptions | None = None) -> Location:
         return LocalLocation(_local_path(root))
     if scheme not in _SCHEMES:
         known = ", ".join(sorted({*_SCHEMES.values(), "file"}))
-        raise InputError(f"{escaped(match[1])}:// is no store that is known here: {known}")
+        raise InputError(f"{shown(match[1])}:// is no store that is known here: {known}")
     scheme = _SCHEMES[scheme]
     options = options or StoreOptions()
     _check_options(scheme, options)
@@ -108,7 +108,7 @@ def location_of(root: str, options: StoreOptions | None = None) -> Location:
 def _local_path(root: str) -> Path:
     parts = urlsplit(root)
     if parts.netloc not in ("", "localhost") or not parts.path or parts.query or parts.fragment:
-        raise InputError(f"{escaped(root)}: a path of this machine is written file:///PATH")
+        raise InputError(f"{shown(root)}: a path of this machine is written file:///PATH")
     return Path(unquote(parts.path, errors="surrogateescape"))
 
 
@@ -129,7 +129,7 @@ def _checked(scheme: str, rest: str) -> str:
     names = path.rstrip("/").split("/") if path.rstrip("/") else []
     if {"", ".", ".."}.intersection(names):
         raise InputError(
-            f"{scheme}://{authority}/{escaped(path)}: empty names, . and .. lead nowhere in a store"
+            f"{scheme}://{authority}/{shown(path)}: empty names, . and .. lead nowhere in a store"
         )
     return "/".join((authority, *names))
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from kafka_unclean_recovery.shown import shown
+
 _LONGEST = 400
 _READ = 4 * _LONGEST
 # The pattern finds signed URLs and tokens, because an error may quote a request. Keys of objects
@@ -15,11 +17,6 @@ _SECRET = re.compile(
 _USER = re.compile(r"(://)[^/\s@]*:[^/\s@]*@")
 
 
-def escaped(text: str) -> str:
-    """Return text on one line, whatever characters a key in a bucket holds."""
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
-
-
 def without_secrets(text: str) -> str:
     return _USER.sub(r"\1", _SECRET.sub(r"\1[hidden]", text))
 
@@ -27,5 +24,5 @@ def without_secrets(text: str) -> str:
 def why(error: Exception) -> str:
     """Return the message of a pyarrow exception, fit to print."""
     said = " ".join(str(error)[:_READ].split()) or type(error).__name__
-    text = escaped(without_secrets(said))
+    text = shown(without_secrets(said))
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."

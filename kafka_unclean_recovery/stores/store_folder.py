@@ -15,8 +15,9 @@ from typing import Any
 import pyarrow
 from pyarrow import fs
 
-from kafka_unclean_recovery.log_dir.tree import WHOLE_FILE_LIMIT, Entry, Unreadable
-from kafka_unclean_recovery.stores.messages import escaped, why
+from kafka_unclean_recovery.log_dir.tree import Entry, Unreadable, largest
+from kafka_unclean_recovery.shown import shown
+from kafka_unclean_recovery.stores.messages import why
 from kafka_unclean_recovery.stores.read_ahead import Fetch, ReadAhead
 
 _arrow: Any = pyarrow
@@ -83,7 +84,7 @@ class StoreFolder:
         try:
             file = self.filesystem.open_input_file(path)
         except FAILURES as error:
-            raise Unreadable(f"{escaped(name)}: {why(error)}") from None
+            raise Unreadable(f"{shown(name)}: {why(error)}") from None
         with file:
             size: int = file.size()
             self._must_be_as_listed(name, size)
@@ -93,7 +94,7 @@ class StoreFolder:
         for entry in self._listed or ():
             if entry.name == name and entry.is_file and entry.size != size:
                 raise Unreadable(
-                    f"{escaped(name)}: it has {size} bytes, and was listed with {entry.size}:"
+                    f"{shown(name)}: it has {size} bytes, and was listed with {entry.size}:"
                     " somebody wrote it meanwhile"
                 )
 
@@ -106,7 +107,7 @@ class StoreFolder:
         if not any(entry.name == name for entry in self._listing()):
             return None
         with self.opened(name) as file:
-            if file.size > WHOLE_FILE_LIMIT:
+            if file.size > largest(name):
                 raise Unreadable(f"{name}: {file.size} bytes is too large for what it should be")
             return file.read_at(0, file.size)
 
@@ -142,7 +143,7 @@ class StoreFolder:
 
     def _path_of(self, name: str) -> str:
         if name in _NO_NAMES or "/" in name:
-            raise Unreadable(f"{escaped(name)!r}: no name of a file")
+            raise Unreadable(f"{shown(name)!r}: no name of a file")
         return f"{self.path}/{name}"
 
 
@@ -193,10 +194,10 @@ def _fetch(file: Any, name: str) -> Fetch:
             try:
                 data = _read(file, position, length)
             except FAILURES as error:
-                raise Unreadable(f"{escaped(name)}: byte {position}: {why(error)}") from None
+                raise Unreadable(f"{shown(name)}: byte {position}: {why(error)}") from None
             if data is not None:
                 return data
-        raise Unreadable(f"{escaped(name)}: byte {position}: less than {length} bytes came")
+        raise Unreadable(f"{shown(name)}: byte {position}: less than {length} bytes came")
 
     return fetch
 

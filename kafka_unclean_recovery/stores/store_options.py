@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.stores.messages import escaped
+from kafka_unclean_recovery.shown import shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,5 +25,5 @@ class StoreOptions:
 def store_options(told: Mapping[str, str]) -> StoreOptions:
     """Return the options given by name, endpoint and region. Raises InputError for other names."""
     if unknown := sorted(told.keys() - {"endpoint", "region"}):
-        raise InputError(f"{escaped(unknown[0])} is no option of a store: endpoint and region are")
+        raise InputError(f"{shown(unknown[0])} is no option of a store: endpoint and region are")
     return StoreOptions(told.get("endpoint"), told.get("region"))

@@ -177,3 +177,15 @@ def test_no_other_file_of_the_run_is_replaced(tmp_path: Path) -> None:
     done = invoke(RECOVERY, "plan", *flags, "--metrics-file", "same", cwd=tmp_path)
     assert "--metrics-file same: the file holds something else" in done.stderr
     assert (tmp_path / "same").read_text().startswith("{")
+
+
+def test_another_account_may_read_it(tmp_path: Path) -> None:
+    """That of the collector; all else that a command writes is private."""
+    log_directory(tmp_path / "disk", 1, {"orders-0": 10})
+    before = os.umask(0o022)
+    try:
+        invoke(RECOVERY, "scan-log-dirs", "disk", *FLAGS, "--output", "scan.json", cwd=tmp_path)
+    finally:
+        os.umask(before)
+    modes = [(tmp_path / name).stat().st_mode & 0o777 for name in ("run.prom", "scan.json")]
+    assert modes == [0o644, 0o600]

@@ -11,8 +11,15 @@ from typing import Any
 
 import pytest
 
+from kafka_unclean_recovery.boot_clock import BootTime
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.files.journal_lines import JournalError, elected, parse, unfinished
+from kafka_unclean_recovery.files.journal_lines import (
+    JournalError,
+    elected,
+    outstanding,
+    parse,
+    unfinished,
+)
 from kafka_unclean_recovery.files.partitions_file import parse_elections, parse_partitions
 from kafka_unclean_recovery.files.plan_file import plan_digest
 from kafka_unclean_recovery.files.replica_info_file import parse_replica_info, replica_info_json
@@ -39,6 +46,9 @@ JOURNAL = [
         ],
     },
     {"v": 1, "at_ms": 1, "event": "elect", "partitions": [{"topic": "a", "partition": 0}]},
+    {"v": 1, "at_ms": 1, "event": "sent", "number": 1, "boot_id": "b", "boot_ms": 1},
+    {"v": 1, "at_ms": 1, "event": "answered", "number": 1},
+    {"v": 1, "at_ms": 1, "event": "sent", "number": 2, "boot_id": "b", "boot_ms": 1},
     {"v": 1, "at_ms": 1, "event": "restored", "partitions": [{"topic": "a", "partition": 0}]},
 ]
 
@@ -67,6 +77,8 @@ def _journal(text: str) -> None:
     lines = parse("\n".join(map(json.dumps, json.loads(text))), NAME)
     unfinished(lines)
     elected(lines)
+    for each in outstanding(lines):
+        BootTime("b", 5).seconds_since(each.at)
 
 
 def _manifest(directory: Path) -> Callable[[str], object]:

@@ -217,6 +217,24 @@ def test_checkpoints_of_a_gibibyte_are_not_read(disk: Path) -> None:
     assert done.peak_mib < 200
 
 
+@pytest.mark.parametrize("mode", [ScanMode.RECOVER, ScanMode.DEEP])
+def test_a_hole_of_a_tebibyte_is_passed_over(disk: Path, mode: ScanMode) -> None:
+    """To read it takes minutes, and a scan that takes one is given up here."""
+    segment = disk / "good-0" / SEGMENT
+    end = segment.stat().st_size
+    os.truncate(segment, end + (1024 * GIB))
+    done = scan(disk, mode)
+    assert done.ends == {"good-0": 5}
+    assert done.logs["good-0"]["suspect"] is None
+
+
+def test_meta_properties_of_megabytes_is_not_read(disk: Path) -> None:
+    path = disk / "meta.properties"
+    with path.open("wb") as file:
+        file.truncate(2 << 20)
+    assert "2097152 bytes is too large" in scan(disk).problems
+
+
 def test_meta_properties_that_is_a_directory_makes_no_log_directory(disk: Path) -> None:
     (disk / "meta.properties").unlink()
     (disk / "meta.properties").mkdir()

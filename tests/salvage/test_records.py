@@ -11,13 +11,15 @@ import lz4.frame
 import pytest
 import snappy as untyped_snappy
 import zstandard
+from crc32c import crc32c
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_unclean_recovery.log_dir.errors import BadFormat
-from kafka_unclean_recovery.log_dir.segments.batches import parse_header
+from kafka_unclean_recovery.log_dir.segments.batches import BatchHeader, parse_header
+from kafka_unclean_recovery.salvage import counting
 from kafka_unclean_recovery.salvage.codecs import decompress
-from kafka_unclean_recovery.salvage.records import Record, TimestampType, decode
+from kafka_unclean_recovery.salvage.records import LARGEST_BATCH, Record, TimestampType, decode
 from tests.log_dir.segments import legacy, v2
 from tests.salvage.batches import CODECS, Fields, batch, marker, numbered, old
 
@@ -187,3 +189,53 @@ def test_no_records_however_mad_end_in_anything_but_bad_format(
     except BadFormat:
         return
     assert len(found) == count
+
+
+def _packed_v2(records: bytes, count: int) -> tuple[BatchHeader, bytes]:
+    """A batch of format 2 that unfolds to these bytes, with the count that its header says."""
+    body = gzip.compress(records, 1)
+    rest = struct.pack(">hiqqqhii", 1, count - 1, 0, 0, -1, -1, -1, count) + body
+    packed = struct.pack(">qiibI", 0, len(rest) + 9, 0, 2, crc32c(rest)) + rest
+    return parse_header(packed), packed
+
+
+def _varint(value: int) -> bytes:
+    out, left = bytearray(), value << 1
+    while left > 0x7F:
+        out.append(left & 0x7F | 0x80)
+        left >>= 7
+    return bytes([*out, left])
+
+
+_EMPTY = bytes([12, 0, 0, 0, 1, 1, 0])
+_HEADERS = b"\0\0\0\1\1" + _varint(600_000) + b"\0\1" * 600_000
+
+
+@pytest.mark.parametrize(
+    ("records", "count", "says"),
+    [
+        (_EMPTY * 200_000, 8 << 20, "8388608 in one batch, and at most 5000"),
+        (_EMPTY * 200_000, 1, "more than 5000 records and headers"),
+        (_varint(len(_HEADERS)) + _HEADERS, 1, "more than 5000 records and headers"),
+    ],
+    ids=["by the header", "by what is there", "by headers of a record"],
+)
+def test_more_records_than_are_held_at_once_are_counted_and_not_made(
+    records: bytes, count: int, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counting, "MOST", 5000)
+    header, packed = _packed_v2(records, count)
+    tracemalloc.start()
+    try:
+        with pytest.raises(BadFormat, match=says):
+            decode(header, packed)
+        assert tracemalloc.get_traced_memory()[1] < 3 * len(records) + (8 << 20)
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_large_batch_of_few_records_is_decoded() -> None:
+    """Larger than what is counted before it is decoded."""
+    value = b"v" * (3 << 20)
+    (record,) = _decoded(batch(0, [(0, None, value, [])]), LARGEST_BATCH)
+    assert record.value == value

@@ -197,6 +197,8 @@ class SegmentReads:
             self._meter.add(len(data))
             return data
 
+        if (next_data := getattr(file, "next_data", None)) is not None:
+            read_at.next_data = next_data  # type: ignore[attr-defined]
         return read_at
 
 

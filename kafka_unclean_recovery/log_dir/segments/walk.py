@@ -36,7 +36,7 @@ _READ_TWICE = 32 << 10
 
 ReadAt = Callable[[int, int], bytes]
 """Takes (position, length) and returns that many bytes, none only at the end of the file. Its
-exceptions pass through."""
+exceptions pass through. It may have a function `next_data` that leads over holes (LocalFile)."""
 
 
 T = TypeVar("T")
@@ -146,7 +146,8 @@ class Walk:
         return None
 
     def _zeros(self, at: int) -> End:
-        position = at
+        next_data: Callable[[int], int] = getattr(self.read_at, "next_data", lambda where: where)
+        position = next_data(at)
         while self.check_crc and position < self.end:
             piece = self.read_at(position, min(self.chunk, self.end - position))
             if not piece:
@@ -154,7 +155,7 @@ class Walk:
             if piece != bytes(len(piece)):
                 data = position + len(piece) - len(piece.lstrip(b"\0"))
                 return End(at, Reason.HOLE, f"zeros up to {data}, data again from there")
-            position += len(piece)
+            position = next_data(position + len(piece))
         return End(at, Reason.ZEROS)
 
     def _must_follow(self, header: BatchHeader, last: int) -> None:

@@ -13,7 +13,7 @@ from kafka_unclean_recovery.files.codec import json_line
 from kafka_unclean_recovery.formats.printed import LostCommitJson, SalvageOffsetsJson
 from kafka_unclean_recovery.report.table import page, table
 from kafka_unclean_recovery.salvage.offsets.resets import Decision, Reset
-from kafka_unclean_recovery.wording import count_text, number_text, one_line
+from kafka_unclean_recovery.wording import count_text, number_text
 
 _COLUMNS = (
     ("", "group", "left"),
@@ -55,7 +55,7 @@ def _cells(reset: Reset) -> Sequence[str]:
     offset = "-" if saved.offset is None else str(saved.offset)
     at = _time(saved.committed_at)
     words = _WORDS[reset.decision]
-    return (one_line(saved.group), where.topic, str(where.partition), committed, offset, at, words)
+    return (saved.group, where.topic, str(where.partition), committed, offset, at, words)
 
 
 def _time(ms: int | None) -> str:

@@ -8,6 +8,7 @@ killed, are found in the target from `next_offset` on.
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,12 +20,15 @@ from kafka_unclean_recovery.files.codec import decode_newer, json_line
 from kafka_unclean_recovery.files.json_text import JsonObject, Place, load_object
 from kafka_unclean_recovery.files.json_values import a_choice
 from kafka_unclean_recovery.files.locking import lock
+from kafka_unclean_recovery.files.plain_files import read_plain, whole
 from kafka_unclean_recovery.files.private_files import open_private
 from kafka_unclean_recovery.files.sync_directory import sync_directory
 from kafka_unclean_recovery.formats.checkpoint import BeginJson, ProgressJson
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.salvage.replay.origin import Position
 from kafka_unclean_recovery.salvage.replay.records import Fate
+
+_LARGEST = 256 << 20
 
 Key = tuple[TopicPartition, str]
 """A saved partition, and the topic that its records go to."""
@@ -71,7 +75,7 @@ def read_checkpoint(path: Path, digest: str) -> dict[Key, Progress]:
     """Return what the file says, and nothing where there is no file. digest: identifies the
     salvage. Raises InputError."""
     try:
-        return _parse(path.read_bytes(), path, digest)
+        return _parse(read_plain(path, _LARGEST), path, digest)
     except FileNotFoundError:
         return {}
     except OSError as error:
@@ -87,10 +91,12 @@ def open_checkpoint(path: Path, digest: str) -> Iterator[Checkpoint]:
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}; name a file with --checkpoint") from None
     with opened as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise InputError(f"{path}: not a plain file; name another with --checkpoint")
         if not lock(file.fileno()):
             raise InputError(f"{path}: another run goes by it; wait for it")
         file.seek(0)
-        content = file.read()
+        content = whole(file, _LARGEST)
         known = _parse(content, path, digest)
         # A killed run may have left a line that it had not finished.
         file.truncate(content.rfind(b"\n") + 1)

@@ -27,14 +27,15 @@ def read_records(file: SavedFile) -> Iterator[SavedRecord]:
 def _records(saved: SavedFile) -> Iterator[SavedRecord]:
     path = saved.path
     try:
-        with _parquet.ParquetFile(path) as file:
+        with saved.open() as plain, _parquet.ParquetFile(plain) as file:
             if not file.schema_arrow.equals(SCHEMA):
                 raise InputError(f"{path}: not as salvage wrote it; salvage again")
             for batch in file.iter_batches(_ROWS):
                 for row in batch.to_pylist():
                     yield _record(row, saved.suspect)
     except (OSError, _arrow.ArrowException) as error:
-        raise InputError(f"{path}: can't be read as Parquet: {error}; salvage again") from None
+        why = getattr(error, "strerror", None) or error
+        raise InputError(f"{path}: can't be read as Parquet: {why}; salvage again") from None
 
 
 def _record(row: dict[str, Any], suspect: bool) -> SavedRecord:

@@ -5,26 +5,35 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
+from typing import BinaryIO
 
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.codec import decode_newer
 from kafka_unclean_recovery.files.json_text import Place, load_object
 from kafka_unclean_recovery.files.json_values import a_choice
+from kafka_unclean_recovery.files.plain_files import open_plain_within, whole
 from kafka_unclean_recovery.formats.salvage import ReplicaJson, SalvageJson
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.salvage.output_directory import MANIFEST
 
+_LARGEST_MANIFEST = 256 << 20
+
 
 @dataclass(frozen=True, slots=True)
 class SavedFile:
-    """The Parquet file of one replica. log_end_offset: the end of the replica's log (exclusive).
-    suspect: the replica may be corrupt."""
+    """The Parquet file of one replica, below the directory of the salvage. log_end_offset: the end
+    of the replica's log (exclusive). suspect: the replica may be corrupt."""
 
     path: Path
+    directory: Path
     broker: int
     log_end_offset: int
     suspect: bool
+
+    def open(self) -> BinaryIO:
+        """Raises OSError where it is no plain file of this directory."""
+        return open_plain_within(self.directory, self.path.relative_to(self.directory))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +62,8 @@ def read_saved(directory: Path, includes: Callable[[TopicPartition], bool]) -> S
     """Read the partitions asked for, in order, from the manifest. Raises InputError."""
     path = directory / MANIFEST
     try:
-        text = path.read_bytes()
+        with open_plain_within(directory, PurePath(MANIFEST)) as file:
+            text = whole(file, _LARGEST_MANIFEST)
         document = _manifest(text.decode(), Place(str(path)))
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}; name what salvage --output wrote") from None
@@ -97,7 +107,7 @@ def _file(row: ReplicaJson, directory: Path, place: Place) -> Iterator[SavedFile
     if row.log is None or row.log.log_end_offset is None:
         raise place.at("log").error("has no end; use the file as it was written")
     end, suspect = row.log.log_end_offset, row.suspect is not None
-    yield SavedFile(directory / inside, row.broker, end, suspect)
+    yield SavedFile(directory / inside, directory, row.broker, end, suspect)
 
 
 def _problems(row: ReplicaJson, partition: TopicPartition) -> Iterator[str]:

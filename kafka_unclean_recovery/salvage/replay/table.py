@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from kafka_unclean_recovery.report.table import page, table
 from kafka_unclean_recovery.salvage.replay.run import Work
 from kafka_unclean_recovery.salvage.replay.target import alterations, obstacles
+from kafka_unclean_recovery.shown import shown_lines
 from kafka_unclean_recovery.wording import count_text
 
 # Each column has the two lines of its header and its alignment.
@@ -32,7 +33,7 @@ def render_replay(works: Sequence[Work], executed: bool) -> str:
     ]
     return page(
         table(columns, [_cells(work, executed) for work in works]),
-        "\n".join(_notes(works)),
+        shown_lines(_notes(works)),
         _summary(works, executed),
     )
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +87,46 @@ def test_records_that_are_damaged_or_of_others_are_refused(saved: Path, tmp_path
         other = tmp_path / "damaged.parquet"
         other.write_bytes(damaged)
         with pytest.raises(InputError, match=r"damaged\.parquet: can't be read as Parquet"):
-            list(read_records(replace(file, path=other)))
+            list(read_records(replace(file, path=other, directory=tmp_path)))
     _parquet.write_table(pyarrow.table({"offset": [1]}), file.path)
     with pytest.raises(InputError, match="not as salvage wrote it"):
         list(read_records(file))
+
+
+def named(name: str, document: Any) -> None:
+    document["replicas"][0]["records_file"] = name
+
+
+def test_only_plain_files_of_the_directory_are_read(saved: Path, tmp_path: Path) -> None:
+    """Nothing hangs, and nothing is read from where a link leads."""
+    (file,) = everything(saved).partitions[0].files
+    outside = tmp_path / "outside.parquet"
+    outside.write_bytes(file.path.read_bytes())
+    (saved / "link.parquet").symlink_to(outside)
+    (saved / "way").symlink_to(tmp_path)
+    os.mkfifo(saved / "pipe.parquet")
+    for name, why in (
+        ("link.parquet", "a link, and none is followed there"),
+        ("way/outside.parquet", "Not a directory"),
+        ("pipe.parquet", "not a plain file"),
+        ("records", "can't be read as Parquet"),
+        ("", "not a file name"),
+        ("a\0b", "not a file name"),
+        ("x\x1b[2J\nkafka-unclean-recovery: all is well", "No such file"),
+    ):
+        change(saved, partial(named, name))
+        (found,) = everything(saved).partitions[0].files
+        with pytest.raises(InputError, match=why):
+            list(read_records(found))
+
+
+def test_a_manifest_that_is_no_plain_file_is_refused(saved: Path) -> None:
+    manifest = saved / "manifest.json"
+    manifest.rename(saved / "kept")
+    manifest.symlink_to(saved / "kept")
+    with pytest.raises(InputError, match="a link, and none is followed"):
+        everything(saved)
+    manifest.unlink()
+    os.mkfifo(manifest)
+    with pytest.raises(InputError, match="not a plain file"):
+        everything(saved)

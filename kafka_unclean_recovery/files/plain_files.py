@@ -1,0 +1,83 @@
+"""Files that others may have prepared are read as what they should be: plain, within the directory
+that was named, and of a size that such files have. Nothing hangs, and no link is followed."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path, PurePath
+from typing import BinaryIO
+
+from kafka_unclean_recovery.shown import shown
+
+_WITHIN = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+
+
+def open_plain(path: Path) -> BinaryIO:
+    """Open a plain file, to which a link may lead. Raises OSError, whose strerror says why it is
+    none."""
+    # Opening must not wait: a FIFO may never get a writer.
+    return _plain(os.open(path, _WITHIN & ~os.O_NOFOLLOW), path)
+
+
+def read_plain(path: Path, most: int) -> bytes:
+    """Return all of a plain file of at most so many bytes. Raises OSError as `open_plain` does."""
+    with open_plain(path) as file:
+        return whole(file, most)
+
+
+def open_plain_within(directory: Path, inside: PurePath) -> BinaryIO:
+    """Open a plain file below the directory, through no link. Raises OSError."""
+    if not inside.parts or not _is_name(str(inside)):
+        raise OSError(errno.ENOENT, "not a file name")
+    *above, name = inside.parts
+    at = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for part in above:
+            below = os.open(part, _WITHIN | os.O_DIRECTORY, dir_fd=at)
+            os.close(at)
+            at = below
+        return _plain(os.open(name, _WITHIN, dir_fd=at), directory / inside)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OSError(errno.ELOOP, "a link, and none is followed there") from None
+        raise
+    finally:
+        os.close(at)
+
+
+def _is_name(text: str) -> bool:
+    try:
+        return b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
+
+
+def whole(file: BinaryIO, most: int) -> bytes:
+    """Return all that a file holds. Raises OSError for more than `most` bytes."""
+    too_large = os.fstat(file.fileno()).st_size > most
+    found = b"" if too_large else file.read(most + 1)
+    if too_large or len(found) > most:
+        raise OSError(errno.EFBIG, f"more than {most} bytes, as no such file has")
+    return found
+
+
+def _plain(descriptor: int, path: Path) -> BinaryIO:
+    mode = os.fstat(descriptor).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(descriptor)
+        if stat.S_ISDIR(mode):
+            raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), shown(str(path)))
+        raise OSError(errno.EINVAL, "not a plain file", shown(str(path)))
+    return os.fdopen(descriptor, "rb")
+
+
+def foreign_link(path: Path) -> Path | None:
+    """Return a link on the way to a file that another user made, who could lead us anywhere; None
+    where there is none. Links of root are trusted."""
+    trusted = (0, os.geteuid())
+    for place in (path, *path.parents):
+        if place.is_symlink() and place.lstat().st_uid not in trusted:
+            return place
+    return None
