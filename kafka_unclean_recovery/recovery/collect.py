@@ -19,6 +19,7 @@ from functools import lru_cache
 from tenacity import AsyncRetrying, retry_if_exception, wait_exponential
 
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
+from kafka_unclean_recovery.cluster.wire.patience import all_done
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Broker, PartitionState, ReplicaLog, TopicPartition
 from kafka_unclean_recovery.recovery.fenced import (
@@ -143,7 +144,7 @@ class Gathering:
         running = [task for task in self._tasks.values() if not task.done()]
         running += self._fenced.at_work
         if running:
-            await asyncio.wait(running, timeout=seconds)
+            await all_done(running, seconds)
         for broker in [b for b, task in self._tasks.items() if task.done()]:
             self._tasks.pop(broker).result()
 

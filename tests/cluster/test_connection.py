@@ -3,15 +3,22 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
+import time
+from collections.abc import Callable
+from functools import partial
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from kafka.protocol.admin.cluster import DescribeClusterRequest
 from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
+from kafka_unclean_recovery.cluster.wire import frames
+from kafka_unclean_recovery.cluster.wire.api import Message
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
+from kafka_unclean_recovery.cluster.wire.log_apis import DESCRIBE_LOG_DIRS, LIST_OFFSETS
 from kafka_unclean_recovery.deadline import Deadline
 
 from .fake_node import (
@@ -33,6 +40,7 @@ from .fake_node import (
 )
 
 CONFIG = ClientConfig(client_id="me")
+LOG_DIRS = Message(DESCRIBE_LOG_DIRS, {"topics": None})
 
 
 def all_topics() -> Any:
@@ -366,3 +374,100 @@ async def test_a_request_to_a_node_that_stopped_reading_ends_at_the_deadline() -
         with pytest.raises(ConnectionFailed) as caught:
             await connection.request(MetadataRequest(topics=names), soon())
         assert caught.value.kind is FailureKind.TIMED_OUT
+
+
+def answering(answer: Callable[[int, int], bytes]) -> Behaviour:
+    """Tells that it speaks Metadata and DescribeLogDirs, and answers whatever is asked with what
+    `answer` makes of (api key, correlation id)."""
+
+    async def behave(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        versions = Kafka(versions=VERSIONS | {35: (4, 4)})._api_versions(3)
+        writer.write(framed(versions, (await read_request(reader)).correlation_id))
+        while True:
+            frame = await reader.readexactly(struct.unpack(">i", await reader.readexactly(4))[0])
+            key, _, correlation_id = struct.unpack_from(">hhi", frame)
+            writer.write(answer(key, correlation_id))
+
+    return behave
+
+
+@in_loop
+async def test_an_answer_that_is_longer_than_what_was_asked_for_is_not_read() -> None:
+    """It announces 100 MiB, and sends none of them."""
+    start = partial(struct.pack, ">ii", 100 << 20)
+    async with (
+        listening(answering(lambda _, correlation_id: start(correlation_id))) as port,
+        await Connection.open("127.0.0.1", port, CONFIG, ample()) as connection,
+    ):
+        with pytest.raises(ConnectionFailed) as caught:
+            await connection.request(LOG_DIRS, ample())
+        assert caught.value.kind is FailureKind.BAD_ANSWER
+        assert "its answer to DescribeLogDirs has 104857600 bytes" in caught.value.sentence
+        with pytest.raises(ConnectionFailed, match="104857600 bytes"):
+            await connection.request(LOG_DIRS, ample())
+
+
+@in_loop
+async def test_one_brokers_excess_does_not_hold_up_the_answers_of_others() -> None:
+    """While 8 MiB that mean nothing are decoded, the loop goes on."""
+    rows = b"\2\0\0\2d" + b"\x81\x80\x80\x01" + (b"\2a\1\0" * (1 << 21))
+    body = b"\0" + struct.pack(">ih", 0, 0) + rows
+    longest, going = 0.0, True
+
+    async def watch() -> None:
+        nonlocal longest
+        while going:
+            begun = time.monotonic()
+            await asyncio.sleep(0.001)
+            longest = max(longest, time.monotonic() - begun)
+
+    node = answering(lambda _, i: struct.pack(">ii", len(body) + 4, i) + body)
+    async with (
+        listening(node) as port,
+        await Connection.open("127.0.0.1", port, CONFIG, ample()) as connection,
+    ):
+        decoding = asyncio.Event()
+        original = frames.decode_answer
+
+        def decode(*args: Any) -> Any:
+            loop.call_soon_threadsafe(decoding.set)
+            return original(*args)
+
+        loop = asyncio.get_running_loop()
+        with patch.object(frames, "decode_answer", decode):
+            asking = asyncio.create_task(connection.request(LOG_DIRS, ample()))
+            await decoding.wait()
+            watching = asyncio.create_task(watch())
+            with pytest.raises(ConnectionFailed, match="can't be read"):
+                await asking
+            going = False
+            await watching
+    assert longest < 0.5
+
+
+@in_loop
+async def test_an_answer_that_came_while_this_process_stood_still_is_not_late() -> None:
+    async with (
+        listening(Kafka()) as port,
+        await Connection.open("127.0.0.1", port, CONFIG, ample()) as connection,
+    ):
+        asking = asyncio.create_task(connection.request(all_topics(), Deadline.after(0.1)))
+        await asyncio.sleep(0)
+        time.sleep(0.3)  # As when the machine, or another answer, takes all the time there is.
+        assert (await asking).cluster_id == "the-cluster"
+
+
+@in_loop
+async def test_a_number_out_of_range_that_a_node_told_is_no_traceback() -> None:
+    """As of a leader epoch that it tells, one below which is asked for next."""
+    node = Kafka()
+    async with (
+        listening(node) as port,
+        await Connection.open("127.0.0.1", port, CONFIG, ample()) as connection,
+    ):
+        connection.versions = {**connection.versions, 2: (1, 7)}
+        wrong = Message(LIST_OFFSETS, {"replica_id": -(2**31) - 1, "topics": []})
+        with pytest.raises(ConnectionFailed, match="out of range") as caught:
+            await connection.request(wrong, ample())
+        assert caught.value.kind is FailureKind.BAD_ANSWER
+        assert (await connection.request(all_topics(), ample())).cluster_id == "the-cluster"

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import contextlib
 import struct
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -16,9 +17,10 @@ from kafka.protocol.metadata import (
 )
 from kafka.protocol.sasl import SaslHandshakeResponse
 
-from kafka_unclean_recovery.cluster.wire import frames, layout
+from kafka_unclean_recovery.cluster.wire import frames, layout, limits
 from kafka_unclean_recovery.cluster.wire.api import Message
 from kafka_unclean_recovery.cluster.wire.cluster_apis import API_VERSIONS
+from kafka_unclean_recovery.cluster.wire.log_apis import DESCRIBE_LOG_DIRS
 from kafka_unclean_recovery.cluster.wire.notation import row
 
 
@@ -29,12 +31,12 @@ def test_the_response_class_stands_beside_the_request(monkeypatch: pytest.Monkey
     assert frames.response_class(ApiVersionsRequest(version=0)) is ApiVersionsResponse
 
 
-@pytest.mark.parametrize("length", [4, 5, frames.MAX_FRAME_BYTES])
+@pytest.mark.parametrize("length", [4, 5, limits.MAX_FRAME_BYTES])
 def test_frame_lengths_within_the_bounds(length: int) -> None:
     assert frames.frame_length(struct.pack(">i", length)) == length
 
 
-@pytest.mark.parametrize("length", [-(2**31), -1, 0, 3, frames.MAX_FRAME_BYTES + 1, 2**31 - 1])
+@pytest.mark.parametrize("length", [-(2**31), -1, 0, 3, limits.MAX_FRAME_BYTES + 1, 2**31 - 1])
 def test_frame_lengths_beyond_the_bounds(length: int) -> None:
     with pytest.raises(ValueError, match="Kafka port"):
         frames.frame_length(struct.pack(">i", length))
@@ -100,3 +102,42 @@ def test_only_a_version_that_is_not_spoken_is_answered_in_version_0(
     answer = frames.decode_answer(Message(API_VERSIONS, {}), 5, b"\0\0\0\1" + bytes(body))
     assert answer["error_code"] == error
     assert answer["throttle_time_ms"] == (7 if read_as else None)
+
+
+DESCRIBED = 4
+LOG_DIRS = Message(DESCRIBE_LOG_DIRS, {"topics": None})
+
+
+def log_dirs(topics: bytes, count: int, tags: bytes = b"\0") -> bytes:
+    """An answer of version 4 with one directory of these topics."""
+    head = b"\0\0\0\1\0" + struct.pack(">ih", 0, 0) + b"\2\0\0\2d"
+    return head + _varint(count + 1) + topics + struct.pack(">qq", 1, 1) + b"\0" + tags
+
+
+@pytest.mark.parametrize(
+    ("answer", "most"),
+    [
+        (log_dirs(b"\1\1\0" * (2 << 20), 2 << 20), 40 << 20),
+        (log_dirs(b"", 0, _varint(1 << 20) + b"\7\0" * (1 << 20)), 8 << 20),
+        (log_dirs(b"", 0, _varint(1) + b"\7" + _varint(8 << 20) + bytes(8 << 20)), 40 << 20),
+    ],
+    ids=["topics that are nothing", "many tagged fields", "a large tagged field"],
+)
+def test_a_small_answer_takes_little_memory(answer: bytes, most: int) -> None:
+    tracemalloc.start()
+    try:
+        with contextlib.suppress(*frames.DECODE_ERRORS):
+            frames.decode_answer(LOG_DIRS, DESCRIBED, answer)
+        assert tracemalloc.get_traced_memory()[1] < most
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_large_answer_that_is_in_order_is_read() -> None:
+    """As of a broker with 20,000 topics of one partition."""
+    topics = b"".join(
+        b"\x0btopic%05d\2" % number + struct.pack(">iqq?", 0, 7, 0, False) + b"\0\0"
+        for number in range(20_000)
+    )
+    found = frames.decode_answer(LOG_DIRS, DESCRIBED, log_dirs(topics, 20_000))
+    assert len(found["results"][0]["topics"]) == 20_000

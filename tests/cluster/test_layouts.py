@@ -24,6 +24,11 @@ from kafka.protocol.admin.topics import (
     DescribeTopicPartitionsRequest,
     ListPartitionReassignmentsRequest,
 )
+from kafka.protocol.admin.transactions import (
+    DescribeProducersRequest,
+    DescribeTransactionsRequest,
+    ListTransactionsRequest,
+)
 from kafka.protocol.consumer.fetch import FetchRequest
 from kafka.protocol.consumer.group import OffsetFetchRequest
 from kafka.protocol.consumer.offsets import ListOffsetsRequest
@@ -40,6 +45,7 @@ from kafka_unclean_recovery.cluster.wire import (
     layout,
     log_apis,
     share_apis,
+    transaction_apis,
 )
 from kafka_unclean_recovery.cluster.wire.api import Api, Message, answer_reader, request_writer
 from kafka_unclean_recovery.cluster.wire.layout import Field, Kind, Many, Row
@@ -72,6 +78,9 @@ THEIRS: dict[Api, Any] = {
     share_apis.DESCRIBE_SHARE_GROUP_OFFSETS: DescribeShareGroupOffsetsRequest,
     share_apis.ALTER_SHARE_GROUP_OFFSETS: AlterShareGroupOffsetsRequest,
     share_apis.READ_SHARE_GROUP_STATE: ReadShareGroupStateRequest,
+    transaction_apis.DESCRIBE_PRODUCERS: DescribeProducersRequest,
+    transaction_apis.DESCRIBE_TRANSACTIONS: DescribeTransactionsRequest,
+    transaction_apis.LIST_TRANSACTIONS: ListTransactionsRequest,
     **{api: REQUESTS[dialect] for dialect, api in log_apis.GET_REPLICA_LOG_INFO.items()},
 }
 EVERY = [

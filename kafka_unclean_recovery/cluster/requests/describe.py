@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
+from kafka_unclean_recovery.cluster.wire import failures
 from kafka_unclean_recovery.cluster.wire.api import Message
 from kafka_unclean_recovery.cluster.wire.cluster_apis import (
     DESCRIBE_CLUSTER,
@@ -261,11 +262,26 @@ async def _pages(
             "response_partition_limit": limit,
             "cursor": cursor,
         }
-        answer = await connection.request(Message(DESCRIBE_TOPIC_PARTITIONS, fields), deadline)
-        yield [_topic(topic) for topic in answer["topics"]]
-        cursor = answer["next_cursor"]
+        before = cursor
+        topics_told, cursor = await connection.request(
+            Message(DESCRIBE_TOPIC_PARTITIONS, fields),
+            deadline,
+            made=lambda answer: (_topics(answer), answer["next_cursor"]),
+        )
+        yield topics_told
         if cursor is None:
             return
+        if before is not None and _place(cursor) <= _place(before):
+            sentence = "its pages of DescribeTopicPartitions do not go on: is this Kafka?"
+            raise failures.bad_answer(connection.address, sentence)
+
+
+def _topics(answer: Mapping[str, Any]) -> list[Topic]:
+    return [_topic(topic) for topic in answer["topics"]]
+
+
+def _place(cursor: Mapping[str, Any]) -> tuple[str, int]:
+    return cursor["topic_name"], cursor["partition_index"]
 
 
 def _topic(topic: Mapping[str, Any]) -> Topic:
@@ -326,8 +342,10 @@ async def describe_topics_by_metadata(
         "topics": None if topics is None else [{"name": name} for name in topics],
         "include_topic_authorized_operations": True,
     }
-    answer = await connection.request(Message(METADATA, fields), deadline)
-    return [_topic(topic) for topic in answer["topics"]]
+    topics_told: list[Topic] = await connection.request(
+        Message(METADATA, fields), deadline, made=_topics
+    )
+    return topics_told
 
 
 Reassignment = tuple[tuple[int, ...], tuple[int, ...]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.cluster.wire.api import Message
@@ -35,7 +36,12 @@ async def describe_log_dirs(connection: Connection, deadline: Deadline) -> tuple
 
     Needs DESCRIBE on the cluster. Raises RequestFailed.
     """
-    answer = await connection.request(Message(DESCRIBE_LOG_DIRS, {"topics": None}), deadline)
+    asking = Message(DESCRIBE_LOG_DIRS, {"topics": None})
+    told: tuple[LogDir, ...] = await connection.request(asking, deadline, made=_log_dirs)
+    return told
+
+
+def _log_dirs(answer: Mapping[str, Any]) -> tuple[LogDir, ...]:
     if answer["error_code"] != NONE:
         raise RequestFailed("DescribeLogDirs", answer["error_code"])
     return tuple(

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kafka.protocol.consumer.fetch import FetchRequest
-
 from kafka_unclean_recovery.cluster.requests.replica_probe import (
     FETCH_VERSION,
     FUTURE_LOCAL_REPLICA,
 )
+from kafka_unclean_recovery.cluster.wire.api import Message
 from kafka_unclean_recovery.cluster.wire.connection import Connection
+from kafka_unclean_recovery.cluster.wire.log_apis import FETCH
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import TopicPartition
 
@@ -44,40 +44,29 @@ async def fetch_records(
 
     Raises ConnectionFailed.
     """
-    request = FetchRequest
-    topic_class = request.FetchTopic
-    message = request(
-        version=FETCH_VERSION,
-        replica_id=FUTURE_LOCAL_REPLICA,
-        max_wait_ms=0,
-        min_bytes=0,
-        max_bytes=max_bytes,
-        isolation_level=0,
-        topics=[
-            topic_class(
-                version=FETCH_VERSION,
-                topic=topic_partition.topic,
-                partitions=[
-                    topic_class.FetchPartition(
-                        version=FETCH_VERSION,
-                        partition=topic_partition.partition,
-                        fetch_offset=offset,
-                        last_fetched_epoch=_NO_EPOCH,
-                        partition_max_bytes=max_bytes,
-                    )
+    fields = {
+        "replica_id": FUTURE_LOCAL_REPLICA,
+        "max_wait_ms": 0,
+        "min_bytes": 0,
+        "max_bytes": max_bytes,
+        "topics": [
+            {
+                "topic": topic_partition.topic,
+                "partitions": [
+                    {
+                        "partition": topic_partition.partition,
+                        "fetch_offset": offset,
+                        "last_fetched_epoch": _NO_EPOCH,
+                        "partition_max_bytes": max_bytes,
+                    }
                 ],
-            )
+            }
         ],
-        forgotten_topics_data=[],
-        rack_id="",
-    )
-    answer = await connection.request(message, deadline, version=FETCH_VERSION)
-    for topic in answer.responses:
-        for partition in topic.partitions:
-            if (topic.topic, partition.partition_index) == (
-                topic_partition.topic,
-                topic_partition.partition,
-            ):
-                error = partition.error_code or answer.error_code
-                return Fetched(error, bytes(partition.records or b""))
-    return Fetched(answer.error_code, b"") if answer.error_code else None
+    }
+    answer = await connection.request(Message(FETCH, fields), deadline, version=FETCH_VERSION)
+    for topic in answer["responses"]:
+        for partition in topic["partitions"]:
+            if topic_partition == (topic["topic"], partition["partition_index"]):
+                error = partition["error_code"] or answer["error_code"]
+                return Fetched(error, partition["records"] or b"")
+    return Fetched(answer["error_code"], b"") if answer["error_code"] else None

@@ -13,17 +13,18 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kafka.protocol.admin.transactions import (
-    DescribeProducersRequest,
-    DescribeTransactionsRequest,
-    ListTransactionsRequest,
-)
 from kafka.protocol.producer.transaction import WriteTxnMarkersRequest
 
 from kafka_unclean_recovery.cluster.requests.asking import by_topic
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
+from kafka_unclean_recovery.cluster.wire.api import Message
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.error_codes import NONE, UNKNOWN_TOPIC_OR_PARTITION
+from kafka_unclean_recovery.cluster.wire.transaction_apis import (
+    DESCRIBE_PRODUCERS,
+    DESCRIBE_TRANSACTIONS,
+    LIST_TRANSACTIONS,
+)
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import TopicPartition
 
@@ -107,35 +108,42 @@ async def describe_producers(
 ) -> Mapping[TopicPartition, Producers]:
     """Return the producers of one broker's replicas, whether they lead or not. `wanted` is sorted
     by topic."""
-    request = DescribeProducersRequest
-    message = request(
-        version=0,
-        topics=[
-            request.TopicRequest(name=name, partition_indexes=[tp.partition for tp in of_topic])
-            for name, of_topic in by_topic(wanted)
-        ],
+    topics = [
+        {"name": name, "partition_indexes": [tp.partition for tp in of_topic]}
+        for name, of_topic in by_topic(wanted)
+    ]
+    asking = Message(DESCRIBE_PRODUCERS, {"topics": topics})
+    found: Mapping[TopicPartition, Producers] = await connection.request(
+        asking, deadline, made=_producers
     )
-    answer = await connection.request(message, deadline, version=0)
+    return found
+
+
+def _producers(answer: Mapping[str, Any]) -> Mapping[TopicPartition, Producers]:
     found = {}
-    for topic in answer.topics:
-        for p in topic.partitions:
-            tp = TopicPartition(topic.name, p.partition_index)
+    for topic in answer["topics"]:
+        for p in topic["partitions"]:
+            tp = TopicPartition(topic["name"], p["partition_index"])
             every = tuple(
                 OpenTransaction(
                     tp,
-                    producer.producer_id,
-                    producer.producer_epoch,
-                    producer.coordinator_epoch,
-                    producer.current_txn_start_offset,
-                    producer.last_timestamp if producer.last_timestamp >= 0 else None,
-                    producer.last_sequence if producer.last_sequence >= 0 else None,
+                    producer["producer_id"],
+                    producer["producer_epoch"],
+                    producer["coordinator_epoch"],
+                    producer["current_txn_start_offset"],
+                    _told(producer["last_timestamp"]),
+                    _told(producer["last_sequence"]),
                 )
-                for producer in p.active_producers
-                if producer.current_txn_start_offset != _NO_OFFSET
+                for producer in p["active_producers"]
+                if producer["current_txn_start_offset"] != _NO_OFFSET
             )
-            states = sorted(map(_producer_state, p.active_producers), key=_producer_id)
-            found[tp] = Producers(p.error_code, every, tuple(states))
+            states = sorted(map(_producer_state, p["active_producers"]), key=_producer_id)
+            found[tp] = Producers(p["error_code"], every, tuple(states))
     return found
+
+
+def _told(number: int) -> int | None:
+    return number if number >= 0 else None
 
 
 async def open_transactions(
@@ -154,13 +162,13 @@ def _producer_id(state: ProducerState) -> int:
     return state.producer_id
 
 
-def _producer_state(producer: Any) -> ProducerState:
+def _producer_state(producer: Mapping[str, Any]) -> ProducerState:
     return ProducerState(
-        producer.producer_id,
-        producer.producer_epoch,
-        producer.last_sequence if producer.last_sequence >= 0 else None,
-        producer.last_timestamp if producer.last_timestamp >= 0 else None,
-        producer.coordinator_epoch >= 0 or producer.current_txn_start_offset != _NO_OFFSET,
+        producer["producer_id"],
+        producer["producer_epoch"],
+        _told(producer["last_sequence"]),
+        _told(producer["last_timestamp"]),
+        producer["coordinator_epoch"] >= 0 or producer["current_txn_start_offset"] != _NO_OFFSET,
     )
 
 
@@ -173,33 +181,33 @@ async def told_transactions(
     """
     if not producer_ids:  # an empty filter would let every producer through
         return []
-    listing = ListTransactionsRequest(
-        version=0, state_filters=[], producer_id_filters=sorted(producer_ids)
-    )
-    listed = await connection.request(listing, deadline, version=0)
-    if listed.error_code != NONE:
-        raise RequestFailed("ListTransactions", listed.error_code)
-    names = sorted({each.transactional_id for each in listed.transaction_states})
+    filters = {"state_filters": [], "producer_id_filters": sorted(producer_ids)}
+    listed = await connection.request(Message(LIST_TRANSACTIONS, filters), deadline)
+    if listed["error_code"] != NONE:
+        raise RequestFailed("ListTransactions", listed["error_code"])
+    names = sorted({each["transactional_id"] for each in listed["transaction_states"]})
     if not names:
         return []
-    describing = DescribeTransactionsRequest(version=0, transactional_ids=names)
-    answer = await connection.request(describing, deadline, version=0)
+    describing = Message(DESCRIBE_TRANSACTIONS, {"transactional_ids": names})
+    answer = await connection.request(describing, deadline)
     version = connection.finalized_features.get(TRANSACTION_VERSION, 0)
     found = []
-    for told in answer.transaction_states:
-        if told.error_code == _TRANSACTIONAL_ID_NOT_FOUND:
+    for told in answer["transaction_states"]:
+        if told["error_code"] == _TRANSACTIONAL_ID_NOT_FOUND:
             continue  # the transactional id expired between the two requests
-        if told.error_code != NONE:
-            what = f"DescribeTransactions of {told.transactional_id!r}"
-            raise RequestFailed(what, told.error_code)
-        partitions = {TopicPartition(t.topic, n) for t in told.topics for n in t.partitions}
+        if told["error_code"] != NONE:
+            what = f"DescribeTransactions of {told['transactional_id']!r}"
+            raise RequestFailed(what, told["error_code"])
+        partitions = {
+            TopicPartition(t["topic"], n) for t in told["topics"] for n in t["partitions"]
+        }
         found.append(
             ToldTransaction(
-                told.transactional_id,
-                told.producer_id,
-                told.producer_epoch,
-                told.transaction_state,
-                told.transaction_start_time_ms if told.transaction_start_time_ms >= 0 else None,
+                told["transactional_id"],
+                told["producer_id"],
+                told["producer_epoch"],
+                told["transaction_state"],
+                _told(told["transaction_start_time_ms"]),
                 frozenset(partitions),
                 version >= _ENDS_BUMP_EPOCHS,
             )

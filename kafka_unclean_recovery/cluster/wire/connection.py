@@ -6,11 +6,13 @@ import asyncio
 import itertools
 import math
 import re
+import struct
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
@@ -27,6 +29,8 @@ from kafka_unclean_recovery.cluster.wire.dial import (
     resolve,
 )
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind, most_telling
+from kafka_unclean_recovery.cluster.wire.limits import most_bytes, name_of
+from kafka_unclean_recovery.cluster.wire.patience import all_done
 from kafka_unclean_recovery.cluster.wire.race import first_success
 from kafka_unclean_recovery.deadline import Deadline
 
@@ -37,6 +41,25 @@ _MAX_CORRELATION_ID = 2**31
 # Kafka's own clients log in again after 85 to 95 % of the session (KIP-368), but a busy machine may
 # be late.
 _SESSION_USED_UP = 0.7
+
+# To decode so much takes some 10 ms.
+_AT_ONCE_BYTES = 128 << 10
+
+T = TypeVar("T")
+
+
+class _NotDecoded(Exception):
+    """The bytes of an answer are none; its cause says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Awaited:
+    """The answer to a request that was sent, and how many bytes it may have."""
+
+    answer: asyncio.Future[bytes]
+    name: str
+    most_bytes: int
+
 
 SOFTWARE: Mapping[str, str] = {
     "client_software_name": "kafka-unclean-recovery",
@@ -64,7 +87,7 @@ class Connection:
         self._config = config
         self._reader, self._writer = stream
         self._correlation_ids = itertools.count(1)
-        self._in_flight: dict[int, asyncio.Future[bytes]] = {}
+        self._in_flight: dict[int, _Awaited] = {}
         self._answered = False
         self._waited_for_since = time.monotonic()
         self._failure: ConnectionFailed | None = None
@@ -100,7 +123,7 @@ class Connection:
     @property
     def silent_for(self) -> float:
         """Seconds since the node last answered while somebody waits for it, 0 while nobody does."""
-        waiting = any(not answer.done() for answer in self._in_flight.values())
+        waiting = any(not awaited.answer.done() for awaited in self._in_flight.values())
         return time.monotonic() - self._waited_for_since if waiting else 0.0
 
     @property
@@ -137,15 +160,22 @@ class Connection:
         high = min(node_high, our_high if at_most is None else min(our_high, at_most))
         return high if high >= max(node_low, our_low) else None
 
-    async def request(self, request: Any, deadline: Deadline, version: int | None = None) -> Any:
+    async def request(
+        self,
+        request: Any,
+        deadline: Deadline,
+        version: int | None = None,
+        made: Callable[[Any], Any] | None = None,
+    ) -> Any:
         """Send a Message, or a request of kafka-python, and return the decoded answer: a dict for a
-        Message. Raises ConnectionFailed.
+        Message; or what `made` makes of that, without holding up others. Raises ConnectionFailed,
+        and what `made` raises.
 
         Without `version` the request goes at the highest that both sides speak, whatever version
         the message carries. The codec silently drops fields which that version lacks: pass the
         version where a field matters. A request that the node does not advertise is not sent.
         """
-        return await self._ask(request, self._usable_version(request, version), deadline)
+        return await self._ask(request, self._usable_version(request, version), deadline, made)
 
     async def close(self) -> None:
         """Drop the connection at once; never raises, and waits for nothing on the network."""
@@ -183,19 +213,43 @@ class Connection:
             return usable
         raise _unsupported(request, version, self.versions, self.address)
 
-    async def _ask(self, request: Any, version: int, deadline: Deadline) -> Any:
-        doing = f"waiting for the answer to {request.name.removesuffix('Request')}"
+    async def _ask(
+        self,
+        request: Any,
+        version: int,
+        deadline: Deadline,
+        made: Callable[[Any], Any] | None = None,
+    ) -> Any:
+        name = name_of(request)
         quota = self.throttled
-        doing += f" ({quota})" if quota else ""
+        doing = f"waiting for the answer to {name}" + (f" ({quota})" if quota else "")
         frame = await self._exchange(request, version, deadline, doing)
+
+        def decode() -> tuple[int, Any]:
+            try:
+                answer = frames.decode_answer(request, version, frame)
+            except frames.DECODE_ERRORS as error:
+                raise _NotDecoded from error
+            return _throttle_ms(answer), answer if made is None else made(answer)
+
         try:
-            answer = frames.decode_answer(request, version, frame)
-        except frames.DECODE_ERRORS as error:
+            self._throttled_ms, answer = await self._in_pieces(decode, len(frame), deadline, name)
+        except _NotDecoded as error:
             sentence = f"{request.name} v{version} got an answer that can't be read: is this Kafka?"
-            raise self._end(failures.bad_answer(self.address, sentence)) from error
-        self._throttled_ms = _throttle_ms(answer)
+            raise self._end(failures.bad_answer(self.address, sentence)) from error.__cause__
         self._held_back_ms = self._throttled_ms or self._held_back_ms
         return answer
+
+    async def _in_pieces(
+        self, decode: Callable[[], T], size: int, deadline: Deadline, name: str
+    ) -> T:
+        """Decode a small answer at once, and a large one in a thread, which shares the time there
+        is with all other answers."""
+        if size <= _AT_ONCE_BYTES:
+            return decode()
+        doing = f"reading the {size} bytes of its answer to {name}"
+        async with bounded(deadline, self.address, doing, taken=True):
+            return await asyncio.to_thread(decode)
 
     async def _exchange(self, request: Any, version: int, deadline: Deadline, doing: str) -> bytes:
         if self._failure is not None:
@@ -206,33 +260,56 @@ class Connection:
         answer = asyncio.get_running_loop().create_future()
         if not self.silent_for:
             self._waited_for_since = time.monotonic()
-        self._writer.write(
-            frames.encode_request(request, version, correlation_id, self._config.client_id)
-        )
-        self._in_flight[correlation_id] = answer
-        async with bounded(deadline, self.address, doing, taken=True):
-            frame: bytes = await answer
-        return frame
+        asking = self._encoded(request, version, correlation_id)
+        self._writer.write(asking)
+        name = name_of(request)
+        self._in_flight[correlation_id] = _Awaited(answer, name, most_bytes(name, len(asking)))
+        try:
+            await all_done([answer], deadline.remaining())
+            if not answer.done():
+                raise failures.timed_out(self.address, doing, taken=True)
+            frame: bytes = answer.result()
+            return frame
+        finally:
+            answer.cancel()
+
+    def _encoded(self, request: Any, version: int, correlation_id: int) -> bytearray:
+        try:
+            return frames.encode_request(request, version, correlation_id, self._config.client_id)
+        except struct.error as error:
+            # What goes into a request was told by a node, which may have told any number.
+            sentence = f"{request.name} would carry a number that is out of range: is this Kafka?"
+            raise failures.bad_answer(self.address, sentence) from error
 
     async def _read_answers(self) -> None:
         try:
             while True:
                 length = frames.frame_length(await self._reader.readexactly(4))
-                self._deliver(await self._reader.readexactly(length))
+                start = await self._reader.readexactly(frames.CORRELATION_ID_BYTES)
+                self._check_length(frames.correlation_id_of(start), length)
+                self._deliver(start + await self._reader.readexactly(length - len(start)))
         except (OSError, EOFError) as error:
             tls = self._config.ssl_context is not None
             self._end(failures.lost(self.address, error, tls, self._answered))
         except ValueError as error:
             self._end(self._not_kafka(str(error)))
 
-    def _deliver(self, frame: bytes) -> None:
-        answer = self._in_flight.pop(frames.correlation_id_of(frame), None)
-        if answer is None:
+    def _check_length(self, correlation_id: int, length: int) -> None:
+        awaited = self._in_flight.get(correlation_id)
+        if awaited is None:
             raise ValueError("it answered a request that was never sent")
         self._answered = True
+        if length > awaited.most_bytes:
+            raise ValueError(
+                f"its answer to {awaited.name} has {length} bytes, where what was asked for has at"
+                f" most {awaited.most_bytes}: it was not read"
+            )
+
+    def _deliver(self, frame: bytes) -> None:
+        awaited = self._in_flight.pop(frames.correlation_id_of(frame))
         self._waited_for_since = time.monotonic()
-        if not answer.done():  # a done future means that its deadline has passed
-            answer.set_result(frame)
+        if not awaited.answer.done():  # a done future means that its deadline has passed
+            awaited.answer.set_result(frame)
 
     def _not_kafka(self, sentence: str) -> ConnectionFailed:
         kind = FailureKind.BAD_ANSWER if self._answered else FailureKind.WRONG_PROTOCOL
@@ -250,9 +327,9 @@ class Connection:
         return failure
 
     def _fail_in_flight(self, failure: ConnectionFailed) -> None:
-        for answer in self._in_flight.values():
-            if not answer.done():
-                answer.set_exception(failure.again())
+        for awaited in self._in_flight.values():
+            if not awaited.answer.done():
+                awaited.answer.set_exception(failure.again())
         self._in_flight.clear()
 
 

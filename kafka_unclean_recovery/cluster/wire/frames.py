@@ -14,8 +14,7 @@ from typing import Any
 
 from kafka_unclean_recovery.cluster.wire.api import Message, answer_reader, request_writer
 from kafka_unclean_recovery.cluster.wire.layout import behind_tags
-
-MAX_FRAME_BYTES = 256 * 1024 * 1024
+from kafka_unclean_recovery.cluster.wire.limits import MAX_FRAME_BYTES, bounded
 
 API_VERSIONS_KEY = 18
 _UNSUPPORTED_VERSION = struct.pack(">h", 35)
@@ -23,7 +22,7 @@ _UNSUPPORTED_VERSION = struct.pack(">h", 35)
 DECODE_ERRORS = (struct.error, IndexError, ValueError, TypeError, AttributeError, OverflowError)
 """Decoders raise these on bytes that aren't the answer they expect."""
 
-_CORRELATION_ID_BYTES = 4
+CORRELATION_ID_BYTES = 4
 
 
 def response_class(request: Any) -> Any:
@@ -64,7 +63,7 @@ def frame_length(prefix: bytes) -> int:
     TLS and HTTP peers look like frames of hundreds of megabytes.
     """
     length: int = struct.unpack(">i", prefix)[0]
-    if _CORRELATION_ID_BYTES <= length <= MAX_FRAME_BYTES:
+    if CORRELATION_ID_BYTES <= length <= MAX_FRAME_BYTES:
         return length
     raise ValueError(_what_speaks_so(prefix, length))
 
@@ -85,7 +84,7 @@ def decode_answer(request: Any, version: int, frame: bytes) -> Any:
             # refusal, such as that of a node which is not the one that was named, is in the version
             # that was asked.
             version = 0
-        return answer_reader(api, version)(frame, start)[0]
+        return answer_reader(api, version)(bounded(request, frame), start)[0]
     cls = response_class(request)
     start = _header_length(cls.API_KEY, cls.flexible_version_q(version), frame)
     return cls.decode(memoryview(frame)[start:], version=version)
@@ -94,8 +93,8 @@ def decode_answer(request: Any, version: int, frame: bytes) -> Any:
 def _header_length(key: int, flexible: bool, frame: bytes) -> int:
     # ApiVersions always answers with the old header: the client doesn't yet know what is spoken.
     if key == API_VERSIONS_KEY or not flexible:
-        return _CORRELATION_ID_BYTES
-    return behind_tags(frame, _CORRELATION_ID_BYTES)
+        return CORRELATION_ID_BYTES
+    return behind_tags(frame, CORRELATION_ID_BYTES)
 
 
 def _what_speaks_so(prefix: bytes, length: int) -> str:

@@ -4,6 +4,9 @@ from the flexible versions on (KIP-482).
 A message is a dict by the names of its fields, an array a list, and what a version lacks has its
 default. A layout is turned into a function once for each version; fields of fixed size that follow
 each other are read and written at once.
+
+What is read may be an Answer of limits.py, whose arrays and unknown fields are counted before
+anything is made of them.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from struct import Struct
+from sys import getsizeof
 from typing import Any, NamedTuple
 
 BOOL, INT8, INT16, UINT16, INT32, INT64, UUID = "?", "b", "h", "H", "i", "q", "16s"
@@ -185,17 +189,60 @@ def _length_first_writer(kind: str, flexible: bool) -> Write:
     return write
 
 
+_A_NUMBER, _A_TEXT, _A_LIST, _AN_ELEMENT = 32, 64, 96, 8
+_AN_UNKNOWN_TAG = 128
+_MOST_TAGS = 1000
+
+
+def _memory(kind: Kind, version: int) -> int:
+    """Return about how many bytes of memory a value takes without what its arrays hold and its
+    texts are long."""
+    if isinstance(kind, Row):
+        there = [f for f in kind.fields if f.since <= version <= f.until]
+        row = getsizeof(dict.fromkeys(f.name for f in kind.fields))
+        return row + sum(_memory(f.kind, version) for f in there)
+    if isinstance(kind, Many):
+        return _A_LIST
+    return _A_TEXT if kind in _LENGTHS else _A_NUMBER
+
+
+def _least(kind: Kind, version: int, flexible: bool) -> int:
+    """Return how many bytes the shortest such value has in a message."""
+    if isinstance(kind, Row):
+        if kind.optional:
+            return 1
+        there = [f for f in kind.fields if f.since <= version <= f.until and f.tag is None]
+        return sum(_least(f.kind, version, flexible) for f in there) + flexible
+    if isinstance(kind, Many):
+        return 1 if flexible else _COUNT.size
+    if kind in _LENGTHS:
+        return 1 if flexible else _LENGTHS[kind].size
+    return Struct(f">{kind}").size
+
+
+def _spend(data: bytes, memory: int) -> None:
+    """Count memory that will be taken. Raises ValueError where an Answer has no more of it."""
+    left = getattr(data, "left", None)
+    if left is not None:
+        if memory > left:
+            raise ValueError("more values than what was asked for has")
+        data.left = left - memory  # type: ignore[attr-defined]
+
+
 def _array_reader(of: Kind, version: int, flexible: bool) -> Read:
     count_at = _length_reader(_COUNT, flexible)
     if _is_fixed(of):
         return _numbers_reader(str(of), count_at)
     read_one = reader(of, version, flexible)
+    memory = _AN_ELEMENT + _memory(of, version)
+    least = max(1, _least(of, version, flexible))
 
     def read(data: bytes, at: int) -> tuple[list[Any], int]:
         count, at = count_at(data, at)
-        # No value is shorter than a byte.
-        if count > len(data) - at:
+        if count * least > len(data) - at:
             raise ValueError(f"an array of {count}")
+        if count > 0:
+            _spend(data, count * memory)
         found = []
         for _ in range(count):
             value, at = read_one(data, at)
@@ -216,6 +263,7 @@ def _numbers_reader(code: str, count_at: Callable[[bytes, int], tuple[int, int]]
         end = at + count * size
         if end > len(data):
             raise ValueError(f"an array of {count}")
+        _spend(data, count * (_AN_ELEMENT + _A_NUMBER))
         return [each for (each,) in iter_unpack(data[at:end])], end
 
     return read
@@ -351,9 +399,13 @@ def _is_fixed(kind: Kind) -> bool:
 def _tagged(
     data: bytes, at: int, named: Mapping[int, tuple[str, Read]]
 ) -> tuple[dict[str, Any], int]:
-    """Return (the tagged fields that are named, the position behind all)."""
+    """Return (the tagged fields that are named, the position behind all). Nothing is made of the
+    others."""
     found = {}
     count, at = unsigned_varint(data, at)
+    if count > _MOST_TAGS:
+        raise ValueError(f"{count} tagged fields")
+    _spend(data, count * _AN_UNKNOWN_TAG)
     for _ in range(count):
         tag, at = unsigned_varint(data, at)
         size, at = unsigned_varint(data, at)
@@ -361,4 +413,6 @@ def _tagged(
             name, read_one = named[tag]
             found[name] = read_one(data, at)[0]
         at += size
+    if at > len(data):
+        raise ValueError("a tagged field beyond the end")
     return found, at

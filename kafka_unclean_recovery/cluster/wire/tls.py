@@ -17,6 +17,7 @@ from kafka_unclean_recovery.cluster.config.pkcs12 import (
     is_pkcs12,
 )
 from kafka_unclean_recovery.cluster.wire.errors import ConfigError
+from kafka_unclean_recovery.shown import shell_word
 
 _CONVERT_CERTIFICATES = {
     "JKS": "keytool -importkeystore -srckeystore {path} -srcstoretype JKS -destkeystore "
@@ -172,7 +173,7 @@ def _store(
 
 def _only_pem(where: str, which: str, path: str, kind: str, convert: Mapping[str, str]) -> str:
     """Return why the store is refused, and the command that converts it."""
-    command = convert.get(kind, convert["JKS"]).format(path=path)
+    command = convert.get(kind, convert["JKS"]).format(path=shell_word(path))
     phrase = " and ssl.key.password to its pass phrase" if which == "keystore" else ""
     return (
         f"{where} is a {kind} store, and only PEM can be read here: run {command}; then set"

@@ -1,0 +1,56 @@
+"""How large an answer may be is bounded by what was asked for, and what is made of it by its size:
+one broker's excess must cost neither this machine nor the answers of other brokers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+MAX_FRAME_BYTES = 256 << 20
+"""Records come in frames of this size at most: a batch is never cut."""
+
+_MIB = 1 << 20
+_FIXED = _MIB
+# To name a partition takes four bytes, and a refusal of it may be an error message of kilobytes.
+_FOR_EACH_BYTE_ASKED = 1024
+# These tell of a whole cluster, or of all that one broker holds.
+_OF_ALL = {
+    "DescribeConfigs": 16 * _MIB,
+    "DescribeLogDirs": 16 * _MIB,
+    "DescribeProducers": 16 * _MIB,
+    "DescribeShareGroupOffsets": 16 * _MIB,
+    "DescribeTopicPartitions": 16 * _MIB,
+    "ElectLeaders": 16 * _MIB,
+    "Fetch": MAX_FRAME_BYTES,
+    "ListGroups": 16 * _MIB,
+    "ListPartitionReassignments": 16 * _MIB,
+    "ListTransactions": 16 * _MIB,
+    "Metadata": 64 * _MIB,
+    "OffsetFetch": 16 * _MIB,
+}
+# A row of numbers takes some ten times its bytes as Python's objects, one of lists twenty times.
+_MEMORY_FIXED, _MEMORY_PER_BYTE, _MEMORY_MOST = 32 * _MIB, 20, 160 * _MIB
+_MEMORY_OF_ALL = {"Metadata": 384 * _MIB}
+
+
+class Answer(bytes):
+    """The bytes of an answer. left: how many bytes of memory may still be made of them."""
+
+    left: int
+
+
+def name_of(request: Any) -> str:
+    return str(request.name).removesuffix("Request")
+
+
+def most_bytes(name: str, request_bytes: int) -> int:
+    """Return the length of the longest answer that is taken for a request of this length."""
+    asked = _FIXED + _FOR_EACH_BYTE_ASKED * request_bytes
+    return min(MAX_FRAME_BYTES, max(_OF_ALL.get(name, 0), asked))
+
+
+def bounded(request: Any, frame: bytes) -> Answer:
+    """Return the frame with the memory that its values may take."""
+    answer = Answer(frame)
+    most = _MEMORY_OF_ALL.get(name_of(request), _MEMORY_MOST)
+    answer.left = min(_MEMORY_FIXED + _MEMORY_PER_BYTE * len(frame), most)
+    return answer
