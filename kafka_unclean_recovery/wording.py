@@ -12,6 +12,7 @@ from kafka_unclean_recovery.model import (
     PartitionState,
     ReplicaLog,
 )
+from kafka_unclean_recovery.shown import reason
 
 _SPANS_SHOWN = 4
 _NAME_WIDTH = 60
@@ -107,19 +108,24 @@ def and_more(named: Sequence[object]) -> str:
 
 
 def one_line(text: str) -> str:
-    """Remove line breaks and terminal escapes, because reasons come from brokers and libraries."""
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    """Return one line without terminal escapes, because reasons come from brokers and libraries."""
+    return reason(text)
 
 
 def short_names(names: Iterable[str]) -> dict[str, str]:
     """Return short forms of the names that are too long for a column; no two look alike."""
     short: dict[str, str] = {}
+    taken: set[str] = set()
+    next_alike: dict[str, int] = {}
     for name in dict.fromkeys(names):
         if len(name) > _NAME_WIDTH:
-            alike = 0
-            while (shown := _middle_left_out(name, alike)) in short.values():
+            first = _middle_left_out(name, 0)
+            alike = next_alike.get(first, 0)
+            while (fits := _middle_left_out(name, alike)) in taken:
                 alike += 1
-            short[name] = shown
+            next_alike[first] = alike + 1
+            taken.add(fits)
+            short[name] = fits
     return short
 
 

@@ -10,6 +10,7 @@ from kafka_unclean_recovery.aftercare.returning import Returning
 from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging
 from kafka_unclean_recovery.model import GroupBeyond
 from kafka_unclean_recovery.report.table import page, table
+from kafka_unclean_recovery.shown import shown_lines
 from kafka_unclean_recovery.wording import count_text, ids_text, number_text, one_line
 
 # Each column has the two lines of its header and its alignment.
@@ -74,7 +75,7 @@ def render_aftercare(found: Aftercare) -> str:
             [_returning(row, each) for row in found.partitions for each in row.returning],
         ),
         table(_PRODUCERS, [_producers(row) for row in found.partitions if row.producers]),
-        "\n".join(_unknown(found)),
+        shown_lines(_unknown(found)),
         summary(found),
     )
 

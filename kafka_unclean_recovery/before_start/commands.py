@@ -7,12 +7,12 @@ elsewhere.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from pathlib import PurePath
 
 from kafka_unclean_recovery.before_start.result import BeforeStart
 from kafka_unclean_recovery.before_start.verdict import Verdict
+from kafka_unclean_recovery.shown import shell_join
 
 
 def commands(found: BeforeStart) -> Iterator[str]:
@@ -44,8 +44,8 @@ def _aside(replica: str, *, moved: bool) -> str:
     directory = PurePath(replica)
     aside = directory.parent.with_name(f"{directory.parent.name}.aside")
     how = ["mv", "-n"] if moved else ["cp", "-an"]
-    made = shlex.join(["mkdir", "-p", str(aside)])
-    saved = shlex.join([*how, str(directory), f"{aside}/"])
+    made = shell_join(["mkdir", "-p", str(aside)])
+    saved = shell_join([*how, str(directory), f"{aside}/"])
     return f"{made} && {saved}"
 
 

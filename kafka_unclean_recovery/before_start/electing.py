@@ -3,7 +3,6 @@ others; no I/O."""
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import replace
 from uuid import UUID
 
@@ -20,6 +19,7 @@ from kafka_unclean_recovery.planning.led_on_return import LedOnReturn, led, led_
 from kafka_unclean_recovery.planning.self_election import ByItself
 from kafka_unclean_recovery.planning.start_cuts import cuts_text
 from kafka_unclean_recovery.planning.started_replica import empty_log
+from kafka_unclean_recovery.shown import shell_word
 
 
 def may_lead(disk: OwnDisk, known: Known) -> bool:
@@ -120,7 +120,7 @@ def write_back(replica: OwnReplica, state: PartitionState) -> str | None:
         return None
     content = f"version: 0\\ntopic_id: {kafka_uuid(UUID(state.topic_id))}"
     file = f"{replica.directory}/{PARTITION_METADATA}"
-    return f"printf '{content}' > {shlex.quote(file)}"
+    return f"printf '{content}' > {shell_word(file)}"
 
 
 def _may_be_of(replica: OwnReplica, state: PartitionState) -> bool:

@@ -9,6 +9,7 @@ from kafka_unclean_recovery.before_start.commands import commands
 from kafka_unclean_recovery.before_start.result import BeforeStart, summary
 from kafka_unclean_recovery.before_start.verdict import Effect, Verdict
 from kafka_unclean_recovery.report.table import page, table
+from kafka_unclean_recovery.shown import shown_lines
 from kafka_unclean_recovery.wording import ids_text, number_text, one_line
 
 # Each column has the two lines of its header and its alignment.
@@ -44,9 +45,9 @@ def render_before_start(found: BeforeStart) -> str:
     commands."""
     return page(
         table(_COLUMNS, list(map(_row, found.verdicts))),
-        "\n".join(f"unknown: {one_line(sentence)}" for sentence in found.unknown),
-        "\n".join(_totals(found)),
-        "\n".join(commands(found)),
+        shown_lines(f"unknown: {one_line(sentence)}" for sentence in found.unknown),
+        shown_lines(_totals(found)),
+        shown_lines(commands(found)),
     )
 
 

@@ -4,8 +4,9 @@ file is never overwritten."""
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
-import stat
+import re
 import sys
 import termios
 from collections.abc import Iterable, Mapping
@@ -15,7 +16,9 @@ from typing import BinaryIO
 from kafka_unclean_recovery.cli import standard_streams
 from kafka_unclean_recovery.cli.exits import usage
 from kafka_unclean_recovery.cli.log_format import is_json, log_line
+from kafka_unclean_recovery.files import plain_files
 from kafka_unclean_recovery.files.private_files import private
+from kafka_unclean_recovery.shown import shown
 from kafka_unclean_recovery.shutdown import Stop
 
 _CLEAR_LINE = "\r\x1b[K"
@@ -45,34 +48,39 @@ class Console:
 
     def say(self, sentence: str) -> None:
         """Print a line on stderr that stays."""
-        self.show(f"{log_line(self._command, sentence)}\n")
+        self._write(f"{log_line(self._command, sentence)}\n")
 
     def last_words(self, sentence: str) -> None:
         """Print a line on stderr in a signal handler that ends the process."""
         cleared = _CLEAR_LINE if self._line else ""
-        standard_streams.last_words(f"{cleared}{log_line(self._command, sentence)}\n")
+        standard_streams.last_words(f"{log_line(self._command, sentence)}\n", cleared)
 
     def progress(self, sentence: str) -> None:
         """Show a line, on a terminal only, until the next line. The line is left out while the
         terminal accepts no output."""
         if self._terminal and sentence != self._line and not standard_streams.is_waiting():
-            self.show(sentence)
+            self._write(shown(sentence))
             self._line = sentence
 
     def show(self, text: str) -> None:
-        """Print text for people on stderr, unchanged."""
+        """Print text for people on stderr, whose lines are ours: what stands in them from outside
+        has no line end any more."""
+        self._write(text)
+
+    def _write(self, text: str) -> None:
         cleared, self._line = (_CLEAR_LINE if self._line else ""), ""
-        standard_streams.write_soon(f"{cleared}{text}")
+        standard_streams.write_soon(text, cleared)
 
     def artefact(self, text: str) -> None:
         """Print the result, the only output on stdout. When stdout does not take all of it, an exit
         code of 0 becomes 1."""
         self.artefact_of([text])
 
-    def artefact_of(self, parts: Iterable[str]) -> None:
-        """Print a result part by part, so that a large one is never held as a whole."""
-        self.show("")
-        why = standard_streams.write_out(parts)
+    def artefact_of(self, parts: Iterable[str], kept: re.Pattern[str] | None = None) -> None:
+        """Print a result part by part, so that a large one is never held as a whole. kept: the
+        codes of ours that reach the terminal."""
+        self._write("")
+        why = standard_streams.write_out(parts, kept)
         if why is not None:
             self.say(f"stdout: {why}: the result could not be written to it completely")
 
@@ -100,7 +108,7 @@ async def ask(console: Console, question: str, stop: Stop) -> str:
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
     except termios.error:
         return ""  # The terminal is gone.
-    console.show(question)
+    console.show(shown(question))
     while standard_streams.is_waiting():
         standard_streams.write_waiting()
         await stop.unless(asyncio.sleep(_SHOWN_SECONDS))
@@ -154,17 +162,17 @@ def read_bytes(path: Path, flag: str) -> bytes:
 def open_plain(path: Path, flag: str) -> BinaryIO:
     """Open a plain file for reading. Raises Exit(2) when it is not a plain file or is too large,
     OSError."""
-    # Opening must not wait: a FIFO may never get a writer.
-    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb")
-    status = os.fstat(file.fileno())
-    why = ""
-    if not stat.S_ISREG(status.st_mode):
-        why = "not a plain file; write what it holds to one first"
-    elif status.st_size > _LARGEST_INPUT:
-        why = f"{status.st_size} bytes is too large for such a file"
-    if why:
+    try:
+        file = plain_files.open_plain(path)
+    except OSError as error:
+        if error.errno == errno.EINVAL:
+            why = "not a plain file; write what it holds to one first"
+            raise usage(f"{flag} {path}: {why}") from None
+        raise
+    size = os.fstat(file.fileno()).st_size
+    if size > _LARGEST_INPUT:
         file.close()
-        raise usage(f"{flag} {path}: {why}")
+        raise usage(f"{flag} {path}: {size} bytes is too large for such a file")
     return file
 
 

@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import typer
@@ -34,6 +35,7 @@ from kafka_unclean_recovery.cli.log_format import (
 )
 from kafka_unclean_recovery.cli.open_files import raise_limit
 from kafka_unclean_recovery.cli.unknown_variables import unknown_variables
+from kafka_unclean_recovery.shown import shown
 
 _INTERRUPTED = 130
 # Some releases of Typer contain click, others depend on it; this name works with both.
@@ -49,6 +51,7 @@ def main(app: typer.Typer, name: str, prefix: str = PREFIX) -> None:
     # Answers about thousands of partitions are many objects and no garbage. With the default
     # threshold of 700 the collector walks them again and again, for a tenth of the run.
     gc.set_threshold(100_000)
+    sys.excepthook = _say_crash
     standard_streams.hold_descriptors()
     raise_limit()
     code = run(app, name, sys.argv[1:], prefix)
@@ -60,6 +63,16 @@ def main(app: typer.Typer, name: str, prefix: str = PREFIX) -> None:
     # Python walks all objects once more when it ends; none of them needs anything done.
     gc.freeze()
     sys.exit(code)
+
+
+def _say_crash(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    """Print a traceback as Python does, but nothing in it on which a terminal acts."""
+    import traceback
+
+    standard_streams.write_soon("".join(traceback.format_exception(kind, error, trace)))
+    standard_streams.write_waiting(None)
 
 
 def run(app: typer.Typer, name: str, args: Sequence[str], prefix: str = PREFIX) -> int:
@@ -174,6 +187,8 @@ def _say_usage_error(error: Any, path: str) -> int:
         error.param_hint = hint or None
         # The parser's words for a number that it can't read.
         error.message = (error.message or "").replace(_NO_NUMBER, "is no whole number")
+    # It quotes what was typed, or what the shell put there for a pattern of file names.
+    error.message = shown(error.message or "")
     if is_json():
         from kafka_unclean_recovery.cli.console import Console
 
@@ -181,5 +196,6 @@ def _say_usage_error(error: Any, path: str) -> int:
     else:
         text = io.StringIO()
         error.show(text)
-        standard_streams.write_soon(text.getvalue())
+        # The parser sets choices off by tabs.
+        standard_streams.write_soon(text.getvalue().expandtabs(4))
     return USAGE

@@ -13,11 +13,16 @@ from typing import Annotated
 
 import typer
 
+from kafka_unclean_recovery.shown import cut, shown
+
 
 class LogFormat(StrEnum):
     TEXT = "text"
     JSON = "json"
 
+
+# Longer than any of ours: so much of a text from outside leaves the others on the screen.
+_LONGEST = 10_000
 
 _log_format, _command = LogFormat.TEXT, ""
 _context: typer.Context | None = None
@@ -34,9 +39,11 @@ def is_json() -> bool:
 
 
 def log_line(who: str, sentence: str) -> str:
-    """Return the line for a sentence. who: the program, whose name the text format puts first."""
+    """Return the line for a sentence, which is always one. who: the program, whose name the text
+    format puts first."""
+    sentence = cut(sentence, _LONGEST)
     if not is_json():
-        return f"{who}: {sentence}"
+        return f"{who}: {shown(sentence)}"
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     return json.dumps({"at": now, "command": _command, "message": sentence})
 

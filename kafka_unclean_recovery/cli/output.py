@@ -4,6 +4,7 @@ in the same way."""
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from importlib import import_module
@@ -37,7 +38,7 @@ def print_report(console: Console, report: Report, how: ReplicaFormat, with_repl
         from kafka_unclean_recovery.report.run_metrics import report_metrics
 
         metrics_file.found(report_metrics(report))
-    console.artefact_of(_parts(report, how, with_replicas))
+    console.artefact_of(_parts(report, how, with_replicas), _codes(how))
 
 
 def _parts(report: Report, how: ReplicaFormat, with_replicas: bool) -> Iterator[str]:
@@ -53,6 +54,14 @@ def _parts(report: Report, how: ReplicaFormat, with_replicas: bool) -> Iterator[
     from kafka_unclean_recovery.report.table import outcome_parts, table_parts
 
     return table_parts(report) if with_replicas else outcome_parts(report)
+
+
+def _codes(how: ReplicaFormat) -> re.Pattern[str] | None:
+    if how is not ReplicaFormat.LADDER or not colours_wanted(os.environ):
+        return None
+    from kafka_unclean_recovery.report.ladder_text import CODES
+
+    return CODES
 
 
 def say_failures(console: Console, report: Report) -> None:

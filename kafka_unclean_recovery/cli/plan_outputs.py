@@ -3,7 +3,6 @@ on."""
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,6 +11,7 @@ from pathlib import Path
 from kafka_unclean_recovery.cli.console import Console, check_output, write_new
 from kafka_unclean_recovery.cli.exits import usage
 from kafka_unclean_recovery.model import Cluster, PartitionPlan
+from kafka_unclean_recovery.shown import shell_join
 
 MANUAL = "--manual-recovery-output-file"
 PLAN = "--plan-output-file"
@@ -51,4 +51,4 @@ def next_command(manual: Path) -> str:
     """Return the command line that elects the leaders of this file."""
     designated = ["--election-type", "designated", "--path-to-json-file"]
     command = ["kafka-elect-leaders", "--bootstrap-server", "HOST:PORT", *designated]
-    return shlex.join([*command, str(manual)])
+    return shell_join([*command, str(manual)])

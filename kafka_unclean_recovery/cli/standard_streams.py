@@ -1,6 +1,8 @@
 """A failure of stdout or stderr never changes what a run does, be it a closed pipe, a full disk, a
 closed descriptor or a terminal that Ctrl-S has stopped.
 
+No character that a terminal would act on passes, but line ends and the few codes that are ours.
+
 A run never waits for stderr: text that stderr can't take at once is written with the next sentence,
 or at the end. For stdout the module remembers that output was lost. One process runs one command,
 so the module keeps the state of both for the whole process.
@@ -9,6 +11,7 @@ so the module keeps the state of both for the whole process.
 from __future__ import annotations
 
 import os
+import re
 import select
 import sys
 from collections.abc import Iterable
@@ -17,6 +20,7 @@ from itertools import islice
 from typing import TextIO
 
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK
+from kafka_unclean_recovery.shown import screened
 
 # A pipe that is ready for writing takes at least this many bytes without waiting.
 _PIECE = select.PIPE_BUF
@@ -50,17 +54,17 @@ def begin() -> None:
     _terminal = _opened_again(sys.stderr)
 
 
-def write_soon(text: str) -> None:
-    """Write to stderr without ever waiting or raising."""
+def write_soon(text: str, before: str = "") -> None:
+    """Write to stderr without ever waiting or raising. before: a code of ours."""
     global _stderr_lost
     stream = sys.stderr
     descriptor = _descriptor(stream)
     if stream is None:
         _stderr_lost = True
     elif descriptor is None:
-        _stderr_lost |= not _written(stream, text)
+        _stderr_lost |= not _written(stream, before + screened(text))
     else:
-        _waiting.extend(_encoded(stream, text))
+        _waiting.extend(_encoded(stream, before + screened(text)))
         write_waiting()
 
 
@@ -90,22 +94,23 @@ def said_all() -> bool:
     return not _waiting and not _stderr_lost
 
 
-def last_words(text: str) -> None:
-    """Write to stderr in a signal handler, which may have interrupted another write."""
+def last_words(text: str, before: str = "") -> None:
+    """Write to stderr in a signal handler, which may have interrupted another write. before: a code
+    of ours."""
     stream = sys.stderr
     with suppress(*_FAILURES):
         if stream is not None and _takes(stream.fileno(), 0.0):
-            os.write(stream.fileno(), _encoded(stream, text)[:_PIECE])
+            os.write(stream.fileno(), _encoded(stream, before + screened(text))[:_PIECE])
 
 
-def write_out(parts: Iterable[str]) -> str | None:
+def write_out(parts: Iterable[str], kept: re.Pattern[str] | None = None) -> str | None:
     """Write all parts to stdout, however long that takes; raise only what making a part raises.
-    Return why stdout did not take all, None when it did."""
+    Return why stdout did not take all, None when it did. kept: codes of ours."""
     global _stdout_lost
     left = iter(parts)
     while some := list(islice(left, _PARTS_AT_ONCE)):
         try:
-            _write_out("".join(some))
+            _write_out(screened("".join(some), kept))
         except _FAILURES as error:
             _stdout_lost = True
             return getattr(error, "strerror", None) or str(error)

@@ -10,6 +10,7 @@ from kafka_unclean_recovery.doctor.check import Check, Status
 from kafka_unclean_recovery.doctor.diagnosis import Diagnosis
 from kafka_unclean_recovery.files.codec import to_json, to_model
 from kafka_unclean_recovery.formats.doctor import DoctorJson
+from kafka_unclean_recovery.shown import shown_lines
 from kafka_unclean_recovery.wording import one_line
 
 _INDENT = " " * 9
@@ -19,7 +20,7 @@ def render_text(diagnosis: Diagnosis) -> str:
     """Return each check with what is so, and where that is not well, why it matters and what to
     do."""
     lines = [line for check in diagnosis.checks for line in _lines(check)]
-    return "\n".join([*lines, "", _summary(diagnosis)]) + "\n"
+    return shown_lines([*lines, "", _summary(diagnosis)]) + "\n"
 
 
 def _lines(check: Check) -> Iterator[str]:

@@ -21,6 +21,7 @@ from kafka_unclean_recovery.post_mortem.words import (
 )
 from kafka_unclean_recovery.report.ladder import ladder_of, rung_texts
 from kafka_unclean_recovery.report.loss_by_topic import record_text, why_text
+from kafka_unclean_recovery.shown import shown
 from kafka_unclean_recovery.wording import count_text, one_line
 
 # This many partitions are told with their replicas; each of the others has one line.
@@ -79,7 +80,7 @@ def _steps(told: PostMortem) -> Iterator[str]:
     for number, step in enumerate(steps, 1):
         yield f"{number}. {_mark(step.text, step.alarm)}"
         # The command is indented and on one line, so that nothing in it can end the block.
-        yield from (f"\n        {one_line(command)}" for command in step.commands)
+        yield from (f"\n        {shown(command)}" for command in step.commands)
 
 
 def _losses(elections: Sequence[Election]) -> Iterator[str]:

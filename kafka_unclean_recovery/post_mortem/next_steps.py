@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kafka_unclean_recovery.post_mortem.story import AffectedGroup, Election, PostMortem, Seed
+from kafka_unclean_recovery.shown import shell_join
 from kafka_unclean_recovery.wording import count_text, ids_text
 
 _COMMAND = "kafka-unclean-recovery"
@@ -145,4 +145,4 @@ def _connection(told: PostMortem) -> list[str]:
 
 
 def _line(*words: str) -> str:
-    return shlex.join(words)
+    return shell_join(words)

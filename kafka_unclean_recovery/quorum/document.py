@@ -15,6 +15,7 @@ from kafka_unclean_recovery.quorum.seed_plan import voter_json
 from kafka_unclean_recovery.quorum.stuck import stuck_voters
 from kafka_unclean_recovery.quorum.survey import Compared, Survey
 from kafka_unclean_recovery.report.table import page, table
+from kafka_unclean_recovery.shown import shown_lines
 from kafka_unclean_recovery.wording import one_line
 
 _COLUMNS = (
@@ -142,11 +143,11 @@ def _details(copies: Sequence[CopyJson]) -> str:
             lines.append(f"{name} ends in an unfinished write of {copy.torn_bytes} bytes")
         if copy.held_by is not None:
             lines.append(f"{name} runs (process {copy.held_by})")
-    return "\n".join(lines)
+    return shown_lines(lines)
 
 
 def render_findings(found: Sequence[Finding]) -> str:
-    return "\n".join(f"{f.severity.value} {f.code}: {one_line(f.message)}" for f in found)
+    return shown_lines(f"{f.severity.value} {f.code}: {one_line(f.message)}" for f in found)
 
 
 def render_verify(seen: QuorumVerifyJson) -> str:
@@ -154,4 +155,4 @@ def render_verify(seen: QuorumVerifyJson) -> str:
     words = {True: "holds", False: "does not hold", None: "unknown"}
     lines = [f"{words[p.holds]:>13}  {p.what}: {one_line(p.found)}" for p in seen.proofs]
     lines += [f"not looked at  {one_line(each)}" for each in seen.not_looked_at]
-    return "\n".join([*lines, "", "proven" if seen.proven else "not proven"]) + "\n"
+    return shown_lines([*lines, "", "proven" if seen.proven else "not proven"]) + "\n"

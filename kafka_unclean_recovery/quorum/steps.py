@@ -8,6 +8,7 @@ from kafka_unclean_recovery.cluster.wire.dial import address_text
 from kafka_unclean_recovery.quorum.copies import Voter
 from kafka_unclean_recovery.quorum.survey import Survey
 from kafka_unclean_recovery.quorum.wishes import Wishes, voters_before
+from kafka_unclean_recovery.shown import shell_word
 
 _SEED = "kafka-unclean-recovery quorum seed"
 
@@ -92,8 +93,9 @@ def _growing(new: Voter, dynamic: bool, cluster_id: str) -> Iterator[str]:
     if dynamic:
         yield (
             "grow back to the old size one at a time: kafka-storage.sh format --no-initial-"
-            f"controllers -t {cluster_id or 'CLUSTER_ID'}, start it, and kafka-metadata-quorum.sh"
-            f" --bootstrap-controller {address} --command-config ITS_CONFIGURATION add-controller"
+            f"controllers -t {shell_word(cluster_id or 'CLUSTER_ID')}, start it, and"
+            f" kafka-metadata-quorum.sh --bootstrap-controller {address}"
+            " --command-config ITS_CONFIGURATION add-controller"
         )
         return
     yield (

@@ -17,6 +17,7 @@ from kafka_unclean_recovery.model import (
 )
 from kafka_unclean_recovery.planning.broker_return import by_broker, waiting_lines
 from kafka_unclean_recovery.planning.losses import loss_under
+from kafka_unclean_recovery.shown import shown_lines
 from kafka_unclean_recovery.wording import count_text, election_text, one_line, total_text, why_not
 
 CONSENT_LIMIT = 40
@@ -96,7 +97,7 @@ def render_consent(
     to_elect = count_text(len(elections), "partition")
     lines += waiting_lines(by_broker(plans))
     lines.append(f"total: {to_elect} to elect; {total_text(losses)}")
-    return "\n".join(lines) + "\n"
+    return shown_lines(lines) + "\n"
 
 
 def _election_lines(plan: PartitionPlan, notes: Notes) -> Iterator[str]:

@@ -6,6 +6,7 @@ records. This module does no I/O.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import groupby
 from string import ascii_uppercase
@@ -15,10 +16,10 @@ from kafka_unclean_recovery.model import PartitionPlan, PartitionReport, Report
 from kafka_unclean_recovery.planning.losses import loss_under
 from kafka_unclean_recovery.report.ladder import Ladder, Rung, ladder_of, rung_texts
 from kafka_unclean_recovery.report.table import parts_around, why_no_logs
+from kafka_unclean_recovery.shown import shown
 from kafka_unclean_recovery.wording import (
     ids_text,
     loss_texts,
-    one_line,
     why_not,
 )
 
@@ -28,6 +29,9 @@ _LEAST_BAR = 20
 _NOTHING, _UNKNOWN, _OLDER, _LOST_OLDER, _HIGH_WATERMARK = ".", "?", "#", "~", "|"
 # (background, foreground) of xterm's 256 colours, close to the colours of the page.
 _COLOURS = ((25, 15), (214, 0), (36, 0), (175, 0), (74, 0), (166, 0), (142, 0), (141, 0))
+
+CODES = re.compile(r"\x1b\[(?:48;5;[0-9]+;38;5;[0-9]+(?:;9)?|0)m")
+"""The codes of the coloured bars; what comes from outside has none any more."""
 
 _EXPLAINED = (
     "A bar is a replica; A is the newest leader epoch in the picture, B the one before. Small"
@@ -55,7 +59,7 @@ def _ladders(report: Report, width: int, colour: bool) -> Iterator[str]:
 
 
 def _partition(row: PartitionReport, bar: int, colour: bool) -> Iterator[str]:
-    plan, name = row.plan, one_line(str(row.topic_partition))
+    plan, name = row.plan, shown(str(row.topic_partition))
     if plan is None or not plan.replica_logs:
         yield f"{name}: {why_no_logs(row)}"
         return

@@ -18,6 +18,7 @@ from kafka_unclean_recovery.formats.loss_by_topic import (
     TotalJson,
 )
 from kafka_unclean_recovery.report.table import page, table
+from kafka_unclean_recovery.shown import shown_lines
 from kafka_unclean_recovery.wording import count_text, one_line
 
 _COLUMNS = (
@@ -88,13 +89,13 @@ def _sum(counts: Iterable[RecordCount]) -> RecordCount:
 def render_loss_table(losses: Sequence[TopicLoss], problems: Sequence[str] = ()) -> str:
     """Return the output of --format table; the rows are in the order of `losses`."""
     rows = [_cells(loss) for loss in losses]
-    told = "\n".join(f"problem: {one_line(problem)}" for problem in problems)
+    told = shown_lines(f"problem: {one_line(problem)}" for problem in problems)
     return page(table(_COLUMNS, rows), told, _summary(total(losses), len(losses)))
 
 
 def _cells(loss: TopicLoss) -> Sequence[str]:
     return (
-        one_line(loss.topic),
+        loss.topic,
         str(loss.partitions),
         str(loss.designated),
         str(sum(loss.without.values())),

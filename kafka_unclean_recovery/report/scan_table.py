@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from kafka_unclean_recovery.model import PartitionInfo, ReplicaInfo, ReplicaLog, TopicPartition
 from kafka_unclean_recovery.report.table import page, table
+from kafka_unclean_recovery.shown import shown_lines
 from kafka_unclean_recovery.wording import (
     count_text,
     lineage_text,
@@ -37,8 +38,8 @@ def render_replica_info(info: ReplicaInfo) -> str:
     """Return the replicas, findings, problems and totals of a scan."""
     return page(
         table(_COLUMNS, list(_rows(info))),
-        "\n".join(_findings(info)),
-        "\n".join(f"problem: {one_line(problem)}" for problem in info.problems),
+        shown_lines(_findings(info)),
+        shown_lines(f"problem: {one_line(problem)}" for problem in info.problems),
         _summary(info),
     )
 

@@ -21,6 +21,7 @@ from kafka_unclean_recovery.model import (
 from kafka_unclean_recovery.planning.broker_return import effect_text, waiting_lines
 from kafka_unclean_recovery.planning.losses import loss_under
 from kafka_unclean_recovery.report.document import Summary, election_loss, summarize
+from kafka_unclean_recovery.shown import shown, shown_lines
 from kafka_unclean_recovery.wording import (
     INTERRUPTED,
     count_text,
@@ -86,13 +87,13 @@ def table_parts(report: Report) -> Iterator[str]:
 def parts_around(replicas: Iterable[str], report: Report) -> Iterator[str]:
     """Yield the parts of render_table with `replicas` in place of the table of replicas."""
     ends = [_problems(report)], [_summary_text(report)]
-    return paged(replicas, _outcome_table(report), _findings(report), *ends)
+    return paged(replicas, _outcome_table(report), map(shown, _findings(report)), *ends)
 
 
 def render_replicas(report: Report) -> str:
     """Return the part on replicas: what each holds and would lose, and the findings to weigh before
     electing."""
-    return "".join(paged(_replica_table(report), _findings(report)))
+    return "".join(paged(_replica_table(report), map(shown, _findings(report))))
 
 
 def render_outcomes(report: Report) -> str:
@@ -107,7 +108,7 @@ def outcome_parts(report: Report) -> Iterator[str]:
     because it shows the partition's replicas.
     """
     ends = [_problems(report)], [_summary_text(report)]
-    return paged(_outcome_table(report), _untried_lines(report), *ends)
+    return paged(_outcome_table(report), map(shown, _untried_lines(report)), *ends)
 
 
 def page(*parts: str) -> str:
@@ -143,7 +144,7 @@ def blocks(columns: Iterable[Column], rows: Callable[[], Iterable[Row]]) -> Iter
     above, below, align = zip(*columns, strict=True)
     named = [number for number, title in enumerate(below) if title in _NAMES]
     short = short_names(row[number] for row in rows() for number in named)
-    shown = (_shortened(row, named, short) for row in rows())
+    cells = (_shortened(row, named, short) for row in rows())
     # tabulate keeps a column so much wider than its first header line; so all blocks look alike.
     least = [max(len(a) + MIN_PADDING, len(b)) for a, b in zip(above, below, strict=True)]
     widths = _widths(least, (_shortened(row, named, short) for row in rows()))
@@ -153,7 +154,7 @@ def blocks(columns: Iterable[Column], rows: Callable[[], Iterable[Row]]) -> Iter
     ]
     # The second header line is passed as a row, because tabulate's multi-line mode is slow.
     first: list[Row] = [below]
-    while block := list(islice(shown, _ROWS_AT_ONCE)):
+    while block := list(islice(cells, _ROWS_AT_ONCE)):
         text = tabulate(
             [*first, *block],
             headers=headers,
@@ -163,7 +164,7 @@ def blocks(columns: Iterable[Column], rows: Callable[[], Iterable[Row]]) -> Iter
         )
         yield text if first else text.partition("\n")[2]
         first = []
-    yield from (f"{each} stands for {name}" for name, each in short.items())
+    yield from (shown(f"{each} stands for {name}") for name, each in short.items())
 
 
 def _widths(least: Iterable[int], rows: Iterable[Row]) -> list[int]:
@@ -174,9 +175,7 @@ def _widths(least: Iterable[int], rows: Iterable[Row]) -> list[int]:
 
 
 def _shortened(row: Sequence[str], named: Sequence[int], short: Mapping[str, str]) -> Sequence[str]:
-    if not short:
-        return row
-    return [short.get(cell, cell) if n in named else cell for n, cell in enumerate(row)]
+    return [shown(short.get(cell, cell) if n in named else cell) for n, cell in enumerate(row)]
 
 
 def _replica_table(report: Report) -> Iterator[str]:
@@ -313,7 +312,7 @@ def _problems(report: Report) -> str:
     lines = [f"broker {broker} did not answer: {one_line(reason)}" for broker, reason in silent]
     lines += [f"problem: {one_line(problem)}" for problem in report.problems]
     lines += [f"unknown: {one_line(sentence)}" for sentence in report.unknown]
-    return "\n".join(lines)
+    return shown_lines(lines)
 
 
 def _summary_text(report: Report) -> str:
@@ -323,7 +322,7 @@ def _summary_text(report: Report) -> str:
     parts += [", ".join(outcomes)] if outcomes else []
     parts += [total_text(summary.losses)] if summary.losses else []
     parts += [_interrupted_text(report)] if report.interrupted else []
-    return "\n".join([*waiting_lines(summary.waiting), "; ".join(parts)])
+    return shown_lines([*waiting_lines(summary.waiting), "; ".join(parts)])
 
 
 def _interrupted_text(report: Report) -> str:

@@ -86,7 +86,7 @@ def test_it_is_over_when_nothing_is_left() -> None:
 def test_it_is_not_over_while_something_may_be_hidden() -> None:
     found = Aftercare("c", (HEALED,), ("groups of broker 2 are unknown: \x1b[2J",))
     assert not found.over
-    assert "unknown: groups of broker 2 are unknown: [2J\n" in render_aftercare(found)
+    assert "unknown: groups of broker 2 are unknown: \\x1b[2J\n" in render_aftercare(found)
 
 
 def test_producers_are_advice_and_keep_nothing_from_being_over() -> None:

@@ -34,11 +34,11 @@ def test_the_json_is_as_its_schema_says() -> None:
 def test_nothing_from_a_broker_breaks_a_line_or_reaches_the_terminal() -> None:
     nasty = Check("a_code", Status.WARNING, "what\n\x1b[31m", "why\r\n", "do\tit")
     assert render_text(Diagnosis("id\x1b", AT, (nasty,))) == (
-        "warning  a_code: what [31m\n"
+        "warning  a_code: what \\x1b[31m\n"
         "         why: why\n"
         "         do:  do it\n"
         "\n"
-        "cluster id: 1 warning\n"
+        "cluster id\\x1b: 1 warning\n"
     )
 
 

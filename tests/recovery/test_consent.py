@@ -43,7 +43,8 @@ def test_consent_shows_what_each_election_loses() -> None:
 def test_what_is_done_before_an_election_is_said_beside_it() -> None:
     notes = {TopicPartition("orders", 1): ["saved first: 5 records\x1b of broker 4"]}
     lines = render_consent([plan(0), plan(1)], notes).splitlines()
-    assert [line for line in lines if "saved" in line] == ["    saved first: 5 records of broker 4"]
+    saved = [line for line in lines if "saved" in line]
+    assert saved == [r"    saved first: 5 records\x1b of broker 4"]
     assert lines[4] == lines[-2]
 
 

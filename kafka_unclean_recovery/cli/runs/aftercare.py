@@ -3,7 +3,6 @@ transactions."""
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -47,6 +46,7 @@ from kafka_unclean_recovery.model import Broker, GroupBeyond, ReplicaInfo, Topic
 from kafka_unclean_recovery.planning.merged_scans import check_cluster
 from kafka_unclean_recovery.post_mortem.reading import read_post_mortem
 from kafka_unclean_recovery.post_mortem.story import Election, groups_given_up, lossless
+from kafka_unclean_recovery.shown import shell_join
 from kafka_unclean_recovery.shutdown import Interrupted
 from kafka_unclean_recovery.survey import budgets
 from kafka_unclean_recovery.transport.choosing import ChosenSource
@@ -428,11 +428,11 @@ def _unread_disks(found: Aftercare) -> Sequence[int]:
 def _own_command(options: Options, flag: str) -> str:
     disks = Sources(options.replica_info_file or (), options.log_dirs or ()).flags()
     words = [NAME, "aftercare", *_connection(options), *_selection(options), *disks]
-    return shlex.join([*words, flag])
+    return shell_join([*words, flag])
 
 
 def _reset(options: Options, found: GroupBeyond) -> str:
     where = found.commit.topic_partition
     which = ["--group", found.commit.group, "--topic", f"{where.topic}:{where.partition}"]
     how = ["--reset-offsets", "--to-offset", str(found.reset_to), "--execute"]
-    return shlex.join(["kafka-consumer-groups.sh", *_connection(options), *which, *how])
+    return shell_join(["kafka-consumer-groups.sh", *_connection(options), *which, *how])

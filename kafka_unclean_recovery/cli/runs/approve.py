@@ -24,6 +24,8 @@ from kafka_unclean_recovery.files.plan_reading import read_plan
 from kafka_unclean_recovery.files.quorum_plan_file import is_quorum_plan, read_quorum_plan
 from kafka_unclean_recovery.formats.quorum import QuorumPlanJson
 from kafka_unclean_recovery.recovery.consent import render_consent
+from kafka_unclean_recovery.shown import shown_lines
+from kafka_unclean_recovery.wording import one_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,9 @@ def _read(path: Path) -> _Approvable:
 
 def _of_quorum(plan: QuorumPlanJson) -> _Approvable:
     epoch = f"node {plan.new_controller.id} leads from epoch {plan.epoch} on\n"
-    found = epoch + "".join(f"{f.severity.value} {f.code}: {f.message}\n" for f in plan.findings)
+    found = epoch + "".join(
+        f"{one_line(f'{f.severity.value} {f.code}: {f.message}')}\n" for f in plan.findings
+    )
     asked = ("to approve this new metadata quorum, type its epoch: ", str(plan.epoch))
     return _Approvable(plan.digest, plan.cluster_id, plan.created_at, found, asked, "its epoch")
 
@@ -78,7 +82,8 @@ def _of_quorum(plan: QuorumPlanJson) -> _Approvable:
 async def _approve(console: Console, plan: _Approvable, output: Path) -> int:
     """Show the plan, ask, and write the approval. Raises Exit(1) without an approval, Exit(2), and
     Exit(128 plus the signal's number)."""
-    console.show(f"plan of {plan.created_at} for cluster {plan.cluster_id}\n{plan.digest}\n")
+    head = [f"plan of {plan.created_at} for cluster {plan.cluster_id}", plan.digest, ""]
+    console.show(shown_lines(head))
     console.show(plan.text)
     question, wanted = plan.asked
     answer, interrupted = await typed(console, question)

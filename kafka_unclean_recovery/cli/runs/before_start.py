@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -28,6 +27,7 @@ from kafka_unclean_recovery.cli.session import Session, check_connection, run
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.model import Cluster, ReplicaInfo
+from kafka_unclean_recovery.shown import shell_join
 from kafka_unclean_recovery.survey import budgets
 from kafka_unclean_recovery.transport.choosing import ChosenSource
 
@@ -133,7 +133,7 @@ def _where(options: Options) -> str:
 
 def _salvage(directories: Sequence[Path], plan: Path) -> str:
     disks = [word for path in directories for word in ("--log-dirs", str(path))]
-    return shlex.join([_NAME, "salvage", *disks, "--plan", str(plan), "--output", "NEWDIR"])
+    return shell_join([_NAME, "salvage", *disks, "--plan", str(plan), "--output", "NEWDIR"])
 
 
 def exit_code(found: BeforeStart) -> int:

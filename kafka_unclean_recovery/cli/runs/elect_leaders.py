@@ -40,6 +40,7 @@ from kafka_unclean_recovery.recovery.recover import Aim, Power, recover
 from kafka_unclean_recovery.recovery.terms import Terms
 from kafka_unclean_recovery.recovery.views import Wanted
 from kafka_unclean_recovery.report.run_metrics import outcome_metrics
+from kafka_unclean_recovery.shown import shown_lines
 from kafka_unclean_recovery.transport.electing import sentence
 
 Leaders = Mapping[TopicPartition, int | None]
@@ -164,7 +165,7 @@ def _answers_text(election_type: str, answers: Mapping[TopicPartition, Answer]) 
         lines.append(f"{election_type} leader elected: {', '.join(map(str, elected))}")
     if noop:
         lines.append(f"a valid leader was there already: {', '.join(map(str, noop))}")
-    return "\n".join([*lines, ""])
+    return shown_lines([*lines, ""])
 
 
 async def _designated(session: Session, options: Options, leaders: Leaders, terms: Terms) -> int:

@@ -27,6 +27,7 @@ from kafka_unclean_recovery.emulator.control.executing import execute, run
 from kafka_unclean_recovery.emulator.disks.data_dir_claim import claimed, tell_socket
 from kafka_unclean_recovery.emulator.emulation import Settings
 from kafka_unclean_recovery.emulator.options import Options as ClusterOptions
+from kafka_unclean_recovery.shown import shown_lines
 from kafka_unclean_recovery.signals import StopRequest, taken
 
 # The end of a scenario is checked this often, in seconds.
@@ -62,7 +63,7 @@ def emulate(console: Console, options: Options) -> int:
 
 
 def _text(bootstrap_servers: str, socket: Path) -> str:
-    return f"bootstrap.servers={bootstrap_servers}\ncontrol.socket={socket}\n"
+    return shown_lines([f"bootstrap.servers={bootstrap_servers}", f"control.socket={socket}", ""])
 
 
 def emulator_json(bootstrap_servers: str, socket: Path) -> str:

@@ -28,6 +28,7 @@ from kafka_unclean_recovery.files.state_directory import new_path
 from kafka_unclean_recovery.formats.quorum import QuorumPlanJson
 from kafka_unclean_recovery.quorum.seed import SeedRefused, check_plan, write_seed
 from kafka_unclean_recovery.quorum.steps import after_seed
+from kafka_unclean_recovery.shown import shown
 
 
 def seed(console: Console, options: SeedOptions) -> int:
@@ -120,7 +121,7 @@ async def _consent(console: Console, planned: QuorumPlanJson, yes: bool) -> None
     if not is_terminal():
         raise usage("give --yes where no terminal is: the plan may lose metadata")
     for finding in planned.findings:
-        console.show(f"{finding.severity.value} {finding.code}: {finding.message}\n")
+        console.show(shown(f"{finding.severity.value} {finding.code}: {finding.message}") + "\n")
     question = f"to write the new quorum, type its epoch ({planned.epoch}): "
     answer, interrupted = await typed(console, question)
     if answer != str(planned.epoch):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,6 +23,7 @@ from kafka_unclean_recovery.planning.waves import Pace
 from kafka_unclean_recovery.recovery.recover import Aim
 from kafka_unclean_recovery.recovery.terms import Terms
 from kafka_unclean_recovery.recovery.views import Wanted
+from kafka_unclean_recovery.shown import shell_join
 
 if TYPE_CHECKING:
     from kafka_unclean_recovery.cli.runs.live_salvaging import SalvageFirst
@@ -169,9 +169,9 @@ def next_command(options: Options) -> str:
     manual = options.manual_recovery_output_file
     if manual is not None:
         designated = ["--election-type", "designated", "--path-to-json-file", str(manual)]
-        return shlex.join(["kafka-elect-leaders", *connection, *designated])
+        return shell_join(["kafka-elect-leaders", *connection, *designated])
     chosen = ["--all-offline-partitions"]
     if options.path_to_json_file is not None:
         chosen = ["--path-to-json-file", str(options.path_to_json_file)]
     chosen += sources_of(options).flags()
-    return shlex.join([NAME, *connection, *chosen, "--automated-recovery"])
+    return shell_join([NAME, *connection, *chosen, "--automated-recovery"])
