@@ -265,8 +265,17 @@ GROUPS = (
         "rules and all other",
         (
             "test_*.py",
-            *("cli/*", "cluster/*", "doctor/*", "emulator/*", "examples/*", "files/*", "margin/*"),
-            *("messages/*", "mutants/*", "planning/*", "post_mortem/*", "recovery/*", "report/*"),
+            *("cli/*", "cluster/*", "doctor/*", "emulator/*", "examples/*", "files/*"),
+            *(
+                "hostile/*",
+                "margin/*",
+                "messages/*",
+                "mutants/*",
+                "planning/*",
+                "post_mortem/*",
+                "recovery/*",
+                "report/*",
+            ),
             *("stores/*", "survey/*", "transport/*"),
         ),
         later={

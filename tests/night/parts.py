@@ -51,6 +51,11 @@ PARTS = (
         (PYTHON, "-m", "benchmarks.model_check"),
     ),
     Part(
+        "hostile",
+        "odd texts and numbers in each field of answers, documents and disks, for each command",
+        (PYTHON, "-m", "tests.hostile"),
+    ),
+    Part(
         "simulation",
         "faults at once in 10,000 recoveries on the emulator",
         (PYTHON, "-m", "tests.simulation", "--runs", "10000", "--seed", "1"),
