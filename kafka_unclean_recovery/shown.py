@@ -50,15 +50,19 @@ def screened(text: str, kept: re.Pattern[str] | None = None) -> str:
 
 
 def shell_join(words: Iterable[str]) -> str:
-    """Return a command to be pasted. A word with characters that can't be printed is written as
-    $'...', which bash, zsh and ksh read: so none reaches the terminal, and the word is the same."""
+    """Return a command to be pasted. A word with characters that can't be printed is made by
+    printf, in any shell: so none reaches the terminal, and the word is the same."""
     return " ".join(map(shell_word, words))
 
 
 def shell_word(word: str) -> str:
     if word.isprintable():
         return shlex.quote(word)
-    return "$'" + "".join(map(_quoted_character, word)) + "'"
+    made = "".join(map(_quoted_character, word))
+    if word.endswith("\n"):
+        # A shell cuts line ends off what a command prints; only bash, zsh and ksh know this way.
+        return "$'" + made.replace("\\0", "\\") + "'"
+    return f"\"$(printf '%b' {shlex.quote(made)})\""
 
 
 def _shown_character(character: str) -> str:
@@ -66,8 +70,6 @@ def _shown_character(character: str) -> str:
 
 
 def _quoted_character(character: str) -> str:
-    if character in "\\'":
-        return f"\\{character}"
-    if character.isprintable():
+    if character.isprintable() and character not in "\\'":
         return character
-    return "".join(f"\\{byte:03o}" for byte in os.fsencode(character))
+    return "".join(f"\\0{byte:03o}" for byte in os.fsencode(character))

@@ -36,12 +36,19 @@ def test_only_codes_of_ours_pass_the_rim() -> None:
     assert screened("\x1b[1mA\x1b[0m\x1b[2Jb\n", colour) == "\x1b[1mA\x1b[0m\\x1b[2Jb\n"
 
 
+@pytest.mark.parametrize("shell", ["sh", "bash"])
 @pytest.mark.parametrize("word", ["plain", "two  blanks", "it's", "\x1b[2J'\\\n\u202e1", "a\udc80"])
-def test_a_pasted_command_has_the_very_word(word: str) -> None:
+def test_a_pasted_command_has_the_very_word(word: str, shell: str) -> None:
     command = shell_join(["printf", "%s", word])
     assert command.isprintable()
-    done = subprocess.run(["bash", "-c", command], capture_output=True, check=True)
+    done = subprocess.run([shell, "-c", command], capture_output=True, check=True)
     assert done.stdout == word.encode("utf-8", "surrogateescape")
+
+
+def test_a_word_that_ends_in_a_line_end_keeps_it_in_bash() -> None:
+    command = shell_join(["printf", "%s", "it's\x1b1\\0\n\n"])
+    done = subprocess.run(["bash", "-c", command], capture_output=True, check=True)
+    assert done.stdout == b"it's\x1b1\\0\n\n"
 
 
 def test_a_cell_of_a_table_is_one_line() -> None:
