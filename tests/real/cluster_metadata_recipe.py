@@ -8,7 +8,7 @@ import asyncio
 import json
 import shutil
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
@@ -19,7 +19,6 @@ from typing import Any, TypeVar
 from confluent_kafka import Producer
 
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
-from kafka_unclean_recovery.cluster.requests.controller_requests import alter_replica_order
 from kafka_unclean_recovery.cluster.requests.describe import (
     describe_topics,
     list_reassignments,
@@ -27,10 +26,11 @@ from kafka_unclean_recovery.cluster.requests.describe import (
 )
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.model import PartitionState, TopicPartition
+from kafka_unclean_recovery.model import PartitionState
 from tests.real.archive import pack, unpack
 from tests.real.cache import quick_scratch
 from tests.real.cluster import KafkaCluster
+from tests.real.faults import reassign
 from tests.real.metadata import QUIETLY, SILENT
 from tests.real.records import create_topic
 from tests.real.saved import Saved, digest_of
@@ -121,7 +121,7 @@ def _ordinary_days(cluster: KafkaCluster) -> None:
     _configure(cluster, "users", "alice", "--add-config", "producer_byte_rate=1024")
     _configure(cluster, "users", "bob", "--add-config", "SCRAM-SHA-512=[password=secret]")
     _configure(cluster, "users", "bob", "--delete-config", "SCRAM-SHA-512")
-    _reassign(cluster, "moved", (3, 2))
+    reassign(cluster, "moved", (3, 2))
     cluster.wait_until_partitions("moved", lambda p: set(p.replicas) == {3, 2})
     servers = ("--bootstrap-server", cluster.address(1))
     cluster.script("kafka-topics", *servers, "--delete", "--topic", "doomed")
@@ -147,12 +147,6 @@ def _produce_idempotently(connection: Mapping[str, str], topic: str) -> None:
 def _configure(cluster: KafkaCluster, kind: str, name: str, *change: str) -> None:
     which = ("--alter", "--entity-type", kind, "--entity-name", name)
     cluster.script("kafka-configs", "--bootstrap-server", cluster.address(1), *which, *change)
-
-
-def _reassign(cluster: KafkaCluster, topic: str, replicas: Sequence[int]) -> None:
-    wanted = TopicPartition(topic, 0)
-    answer = _ask(cluster, lambda c, d: alter_replica_order(c, {wanted: replicas}, d))[wanted]
-    assert answer.error == 0, answer
 
 
 def _metadata_directory(cluster: KafkaCluster, node: int) -> Path:
@@ -226,8 +220,8 @@ def _brokers_die(cluster: KafkaCluster) -> None:
     cluster.kill(2)
     cluster.wait_until_fenced({2})
     _configure(cluster, "topics", "cleared", "--add-config", "min.insync.replicas=1")
-    _reassign(cluster, "growing", (1, 2))
-    _reassign(cluster, "moved", (1, 3))
+    reassign(cluster, "growing", (1, 2))
+    reassign(cluster, "moved", (1, 3))
     create_topic(cluster.connection(), "late", [(1,)])
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.real.cli import Cli
 from tests.real.cluster import KafkaCluster
-from tests.real.faults import Trouble, secured, trouble
+from tests.real.faults import Trouble, secured, trouble, with_partitions_left
 from tests.real.outages import Outage, restore
 from tests.real.releases import AND_THE_OLDEST
 from tests.real.sharing import SharedClusters
@@ -78,20 +78,13 @@ def restored(tmp_path: Path) -> Iterator[Callable[[Outage], KafkaCluster]]:
 @pytest.fixture(params=AND_THE_OLDEST)
 def troubled(shared_clusters: SharedClusters, request: pytest.FixtureRequest) -> Trouble:
     """The outage that tests of trouble share: take partitions of it, leave brokers 3 and 4 up."""
-    return _with_partitions_left(shared_clusters, trouble(request.param))
+    return with_partitions_left(shared_clusters, trouble(request.param))
 
 
 @pytest.fixture
 def guarded(shared_clusters: SharedClusters) -> Trouble:
     """The same behind an authoriser, of the newest release."""
-    return _with_partitions_left(shared_clusters, secured())
-
-
-def _with_partitions_left(shared_clusters: SharedClusters, outage: Outage) -> Trouble:
-    """Which tests shared it before, and took partitions of it, depends on their order."""
-    found = Trouble(shared_clusters.outage(outage))
-    found.heal()
-    return Trouble(shared_clusters.renew(outage)) if found.used_up else found
+    return with_partitions_left(shared_clusters, secured())
 
 
 @pytest.fixture

@@ -39,6 +39,7 @@ COMMITTED, ABORTED, OPEN, MIXED = range(4)
 COMPACTED = "users_by.key"
 SEGMENTS = "many.segments"
 TRIMMED = "trimmed_by-size"
+KEPT_BYTES = 40_000
 # Its log start lies within a segment, and at the log end.
 DELETED = "deleted_below"
 INSIDE, EVERYTHING = range(2)
@@ -136,8 +137,10 @@ def _end(cluster: KafkaCluster) -> None:
     client = AdminClient(_settings(cluster), logger=SILENT)
     client.delete_topics([GONE])[GONE].result(TIMEOUT)
     _write(cluster, range(600, 650))
+    _until_trimmed(cluster)
     _lose(cluster, 2)
     _write(cluster, range(650, 660))
+    _until_trimmed(cluster)
     cluster.kill_all()
 
 
@@ -151,7 +154,7 @@ def _create_topics(cluster: KafkaCluster) -> None:
         (TRANSACTIONS, [*everywhere, [1, 2, 3]], {}),
         (COMPACTED, everywhere[:1], {**small, **often}),
         (SEGMENTS, everywhere, small),
-        (TRIMMED, [[2, 1, 3]], {**small, "retention.bytes": "40000"}),
+        (TRIMMED, [[2, 1, 3]], {**small, "retention.bytes": str(KEPT_BYTES)}),
         (DELETED, everywhere[:2], {}),
         (EMPTY, everywhere[:1], {}),
         (ALONE, [[1], [2], [3]], {}),
@@ -263,10 +266,12 @@ def _cleaned(log_dir: Path) -> dict[str, int]:
 
 
 def _until_trimmed(cluster: KafkaCluster) -> None:
-    """Retention has moved log starts, on every broker, and it is written down."""
+    """Retention has moved log starts as far as it will, on every live broker, and it is written
+    down."""
 
     def left() -> list[str]:
-        untrimmed = [d for d in _directories(cluster, TRIMMED) if _segments(d)[0] == 0]
+        live = [d for broker in cluster.live_brokers for d in cluster.log_dirs(broker)]
+        untrimmed = [d for root in live for d in root.glob(f"{TRIMMED}-*") if _too_large(d)]
         known = sum(
             (log_dir / "log-start-offset-checkpoint").read_text().count(f"{DELETED} ")
             for log_dir in _log_dirs(cluster)
@@ -276,12 +281,15 @@ def _until_trimmed(cluster: KafkaCluster) -> None:
     wait_until(lambda: not left(), TIMEOUT, lambda: f"trimmed; left: {left()}")
 
 
+def _too_large(directory: Path) -> bool:
+    """By Kafka's rule, which deletes the oldest segment if the others are as large as is to be
+    kept."""
+    _, *others = (s.stat().st_size for s in sorted(directory.glob("*.log")))
+    return sum(others) >= KEPT_BYTES or _segments(directory)[0] == 0
+
+
 def _log_dirs(cluster: KafkaCluster) -> list[Path]:
     return [d for broker in cluster.spec.broker_ids for d in cluster.log_dirs(broker)]
-
-
-def _directories(cluster: KafkaCluster, topic: str) -> list[Path]:
-    return [d for log_dir in _log_dirs(cluster) for d in log_dir.glob(f"{topic}-*")]
 
 
 def _segments(directory: Path) -> list[int]:

@@ -25,6 +25,7 @@ from tests.real.metadata import PartitionView
 from tests.real.outages import Outage
 from tests.real.recipes import TOPIC
 from tests.real.releases import ONE
+from tests.real.sharing import SharedClusters
 from tests.real.tap import Gate, tapped
 from tests.real.tls import TlsEnds
 from tests.real.waiting import wait_until
@@ -33,7 +34,7 @@ T = TypeVar("T")
 
 _SOURCES = ("trouble_recipe.py",)
 TIMEOUT = 20.0
-_MOST_TAKEN = 12
+_MOST_TAKEN = 6
 # A controller that is there answers within milliseconds.
 QUICKLY = 2.0
 
@@ -137,6 +138,13 @@ class Trouble:
     def leaders(self, partitions: Sequence[int], topic: str = TOPIC) -> set[int]:
         seen = self.partitions(topic)
         return {seen[number].leader for number in partitions}
+
+
+def with_partitions_left(shared_clusters: SharedClusters, outage: Outage) -> Trouble:
+    """Which tests shared it before, and took partitions of it, depends on their order."""
+    found = Trouble(shared_clusters.outage(outage))
+    found.heal()
+    return Trouble(shared_clusters.renew(outage)) if found.used_up else found
 
 
 def reassign(cluster: KafkaCluster, topic: str, replicas: Sequence[int]) -> None:

@@ -25,6 +25,7 @@ CLUSTER_ALTER = (ResourceType.BROKER, "kafka-cluster", AclOperation.ALTER)
 CLUSTER_DESCRIBE = (ResourceType.BROKER, "kafka-cluster", AclOperation.DESCRIBE)
 READ_ALL = (ResourceType.TOPIC, "*", AclOperation.READ)
 READ_ONE = (ResourceType.TOPIC, TOPIC, AclOperation.READ)
+CLUSTER_DESCRIBE_CONFIGS = (ResourceType.BROKER, "kafka-cluster", AclOperation.DESCRIBE_CONFIGS)
 DESCRIBE_ALL = (ResourceType.TOPIC, "*", AclOperation.DESCRIBE)
 Right = tuple[ResourceType, str, AclOperation]
 EVERY_RIGHT = AclBindingFilter(
@@ -36,6 +37,11 @@ EVERY_RIGHT = AclBindingFilter(
     AclOperation.ANY,
     AclPermissionType.ANY,
 )
+
+
+def proving(version: str) -> tuple[Right, ...]:
+    """What it takes to have a broker of this release prove which one it is."""
+    return () if version == "4.4.0" else (CLUSTER_DESCRIBE_CONFIGS,)
 
 
 def right(text: str) -> Right:

@@ -90,6 +90,8 @@ def produce_many(
     settings = _settings(connection) | {
         "acks": acks,
         "linger.ms": 5,
+        # Two at a time change places where the first has to be sent again.
+        "max.in.flight": 1,
         "queue.buffering.max.messages": 1_000_000,
         "message.timeout.ms": int(timeout * 1000),
     }

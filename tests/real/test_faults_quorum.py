@@ -6,7 +6,12 @@ from contextlib import ExitStack
 
 import pytest
 
-from tests.real.faults import Trouble, quorum_answers, three_controllers
+from tests.real.faults import (
+    Trouble,
+    quorum_answers,
+    three_controllers,
+    with_partitions_left,
+)
 from tests.real.recipes import TOPIC
 from tests.real.sharing import SharedClusters
 from tests.real.tap import ALTER_PARTITION_REASSIGNMENTS, ELECT_LEADERS, Gate
@@ -31,9 +36,7 @@ NOT_CERTAIN = "not certain what the controller did"
 @pytest.fixture
 def governed(shared_clusters: SharedClusters) -> Trouble:
     """The outage under three controllers, all alive."""
-    found = Trouble(shared_clusters.outage(three_controllers()))
-    found.heal()
-    return found
+    return with_partitions_left(shared_clusters, three_controllers())
 
 
 def _start(commands: Commands, server: str, partitions: list[int], *more: str) -> Watched:

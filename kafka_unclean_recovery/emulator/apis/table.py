@@ -91,6 +91,8 @@ MODULES = (
     sync_group,
 )
 
+OF_SHARE_GROUPS = (alter_share_group_offsets, describe_share_group_offsets, read_share_group_state)
+
 NOT_EMULATED: Mapping[str, str] = {
     "other groups": "the classic protocol alone: none of KIP-848's or streams groups",
     "consumers of share groups": "how far a share group has read is put there; none is served",
@@ -127,7 +129,8 @@ NOT_EMULATED: Mapping[str, str] = {
 
 def apis(release: Release, dialect: Dialect | None) -> dict[int, Api]:
     """Return the APIs by key, with GetReplicaLogInfo if the cluster speaks a dialect of it."""
-    chosen: list[Api] = [module.API for module in MODULES]
+    left_out = () if release.share_groups else OF_SHARE_GROUPS
+    chosen: list[Api] = [module.API for module in MODULES if module not in left_out]
     if dialect is not None:
         chosen.append(get_replica_log_info.api(dialect))
     found = {api.request.API_KEY: api for api in chosen}

@@ -49,6 +49,7 @@ class Release:
     cluster_min_isr_stays: with ELR, min.insync.replicas for all brokers always has a value: it is
         set when ELR is switched on, and can't be removed.
     names_nodes: ApiVersions goes up to version 5, which names the node that is meant (KIP-1242).
+    share_groups: share groups have their requests.
     share_state_needs_epoch: ReadShareGroupState refuses a leader epoch below 0; else it reads then,
         and fences nobody.
     designated_elections: ElectLeaders knows the type DESIGNATED.
@@ -70,6 +71,7 @@ class Release:
     min_isr_of_partition_0: bool = True
     cluster_min_isr_stays: bool = True
     names_nodes: bool = False
+    share_groups: bool = True
     share_state_needs_epoch: bool = False
     designated_elections: bool = False
     unclean_recovery: bool = False
@@ -88,6 +90,7 @@ KAFKA_3_9_1 = Release(
     new_incarnation_is_fenced=False,
     session_outlives_fencing=False,
     reassignment_awaits_target=True,
+    share_groups=False,
 )
 
 KIP_966 = Release(
