@@ -16,9 +16,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from kafka_unclean_recovery.cluster.requests.controller_requests import (
-    Answer,
-)
+from kafka_unclean_recovery.cluster.requests.controller_requests import Answer
 from kafka_unclean_recovery.cluster.wire.error_codes import INVALID_REPLICA_ASSIGNMENT
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.files.journal_lines import Event, JournalError, Reordered

@@ -49,6 +49,8 @@ from tests.fidelity.wire import Wire
 from tests.log_dir.segments import legacy, v2
 from tests.messages.building import build
 
+# ReadShareGroupState, DescribeShareGroupOffsets, AlterShareGroupOffsets.
+OF_SHARE_GROUPS = {84, 90, 91}
 TOPIC = "orders"
 
 
@@ -385,13 +387,13 @@ def test_finalized_features_are_those_that_its_metadata_log_begins_with(
         assert levels.keys() <= supported
 
 
-@pytest.mark.parametrize(("release", "known"), [("4.3.1", {84, 90, 91}), ("3.9.1", set())])
+@pytest.mark.parametrize(("release", "known"), [("4.3.1", OF_SHARE_GROUPS), ("3.9.1", set())])
 def test_what_came_with_share_groups_is_announced_since_there_are_some(
     release: str, known: set[int]
 ) -> None:
     with Cluster(Options(brokers=1, release=release)) as cluster:
         found = _ask(cluster, 1, ApiVersionsRequest, 3, {})
-        assert {api.api_key for api in found.api_keys} & {84, 90, 91} == known
+        assert {api.api_key for api in found.api_keys} & OF_SHARE_GROUPS == known
 
 
 @pytest.mark.not_emulated("lists in configs")
@@ -463,12 +465,8 @@ def _versions(running: Cluster) -> dict[int, tuple[int, int]]:
 @pytest.mark.not_emulated("other releases' versions")
 def test_versions_are_the_same_whatever_the_release(cluster: Cluster) -> None:
     with Cluster(Options(brokers=1, release="3.9.1")) as older:
-        of_share_groups = (84, 90, 91)
-        assert _versions(older) == {
-            key: versions
-            for key, versions in _versions(cluster).items()
-            if key not in of_share_groups
-        }
+        newer = _versions(cluster)
+        assert _versions(older) == {k: v for k, v in newer.items() if k not in OF_SHARE_GROUPS}
         # 3.9.1 itself knows this request up to version 1.
         assert _versions(older)[DescribeClusterRequest.API_KEY][1] == 2
 
