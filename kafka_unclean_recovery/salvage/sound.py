@@ -15,6 +15,7 @@ from kafka_unclean_recovery.log_dir.replica_files import Segment
 from kafka_unclean_recovery.log_dir.segments.batch_runs import Batch
 from kafka_unclean_recovery.log_dir.segments.batches import V2, Reason, check_crc, parse_header
 from kafka_unclean_recovery.log_dir.segments.walk import End, ReadAt, Walk
+from kafka_unclean_recovery.log_dir.small_files.text_lines import INT32_MAX
 from kafka_unclean_recovery.salvage.records import LARGEST_BATCH
 
 _WINDOW = 1 << 20
@@ -96,8 +97,11 @@ class SoundBatches:
 
     def _resumed(self, start: int) -> int | None:
         """Return the position of the next sound batch from `start` on."""
-        high = re.escape(self.segment.base_offset.to_bytes(8, "big")[:_HALF])
-        header = re.compile(b"(?=" + high + _REST_OF_HEADER + b")")
+        base = self.segment.base_offset
+        # Offsets of one segment are less than 2^31 apart, and may pass a multiple of 2^32.
+        halves = {(base + ahead).to_bytes(9, "big")[1 : 1 + _HALF] for ahead in (0, INT32_MAX)}
+        high = b"|".join(map(re.escape, sorted(halves)))
+        header = re.compile(b"(?=(?:" + high + b")" + _REST_OF_HEADER + b")")
         at = start
         while at < self.segment.size:
             window = self.read_at(at, min(_WINDOW, self.segment.size - at))

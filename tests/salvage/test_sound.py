@@ -48,6 +48,15 @@ def test_what_lies_behind_a_bad_batch_is_found(data: bytes, why: str) -> None:
     assert f"bytes {4 * SIZE} to {5 * SIZE} (exclusive) can't be read: {why}" in sentence
 
 
+def test_what_lies_behind_is_found_where_offsets_pass_a_multiple_of_two_to_the_32() -> None:
+    base = (1 << 32) - 50
+    parts = [v2(at, 10, body=bytes([at % 251]) * 300) for at in range(base, base + 100, 10)]
+    data = bytearray(b"".join(parts))
+    data[4 * SIZE + 100] ^= 1
+    found, _ = sound(bytes(data), base)
+    assert found == [base + at for at in OFFSETS if at != 40]
+
+
 def test_several_bad_batches_and_a_torn_end_are_told_one_by_one() -> None:
     data = bytearray(WHOLE[:-5])
     for place in (2, 5):
