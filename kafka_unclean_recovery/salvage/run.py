@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -69,10 +69,11 @@ def _replicas(
 ) -> tuple[list[Source], list[str]]:
     sources: list[Source] = []
     problems: list[str] = []
+    copies = _copies(found)
     for directory in found:
         if directory.meta.cluster_id in (leaders.cluster_id, None):
-            sources += _sources(directory, leaders, wanted)
-            problems += [*directory.problems, *_put_aside(directory, leaders, wanted)]
+            sources += _sources(directory, leaders, wanted, copies)
+            problems += [*directory.problems, *_put_aside(directory, leaders, wanted, copies)]
         else:
             problems.append(
                 f"{directory.location}: left out: it belongs to cluster"
@@ -103,12 +104,30 @@ def order(row: Salvaged) -> tuple[TopicPartition, int, str]:
     return replica.topic_partition, replica.broker, replica.directory
 
 
+def _copies(found: Sequence[LogDirectory]) -> frozenset[str]:
+    """Return the directories of copies (`-future`) that are all that is here of their replica: the
+    start of their broker takes one into use."""
+    every = [(d, name, replica) for d in found for name, replica in d.replicas.items()]
+    in_use = {
+        (d.meta.node_id, replica.topic_partition)
+        for d, _, replica in every
+        if replica.kind is DirectoryKind.LIVE
+    }
+    return frozenset(
+        str(d.location / name)
+        for d, name, replica in every
+        if replica.kind is DirectoryKind.FUTURE
+        and (d.meta.node_id, replica.topic_partition) not in in_use
+    )
+
+
 def _sources(
-    directory: LogDirectory, leaders: DesignatedLeaders, wanted: Wanted
+    directory: LogDirectory, leaders: DesignatedLeaders, wanted: Wanted, copies: Container[str]
 ) -> Iterator[Source]:
     for name, found in directory.replicas.items():
         designated = leaders.partitions.get(found.topic_partition)
-        if found.kind is not DirectoryKind.LIVE or designated is None:
+        used = found.kind is DirectoryKind.LIVE or str(directory.location / name) in copies
+        if not used or designated is None:
             continue
         if not wanted(found.topic_partition):
             continue
@@ -118,13 +137,13 @@ def _sources(
 
 
 def _put_aside(
-    directory: LogDirectory, leaders: DesignatedLeaders, wanted: Wanted
+    directory: LogDirectory, leaders: DesignatedLeaders, wanted: Wanted, copies: Container[str]
 ) -> Iterator[str]:
     """Name the directories that are no part of a broker's log but may hold records all the same."""
     for name, found in directory.replicas.items():
         planned = found.topic_partition in leaders.partitions and wanted(found.topic_partition)
-        if planned and found.kind is not DirectoryKind.LIVE:
-            where = directory.location / name
+        where = directory.location / name
+        if planned and found.kind is not DirectoryKind.LIVE and str(where) not in copies:
             yield f"{where}: left out: its name says that its broker did not use it any more"
 
 

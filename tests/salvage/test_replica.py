@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -59,6 +60,26 @@ def _files(tmp_path: Path, row: Salvaged) -> dict[str, bytes]:
     assert row.place is not None
     home = tmp_path / "out" / row.place.segments
     return {path.name: path.read_bytes() for path in sorted(home.glob("*.log"))}
+
+
+def test_a_copy_that_is_all_there_is_of_a_replica_is_saved_and_others_are_named(
+    tmp_path: Path,
+) -> None:
+    """Its broker takes it into use at its start, so the plan ranks it like any other."""
+    disk(tmp_path / "disks", {0: numbered(0, 15)})
+    home = next(tmp_path.rglob("orders-0"))
+    future, stray = (f"orders-0.{'0' * 32}-{kind}" for kind in ("future", "stray"))
+    shutil.copytree(home, home.with_name(future))
+    shutil.copytree(home, home.with_name(stray))
+    leaders = designated_leaders(plan_text(), "plan.json")
+    _, problems = find_replicas([LocalLocation(tmp_path / "disks")], leaders, lambda _: True)
+    assert [problem.partition(":")[0] for problem in problems] == [
+        str(home.with_name(name)) for name in (future, stray)
+    ]
+    shutil.rmtree(home)
+    (row,), problems = _salvage(tmp_path, leaders)
+    assert _offsets(tmp_path, row) == list(range(10, 15))
+    assert [problem.partition(":")[0] for problem in problems] == [str(home.with_name(stray))]
 
 
 def test_the_tail_is_the_brokers_bytes_and_its_records(tmp_path: Path) -> None:
