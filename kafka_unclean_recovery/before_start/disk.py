@@ -20,15 +20,14 @@ from kafka_unclean_recovery.log_dir.log_directory import LOCK, LogDirectory
 from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
 from kafka_unclean_recovery.log_dir.metadata.newest import (
     CLUSTER_METADATA,
-    compacted_topics,
     newest_metadata,
 )
 from kafka_unclean_recovery.log_dir.scan import (
     Wanted,
     copied,
     jobs_of,
+    loaded_replicas,
     read_log_directories,
-    started_replicas,
 )
 from kafka_unclean_recovery.log_dir.scan_jobs import run_jobs
 from kafka_unclean_recovery.log_dir.scan_rows import partition_infos
@@ -67,18 +66,18 @@ def read_own_disk(roots: Sequence[Location], wanted: Wanted, workers: int, watch
     broker = _one_broker(found)
     newest = newest_metadata([d.location for d in found if CLUSTER_METADATA in d.replicas])
     image = newest.metadata.image if newest.metadata else MetadataImage()
-    compacted = compacted_topics(image).union(*(d.cleaned_topics for d in found))
+    compacted = newest.compacted.union(*(d.cleaned_topics for d in found))
     named = homes(image, {broker})
     promoted = taken_into_use(found, named)
     jobs = [
         job
         for d in found
-        for job in jobs_of(d, started_replicas(d, wanted, compacted, promoted), _MODE, watch)
+        for job in jobs_of(d, loaded_replicas(d, wanted, compacted), _MODE, watch)
     ]
     read = run_jobs(jobs, _MODE, workers, watch)
     logs = {replica.directory: log for replica, log in read.rows}
     clusters = _cluster_ids(found)
-    starts = [directory_start(d.location) for d in found]
+    starts = [directory_start(d.location, zookeeper=d.meta.zookeeper) for d in found]
     return OwnDisk(
         broker=broker,
         cluster_id=next(iter(clusters), None),
@@ -102,6 +101,7 @@ def read_own_disk(roots: Sequence[Location], wanted: Wanted, workers: int, watch
         problems=(*unseen, *(p for d in found for p in d.problems), *newest.problems),
         interrupted=read.interrupted,
         layout=_layout(broker, found, image, named),
+        zookeeper=any(d.meta.zookeeper for d in found),
     )
 
 
@@ -179,12 +179,19 @@ def _refusals(
 def _way_out(found: Sequence[LogDirectory], directory: str) -> str:
     """Return what to do about a log over which its broker ends, if that is known."""
     of_it = next((d for d in found if directory.startswith(f"{d.location}/")), None)
+    if of_it is not None and _kind(of_it, directory) is not DirectoryKind.LIVE:
+        return "; move it out of the log directory: nothing there is in use"
     if of_it is None or not of_it.stopped_clean:
         return "; move the replica's directory aside: the broker then fetches it anew"
     return (
         f"; move {CLEAN_SHUTDOWN} out of the log directory: the start then recovers its logs, and"
         " cuts off what can't be read, and the controller counts the stop as not clean"
     )
+
+
+def _kind(of_it: LogDirectory, directory: str) -> DirectoryKind | None:
+    kinds = {str(of_it.location / name): each.kind for name, each in of_it.replicas.items()}
+    return kinds.get(directory)
 
 
 def _worst(start: DirectoryStart) -> Iterator[Cause]:

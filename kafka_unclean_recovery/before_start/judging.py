@@ -4,7 +4,8 @@ Sources of the rules:
 
 - kafka.log.LogManager (loadLog, isStrayKraftReplica): a directory whose topic id the metadata does
   not have, whose partition is not assigned to the broker, or that has no topic id, is put aside as
-  `-stray` and stays there; one that ends in `-delete` is deleted after file.delete.delay.ms.
+  `-stray` and stays there, unless the broker runs on ZooKeeper; one that ends in `-delete` is
+  deleted after file.delete.delay.ms.
 - What the metadata puts on the broker and is not there begins empty (planning/started_replica.py).
 - Who leads then: planning/self_election.py; what followers lose: following.py.
 """
@@ -27,6 +28,11 @@ from kafka_unclean_recovery.before_start.verdict import Effect, Known, Verdict
 from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
 from kafka_unclean_recovery.model import NO_TOPIC_ID, PartitionState, ReplicaLog
 
+_ON_ZOOKEEPER = (
+    "; so by a broker on KRaft. This one last ran on ZooKeeper (meta.properties of version 0): on"
+    " ZooKeeper a broker puts nothing aside, and its controller decides of the replica"
+)
+
 
 def judge(replica: OwnReplica, disk: OwnDisk, known: Known) -> Verdict:
     """Return the verdict on one replica."""
@@ -40,6 +46,8 @@ def _judged(replica: OwnReplica, disk: OwnDisk, known: Known) -> Verdict:
         return Verdict(replica, Effect.UNKNOWN, f"{unknown}{if_empty(replica, disk, known)}")
     state = known.state
     if (stray := _stray(replica, disk.broker, state)) is not None:
+        if disk.zookeeper:
+            return Verdict(replica, Effect.UNKNOWN, f"{stray}{_ON_ZOOKEEPER}")
         return _put_aside(replica, disk, known, stray)
     assert state is not None
     if disk.broker in state.removing_replicas:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterator
 from dataclasses import replace
 
 from kafka_unclean_recovery.before_start.absent import not_given, with_absent
@@ -9,14 +10,15 @@ from kafka_unclean_recovery.before_start.outside import of_others
 from kafka_unclean_recovery.before_start.replica import OwnDisk, wanted_of
 from kafka_unclean_recovery.before_start.result import BeforeStart, foretell
 from kafka_unclean_recovery.before_start.verdict import Known
-from kafka_unclean_recovery.model import PartitionInfo, ReplicaInfo
-from kafka_unclean_recovery.planning.merged_scans import merge_infos
+from kafka_unclean_recovery.model import PartitionInfo, ReplicaInfo, TopicPartition
+from kafka_unclean_recovery.planning.merged_scans import NOT_IN_NEWEST, merge_infos
 
 _NO_METADATA = (
     "no metadata log was read, so nobody knows who leads: scan a controller's log directory"
     " (scan-log-dirs), and give it as --replica-info-file"
 )
 _UNCLEAN = "is not known from disks"
+_SHOWN = 5
 
 
 def from_disks(disk: OwnDisk, others: ReplicaInfo) -> BeforeStart:
@@ -40,8 +42,22 @@ def from_disks(disk: OwnDisk, others: ReplicaInfo) -> BeforeStart:
         f"the metadata log up to offset {merged.metadata_end_offset}"
         f" (epoch {merged.metadata_epoch})"
     )
-    unknown = (*not_given(disk), *others.problems)
+    unknown = (*not_given(disk), *others.problems, *_torn(merged, known))
     return replace(foretell(disk, known, unknown), rests_on=rests_on)
+
+
+def _torn(merged: ReplicaInfo, wanted: Container[TopicPartition]) -> Iterator[str]:
+    """Yield what speaks against one quorum having written all the metadata logs."""
+    said = [
+        f"{part.topic_partition}: {finding.message}"
+        for part in merged.partitions
+        if part.state is not None and part.topic_partition in wanted
+        for finding in part.findings
+        if finding.code == NOT_IN_NEWEST
+    ]
+    yield from said[:_SHOWN]
+    if len(said) > _SHOWN:
+        yield f"the same of {len(said) - _SHOWN} more partitions"
 
 
 def _known(disk: OwnDisk, row: PartitionInfo | None) -> Known:

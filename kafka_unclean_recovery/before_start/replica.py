@@ -56,7 +56,8 @@ class OwnDisk:
     stopped_clean: the controller will count the broker's last stop as clean, if nothing but that
     broker has registered since. refused: why the broker will not start with these directories, None
     where nothing here keeps it from starting. unsettled: why its start can't be foretold yet. info:
-    the broker's own metadata log, without replicas. problems: what could not be read.
+    the broker's own metadata log, without replicas. problems: what could not be read. zookeeper:
+    the broker last ran on ZooKeeper.
     """
 
     broker: int
@@ -70,6 +71,7 @@ class OwnDisk:
     problems: tuple[str, ...] = ()
     interrupted: bool = False
     layout: Layout = field(default_factory=Layout)
+    zookeeper: bool = False
 
 
 def wanted_of(replicas: Iterable[OwnReplica]) -> list[TopicPartition]:

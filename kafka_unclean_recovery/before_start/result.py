@@ -15,6 +15,7 @@ from kafka_unclean_recovery.report.prometheus import Metric, gauge
 from kafka_unclean_recovery.wording import count_text
 
 _PREFIX = "kafka_unclean_recovery_before_start"
+_LOADED = (DirectoryKind.LIVE, DirectoryKind.FUTURE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +71,11 @@ def foretell(
 
 
 def _started_at_all(verdicts: Iterable[Verdict]) -> list[Verdict]:
-    """Return the verdicts, with a broker that has one replica in two directories refused: it ends
-    while it loads its logs, before it follows anybody."""
+    """Return the verdicts, with a broker refused that has one replica in two directories, or two
+    copies of one: it ends while it loads its logs, before it follows anybody."""
     found = list(verdicts)
-    in_use = Counter(
-        v.replica.topic_partition
-        for v in found
-        if v.replica.kind is DirectoryKind.LIVE and v.effect not in (Effect.STRAY, Effect.REFUSED)
-    )
-    twice = next((tp for tp, count in in_use.items() if count > 1), None)
+    loaded = Counter(filter(None, map(_loaded_as, found)))
+    twice = next((tp for (tp, _), count in loaded.items() if count > 1), None)
     if twice is None:
         return found
     why = f"{twice} is in two of its directories: a broker refuses to start with both"
@@ -86,10 +83,20 @@ def _started_at_all(verdicts: Iterable[Verdict]) -> list[Verdict]:
         replace(
             v, effect=Effect.REFUSED, why=why, offset=None, records=None, unique=None, expired=None
         )
-        if v.replica.kind is DirectoryKind.LIVE and v.effect is not Effect.STRAY
+        if v.replica.kind in _LOADED and v.effect is not Effect.STRAY
         else v
         for v in found
     ]
+
+
+def _loaded_as(verdict: Verdict) -> tuple[TopicPartition, bool] | None:
+    """Return (partition, whether as a copy) of a replica that the start takes for one of its own;
+    None of the others, of which there may be many. A copy that comes into use is loaded as one
+    first."""
+    replica = verdict.replica
+    if verdict.effect in (Effect.STRAY, Effect.REFUSED) or replica.kind not in _LOADED:
+        return None
+    return replica.topic_partition, replica.directory.endswith("-future")
 
 
 def _refused(verdicts: Iterable[Verdict]) -> str | None:

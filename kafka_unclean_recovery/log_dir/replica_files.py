@@ -5,7 +5,7 @@ Source: org.apache.kafka.storage.internals.log.LogLoader (removeTempFilesAndColl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kafka_unclean_recovery.log_dir.directory_names import (
@@ -17,12 +17,15 @@ from kafka_unclean_recovery.log_dir.small_files.checkpoints import LEADER_EPOCHS
 from kafka_unclean_recovery.log_dir.small_files.properties_files import PARTITION_METADATA
 from kafka_unclean_recovery.log_dir.small_files.text_lines import INT64_MAX
 from kafka_unclean_recovery.log_dir.start.fate import EndsBroker
+from kafka_unclean_recovery.log_dir.start.names import taken_for_a_segment
 from kafka_unclean_recovery.log_dir.start.transaction_index import (
     LEAST_SIZE,
     Verdict,
     transaction_index,
 )
-from kafka_unclean_recovery.log_dir.tree import Folder, Unreadable, printable
+from kafka_unclean_recovery.log_dir.tree import Entry, Folder, Unreadable, printable
+
+_SMALL = (LEADER_EPOCHS, PARTITION_METADATA)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +45,14 @@ class ReplicaFiles:
     """The segments of a replica by base offset: the segments in use, and the segments (.swap) that
     are to replace some of them. A .swap is no use from the lowest .cleaned on: it is of a split
     that was not finished, and is done again (KAFKA-6264). snapshots: the offsets of the producer
-    snapshots, in order."""
+    snapshots, in order. odd: sentences on what a broker reads there and we do not."""
 
     segments: tuple[Segment, ...]
     swaps: tuple[Segment, ...]
     has_leader_epochs: bool
     has_partition_metadata: bool
     snapshots: tuple[int, ...] = ()
+    odd: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:
@@ -64,9 +68,11 @@ def replica_files(folder: Folder) -> ReplicaFiles:
     snapshots: list[int] = []
     transactions: dict[int, str] = {}
     cleaned = INT64_MAX
+    odd: list[str] = []
     for entry in folder.entries():
         if entry.is_file:
             plain.add(entry.name)
+        odd += _odd(entry)
         file = parse_partition_file(entry.name)
         if file is not None and file.state is FileState.CLEANED and entry.is_file:
             cleaned = min(cleaned, file.offset)
@@ -76,7 +82,7 @@ def replica_files(folder: Folder) -> ReplicaFiles:
             snapshots.append(file.offset)
         elif file.kind is FileKind.TRANSACTION_INDEX and entry.size >= LEAST_SIZE:
             transactions[file.offset] = entry.name
-        elif file.kind is FileKind.OFFSET_INDEX:
+        elif file.kind is FileKind.OFFSET_INDEX and entry.is_file:
             indexes[file.state, file.offset] = entry.name
         elif file.kind is FileKind.SEGMENT:
             if not entry.is_file:
@@ -100,7 +106,24 @@ def replica_files(folder: Folder) -> ReplicaFiles:
         LEADER_EPOCHS in plain,
         PARTITION_METADATA in plain,
         tuple(sorted(snapshots)),
+        tuple(odd),
     )
+
+
+def _odd(entry: Entry) -> Iterator[str]:
+    """Yield why a broker may make more of this entry than we do: it follows links, and reads an
+    offset out of names that it never writes."""
+    known = parse_partition_file(entry.name) is not None
+    if entry.is_file and not known and taken_for_a_segment(entry.name):
+        yield (
+            f"{printable(entry.name)}: a broker reads an offset out of this name, and takes the"
+            " file for a segment: move it out of the log directory"
+        )
+    elif not entry.is_file and (known or entry.name in _SMALL):
+        yield (
+            f"{printable(entry.name)} is no plain file (a symlink is never followed): what a broker"
+            " makes of it is not told"
+        )
 
 
 def _indexed(folder: Folder, segment: Segment, transactions: Mapping[int, str]) -> bool:

@@ -50,7 +50,8 @@ Assigned = tuple[tuple[int, int], ...]
 @dataclass(frozen=True, slots=True)
 class Replica:
     """A replica as its log directory tells it: offsets from the checkpoints, None where they leave
-    it out. compacted: gaps between its offsets say nothing."""
+    it out. compacted: gaps between its offsets say nothing. zookeeper: its broker last ran on
+    ZooKeeper."""
 
     broker: int
     topic_partition: TopicPartition
@@ -61,6 +62,7 @@ class Replica:
     log_start: int | None = None
     stopped_clean: bool = False
     compacted: bool = False
+    zookeeper: bool = False
 
 
 def scan_replica(folder: Folder, replica: Replica, mode: ScanMode, meter: Meter) -> ReplicaLog:
@@ -114,12 +116,14 @@ def _scan(reads: Reads, folder: Folder, replica: Replica, mode: ScanMode) -> Rep
     begun = _begins_behind(assigned or (), log_end)
     rotten = f"its broker stopped in order, but {damage}" if replica.stopped_clean else None
     reasons = (nameless, unassigned, damage and rotten)
+    odd = (Doubt(reason, 0) for reason in files.odd)
     doubt = _least_certain(
         [
             log.doubt,
             at_odds or first_fall(log.runs),
             lost,
             begun,
+            *odd,
             *(Doubt(reason, log_end) for reason in reasons if reason),
         ]
     )

@@ -15,13 +15,12 @@ from kafka_unclean_recovery.log_dir.log_directory import LogDirectory, read_log_
 from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
 from kafka_unclean_recovery.log_dir.metadata.newest import (
     CLUSTER_METADATA,
-    compacted_topics,
     newest_metadata,
 )
 from kafka_unclean_recovery.log_dir.replica_files import replica_files
 from kafka_unclean_recovery.log_dir.replica_scan import Replica, planned_bytes
 from kafka_unclean_recovery.log_dir.scan_jobs import Job, run_jobs
-from kafka_unclean_recovery.log_dir.scan_rows import partition_infos
+from kafka_unclean_recovery.log_dir.scan_rows import on_zookeeper, partition_infos
 from kafka_unclean_recovery.log_dir.tree import (
     Below,
     Folder,
@@ -65,7 +64,7 @@ def scan_log_directories(
     refuse_strangers(directories)
     newest = newest_metadata([d.location for d in directories if CLUSTER_METADATA in d.replicas])
     image = newest.metadata.image if newest.metadata else MetadataImage()
-    compacted = compacted_topics(image).union(*(d.cleaned_topics for d in directories))
+    compacted = newest.compacted.union(*(d.cleaned_topics for d in directories))
     nodes = {d.meta.node_id for d in directories}
     named = homes(image, nodes) if any_copies(directories) else {}
     promoted = taken_into_use(directories, named)
@@ -76,7 +75,7 @@ def scan_log_directories(
     read = run_jobs(jobs, mode, workers, watch)
     covered = {d.meta.node_id for d in directories if d.location in newest.read}
     strays = [each for each in strays_of(directories, wanted) if each[2] not in promoted]
-    partitions = partition_infos(read.rows, strays, image, wanted, compacted, covered)
+    partitions = partition_infos(on_zookeeper(read.rows), strays, image, wanted, compacted, covered)
     if not read.interrupted:
         partitions = tuple(with_gone_replicas(p, directories, image) for p in partitions)
     return ReplicaInfo(
@@ -232,6 +231,18 @@ def started_replicas(
     return [*live_replicas(directory, wanted, compacted), *copies]
 
 
+def loaded_replicas(
+    directory: LogDirectory, wanted: Wanted, compacted: Container[str]
+) -> list[tuple[str, Replica]]:
+    """Return all replicas that a start loads: those to be deleted, those that were put aside and
+    those being copied are loaded as those in use are, and end the broker for the same reasons."""
+    return [
+        (name, replica_of(directory, name, found.topic_partition, compacted))
+        for name, found in directory.replicas.items()
+        if not found.is_cluster_metadata and wanted(found.topic_partition)
+    ]
+
+
 def replica_of(
     directory: LogDirectory, name: str, partition: TopicPartition, compacted: Container[str]
 ) -> Replica:
@@ -246,6 +257,7 @@ def replica_of(
         log_start=directory.log_starts.get(partition),
         stopped_clean=directory.stopped_clean,
         compacted=partition.topic in compacted,
+        zookeeper=directory.meta.zookeeper,
     )
 
 

@@ -23,7 +23,7 @@ from kafka_unclean_recovery.model import (
     Severity,
     TopicPartition,
 )
-from kafka_unclean_recovery.planning.log_trust import cross_check
+from kafka_unclean_recovery.planning.log_trust import ZOOKEEPER_NAMELESS, cross_check
 
 Row = tuple[Replica, ReplicaLog]
 
@@ -67,6 +67,20 @@ def partition_infos(
         )
         for partition in sorted({*states, *found})
     )
+
+
+def on_zookeeper(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows, those in doubt that lack a topic id though others of their broker, which
+    last ran on ZooKeeper, have one: it puts nothing aside, and KRaft does."""
+    named = {r.broker for r, log in rows if r.zookeeper and log.scanned and log.scanned.topic_id}
+    return [(r, _in_doubt(log) if r.zookeeper and r.broker in named else log) for r, log in rows]
+
+
+def _in_doubt(log: ReplicaLog) -> ReplicaLog:
+    named = log.scanned is None or log.scanned.topic_id is not None
+    if named or log.problem is not None or log.suspect is not None:
+        return log
+    return replace(log, suspect=ZOOKEEPER_NAMELESS, certain_end_offset=log.log_start_offset)
 
 
 def partition_info(

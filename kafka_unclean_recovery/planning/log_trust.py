@@ -22,6 +22,11 @@ from kafka_unclean_recovery.planning.gaps import without_shared_gaps
 
 NAMELESS = "it has no partition.metadata: its broker puts it aside as -stray, and begins it empty"
 """The problem of a scanned log that lacks the topic id by which a broker knows it."""
+ZOOKEEPER_NAMELESS = (
+    "it has no partition.metadata: a broker on ZooKeeper keeps it, one on KRaft puts it aside as"
+    " -stray, and begins it empty"
+)
+"""The doubt of one whose broker last ran on ZooKeeper, as others there that have a topic id."""
 _UNREADABLE = "partition.metadata: "
 
 
@@ -95,7 +100,8 @@ def _against_controller(
 
 def _nameless(state: PartitionState, log: ReplicaLog, scanned: Scanned) -> bool:
     """Return True where the file is missing; one that can't be read says nothing."""
-    unreadable = log.suspect is not None and log.suspect.startswith(_UNREADABLE)
+    doubts = (_UNREADABLE, ZOOKEEPER_NAMELESS)
+    unreadable = log.suspect is not None and log.suspect.startswith(doubts)
     return scanned.topic_id is None and not unreadable and state.topic_id not in NO_TOPIC_ID
 
 

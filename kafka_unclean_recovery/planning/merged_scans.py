@@ -161,6 +161,9 @@ def _merged(
     found = [finding for _, row in rows for finding in row.findings]
     if state is None and any(row.state for _, row in rows):
         found.append(not_in_newest(newest.name))
+    if state is not None:
+        others = ((name, row.state) for name, row in rows if row.state is not None)
+        found += [odd for name, other in others if (odd := _odd(newest.name, state, name, other))]
     for name, row in rows:
         for log in row.replica_logs:
             before = logs.get(log.broker)
@@ -198,6 +201,29 @@ def not_in_newest(name: str) -> Finding:
         Severity.UNKNOWN,
         f"the newest metadata log, that of {name}, does not have this partition, an older one has:"
         " it was deleted, or left out of that scan; if it is wanted, scan those disks for it",
+    )
+
+
+def _odd(newest: str, state: PartitionState, name: str, other: PartitionState) -> Finding | None:
+    """Return a finding where an older metadata log has what the newest can't have forgotten: epochs
+    tell which is newer only of logs that one quorum wrote."""
+    if other.topic_id != state.topic_id:
+        what = (
+            f"the newest metadata log, that of {newest}, has topic id {state.topic_id} for this"
+            f" topic, that of {name} {other.topic_id}: it was deleted and made anew"
+        )
+    elif other.leader_epoch > state.leader_epoch:
+        what = (
+            f"the newest metadata log, that of {newest}, has leader epoch {state.leader_epoch},"
+            f" that of {name} has {other.leader_epoch}: that was never committed"
+        )
+    else:
+        return None
+    return Finding(
+        NOT_IN_NEWEST,
+        Severity.UNKNOWN,
+        f"{what}, or two quorums wrote these logs (controllers that were formatted anew, an earlier"
+        " recovery); then leave out the scan of the one that the brokers do not follow",
     )
 
 

@@ -2,8 +2,8 @@
 
 Source: kafka.log.LogManager (loadLog, isStrayKraftReplica) and kafka.cluster.Partition
 (createLogIfNotExists): a replica whose directory is not there, has no topic id or another one
-begins anew, at offset 0. The old log is put aside as `-stray`, and nobody asks whether the replica
-may lead.
+begins anew, at offset 0; on ZooKeeper only one whose directory is not there. The old log is put
+aside as `-stray`, and nobody asks whether the replica may lead.
 """
 
 from __future__ import annotations

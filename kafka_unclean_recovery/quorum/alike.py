@@ -13,10 +13,14 @@ from dataclasses import dataclass
 
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 from kafka_unclean_recovery.log_dir.metadata.batches import Batch, MetadataFile, read_batches
-from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import is_finished, snapshots_of
+from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import (
+    is_finished,
+    segments_of,
+    snapshots_of,
+)
+from kafka_unclean_recovery.log_dir.metadata.parting import log_batches
 from kafka_unclean_recovery.quorum.copies import Copy, with_node
-from kafka_unclean_recovery.quorum.log_end import LogEnd, segments_of
-from kafka_unclean_recovery.quorum.parting import log_batches
+from kafka_unclean_recovery.quorum.log_end import LogEnd
 from kafka_unclean_recovery.quorum.places import Place, metadata_files
 
 _AT_ONCE = 1 << 20

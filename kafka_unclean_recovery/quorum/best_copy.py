@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kafka_unclean_recovery.log_dir.metadata.parting import Relation
 from kafka_unclean_recovery.model import Finding, Severity
 from kafka_unclean_recovery.quorum.copies import Copy
 from kafka_unclean_recovery.quorum.data_signs import Signs, shortened
-from kafka_unclean_recovery.quorum.parting import Relation
 from kafka_unclean_recovery.quorum.survey import Compared, Survey
 from kafka_unclean_recovery.quorum.wishes import Wishes, voters_before
 

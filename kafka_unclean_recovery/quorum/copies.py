@@ -13,6 +13,7 @@ from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import (
     ClusterMetadata,
     SnapshotId,
     read_metadata,
+    segments_of,
 )
 from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
 from kafka_unclean_recovery.log_dir.metadata.loading.replay import Fatal
@@ -28,7 +29,7 @@ from kafka_unclean_recovery.log_dir.small_files.quorum_state import (
     parse_quorum_state,
 )
 from kafka_unclean_recovery.log_dir.tree import Unreadable
-from kafka_unclean_recovery.quorum.log_end import LogEnd, log_end, segments_of
+from kafka_unclean_recovery.quorum.log_end import LogEnd, log_end
 from kafka_unclean_recovery.quorum.places import Place, metadata_files, opened
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from kafka_unclean_recovery.cluster.wire.dial import address_text
 from kafka_unclean_recovery.formats.quorum import CopyJson, QuorumInspectJson, QuorumVerifyJson
+from kafka_unclean_recovery.log_dir.metadata.parting import Relation
 from kafka_unclean_recovery.model import Finding
 from kafka_unclean_recovery.quorum.copies import Copy
 from kafka_unclean_recovery.quorum.data_signs import Signs
-from kafka_unclean_recovery.quorum.parting import Relation
 from kafka_unclean_recovery.quorum.refusals import role, time_text
 from kafka_unclean_recovery.quorum.seed_plan import voter_json
 from kafka_unclean_recovery.quorum.stuck import stuck_voters

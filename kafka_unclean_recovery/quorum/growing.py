@@ -6,9 +6,9 @@ import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
 
+from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import segments_of
 from kafka_unclean_recovery.log_dir.tree import Unreadable
 from kafka_unclean_recovery.quorum.copies import Copy
-from kafka_unclean_recovery.quorum.log_end import segments_of
 from kafka_unclean_recovery.quorum.places import metadata_files
 
 _FRESH_MS, _AHEAD_MS = 10_000, 3_600_000

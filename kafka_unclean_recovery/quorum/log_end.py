@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kafka_unclean_recovery.log_dir.directory_names import FileKind, FileState, parse_partition_file
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 from kafka_unclean_recovery.log_dir.metadata.batches import MetadataFile, read_batches
-from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import ClusterMetadata
+from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import ClusterMetadata, segments_of
 from kafka_unclean_recovery.log_dir.segments.batches import check_crc, parse_header
 
 _MAGIC, _MAGIC_AT = 2, 16
@@ -32,16 +31,6 @@ class LogEnd:
     position: int
     torn: int = 0
     damage: str | None = None
-
-
-def segments_of(files: Sequence[MetadataFile]) -> list[tuple[int, MetadataFile]]:
-    """Return (base offset, segment), by base offset."""
-    found = []
-    for file in files:
-        parsed = parse_partition_file(file.name)
-        if parsed and parsed.kind is FileKind.SEGMENT and parsed.state is FileState.LIVE:
-            found.append((parsed.offset, file))
-    return sorted(found, key=lambda pair: pair[0])
 
 
 def log_end(files: Sequence[MetadataFile], metadata: ClusterMetadata) -> LogEnd:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
+from kafka_unclean_recovery.log_dir.metadata.parting import Relation
 from kafka_unclean_recovery.log_dir.small_files.text_lines import INT32_MAX
 from kafka_unclean_recovery.model import Finding, Severity
 from kafka_unclean_recovery.quorum.best_copy import (
@@ -24,7 +25,6 @@ from kafka_unclean_recovery.quorum.best_copy import (
 )
 from kafka_unclean_recovery.quorum.copies import Copy
 from kafka_unclean_recovery.quorum.data_signs import Signs, shortened
-from kafka_unclean_recovery.quorum.parting import Relation
 from kafka_unclean_recovery.quorum.still_led import Heard, still_led, weighed
 from kafka_unclean_recovery.quorum.survey import Survey
 from kafka_unclean_recovery.quorum.wishes import Wishes, voters_before

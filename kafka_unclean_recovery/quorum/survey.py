@@ -7,7 +7,9 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
 from kafka_unclean_recovery.log_dir.errors import BadFormat
+from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import segments_of
 from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
+from kafka_unclean_recovery.log_dir.metadata.parting import Parting, Relation, log_batches, parting
 from kafka_unclean_recovery.log_dir.small_files.properties_files import (
     META_PROPERTIES,
     MetaProperties,
@@ -17,8 +19,6 @@ from kafka_unclean_recovery.log_dir.tree import Location, Unreadable
 from kafka_unclean_recovery.quorum.alike import alike
 from kafka_unclean_recovery.quorum.copies import Copy, read_copy
 from kafka_unclean_recovery.quorum.gap import described
-from kafka_unclean_recovery.quorum.log_end import segments_of
-from kafka_unclean_recovery.quorum.parting import Parting, Relation, log_batches, parting
 from kafka_unclean_recovery.quorum.places import Place, find, metadata_files
 
 

@@ -162,6 +162,36 @@ def test_zeros_behind_the_log_after_a_stop_in_order_end_the_broker(tmp_path: Pat
     assert "move .kafka_cleanshutdown out of the log directory" in refused
 
 
+@pytest.mark.parametrize("kind", ["delete", "stray", "future"])
+def test_a_log_out_of_use_ends_the_broker_as_one_in_use_does(tmp_path: Path, kind: str) -> None:
+    """A start loads those that were put aside, too, and those that it is about to delete."""
+    data = log_dir(tmp_path, "data")
+    replica(data, "a-0")
+    aside = f"b-0.{'0' * 32}-{kind}"
+    replica(data, aside)
+    (data / aside / "00000000000000000000.index").write_bytes(b"")
+    (data / aside / "00000000000000000000.log").write_bytes(v2(0, 5) + bytes(4096))
+    clean(data, EPOCH_7)
+    disk = read(data)
+    assert f"{data}/{aside}: a broker ends over it" in (disk.refused or "")
+    assert "move it out of the log directory" in (disk.refused or "")
+    assert {each.log for each in disk.replicas if each.kind is not DirectoryKind.LIVE} == {None}
+
+
+def test_a_directory_of_version_0_is_of_a_broker_on_zookeeper(tmp_path: Path) -> None:
+    data = log_dir(tmp_path, "data")
+    replica(data, "a-0", None)
+    (data / "recovery-point-offset-checkpoint").write_bytes(bytes(20))
+    # It can't be put aside in a directory that is offline, and nothing puts it aside on ZooKeeper.
+    other = log_dir(tmp_path, "data2")
+    assert not read(other, data).zookeeper
+    assert "it has no topic id" in (read(other, data).refused or "")
+    for directory in (data, other):
+        (directory / "meta.properties").write_text("version=0\nbroker.id=1\ncluster.id=c\n")
+    disk = read(other, data)
+    assert (disk.zookeeper, disk.refused) == (True, None)
+
+
 def test_a_second_metadata_log_ends_the_broker(tmp_path: Path) -> None:
     first, second = log_dir(tmp_path, "data1"), log_dir(tmp_path, "data2")
     replica(first, "__cluster_metadata-0")

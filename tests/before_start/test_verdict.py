@@ -9,6 +9,7 @@ import pytest
 
 from kafka_unclean_recovery.before_start.advice import plans
 from kafka_unclean_recovery.before_start.judging import judge
+from kafka_unclean_recovery.before_start.offline import from_disks
 from kafka_unclean_recovery.before_start.replica import OwnDisk, OwnReplica
 from kafka_unclean_recovery.before_start.result import foretell
 from kafka_unclean_recovery.before_start.verdict import Effect, Known, Verdict
@@ -17,6 +18,7 @@ from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import (
     EpochSpan,
+    PartitionInfo,
     PartitionState,
     ReplicaInfo,
     ReplicaLog,
@@ -246,6 +248,22 @@ def test_what_is_deleted_and_what_was_put_aside() -> None:
     assert verdict(own(), removed).effect is Effect.DELETED
 
 
+@pytest.mark.parametrize(
+    ("topic_id", "state"),
+    [(None, STATE), (T0, STATE), (T1, None), (T1, replace(STATE, replicas=(LEADER, THIRD)))],
+    ids=["no topic id", "another one", "deleted", "moved away"],
+)
+def test_a_broker_on_zookeeper_puts_nothing_aside(
+    topic_id: str | None, state: PartitionState | None
+) -> None:
+    replica = replace(own(), topic_id=topic_id)
+    known = Known(state, gone=state is None, logs={LEADER: log(LEADER, *NEW)})
+    assert judge(replica, disk(replica), known).effect is Effect.STRAY
+    found = judge(replica, disk(replica, zookeeper=True), known)
+    assert (found.effect, found.led, found.remedy) == (Effect.UNKNOWN, None, None)
+    assert "on ZooKeeper a broker puts nothing aside" in found.why
+
+
 def test_recovery_cuts_off_what_is_damaged() -> None:
     found = verdict(own(EpochSpan(0, 0, 90), damage="the log ends at bad CRC"))
     told = (found.effect, found.offset, found.records, found.unique)
@@ -276,6 +294,18 @@ def test_a_replica_in_two_directories_keeps_the_broker_from_starting() -> None:
     assert [v.effect for v in found.verdicts] == [Effect.WAITS, Effect.STRAY]
 
 
+def test_two_copies_of_one_replica_keep_the_broker_from_starting() -> None:
+    copies = [
+        replace(own(), kind=DirectoryKind.FUTURE, directory=f"/data{n}/orders-0.{n}-future")
+        for n in (1, 2)
+    ]
+    known = {WHERE: Known(STATE, logs={LEADER: log(LEADER, *NEW)})}
+    found = foretell(disk(*copies), known)
+    assert [v.effect for v in found.verdicts] == [Effect.REFUSED, Effect.REFUSED]
+    assert "is in two of its directories" in (found.refused or "")
+    assert foretell(disk(own(), copies[0]), known).refused is None
+
+
 def test_what_is_destroyed_counts_before_what_is_unknown() -> None:
     kept = own(EpochSpan(0, 0, 90))
     known = {WHERE: Known(STATE, logs={LEADER: log(LEADER, *NEW)})}
@@ -293,3 +323,21 @@ def test_what_a_leader_with_id_0_lacks_is_in_the_plan_for_salvage() -> None:
     known = {WHERE: Known(STATE, logs={LEADER: log(LEADER, *NEW)})}
     (plan,) = plans(foretell(disk(own()), known))
     assert (plan.designated_leader, plan.ranking[0].loss.certain) == (0, 50)
+
+
+def test_metadata_logs_of_two_quorums_are_told_where_the_start_rests_on_one() -> None:
+    """Epochs do not tell which of two histories the brokers follow."""
+    higher = PartitionInfo(WHERE, replace(STATE, leader_epoch=STATE.leader_epoch + 3), ())
+    older = ReplicaInfo("c-1", "2026-01-01T00:00:00+00:00", (LEADER,), (higher,), 1, 900)
+    here = replace(disk(own()).info, partitions=(PartitionInfo(WHERE, STATE, ()),))
+    found = from_disks(
+        disk(own(), info=replace(here, metadata_epoch=7, metadata_end_offset=9)), older
+    )
+    (said,) = found.unknown
+    assert "or two quorums wrote these logs" in said
+    assert found.untold
+    same = replace(older, partitions=(PartitionInfo(WHERE, STATE, ()),))
+    found = from_disks(
+        disk(own(), info=replace(here, metadata_epoch=7, metadata_end_offset=9)), same
+    )
+    assert found.unknown == ()

@@ -62,13 +62,15 @@ LOG = ReplicaLog(
     epochs=(EpochSpan(0, 0, 10), EpochSpan(2, 10, 30)),
     scanned=Scanned(ScanMode.RECOVER, "/d/t-0"),
 )
-KAFKA = KafkaStart(None, offline=False, logs={"t-0": KafkaLog(0, 30, ((0, 0), (2, 10)), (0,))})
+KAFKA = KafkaStart(
+    None, offline=frozenset(), logs={"t-0": KafkaLog(0, 30, ((0, 0), (2, 10)), (0,))}
+)
 
 
 def ours(log: ReplicaLog = LOG, fate: Fate = Fate.STARTS) -> OurStart:
     causes = () if fate is Fate.STARTS else (Cause(fate, "/d/x", "why", "how"),)
     rows = {"t-0": {ScanMode.RECOVER: log}}
-    return OurStart(DirectoryStart("/d", causes), rows, frozenset())
+    return OurStart((DirectoryStart("/d", causes),), rows, frozenset())
 
 
 def kafka(start: int = 0, end: int = 30, second: int = 10) -> KafkaStart:
@@ -94,8 +96,8 @@ ENDED = replace(LOG, problem=str(EndsBroker("why")), log_end_offset=None)
         (ENDS, ours(ENDED), False),
         (KAFKA, ours(ENDED), True),
         (KAFKA, ours(fate=Fate.ENDS), True),
-        (replace(KAFKA, offline=True), ours(), True),
-        (replace(KAFKA, offline=True), ours(fate=Fate.OFFLINE), False),
+        (replace(KAFKA, offline=frozenset(["/d"])), ours(), True),
+        (replace(KAFKA, offline=frozenset(["/d"])), ours(fate=Fate.OFFLINE), False),
         (KAFKA, ours(fate=Fate.OFFLINE), True),
     ],
 )

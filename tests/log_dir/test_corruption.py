@@ -20,13 +20,14 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tabulate import tabulate
 
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.replica_scan import Replica, scan_replica
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
+from kafka_unclean_recovery.log_dir.start.fate import ends_over
 from kafka_unclean_recovery.log_dir.tree import Folder
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import NO_LEADER, PartitionState, ReplicaLog, TopicPartition
@@ -317,6 +318,7 @@ CONTENTS = st.binary(max_size=200) | st.lists(
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example({f"{60:020}.log": bytes(11) + b"\x0e" + bytes(14)}, FAST, None)
 @given(st.dictionaries(NAMES, CONTENTS), st.sampled_from(ScanMode), st.none() | st.integers(0, 99))
 def test_any_files_at_all_give_a_row(
     tmp_path: Path, files: dict[str, bytes], mode: ScanMode, recovery_point: int | None
@@ -326,7 +328,11 @@ def test_any_files_at_all_give_a_row(
         replica = Replica(1, TopicPartition("any", 0), "any-0", recovery_point=recovery_point)
         with LocalLocation(Path(directory)).open() as folder:
             row = scan_replica(folder, replica, mode, Bounded(100_000))
-    assert row.problem is None
+    if row.problem is not None:
+        # Where offsets fall a fast scan tells no end, and some files end a broker.
+        untold = "where a broker lets the log end, a fast scan does not tell"
+        assert (mode is FAST and untold in row.problem) or ends_over(row.problem)
+        return
     assert row.log_start_offset is not None
     assert row.log_end_offset is not None
     assert 0 <= row.log_start_offset <= row.log_end_offset < 2**63

@@ -494,6 +494,30 @@ def test_a_segment_that_is_no_plain_file_costs_the_row(tmp_path: Path) -> None:
     assert log.log_end_offset is None
 
 
+@pytest.mark.parametrize("name", ["7.log", "+30.log", "000000000000000000000.log.swap"])
+def test_a_file_that_only_a_broker_takes_for_a_segment_is_named(tmp_path: Path, name: str) -> None:
+    """A broker makes a segment of it, at an offset where there may be none."""
+    log = scan(tmp_path, {**GOOD, name: b""})
+    assert log.problem is None
+    assert f"{name}: a broker reads an offset out of this name" in (log.suspect or "")
+    assert log.certain_end_offset == 0
+    # Indexes without a segment are deleted, and other files are left alone.
+    assert scan(tmp_path / "other", {**GOOD, "7.index": b"", "7.txt": b""}).suspect is None
+
+
+@pytest.mark.parametrize("name", [segment(0, "index"), "leader-epoch-checkpoint"])
+def test_a_link_in_the_place_of_a_file_of_the_log_is_not_followed_and_named(
+    tmp_path: Path, name: str
+) -> None:
+    scan(tmp_path, GOOD)
+    (tmp_path / name).unlink()
+    (tmp_path / name).symlink_to("/nowhere")
+    replica = Replica(1, TopicPartition("orders", 0), str(tmp_path))
+    with LocalLocation(tmp_path).open() as folder:
+        log = scan_replica(folder, replica, DEEP, Unmetered())
+    assert f"{name} is no plain file (a symlink is never followed)" in (log.suspect or "")
+
+
 def test_a_failing_disk_costs_the_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> bytes:
         raise OSError(errno.EIO, os.strerror(errno.EIO))

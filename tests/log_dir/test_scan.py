@@ -27,6 +27,7 @@ from kafka_unclean_recovery.log_dir.scan_jobs import KILLED
 from kafka_unclean_recovery.log_dir.watching import Progress
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import ReplicaInfo, ReplicaLog, TopicPartition
+from kafka_unclean_recovery.planning.log_trust import ZOOKEEPER_NAMELESS
 from tests.log_dir.segments import checkpoint, v2
 
 TOPIC_ID = UUID(int=7)
@@ -58,6 +59,11 @@ def log_directory(
         (replica / "leader-epoch-checkpoint").write_bytes(checkpoint("0 0"))
         (replica / "partition.metadata").write_text(f"version: 0\ntopic_id: {text_of(TOPIC_ID)}")
     return path
+
+
+def on_zookeeper(directory: Path, node: int) -> Path:
+    (directory / "meta.properties").write_text(f"version=0\nbroker.id={node}\ncluster.id=c1\n")
+    return directory
 
 
 def rows(info: ReplicaInfo) -> dict[str, dict[int, ReplicaLog]]:
@@ -386,3 +392,19 @@ def test_partitions_are_sorted(tmp_path: Path) -> None:
         TopicPartition("a", 10),
         TopicPartition("b", 0),
     ]
+
+
+def test_a_replica_without_a_topic_id_of_a_broker_on_zookeeper_is_in_doubt(tmp_path: Path) -> None:
+    """On KRaft it is put aside, which the plan tells by the metadata log."""
+    home = log_directory(tmp_path / "b1", 1, {"a-0": 5, "b-0": 5})
+    (home / "b-0" / "partition.metadata").unlink()
+    found = rows(scan_log_directories([LocalLocation(home)], ScanMode.RECOVER))
+    assert found["b-0"][1].suspect is None
+    on_zookeeper(home, 1)
+    found = rows(scan_log_directories([LocalLocation(home)], ScanMode.RECOVER))
+    assert (found["b-0"][1].suspect, found["b-0"][1].certain_end_offset) == (ZOOKEEPER_NAMELESS, 0)
+    assert found["a-0"][1].suspect is None
+    # Where none has one, the cluster is of before topic ids.
+    (home / "a-0" / "partition.metadata").unlink()
+    found = rows(scan_log_directories([LocalLocation(home)], ScanMode.RECOVER))
+    assert found["b-0"][1].suspect is None

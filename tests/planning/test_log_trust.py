@@ -8,8 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_unclean_recovery.mechanisms import ScanMode
-from kafka_unclean_recovery.model import EpochSpan, PartitionState, ReplicaLog, Scanned
-from kafka_unclean_recovery.planning.log_trust import NAMELESS, cross_check
+from kafka_unclean_recovery.model import (
+    EpochSpan,
+    PartitionState,
+    ReplicaLog,
+    Scanned,
+)
+from kafka_unclean_recovery.planning.log_trust import (
+    NAMELESS,
+    ZOOKEEPER_NAMELESS,
+    cross_check,
+)
+from kafka_unclean_recovery.planning.started_replica import begins_empty
 from tests.reports import logs as any_logs
 from tests.reports import states as any_states
 
@@ -80,6 +90,13 @@ def test_a_disk_without_a_topic_id_is_put_aside_by_its_broker() -> None:
     (checked,) = cross_check(STATE, [unnamed], compacted=False, covered=ALL)
     assert checked == replace(unnamed, problem=NAMELESS)
     assert cross_check(None, [unnamed], compacted=False, covered=ALL) == (unnamed,)
+
+
+def test_a_disk_without_a_topic_id_of_a_broker_on_zookeeper_is_suspect_and_kept() -> None:
+    kept = replace(disk(1, (0, 0, 8)), scanned=replace(DISK, topic_id=None))
+    kept = replace(kept, suspect=ZOOKEEPER_NAMELESS, certain_end_offset=0)
+    assert cross_check(STATE, [kept], compacted=False, covered=ALL) == (kept,)
+    assert begins_empty(STATE, kept) is None
 
 
 def test_a_topic_id_that_the_controller_does_not_know_is_no_contradiction() -> None:

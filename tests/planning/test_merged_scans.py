@@ -125,6 +125,28 @@ def test_a_partition_that_only_an_older_metadata_log_has_is_told_and_has_no_stat
     assert "that of 1.json, does not have this partition" in found.message
 
 
+@pytest.mark.parametrize(
+    ("older", "told"),
+    [
+        (
+            replace(STATE, leader_epoch=STATE.leader_epoch + 1),
+            "was never committed, or two quorums",
+        ),
+        (replace(STATE, topic_id="0" * 32), "deleted and made anew, or two quorums"),
+    ],
+)
+def test_what_the_newest_metadata_log_can_not_have_forgotten_is_told(
+    older: PartitionState, told: str
+) -> None:
+    (row,) = merged(scan(state=older), scan(metadata=(4, 10))).partitions
+    assert row.state == STATE
+    (found,) = row.findings
+    assert (found.code, found.severity) == ("not_in_newest_metadata", Severity.UNKNOWN)
+    assert told in found.message
+    assert "that of 1.json, has" in found.message
+    assert merged(scan(), scan(metadata=(4, 10))).partitions[0].findings == ()
+
+
 @pytest.mark.parametrize("order", [1, -1])
 def test_the_later_scan_of_a_replica_counts_and_a_difference_is_told(order: int) -> None:
     early, late = disk(1, (0, 0, 20)), disk(1, (0, 0, 10))

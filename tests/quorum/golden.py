@@ -13,6 +13,7 @@ from kafka_unclean_recovery.formats.shared import FindingJson
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import SnapshotId
 from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
+from kafka_unclean_recovery.log_dir.metadata.parting import Parting, Relation
 from kafka_unclean_recovery.log_dir.small_files.properties_files import MetaProperties
 from kafka_unclean_recovery.log_dir.small_files.quorum_state import QuorumState
 from kafka_unclean_recovery.model import Severity
@@ -21,7 +22,6 @@ from kafka_unclean_recovery.quorum.copies import Copy, Listener, Voter
 from kafka_unclean_recovery.quorum.data_signs import Signs
 from kafka_unclean_recovery.quorum.document import copies_json, inspect_json
 from kafka_unclean_recovery.quorum.log_end import LogEnd
-from kafka_unclean_recovery.quorum.parting import Parting, Relation
 from kafka_unclean_recovery.quorum.places import Place
 from kafka_unclean_recovery.quorum.proof import verdict
 from kafka_unclean_recovery.quorum.prospects import prospects

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
-from kafka_unclean_recovery.quorum.parting import Relation
+from kafka_unclean_recovery.log_dir.metadata.parting import Relation
 from kafka_unclean_recovery.quorum.survey import Survey, survey
 from tests.log_dir.cluster_metadata_encoder import (
     NO_OP,

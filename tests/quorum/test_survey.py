@@ -10,12 +10,12 @@ import pytest
 
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.metadata.image import Endpoint, MetadataImage
+from kafka_unclean_recovery.log_dir.metadata.parting import Relation
 from kafka_unclean_recovery.log_dir.small_files.properties_files import kafka_uuid
 from kafka_unclean_recovery.quorum import survey as survey_module
 from kafka_unclean_recovery.quorum.copies import Copy, Voter, read_copy
 from kafka_unclean_recovery.quorum.data_signs import Signs
 from kafka_unclean_recovery.quorum.document import inspect_json, render_inspect
-from kafka_unclean_recovery.quorum.parting import Relation
 from kafka_unclean_recovery.quorum.places import Place
 from kafka_unclean_recovery.quorum.prospects import prospects
 from kafka_unclean_recovery.quorum.stuck import stuck_voters

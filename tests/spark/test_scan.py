@@ -14,8 +14,10 @@ from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.spark.scan import run as bulk
 from kafka_unclean_recovery.spark.scan.job import Home
 from kafka_unclean_recovery.spark.scan.run import scan
+from tests.log_dir.test_histories import formatted_anew
 from tests.log_dir.test_scan import log_directory
 from tests.private import open_to_others
+from tests.quorum.disks import static_log, write_node
 from tests.spark.odd_disks import FUTURE, TWICE, odd_disks, outage
 from tests.spark.scans import asked, in_one_process, info_in, rows
 
@@ -86,6 +88,18 @@ def test_an_outage(spark: SparkSession, tmp_path: Path) -> None:
     assert all(log.log_end_offset == 302 for log in rows_by_name[TWICE].values())
     assert any("which registered no log directory" in problem for problem in info.problems)
     assert [p.topic_partition.topic for p in info.partitions if p.compacted] == ["users"]
+
+
+def test_of_metadata_logs_of_two_histories_none_is_believed(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    roots = [write_node(tmp_path, 1, static_log()), formatted_anew(tmp_path, 700)]
+    scan(spark, asked(roots, FAST), Home(tmp_path / "out"))
+    info = info_in(tmp_path / "out")
+    assert info == in_one_process(roots, info, FAST)
+    assert (info.metadata_end_offset, info.partitions) == (None, ())
+    (problem,) = info.problems
+    assert "two quorums wrote them, and none is believed" in problem
 
 
 @pytest.mark.usefixtures("however_many")

@@ -32,6 +32,7 @@ from kafka_unclean_recovery.cluster.wire.knocking import Knocked, knock
 from kafka_unclean_recovery.files.codec import json_line
 from kafka_unclean_recovery.formats.quorum import QuorumPlanJson
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
+from kafka_unclean_recovery.log_dir.metadata.parting import Relation
 from kafka_unclean_recovery.log_dir.small_files.properties_files import kafka_uuid
 from kafka_unclean_recovery.log_dir.tree import Unreadable
 from kafka_unclean_recovery.model import Finding
@@ -47,7 +48,6 @@ from kafka_unclean_recovery.quorum.document import (
 from kafka_unclean_recovery.quorum.growing import growing
 from kafka_unclean_recovery.quorum.led import Running, registered, whether_led
 from kafka_unclean_recovery.quorum.live import Live, ahead_of, ask_brokers
-from kafka_unclean_recovery.quorum.parting import Relation
 from kafka_unclean_recovery.quorum.put_aside import put_aside
 from kafka_unclean_recovery.quorum.refusals import findings, refusals
 from kafka_unclean_recovery.quorum.seed_plan import Made, cluster_id, plan_text, quorum_plan

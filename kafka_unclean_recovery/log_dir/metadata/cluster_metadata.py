@@ -143,6 +143,11 @@ def snapshots_of(files: Iterable[MetadataFile]) -> list[tuple[SnapshotId, Metada
     return _sorted(files)[0]
 
 
+def segments_of(files: Iterable[MetadataFile]) -> list[tuple[int, MetadataFile]]:
+    """Return (base offset, segment) of the segments among the files, by base offset."""
+    return _sorted(files)[1]
+
+
 def is_finished(snapshot: SnapshotId, file: MetadataFile) -> bool:
     """Return True where every batch of the snapshot is whole and in its place, and the last is its
     footer; its records are not decoded."""

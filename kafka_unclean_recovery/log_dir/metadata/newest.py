@@ -14,6 +14,7 @@ from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import (
     is_metadata_file,
     read_metadata,
 )
+from kafka_unclean_recovery.log_dir.metadata.histories import Apart, Held, told_apart
 from kafka_unclean_recovery.log_dir.metadata.image import TOPIC_RESOURCE, MetadataImage
 from kafka_unclean_recovery.log_dir.tree import Folder, Location, OpenFile, Unreadable
 from kafka_unclean_recovery.model import COMPACTED_TOPICS
@@ -24,12 +25,14 @@ _SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class NewestMetadata:
-    """The newest metadata log. `metadata` is None where none could be read; `read` are the log
-    directories where one was. `problems` are sentences."""
+    """The newest metadata log. `metadata` is None where none could be read, or where they are of
+    two histories, of which none is believed; `read` are the log directories where one was, that is
+    believed. `problems` are sentences. compacted: topics that are known to be compacted."""
 
     metadata: ClusterMetadata | None
     read: frozenset[Location]
     problems: tuple[str, ...]
+    compacted: frozenset[str] = frozenset(COMPACTED_TOPICS)
 
 
 def newest_metadata(log_directories: Sequence[Location]) -> NewestMetadata:
@@ -39,27 +42,64 @@ def newest_metadata(log_directories: Sequence[Location]) -> NewestMetadata:
     where: Location | None = None
     read: list[Location] = []
     problems: list[str] = []
+    compacted = frozenset(COMPACTED_TOPICS)
+    histories: str | None = None
     for location in log_directories:
         try:
             found = read_node(location)
+            beside = None
+            if best is not None and where is not None:
+                beside = apart((where, best), (location, found))
         except (BadFormat, Unreadable) as error:
             problems.append(f"{location}: {error}")
             continue
         read.append(location)
+        compacted |= compacted_topics(found.image)
+        if beside is not None and beside.sure:
+            histories = histories or beside.said
+        elif beside is not None:
+            problems.append(beside.said)
         if best is None or found.authority > best.authority:
             best, where = found, location
+    if histories is not None:
+        return NewestMetadata(None, frozenset(), (*problems, histories + NONE_BELIEVED), compacted)
     if best is not None and where is not None:
         problems += [f"{where}: {problem}" for problem in doubts(best)]
-    return NewestMetadata(best, frozenset(read), tuple(problems))
+        compacted = compacted_topics(best.image)
+    return NewestMetadata(best, frozenset(read), tuple(problems), compacted)
 
 
-def read_node(location: Location) -> ClusterMetadata:
-    """Read the `__cluster_metadata-0` in this log directory. Raises BadFormat, Unreadable."""
+NONE_BELIEVED = (
+    ", and none is believed; find out which of them the brokers follow, and leave out the log"
+    " directories of the other"
+)
+
+
+def apart(
+    one: tuple[Location, ClusterMetadata], other: tuple[Location, ClusterMetadata]
+) -> Apart | None:
+    """Return what speaks against one quorum having written both. Raises Unreadable."""
+    with ExitStack() as opened:
+        held = [
+            Held(str(where), metadata, opened.enter_context(_files_of(where)))
+            for where, metadata in (one, other)
+        ]
+        return told_apart(*held)
+
+
+@contextmanager
+def _files_of(location: Location) -> Iterator[list[MetadataFile]]:
     with (
         location.open() as parent,
         parent.folder(CLUSTER_METADATA) as folder,
         metadata_files(folder) as found,
     ):
+        yield found
+
+
+def read_node(location: Location) -> ClusterMetadata:
+    """Read the `__cluster_metadata-0` in this log directory. Raises BadFormat, Unreadable."""
+    with _files_of(location) as found:
         return read_metadata(found)
 
 

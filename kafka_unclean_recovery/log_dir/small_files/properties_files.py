@@ -36,6 +36,11 @@ class MetaProperties:
     cluster_id: str | None
     directory_id: str | None
 
+    @property
+    def zookeeper(self) -> bool:
+        """True for the directory of a broker that ran on ZooKeeper when it was last started."""
+        return self.version == 0
+
 
 def parse_properties(what: str, data: bytes) -> dict[str, str]:
     """Return the keys and values of a file of that name. Raises BadFormat for a broken \\u escape,

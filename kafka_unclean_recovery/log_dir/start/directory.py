@@ -42,15 +42,16 @@ _REMEDIES = {
 _READ_AS_EMPTY = (checkpoints.RECOVERY_POINTS, checkpoints.LOG_STARTS)
 
 
-def directory_start(location: Location) -> DirectoryStart:
-    """Read what decides of the start of one log directory. Raises Unreadable when it can't be
-    listed."""
+def directory_start(location: Location, *, zookeeper: bool = False) -> DirectoryStart:
+    """Read what decides of the start of one log directory. zookeeper: of a broker that runs on
+    ZooKeeper, which puts nothing aside. Raises Unreadable when it can't be listed."""
     with location.open() as folder:
-        causes = sorted(_causes(location, folder), key=lambda cause: cause.file)
+        found = _causes(location, folder, puts_aside=not zookeeper)
+        causes = sorted(found, key=lambda cause: cause.file)
     return DirectoryStart(str(location), tuple(causes))
 
 
-def _causes(location: Location, folder: Folder) -> Iterator[Cause]:
+def _causes(location: Location, folder: Folder, *, puts_aside: bool) -> Iterator[Cause]:
     checkpoints_ = [each for file in _REMEDIES for each in _checkpoint(location, folder, file)]
     yield from checkpoints_
     offline = any(cause.file.endswith(_READ_AS_EMPTY) for cause in checkpoints_)
@@ -64,7 +65,7 @@ def _causes(location: Location, folder: Folder) -> Iterator[Cause]:
             yield _foreign(location, entry)
         elif entry.is_directory:
             yield from _replica(location, folder, entry.name)
-            if offline:
+            if offline and puts_aside:
                 yield from _can_not_be_put_aside(location, folder, entry.name)
 
 

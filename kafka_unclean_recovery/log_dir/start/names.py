@@ -58,6 +58,14 @@ def file_keeps_a_broker_from_starting(name: str, *, cluster_metadata: bool = Fal
     return _number(name.partition(".")[0], INT64_MAX) is None
 
 
+def taken_for_a_segment(name: str) -> bool:
+    """Return whether a broker takes a file of this name for a segment, or a part of one, at the
+    offset that it reads out of it; indexes without a segment it deletes."""
+    return name.endswith((".log", ".swap", ".cleaned")) and (
+        _number(name.partition(".")[0], INT64_MAX) is not None
+    )
+
+
 def _number(text: str, largest: int) -> int | None:
     """Parse a number as Java does."""
     if _NUMBER.fullmatch(text) is None or not -largest - 1 <= (number := int(text)) <= largest:

@@ -83,6 +83,10 @@ def _later_causes(location: Location, folder: Folder, cluster_metadata: bool) ->
 def _read(
     location: Location, folder: Folder, name: str, parse: Callable[[bytes], object], remedy: str
 ) -> Iterator[Cause]:
+    entry = next((entry for entry in folder.entries() if entry.name == name), None)
+    if entry is not None and not entry.is_file and not entry.is_directory:
+        # A broker follows a link, and takes one that leads nowhere for a file that is missing.
+        return
     try:
         data = folder.read_whole(name)
         if data is not None:

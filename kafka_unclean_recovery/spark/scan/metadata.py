@@ -16,7 +16,13 @@ from kafka_unclean_recovery.log_dir.metadata.image import (
     MetadataImage,
     partition_states,
 )
-from kafka_unclean_recovery.log_dir.metadata.newest import compacted_topics, doubts, read_node
+from kafka_unclean_recovery.log_dir.metadata.newest import (
+    NONE_BELIEVED,
+    apart,
+    compacted_topics,
+    doubts,
+    read_node,
+)
 from kafka_unclean_recovery.log_dir.scan_rows import directories_in_metadata
 from kafka_unclean_recovery.log_dir.tree import Unreadable
 from kafka_unclean_recovery.model import PartitionInfo, PartitionState
@@ -66,6 +72,26 @@ def weigh_metadata(settings: Mapping[str, Any], batches: Iterable[Any]) -> Itera
             yield told({"number": number, "authority": authority})
 
 
+def compare_metadata(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterator[Any]:
+    """Tell what speaks against one quorum having written the newest metadata log and those with
+    these numbers among the others; for DataFrame.mapInArrow."""
+    best, *others = (location_of(each, settings["store"]) for each in settings["locations"])
+    newest = read_node(best)
+    for number in numbers(batches):
+        try:
+            other = read_node(others[number])
+            found = apart((best, newest), (others[number], other))
+        except (BadFormat, Unreadable) as error:
+            yield told({"number": number, "said": f"{others[number]}: {error}", "sure": False})
+            continue
+        if found is not None:
+            both = compacted_topics(newest.image) | compacted_topics(other.image)
+            topics = sorted(both) if found.sure else []
+            yield told(
+                {"number": number, "said": found.said, "sure": found.sure, "compacted": topics}
+            )
+
+
 def newest_of(weighed: Sequence[Mapping[str, Any]]) -> int | None:
     """Return the number of the metadata log that counts, from what weigh_metadata told."""
     read = [row for row in weighed if "authority" in row]
@@ -89,12 +115,31 @@ def write_states(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterato
     yield told({**_known_row(metadata), "problems": problems, "states": len(states)})
 
 
-def known_of(weighed: Sequence[Mapping[str, Any]], newest: Mapping[str, Any] | None) -> Known:
+def of_two_histories(
+    weighed: Sequence[Mapping[str, Any]], compared: Sequence[Mapping[str, Any]]
+) -> Known:
+    """Return what is known where the metadata logs are of two histories. compared: what
+    compare_metadata told of those that are not of the newest's."""
+    compacted = frozenset(topic for row in compared for topic in row["compacted"])
+    first = min(compared, key=lambda row: int(row["number"]))
+    problems = (*_problems(weighed), str(first["said"]) + NONE_BELIEVED)
+    return Known(MetadataImage(), None, None, compacted, problems, frozenset())
+
+
+def _problems(weighed: Sequence[Mapping[str, Any]]) -> list[str]:
+    ordered = sorted(weighed, key=lambda row: int(row["number"]))
+    return [str(row["problem"]) for row in ordered if "problem" in row]
+
+
+def known_of(
+    weighed: Sequence[Mapping[str, Any]],
+    newest: Mapping[str, Any] | None,
+    doubts_of_others: Sequence[str] = (),
+) -> Known:
     """Return what the metadata logs say together. newest: what write_states told, None without a
     log."""
-    ordered = sorted(weighed, key=lambda row: int(row["number"]))
-    problems = [str(row["problem"]) for row in ordered if "problem" in row]
-    read = frozenset(int(row["number"]) for row in ordered if "authority" in row)
+    problems = [*_problems(weighed), *doubts_of_others]
+    read = frozenset(int(row["number"]) for row in weighed if "authority" in row)
     if newest is None:
         return Known(MetadataImage(), None, None, frozenset(), tuple(problems), read)
     return Known(

@@ -35,7 +35,13 @@ from kafka_unclean_recovery.spark.scan.gathering import (
 )
 from kafka_unclean_recovery.spark.scan.job import Asked, Home, abandon, begun
 from kafka_unclean_recovery.spark.scan.listing import listed_roots
-from kafka_unclean_recovery.spark.scan.metadata import STATES, Known, known_of, newest_of
+from kafka_unclean_recovery.spark.scan.metadata import (
+    STATES,
+    Known,
+    known_of,
+    newest_of,
+    of_two_histories,
+)
 from kafka_unclean_recovery.spark.scan.scanning import done_directory
 from kafka_unclean_recovery.spark.scan.tasks import TOLD, collected, run_tasks
 from kafka_unclean_recovery.spark.shipping import on_executors
@@ -141,9 +147,17 @@ def _newest_metadata(
     if newest is None:
         write_rows(home.states, (), STATES)
         return known_of(weighed, None)
+    read = [row["number"] for row in weighed if "authority" in row]
+    others = [locations[number] for number in sorted(read) if number != newest]
+    settings = {"locations": [locations[newest], *others], "store": dict(asked.store)}
+    compared = _run(spark, "metadata:compare_metadata", settings, len(others), watch)
+    ordered = sorted(compared, key=lambda row: int(row["number"]))
+    if two := [row for row in ordered if row["sure"]]:
+        write_rows(home.states, (), STATES)
+        return of_two_histories(weighed, two)
     settings = {"home": str(home.path), "location": locations[newest]}
     (said,) = _run(spark, "metadata:write_states", settings, 1, watch)
-    return known_of(weighed, said)
+    return known_of(weighed, said, [row["said"] for row in ordered])
 
 
 def _decided(chosen: Chosen, known: Known) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 // Run from its source by oracle.py: opens log directories as a broker's start does, in one JVM.
 //
-// Each line in: "open PATH" or "make PATH"; "make" also stops in order afterwards, so that the
+// Each line in: "open PATHS" or "make PATHS", with commas between; "make" also stops in order afterwards, so that the
 // directory has indexes, snapshots and checkpoints of Kafka's own making. Each line out: JSON.
 //
 // LogManager was Scala up to 4.3 and is Java since, and its neighbours moved between packages, so
@@ -61,11 +61,16 @@ public class DiskOracle {
         } catch (Throwable thrown) {
             ends = cause(thrown).toString();
         }
-        boolean offline = failures != null && (boolean) call(failures, "hasOfflineLogDir", path);
+        List<String> offline = new ArrayList<>();
+        for (String directory : path.split(",")) {
+            if (failures != null && (boolean) call(failures, "hasOfflineLogDir", directory)) {
+                offline.add(json(directory));
+            }
+        }
         stop(keep);
         Collections.sort(logs);
-        return "{\"ends\": " + json(ends) + ", \"offline\": " + offline
-            + ", \"logs\": [" + String.join(", ", logs) + "]}";
+        return "{\"ends\": " + json(ends) + ", \"offline\": [" + String.join(", ", offline)
+            + "], \"logs\": [" + String.join(", ", logs) + "]}";
     }
 
     private void stop(boolean keep) throws Exception {
@@ -166,7 +171,8 @@ public class DiskOracle {
         for (Object segment : each(call(log, "logSegments"))) {
             segments.add(call(segment, "baseOffset").toString());
         }
-        String name = ((java.io.File) call(log, "dir")).getName();
+        java.io.File directory = (java.io.File) call(log, "dir");
+        String name = directory.getParentFile().getName() + "/" + directory.getName();
         return "{\"name\": " + json(name) + ", \"start\": " + call(log, "logStartOffset")
             + ", \"end\": " + call(log, "logEndOffset") + ", \"epochs\": [" + String.join(", ", epochs)
             + "], \"segments\": [" + String.join(", ", segments) + "]}";

@@ -6,7 +6,7 @@ import random
 import struct
 from collections.abc import Callable
 
-from tests.fidelity.disk.logs import Bytes
+from tests.fidelity.disk.logs import Bytes, Link
 from tests.log_dir.segments import checkpoint
 
 Fault = Callable[[Bytes, random.Random], str]
@@ -19,14 +19,18 @@ HIGH_WATERMARK = "replication-offset-checkpoint"
 EPOCHS, METADATA = "leader-epoch-checkpoint", "partition.metadata"
 
 
-def _pick(files: Bytes, g: random.Random, *endings: str) -> str:
+def pick(files: Bytes, g: random.Random, *endings: str) -> str:
     """A file of a replica; the last segments are likelier."""
-    found = sorted(name for name in files if "/" in name and name.endswith(endings))
+    found = sorted(
+        name
+        for name, data in files.items()
+        if "/" in name and name.endswith(endings) and not isinstance(data, Link)
+    )
     return found[-1] if found and g.random() < 0.4 else g.choice(found)
 
 
-def _segment(files: Bytes, g: random.Random) -> str:
-    return _pick({n: d for n, d in files.items() if d}, g, ".log")
+def segment(files: Bytes, g: random.Random) -> str:
+    return pick({n: d for n, d in files.items() if d}, g, ".log")
 
 
 def starts_of(data: bytes | bytearray) -> list[int]:
@@ -42,7 +46,7 @@ def starts_of(data: bytes | bytearray) -> list[int]:
 
 
 def cut(files: Bytes, g: random.Random) -> str:
-    name = _segment(files, g)
+    name = segment(files, g)
     data = files[name]
     at = g.choice(starts_of(data)) if g.random() < 0.3 else g.randrange(len(data))
     files[name] = data[:at]
@@ -50,14 +54,14 @@ def cut(files: Bytes, g: random.Random) -> str:
 
 
 def zeros_behind(files: Bytes, g: random.Random) -> str:
-    name = _pick(files, g, ".log")
+    name = pick(files, g, ".log")
     count = g.choice((3, 16, 17, 100, 4096, 30_000))
     files[name] += bytes(count)
     return f"{name} {count} zeros behind"
 
 
 def zeros_within(files: Bytes, g: random.Random) -> str:
-    name = _segment(files, g)
+    name = segment(files, g)
     data = files[name]
     at = g.choice(starts_of(data)) if g.random() < 0.5 else g.randrange(len(data))
     count = min(g.choice((8, 61, 512, 4096, 1 << 20)), len(data) - at)
@@ -66,13 +70,13 @@ def zeros_within(files: Bytes, g: random.Random) -> str:
 
 
 def garbage_behind(files: Bytes, g: random.Random) -> str:
-    name = _pick(files, g, ".log")
+    name = pick(files, g, ".log")
     files[name] += g.randbytes(g.choice((5, 40, 700)))
     return f"{name} garbage behind"
 
 
 def flip(files: Bytes, g: random.Random) -> str:
-    name = _segment(files, g)
+    name = segment(files, g)
     data = bytearray(files[name])
     at = g.randrange(len(data))
     data[at] ^= 1 << g.randrange(8)
@@ -82,7 +86,7 @@ def flip(files: Bytes, g: random.Random) -> str:
 
 def flip_header(files: Bytes, g: random.Random) -> str:
     """A field outside of the CRC, or the length or the offset delta."""
-    name = _segment(files, g)
+    name = segment(files, g)
     data = bytearray(files[name])
     begin = g.choice(starts_of(data)[:-1])
     first, length = g.choice(((0, 8), (0, 8), (8, 4), (12, 4), (16, 1), (23, 4)))
@@ -93,7 +97,7 @@ def flip_header(files: Bytes, g: random.Random) -> str:
 
 
 def magic(files: Bytes, g: random.Random) -> str:
-    name = _segment(files, g)
+    name = segment(files, g)
     data = bytearray(files[name])
     begin = g.choice(starts_of(data)[:-1])
     data[begin + 16] = g.choice((0, 1, 2, 3, 66, 127, 128, 255))
@@ -103,7 +107,7 @@ def magic(files: Bytes, g: random.Random) -> str:
 
 def counted_again(files: Bytes, g: random.Random) -> str:
     """Offsets go on from elsewhere: a dip, or a jump."""
-    name = _segment(files, g)
+    name = segment(files, g)
     data = bytearray(files[name])
     begins = starts_of(data)[:-1]
     begin = g.choice(begins)
@@ -117,7 +121,7 @@ def counted_again(files: Bytes, g: random.Random) -> str:
 
 
 def batch_gone(files: Bytes, g: random.Random) -> str:
-    name = _segment(files, g)
+    name = segment(files, g)
     data = files[name]
     begins = starts_of(data)
     place = g.randrange(len(begins) - 1)
@@ -126,7 +130,7 @@ def batch_gone(files: Bytes, g: random.Random) -> str:
 
 
 def batch_twice(files: Bytes, g: random.Random) -> str:
-    name = _segment(files, g)
+    name = segment(files, g)
     data = files[name]
     begins = starts_of(data)
     place = g.randrange(len(begins) - 1)
@@ -136,13 +140,13 @@ def batch_twice(files: Bytes, g: random.Random) -> str:
 
 
 def file_gone(files: Bytes, g: random.Random) -> str:
-    name = _pick(files, g, ".index", ".timeindex", ".snapshot", ".log", ".txnindex", METADATA)
+    name = pick(files, g, ".index", ".timeindex", ".snapshot", ".log", ".txnindex", METADATA)
     del files[name]
     return f"{name} gone"
 
 
 def index_of_garbage(files: Bytes, g: random.Random) -> str:
-    name = _pick(files, g, ".index", ".timeindex")
+    name = pick(files, g, ".index", ".timeindex")
     data = files[name]
     kind = g.randrange(5)
     if kind == 0:
@@ -159,19 +163,19 @@ def index_of_garbage(files: Bytes, g: random.Random) -> str:
 
 
 def snapshot_of_garbage(files: Bytes, g: random.Random) -> str:
-    name = _pick(files, g, ".snapshot")
+    name = pick(files, g, ".snapshot")
     files[name] = g.choice((b"", bytes(20), g.randbytes(40), files[name][:-1]))
     return f"{name} bad"
 
 
 def txnindex(files: Bytes, g: random.Random) -> str:
-    name = _pick(files, g, ".log").replace(".log", ".txnindex")
+    name = pick(files, g, ".log").replace(".log", ".txnindex")
     files[name] = g.choice((b"\1" * 50, bytes(34), b"", files.get(name, b"")[:20]))
     return f"{name} of {len(files[name])} bytes"
 
 
 def epochs(files: Bytes, g: random.Random) -> str:
-    name = _pick(files, g, EPOCHS)
+    name = pick(files, g, EPOCHS)
     data = files[name]
     lines = data.decode().splitlines()[2:]
     choices = (
@@ -196,7 +200,7 @@ def epochs(files: Bytes, g: random.Random) -> str:
 
 
 def metadata(files: Bytes, g: random.Random) -> str:
-    name = _pick(files, g, METADATA)
+    name = pick(files, g, METADATA)
     data = files[name]
     choices = (
         b"",
@@ -239,7 +243,7 @@ def offsets(files: Bytes, g: random.Random) -> str:
 
 
 def foreign_file(files: Bytes, g: random.Random) -> str:
-    replica = _pick(files, g, ".log").split("/")[0]
+    replica = pick(files, g, ".log").split("/")[0]
     names = ("backup.log", "x.index", "x.snapshot", "x.log.swap", "x.log.cleaned", "x.timeindex")
     harmless = ("x.txt", "x.log.deleted", "x", "00000000000000000000.bak", "x.log.bak")
     name = f"{replica}/{g.choice((*names, *harmless))}"
@@ -258,15 +262,15 @@ def foreign_directory(files: Bytes, g: random.Random) -> str:
 
 
 def twice(files: Bytes, g: random.Random) -> str:
-    replica = _pick(files, g, ".log").split("/")[0]
-    again = f"{replica}0" if g.random() < 0 else replica.replace("-0", "-00")
+    replica = pick(files, g, ".log").split("/")[0]
+    again = replica.replace("-0", "-00")
     files.update({n.replace(replica, again): d for n, d in files.items() if n.startswith(replica)})
     return f"{again} beside {replica}"
 
 
 def half_done_swap(files: Bytes, g: random.Random) -> str:
     """A compaction or a split that was killed: its outcome is there as .cleaned or .swap."""
-    name = _segment(files, g)
+    name = segment(files, g)
     suffixes = g.choice(((".swap",), (".cleaned",), (".swap", ".cleaned"), (".deleted",)))
     begins = starts_of(files[name])
     kept = [place for place in range(len(begins) - 1) if place == 0 or g.random() < 0.7]

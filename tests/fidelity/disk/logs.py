@@ -13,6 +13,17 @@ from tests.salvage.batches import batch, marker, old
 Bytes = dict[str, bytes]
 """Contents by path below the log directory."""
 
+
+class Link(bytes):
+    """A link in the place of a file; the bytes are where it leads."""
+
+
+class Folder(bytes):
+    """An empty directory; its name ends with a slash."""
+
+
+FORMAT_0 = ("ancient", "mixed")
+"""The topics of the logs that have messages of format 0."""
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 _TIME = 1_700_000_000_000
 _NOBODY = (-1, -1, -1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,10 +27,11 @@ class KafkaLog:
 
 @dataclass(frozen=True, slots=True)
 class KafkaStart:
-    """`ends` is the exception that ends the broker. logs: by the name of the directory."""
+    """`ends` is the exception that ends the broker. offline: the log directories that are. logs: by
+    the names of the log directory and of their own."""
 
     ends: str | None
-    offline: bool
+    offline: frozenset[str]
     logs: dict[str, KafkaLog]
 
 
@@ -38,22 +39,22 @@ class KafkaStart:
 class Oracle:
     process: subprocess.Popen[str]
 
-    def open(self, directory: Path) -> KafkaStart:
-        """Start on the directory, which is another one afterwards."""
-        return self._ask("open", directory)
+    def open(self, *directories: Path) -> KafkaStart:
+        """Start on the directories, which are others afterwards."""
+        return self._ask("open", directories)
 
-    def make(self, directory: Path) -> KafkaStart:
-        """Start on the directory, and stop in order."""
-        return self._ask("make", directory)
+    def make(self, *directories: Path) -> KafkaStart:
+        """Start on the directories, and stop in order."""
+        return self._ask("make", directories)
 
-    def _ask(self, what: str, directory: Path) -> KafkaStart:
+    def _ask(self, what: str, directories: Sequence[Path]) -> KafkaStart:
         stdin, stdout = self.process.stdin, self.process.stdout
         assert stdin is not None
         assert stdout is not None
-        stdin.write(f"{what} {directory}\n")
+        stdin.write(f"{what} {','.join(map(str, directories))}\n")
         stdin.flush()
         line = stdout.readline()
-        assert line, f"Kafka's classes ended over {directory}: {self.process.poll()}"
+        assert line, f"Kafka's classes ended over {directories}: {self.process.poll()}"
         told = json.loads(line)
         logs = {
             log["name"]: KafkaLog(
@@ -64,7 +65,7 @@ class Oracle:
             )
             for log in told["logs"]
         }
-        return KafkaStart(told["ends"], told["offline"], logs)
+        return KafkaStart(told["ends"], frozenset(told["offline"]), logs)
 
 
 @contextmanager

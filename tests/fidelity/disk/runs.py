@@ -38,9 +38,11 @@ def _judged(version: str, seeds: range) -> Iterator[Judged]:
         for seed in seeds:
             state = random_state(seed, logs)
             directory = Path(root) / str(seed)
-            write(directory, state.files)
-            ours = our_start(directory, state.compacted)
-            theirs = kafka.open(directory)
+            homes = [directory / str(number) for number in range(len(state.files))]
+            for home, files in zip(homes, state.files, strict=True):
+                write(home, files)
+            ours = our_start(homes, state.compacted)
+            theirs = kafka.open(*homes)
             yield Judged(state, theirs, tuple(differences(theirs, ours, old=version < "4")))
             # A start that fails leaves threads behind that still rename files.
             shutil.rmtree(directory, ignore_errors=True)

@@ -7,21 +7,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.fidelity.disk.faults import FAULTS, MARKER, RECOVERY
-from tests.fidelity.disk.logs import Bytes, SoundLog, sound_logs
+from tests.fidelity.disk import batch_faults, faults, file_faults
+from tests.fidelity.disk.faults import MARKER, RECOVERY
+from tests.fidelity.disk.logs import Bytes, Folder, Link, SoundLog, sound_logs
 from tests.fidelity.disk.oracle import Oracle
-from tests.log_dir.replica_directories import write_files
 from tests.log_dir.segments import checkpoint
 
-_META = b"version=1\ncluster.id=disks\nnode.id=1\ndirectory.id=AAAAAAAAQACAAAAAAAAAAQ\n"
+_FAULTS = (*faults.FAULTS, *faults.FAULTS, *file_faults.FAULTS, *batch_faults.FAULTS)
+_META = b"version=1\ncluster.id=disks\nnode.id=1\ndirectory.id=AAAAAAAAQACAAAAAAAAAB%d\n"
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """faults: what was done to it, in words."""
+    """files: of each log directory. faults: what was done to them, in words."""
 
     seed: int
-    files: Bytes
+    files: tuple[Bytes, ...]
     faults: tuple[str, ...]
     compacted: frozenset[str]
 
@@ -34,7 +35,7 @@ def made_logs(kafka: Oracle, root: Path) -> list[tuple[SoundLog, Bytes]]:
     made = []
     for log in sound_logs():
         directory = root / log.topic
-        write(directory, {"meta.properties": _META, MARKER: b"", **log.files})
+        write(directory, {"meta.properties": _META % 0, MARKER: b"", **log.files})
         told = kafka.make(directory)
         assert told.ends is None, told
         # Index files without an entry are of no bytes then.
@@ -49,8 +50,16 @@ def made_logs(kafka: Oracle, root: Path) -> list[tuple[SoundLog, Bytes]]:
 
 def random_state(seed: int, logs: Sequence[tuple[SoundLog, Bytes]]) -> State:
     g = random.Random(seed)
+    made = [_directory(g, logs, number) for number in range(1 if g.random() < 0.9 else 2)]
+    compacted = frozenset(log.topic for log, _ in logs if log.compacted)
+    return State(seed, tuple(files for files, _ in made), sum((d for _, d in made), ()), compacted)
+
+
+def _directory(
+    g: random.Random, logs: Sequence[tuple[SoundLog, Bytes]], number: int
+) -> tuple[Bytes, tuple[str, ...]]:
     chosen = g.sample(logs, g.choice((1, 1, 2)))
-    files = {"meta.properties": _META}
+    files = {"meta.properties": _META % number}
     for _, of_it in chosen:
         files |= of_it
     ends = {log.topic: max(log.segments) + 60 for log, _ in chosen}
@@ -64,15 +73,23 @@ def random_state(seed: int, logs: Sequence[tuple[SoundLog, Bytes]]) -> State:
     done[0] += f" at {at}"
     for _ in range(g.choice((1, 1, 2, 3))):
         try:
-            done.append(g.choice(FAULTS)(files, g))
+            done.append(g.choice(_FAULTS)(files, g))
         except (IndexError, ValueError):
             # There was nothing left to damage.
             continue
-    compacted = frozenset(log.topic for log, _ in chosen if log.compacted)
-    return State(seed, files, tuple(done), compacted)
+    return files, tuple(done)
 
 
 def write(directory: Path, files: Bytes) -> None:
-    for path in {Path(name).parent for name in files}:
-        (directory / path).mkdir(parents=True, exist_ok=True)
-    write_files(directory, files)
+    """Write the files. Zeros at their ends are holes, as a broker's preallocation leaves them."""
+    for name, data in files.items():
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(data, Folder):
+            path.mkdir()
+        elif isinstance(data, Link):
+            path.symlink_to(data.decode())
+        else:
+            with path.open("wb") as file:
+                file.write(data.rstrip(b"\0"))
+                file.truncate(len(data))

@@ -21,7 +21,7 @@ from enum import StrEnum
 
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 from kafka_unclean_recovery.log_dir.metadata.batches import Batch, MetadataFile, read_batches
-from kafka_unclean_recovery.quorum.log_end import segments_of
+from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import segments_of
 
 
 class Relation(StrEnum):
