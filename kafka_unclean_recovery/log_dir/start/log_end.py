@@ -11,10 +11,11 @@ Source: org.apache.kafka.storage.internals.log.LogLoader (loadSegmentFiles, reco
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kafka_unclean_recovery.log_dir.replica_files import Segment, recovered_from
 from kafka_unclean_recovery.log_dir.segments.batch_log import BatchLog
+from kafka_unclean_recovery.log_dir.small_files.text_lines import INT64_MAX
 from kafka_unclean_recovery.log_dir.start.producer_state import (
     read_from,
     segments_within,
@@ -46,6 +47,9 @@ def read_log(
 ) -> tuple[BatchLog, str | None]:
     """Return (the log, the damage that it ends at or None). Raises Unreadable, and EndsBroker where
     the broker fails over the log."""
+    if stop.recovery_point == INT64_MAX:
+        # A broker looks for segments between this and the largest offset, and recovers none.
+        stop = replace(stop, clean=True)
     if mode is ScanMode.FAST:
         return _fast(reads, segments, stop, compacted)
     log, damage = _checked(reads, segments, stop, mode, compacted)

@@ -211,6 +211,17 @@ def test_a_log_over_which_the_broker_ends_has_no_end(state: str, mode: ScanMode)
     assert why in (ends_over(log.problem) or "")
 
 
+@pytest.mark.parametrize("mode", ScanMode)
+def test_a_recovery_point_that_is_the_largest_offset_has_no_segment_recovered(
+    mode: ScanMode,
+) -> None:
+    disk = Disk(recovery_point=(1 << 63) - 1)
+    bad(2540, 2000)(disk)
+    assert disk.scan(mode).log_end_offset == 3000
+    disk.recovery_point -= 1
+    assert disk.scan(mode).log_end_offset == (3000 if mode is FAST else 2540)
+
+
 def test_zeros_below_the_recovery_point_are_not_looked_at() -> None:
     disk = Disk(recovery_point=2500)
     zeros(1000, 4096)(disk)
