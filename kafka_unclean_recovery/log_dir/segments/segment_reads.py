@@ -112,7 +112,9 @@ class SegmentReads:
         """Step over the headers of the batches from the offset on, up to one that is looked for.
         Raises EndsBroker where a broker can't."""
         with self.opened(segment.name) as read_at:
-            for _ in heads(read_at, self._position(segment, offset), segment.size):
+            read = heads(read_at, self._position(segment, offset), segment.size)
+            must_unwrap(read, read_at, offset)
+            for _ in read:
                 pass
             if until is not None:
                 found = list(heads(read_at, self._position(segment, until), segment.size))

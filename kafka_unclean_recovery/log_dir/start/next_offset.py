@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kafka_unclean_recovery.log_dir.segments import batches as b
@@ -94,7 +94,7 @@ def legacy_crc_fits(data: bytes) -> bool:
     return zlib.crc32(data[b.LEGACY_CRC_FROM :]) == written
 
 
-def must_unwrap(found: Sequence[Head], read_at: ReadAt, target: int) -> None:
+def must_unwrap(found: Iterable[Head], read_at: ReadAt, target: int) -> None:
     """Raise EndsBroker where a broker of 4.0 or later fails: it looks for the first offset within
     the compressed messages up to `target`, which are damaged, or no messages at all."""
     for head in found:

@@ -29,6 +29,8 @@ NOT_FORETOLD = (
     "is already offline due to a previous IO exception",
     # Which transactions are open is not followed.
     "Attempted to complete transaction",
+    # Offsets within compressed messages of format 0 are not read.
+    "Failed to append records from position",
     # An index that is larger than segment.index.bytes, which is not known.
     "newPosition > limit",
 )

@@ -189,7 +189,7 @@ def negative_offsets(files: Bytes, g: random.Random) -> str:
     """Offsets below 0 or near the end of all numbers in a checkpoint."""
     name = g.choice(("recovery-point-offset-checkpoint", "log-start-offset-checkpoint"))
     topics = sorted({path.split("-0/")[0] for path in files if "-0/" in path})
-    to = g.choice((-1, -9, (1 << 63) - 1, 1 << 62))
+    to = g.choice((-1, -9, (1 << 63) - 1, (1 << 63) - 2, 1 << 62))
     files[name] = checkpoint(*(f"{topic} 0 {to}" for topic in topics))
     return f"{name} says {to}"
 

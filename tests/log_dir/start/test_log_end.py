@@ -182,6 +182,12 @@ def unsnapshotted(disk: Disk) -> None:
     disk.recovery_point = 2500
 
 
+def compressed_at_the_snapshot(disk: Disk) -> None:
+    """A flipped magic byte makes a compressed message of a batch, which is none."""
+    put(2000, 2000, 16, b"\x00\x01")(disk)
+    without(name(3000, "snapshot"))(disk)
+
+
 ENDS: dict[str, tuple[Fault, bool, str]] = {
     "zeros after a clean stop": (zeros(2000, 4096), True, "a batch of 0 bytes is announced"),
     "a last segment of zeros": (with_file(name(2000), bytes(100 * SIZE)), True, "of 0 bytes"),
@@ -192,6 +198,11 @@ ENDS: dict[str, tuple[Fault, bool, str]] = {
         "has no offset index, and none can be built",
     ),
     "producers to be read over zeros": (unsnapshotted, False, "a batch of 0 bytes is announced"),
+    "producers to be read from a message that is none": (
+        compressed_at_the_snapshot,
+        True,
+        "can't decompress the message at byte 0",
+    ),
     "a transaction index of another version": (
         with_file(name(2000, "txnindex"), b"\x01" * 34),
         False,
