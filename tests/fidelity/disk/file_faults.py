@@ -106,7 +106,7 @@ def out_of_use(files: Bytes, g: random.Random) -> str:
         to = f"{replica}.{number}{_ID[1:]}-{kind}"
         files.update({f"{to}/{name}": data for name, data in whole})
         if g.random() < 0.2:
-            del files[f"{to}/{METADATA}"]
+            files.pop(f"{to}/{METADATA}", None)
     if g.random() < 0.4:
         for name, _ in whole:
             del files[f"{replica}/{name}"]
@@ -127,7 +127,7 @@ def no_plain_file(files: Bytes, g: random.Random) -> str:
 
 def plain_file(files: Bytes, g: random.Random) -> str:
     """A file in the place of a replica, which a broker leaves alone."""
-    name = g.choice(("t-0", "backup", "lost+found", "x-delete"))
+    name = g.choice(("t-9", "other", "lost-found", "y-delete"))
     files[name] = b""
     return f"{name} is a file"
 

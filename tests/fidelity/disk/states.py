@@ -86,7 +86,8 @@ def write(directory: Path, files: Bytes) -> None:
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         if isinstance(data, Folder):
-            path.mkdir()
+            if name.rstrip("/") not in files:
+                path.mkdir(exist_ok=True)
         elif isinstance(data, Link):
             path.symlink_to(data.decode())
         else:
