@@ -276,9 +276,9 @@ class Connection:
     def _encoded(self, request: Any, version: int, correlation_id: int) -> bytearray:
         try:
             return frames.encode_request(request, version, correlation_id, self._config.client_id)
-        except struct.error as error:
+        except (struct.error, UnicodeEncodeError) as error:
             # What goes into a request was told by a node, which may have told any number.
-            sentence = f"{request.name} would carry a number that is out of range: is this Kafka?"
+            sentence = f"{request.name} would carry what is out of range: is this Kafka?"
             raise failures.bad_answer(self.address, sentence) from error
 
     async def _read_answers(self) -> None:
