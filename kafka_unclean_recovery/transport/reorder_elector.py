@@ -34,13 +34,13 @@ from kafka_unclean_recovery.transport.electing import (
     elect_line,
     elect_uncleanly,
     errors,
-    failures,
     judged,
     outcome_line,
     raise_if_unsure,
     read_back,
     sentence,
     until_elected,
+    why_not_elected,
 )
 from kafka_unclean_recovery.transport.gate import LookTooOld
 from kafka_unclean_recovery.transport.observe_again import Election
@@ -201,11 +201,8 @@ class ReorderElector:
         return refused
 
     async def _elect(self, wanted: Sequence[TopicPartition]) -> Said:
-        """Elect, and return why partitions have no leader of this election."""
         answers = await elect_uncleanly(self._means, wanted)
-        failed = failures(answers)
-        raise_if_unsure(self._means.controller, failed.values())
-        return {tp: sentence(answer) for tp, answer in failed.items()}
+        return why_not_elected(self._means.controller, answers)
 
     async def conclude(self, carried: Carried, said: Said) -> Elections:
         try:
