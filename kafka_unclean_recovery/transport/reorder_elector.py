@@ -56,7 +56,7 @@ SOON_SECONDS = 1.0
 """The time in which the new order must be seen. A paused controller answers after up to 30 s, in
 which a broker may come back, so after this time the partitions are observed again before the
 election."""
-_NOT_REGISTERED = re.compile(r"broker (\d+), but no such broker is registered")
+_NOT_REGISTERED = re.compile(r"broker ([0-9]{1,10}), but no such broker is registered")
 _LATE = "the controller took so long that what had been seen before is too old to elect by"
 
 
