@@ -6,7 +6,12 @@ from typing import Any, cast
 
 import pytest
 
-from kafka_unclean_recovery.cluster.requests.describe import RequestFailed, Topic, describe_topics
+from kafka_unclean_recovery.cluster.requests.describe import (
+    EACH_TOPIC,
+    RequestFailed,
+    Topic,
+    describe_topics,
+)
 from kafka_unclean_recovery.cluster.requests.leader_epochs import epoch_end_offsets
 from kafka_unclean_recovery.cluster.requests.transactions import open_transactions
 from kafka_unclean_recovery.cluster.wire.api import Message
@@ -52,6 +57,19 @@ async def test_pages_that_never_end_end_before_memory_does() -> None:
     assert caught.value.kind is FailureKind.BAD_ANSWER
     # A million partitions of three replicas have room.
     assert 500 < told.asked < 1000
+
+
+@pytest.mark.parametrize("replicas", [[1, 1], [-1, 2]])
+def test_replicas_that_are_none_are_no_answer(replicas: list[int]) -> None:
+    partition: dict[str, Any] = {
+        **dict.fromkeys(("error_code", "partition_index", "leader_id", "leader_epoch"), 0),
+        **dict.fromkeys(("isr_nodes", "offline_replicas"), ()),
+        **dict.fromkeys(("eligible_leader_replicas", "last_known_elr"), ()),
+        "replica_nodes": replicas,
+    }
+    topic = {"error_code": 0, "name": "orders", "topic_id": bytes(16), "partitions": [partition]}
+    with pytest.raises(ValueError, match="are no brokers"):
+        EACH_TOPIC.made({**topic, "topic_authorized_operations": 0})
 
 
 @in_loop

@@ -65,7 +65,9 @@ def fields(api: Api) -> Iterator[At]:
 
 def _below(api: Api, path: tuple[str, ...], kind: Kind) -> Iterator[At]:
     if isinstance(kind, Many):
-        yield from (replace(at, many=at.path == path) for at in _below(api, path, kind.of))
+        yield from (
+            replace(at, many=at.many or at.path == path) for at in _below(api, path, kind.of)
+        )
     elif isinstance(kind, Row):
         for field in kind.fields:
             yield from _below(api, (*path, field.name), field.kind)

@@ -322,6 +322,8 @@ def _brokers(ids: list[int]) -> tuple[int, ...]:
 @lru_cache(maxsize=4096)
 def _shared(ids: tuple[int, ...]) -> tuple[int, ...]:
     # Many partitions have the same brokers: one tuple for all keeps 50,000 states small.
+    if len(set(ids)) < len(ids) or any(broker < 0 for broker in ids):
+        raise ValueError(f"{ids[:10]} are no brokers")
     return ids
 
 
@@ -372,14 +374,21 @@ async def list_reassignments(
     """Return every reassignment in progress, as some controller has them. An answer does not prove
     that the quorum has a leader (quorum_state.py). Raises RequestFailed."""
     fields = {"timeout_ms": timeout_ms, "topics": None}
-    answer = await connection.request(Message(LIST_PARTITION_REASSIGNMENTS, fields), deadline)
+    asking = Message(LIST_PARTITION_REASSIGNMENTS, fields)
+    found: Mapping[TopicPartition, Reassignment] = await connection.request(
+        asking, deadline, made=_reassignments
+    )
+    return found
+
+
+def _reassignments(answer: Mapping[str, Any]) -> Mapping[TopicPartition, Reassignment]:
     if answer["error_code"] != NONE:
         what = "ListPartitionReassignments"
         raise RequestFailed(what, answer["error_code"], answer["error_message"])
     return {
         TopicPartition(topic["name"], p["partition_index"]): (
-            tuple(p["adding_replicas"]),
-            tuple(p["removing_replicas"]),
+            _brokers(p["adding_replicas"]),
+            _brokers(p["removing_replicas"]),
         )
         for topic in answer["topics"]
         for p in topic["partitions"]
