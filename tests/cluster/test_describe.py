@@ -10,6 +10,7 @@ from kafka_unclean_recovery.cluster.requests.describe import (
     EACH_TOPIC,
     RequestFailed,
     Topic,
+    describe_cluster,
     describe_topics,
 )
 from kafka_unclean_recovery.cluster.requests.leader_epochs import epoch_end_offsets
@@ -70,6 +71,15 @@ def test_replicas_that_are_none_are_no_answer(replicas: list[int]) -> None:
     topic = {"error_code": 0, "name": "orders", "topic_id": bytes(16), "partitions": [partition]}
     with pytest.raises(ValueError, match="are no brokers"):
         EACH_TOPIC.made({**topic, "topic_authorized_operations": 0})
+
+
+@pytest.mark.parametrize("brokers", [[1, 1], [-1, 2]])
+@in_loop
+async def test_brokers_that_are_none_are_no_answer(brokers: list[int]) -> None:
+    rows = [{"broker_id": b, "host": "b", "port": 1, "rack": None} for b in brokers]
+    answer = {"error_code": 0, "error_message": None, "cluster_id": "c", "brokers": rows}
+    with pytest.raises(ValueError, match="are no brokers"):
+        await describe_cluster(cast(Connection, Told(lambda _: answer)), ample())
 
 
 @in_loop

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kafka_unclean_recovery.files.journal import Journal
-from tests.hostile.documents import NOBODY, NUMBERS
+from tests.hostile.documents import NO_TEXT, NOBODY, NUMBERS
 from tests.hostile.odd import TEXTS
 from tests.post_mortem.journals import planned, write_journal
 
@@ -43,7 +43,7 @@ def trials(
     """Yield (place and value, the text of the journal) for each."""
     for at, line in enumerate(lines):
         for way, value in _leaves(line, ()):
-            named = {what: TEXTS[what] for what in texts}
+            named = {**{what: TEXTS[what] for what in texts}, **NO_TEXT}
             told = {what: NUMBERS[what] for what in numbers}
             odd = {**(named if isinstance(value, str) else told), "gone": _GONE, "a list": [[]]}
             for what, new in odd.items():

@@ -145,9 +145,7 @@ async def describe_cluster(
         "endpoint_type": _BROKERS,
         "include_fenced_brokers": True,
     }
-    answer = await connection.request(Message(DESCRIBE_CLUSTER, fields), deadline)
-    if answer["error_code"] != NONE:
-        raise RequestFailed("DescribeCluster", answer["error_code"], answer["error_message"])
+    answer = await connection.request(Message(DESCRIBE_CLUSTER, fields), deadline, made=_told)
     brokers = [
         Broker(b["broker_id"], b["host"], b["port"], b["is_fenced"], b["rack"])
         for b in answer["brokers"]
@@ -160,6 +158,13 @@ async def describe_cluster(
         {b.id: b for b in brokers if b.fenced},
     )
     return cluster, operations(answer["cluster_authorized_operations"])
+
+
+def _told(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    if answer["error_code"] != NONE:
+        raise RequestFailed("DescribeCluster", answer["error_code"], answer["error_message"])
+    _brokers([broker["broker_id"] for broker in answer["brokers"]])
+    return answer
 
 
 async def describe_topics(
@@ -316,6 +321,7 @@ def _partition(topic: str, topic_id: str, p: Mapping[str, Any]) -> PartitionStat
 
 
 def _brokers(ids: list[int]) -> tuple[int, ...]:
+    """Raises ValueError for what can't be brokers."""
     return _shared(tuple(ids))
 
 
