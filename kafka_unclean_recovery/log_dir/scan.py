@@ -234,8 +234,8 @@ def started_replicas(
 def loaded_replicas(
     directory: LogDirectory, wanted: Wanted, compacted: Container[str]
 ) -> list[tuple[str, Replica]]:
-    """Return all replicas that a start loads: those to be deleted, those that were put aside and
-    those being copied are loaded as those in use are, and end the broker for the same reasons."""
+    """Return all replicas that a start loads: those that were put aside and those being copied as
+    those in use, whose broker they end for the same reasons, and those to be deleted, too."""
     return [
         (name, replica_of(directory, name, found.topic_partition, compacted))
         for name, found in directory.replicas.items()
@@ -258,6 +258,7 @@ def replica_of(
         stopped_clean=directory.stopped_clean,
         compacted=partition.topic in compacted,
         zookeeper=directory.meta.zookeeper,
+        deleted=name.endswith("-delete"),
     )
 
 

@@ -162,20 +162,32 @@ def test_zeros_behind_the_log_after_a_stop_in_order_end_the_broker(tmp_path: Pat
     assert "move .kafka_cleanshutdown out of the log directory" in refused
 
 
-@pytest.mark.parametrize("kind", ["delete", "stray", "future"])
+def zeros_after_a_clean_stop(data: Path, name: str) -> Path:
+    replica(data, name)
+    (data / name / "00000000000000000000.index").write_bytes(b"")
+    (data / name / "00000000000000000000.log").write_bytes(v2(0, 5) + bytes(4096))
+    clean(data, EPOCH_7)
+    return data / name
+
+
+@pytest.mark.parametrize("kind", ["stray", "future"])
 def test_a_log_out_of_use_ends_the_broker_as_one_in_use_does(tmp_path: Path, kind: str) -> None:
-    """A start loads those that were put aside, too, and those that it is about to delete."""
+    """A start loads those that were put aside, or are being copied, too."""
     data = log_dir(tmp_path, "data")
     replica(data, "a-0")
-    aside = f"b-0.{'0' * 32}-{kind}"
-    replica(data, aside)
-    (data / aside / "00000000000000000000.index").write_bytes(b"")
-    (data / aside / "00000000000000000000.log").write_bytes(v2(0, 5) + bytes(4096))
-    clean(data, EPOCH_7)
+    aside = zeros_after_a_clean_stop(data, f"b-0.{'0' * 32}-{kind}")
     disk = read(data)
-    assert f"{data}/{aside}: a broker ends over it" in (disk.refused or "")
+    assert f"{aside}: a broker ends over it" in (disk.refused or "")
     assert "move it out of the log directory" in (disk.refused or "")
     assert {each.log for each in disk.replicas if each.kind is not DirectoryKind.LIVE} == {None}
+
+
+def test_a_log_that_is_to_be_deleted_is_loaded_and_not_recovered(tmp_path: Path) -> None:
+    data = log_dir(tmp_path, "data")
+    aside = zeros_after_a_clean_stop(data, f"b-0.{'0' * 32}-delete")
+    assert read(data).refused is None
+    (aside / "00000000000000000000.txnindex").write_bytes(b"\1" * 34)
+    assert "an entry has a version that is not known" in (read(data).refused or "")
 
 
 def test_a_directory_of_version_0_is_of_a_broker_on_zookeeper(tmp_path: Path) -> None:

@@ -5,18 +5,20 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from crc32c import crc32c
 
 from kafka_unclean_recovery.log_dir.replica_scan import Replica, scan_replica
-from kafka_unclean_recovery.log_dir.start.fate import ends_over
+from kafka_unclean_recovery.log_dir.start.fate import EndsBroker, ends_over
+from kafka_unclean_recovery.log_dir.start.next_offset import Head, Next, must_unwrap, next_offset
 from kafka_unclean_recovery.log_dir.watching import Unmetered
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import ReplicaLog, TopicPartition
 from tests.log_dir.memory_folder import MemoryFolder
-from tests.log_dir.segments import checkpoint, index, v2
+from tests.log_dir.segments import checkpoint, index, reader, v2
+from tests.salvage.batches import old
 
 FAST, RECOVER, DEEP = ScanMode
 FAR = (1 << 31) + 100
@@ -231,6 +233,23 @@ def test_a_recovery_point_that_is_the_largest_offset_has_no_segment_recovered(
     assert disk.scan(mode).log_end_offset == 3000
     disk.recovery_point -= 1
     assert disk.scan(mode).log_end_offset == (3000 if mode is FAST else 2540)
+
+
+def test_a_compressed_message_begins_below_its_offset_and_is_read_by_the_sizes_within() -> None:
+    """Of format 0 and 1 the offset is the last one; the first one decides where a broker of 4.0 or
+    later looks for an offset."""
+    wrapped = old(1, "gzip", 20, [(3000, None, b"x" * 50) for _ in range(4)])
+    later = Head(len(wrapped), 100, 5, 5, None, 1)
+    own = Head(0, len(wrapped), 23, 23, None, None, wraps=True)
+    assert next_offset([own, later], 23, 0) == Next(0, (), 6)
+    assert next_offset([own], 23, 0).end == 24
+    must_unwrap([own], reader(wrapped), 23)
+    # Bytes behind the value are no part of it: its length alone is wrong.
+    must_unwrap([replace(own, size=own.size + 4)], reader(wrapped + b"more"), 23)
+    flipped = wrapped[:60] + bytes([wrapped[60] ^ 1]) + wrapped[61:]
+    for damaged in (flipped, wrapped[:-3]):
+        with pytest.raises(EndsBroker, match="can't decompress the message at byte 0"):
+            must_unwrap([own], reader(damaged), 23)
 
 
 def test_zeros_below_the_recovery_point_are_not_looked_at() -> None:
