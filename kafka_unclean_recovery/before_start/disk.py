@@ -1,8 +1,7 @@
 """Read the log directories of one broker: what is in them, and what would keep it from starting.
 
 Source: org.apache.kafka.metadata.properties.MetaPropertiesEnsemble.verify (which directories a
-broker refuses), kafka.log.LogManager.readBrokerEpochFromCleanShutdownFiles (when a stop counts as
-clean).
+broker refuses).
 """
 
 from __future__ import annotations
@@ -13,9 +12,15 @@ from datetime import UTC, datetime
 
 from kafka_unclean_recovery.before_start.replica import Layout, OwnDisk, OwnReplica
 from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.log_dir.clean_stop import counts_as_clean
 from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind, PartitionDirectory
 from kafka_unclean_recovery.log_dir.errors import BadFormat
-from kafka_unclean_recovery.log_dir.future_replicas import Homes, homes, taken_into_use
+from kafka_unclean_recovery.log_dir.future_replicas import (
+    Homes,
+    homes,
+    replaced,
+    taken_into_use,
+)
 from kafka_unclean_recovery.log_dir.log_directory import LOCK, LogDirectory
 from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
 from kafka_unclean_recovery.log_dir.metadata.newest import (
@@ -28,13 +33,11 @@ from kafka_unclean_recovery.log_dir.scan import (
     jobs_of,
     loaded_replicas,
     read_log_directories,
+    topic_ids_of_copies,
 )
 from kafka_unclean_recovery.log_dir.scan_jobs import run_jobs
 from kafka_unclean_recovery.log_dir.scan_rows import partition_infos
-from kafka_unclean_recovery.log_dir.small_files.clean_shutdown import (
-    CLEAN_SHUTDOWN,
-    parse_clean_shutdown,
-)
+from kafka_unclean_recovery.log_dir.small_files.clean_shutdown import CLEAN_SHUTDOWN
 from kafka_unclean_recovery.log_dir.small_files.properties_files import (
     PARTITION_METADATA,
     parse_partition_metadata,
@@ -68,7 +71,8 @@ def read_own_disk(roots: Sequence[Location], wanted: Wanted, workers: int, watch
     image = newest.metadata.image if newest.metadata else MetadataImage()
     compacted = newest.compacted.union(*(d.cleaned_topics for d in found))
     named = homes(image, {broker})
-    promoted = taken_into_use(found, named)
+    promoted = taken_into_use(found, named, topic_ids_of_copies(found))
+    out_of_use = replaced(found, promoted)
     jobs = [
         job
         for d in found
@@ -83,11 +87,15 @@ def read_own_disk(roots: Sequence[Location], wanted: Wanted, workers: int, watch
         cluster_id=next(iter(clusters), None),
         directories=tuple(str(d.location) for d in found),
         replicas=tuple(
-            replace(replica, offline=_offline(start))
+            replace(
+                replica,
+                offline=_offline(start),
+                replaced_by=logs.get(out_of_use.get(replica.directory, "")),
+            )
             for d, start in zip(found, starts, strict=True)
             for replica in _replicas(d, wanted, compacted, logs, promoted)
         ),
-        stopped_clean=_stopped_clean(found),
+        stopped_clean=counts_as_clean(found),
         info=ReplicaInfo(
             cluster_id=next(iter(clusters), None),
             scanned_at=begun,
@@ -111,11 +119,12 @@ def _layout(
     here = {d.meta.directory_id: str(d.location) for d in found if d.meta.directory_id}
     registered = image.brokers[broker].log_dirs if broker in image.brokers else ()
     return Layout(
-        assigned={tp: id_ for (_, tp), id_ in named.items()},
+        assigned={tp: home.directory_id for (_, tp), home in named.items()},
         directories=here,
         whole=bool(whole_disks(found, image)),
         missing=tuple(str(id_) for id_ in registered if str(id_) not in here),
         left_out=frozenset[str]().union(*(d.left_out for d in found)),
+        topics=frozenset(image.topics.values()),
     )
 
 
@@ -208,20 +217,6 @@ def _held(found: Iterable[LogDirectory]) -> Iterator[str]:
                 f"a running process ({process}) holds {directory.location}: what its start did is"
                 " done; stop it first, and ask again"
             )
-
-
-def _stopped_clean(found: Sequence[LogDirectory]) -> bool:
-    """Return whether every directory tells the same broker epoch of its last, clean stop."""
-    epochs = set()
-    for directory in found:
-        if not directory.stopped_clean:
-            return False
-        try:
-            with directory.location.open() as folder:
-                epochs.add(parse_clean_shutdown(folder.read_whole(CLEAN_SHUTDOWN) or b""))
-        except (BadFormat, Unreadable):
-            return False
-    return len(epochs) == 1 and next(iter(epochs)).broker_epoch is not None
 
 
 def _offline(start: DirectoryStart) -> str | None:

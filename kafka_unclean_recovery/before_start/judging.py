@@ -27,6 +27,7 @@ from kafka_unclean_recovery.before_start.replica import OwnDisk, OwnReplica
 from kafka_unclean_recovery.before_start.verdict import Effect, Known, Verdict
 from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
 from kafka_unclean_recovery.model import NO_TOPIC_ID, PartitionState, ReplicaLog
+from kafka_unclean_recovery.planning.reach import records_beyond
 
 _ON_ZOOKEEPER = (
     "; so by a broker on KRaft. This one last ran on ZooKeeper (meta.properties of version 0): on"
@@ -59,6 +60,8 @@ def _judged(replica: OwnReplica, disk: OwnDisk, known: Known) -> Verdict:
     if replica.kind is DirectoryKind.FUTURE:
         why = "it is a copy that was not finished, from another log directory of this broker"
         return Verdict(replica, Effect.UNKNOWN, why)
+    if replica.replaced_by is not None:
+        return _replaced(replica, replica.replaced_by)
     return _in_use(replica, disk, state, known)
 
 
@@ -114,6 +117,15 @@ def _stray(replica: OwnReplica, broker: int, state: PartitionState | None) -> st
         where = ", ".join(map(str, state.replicas))
         return f"its partition was moved away: it is on brokers {where}"
     return None
+
+
+def _replaced(replica: OwnReplica, copy: ReplicaLog) -> Verdict:
+    """Return the verdict on a replica that the start deletes, for the metadata names the log
+    directory of its copy."""
+    where = copy.scanned.directory if copy.scanned else "another log directory"
+    why = f"its copy in {where} takes its place, for the metadata names that log directory"
+    beyond = None if replica.log is None else records_beyond(replica.log, copy)
+    return Verdict(replica, Effect.DELETED, why, records=beyond, unique=beyond)
 
 
 def _all_records(log: ReplicaLog) -> int | None:

@@ -18,7 +18,8 @@ class OwnReplica:
     there may be gaps between its offsets, so that its counts are at most. offline: why its log
     directory goes offline at the start, and stays as it is; None where it does not. gone: the
     metadata puts it here, and it is not: why that is sure. not_given: the same where it may be in a
-    log directory that was not given.
+    log directory that was not given. replaced_by: the log of its copy in another log directory,
+    which the start puts in its place; None where none does.
     """
 
     topic_partition: TopicPartition
@@ -31,6 +32,7 @@ class OwnReplica:
     offline: str | None = None
     gone: str | None = None
     not_given: str | None = None
+    replaced_by: ReplicaLog | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class Layout:
 
     assigned: the directory's id by partition. directories: the ones that were given, by id. whole:
     these are all that the broker has. missing: ids of others that it registered. left_out: names of
-    replicas that are no directories, and so were not read.
+    replicas that are no directories, and so were not read. topics: all that this metadata log has.
     """
 
     assigned: Mapping[TopicPartition, str] = field(default_factory=dict)
@@ -47,6 +49,7 @@ class Layout:
     whole: bool = False
     missing: tuple[str, ...] = ()
     left_out: frozenset[str] = frozenset()
+    topics: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
