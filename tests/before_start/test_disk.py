@@ -18,6 +18,7 @@ from kafka_unclean_recovery.log_dir.watching import Unwatched
 from tests.log_dir.segments import v2
 
 TOPIC_ID = "version: 0\ntopic_id: AAAAAAAAQACAAAAAAAAAAQ"
+METADATA_ID = "version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ"
 
 
 def log_dir(root: Path, name: str, cluster: str = "c", node: int = 1) -> Path:
@@ -33,7 +34,8 @@ def replica(directory: Path, name: str, metadata: str | None = TOPIC_ID) -> None
     made.mkdir()
     (made / "00000000000000000000.log").write_bytes(b"")
     if metadata is not None:
-        (made / "partition.metadata").write_text(metadata)
+        of_the_controllers = name == "__cluster_metadata-0"
+        (made / "partition.metadata").write_text(METADATA_ID if of_the_controllers else metadata)
 
 
 def read(*directories: Path) -> OwnDisk:

@@ -38,6 +38,7 @@ from kafka_unclean_recovery.log_dir.metadata.batches import (
 from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
 from kafka_unclean_recovery.log_dir.metadata.loading.replay import Fatal, Loading
 from kafka_unclean_recovery.log_dir.metadata.records import (
+    FEATURE_LEVEL,
     LEADER_CHANGE,
     SNAPSHOT_FOOTER,
     SNAPSHOT_HEADER,
@@ -47,8 +48,10 @@ from kafka_unclean_recovery.log_dir.metadata.records import (
     decode_control_record,
     decode_record,
 )
+from kafka_unclean_recovery.log_dir.segments.batches import OVERHEAD, UP_TO_MAGIC
 
 _SNAPSHOT = re.compile(r"([0-9]{20})-([0-9]{10})\.checkpoint")
+METADATA_VERSION = "metadata.version"
 _BEFORE_ALL = -1
 """This number stands for an epoch before the first."""
 _SEGMENT = re.compile(r"([0-9]{20})\.log")
@@ -160,6 +163,29 @@ def is_finished(snapshot: SnapshotId, file: MetadataFile) -> bool:
         return last is not None and _is(_decoded(last, file)[-1], SNAPSHOT_FOOTER)
     except BadFormat:
         return False
+
+
+def bootstrap_problem(name: str, data: bytes) -> str | None:
+    """Return why no node starts with this bootstrap.checkpoint; None where one does. A batch that
+    is cut at the end is not looked at."""
+    end = 0
+    while len(data) - end > UP_TO_MAGIC and (after := _batch_end(data, end)) <= len(data):
+        end = max(after, end + OVERHEAD)
+    file = MetadataFile.of(name, data[:end])
+    try:
+        records = [record for batch in read_batches(file) for record in _decoded(batch, file)]
+    except BadFormat as error:
+        return str(error)
+    names = {
+        record.fields["name"]
+        for record in records
+        if isinstance(record, MetadataRecord) and record.api_key == FEATURE_LEVEL
+    }
+    return None if METADATA_VERSION in names else f"it tells no {METADATA_VERSION}"
+
+
+def _batch_end(data: bytes, start: int) -> int:
+    return start + OVERHEAD + int.from_bytes(data[start + 8 : start + OVERHEAD], signed=True)
 
 
 def _sorted(

@@ -16,6 +16,7 @@ from kafka_unclean_recovery.log_dir.small_files import checkpoints
 from kafka_unclean_recovery.log_dir.small_files.properties_files import PARTITION_METADATA
 from kafka_unclean_recovery.log_dir.start import names
 from kafka_unclean_recovery.log_dir.start.fate import Cause, DirectoryStart, Fate
+from kafka_unclean_recovery.log_dir.start.metadata_log import bootstrap_causes
 from kafka_unclean_recovery.log_dir.start.replica import replica_causes
 from kafka_unclean_recovery.log_dir.start.text_files import (
     Crash,
@@ -102,6 +103,8 @@ def _checkpoint(location: Location, folder: Folder, file: str) -> Iterator[Cause
 def _replica(location: Location, folder: Folder, name: str) -> Iterator[Cause]:
     replica = names.replica_of_directory(name)
     metadata = replica is not None and replica[0] == CLUSTER_METADATA_TOPIC
+    if metadata:
+        yield from bootstrap_causes(location, folder)
     try:
         with folder.folder(name) as inside:
             yield from replica_causes(location / name, inside, cluster_metadata=metadata)
