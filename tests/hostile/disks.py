@@ -31,6 +31,7 @@ SMALL_FILES = (
     "__cluster_metadata-0/quorum-state",
 )
 _NUMBERS = ("-1", "9223372036854775807", "9223372036854775808", "9" * 5000, "NaN", "1e400", "")
+_VOTED = '"votedId":-1,"votedDirectoryId":"AAAAAAAAAAAAAAAAAAAAAA"'
 # How each small file says what it says, with {} for a value.
 _LINES = {
     "meta.properties": (
@@ -45,7 +46,10 @@ _LINES = {
         '{{"version":{},"brokerEpoch":1}}',
         '{{"version":0,"brokerEpoch":{}}}',
     ),
-    "quorum-state": ('{{"leaderId":{},"data_version":1}}', '{{"leaderId":1,"data_version":{}}}'),
+    "quorum-state": (
+        f'{{{{"leaderId":{{}},"leaderEpoch":1,{_VOTED},"data_version":1}}}}',
+        f'{{{{"leaderId":1,"leaderEpoch":1,{_VOTED},"data_version":{{}}}}}}',
+    ),
 }
 _OFFSETS = ("{}\n1\norders 0 1\n", "0\n{}\norders 0 1\n", "0\n1\n{} 0 1\n", "0\n1\norders 0 {}\n")
 

@@ -3,6 +3,7 @@ row was seen on Kafka's own classes or on a real broker."""
 
 from __future__ import annotations
 
+import json
 import struct
 from pathlib import Path
 
@@ -23,6 +24,7 @@ STARTS, OFFLINE, ENDS = Fate.STARTS, Fate.OFFLINE, Fate.ENDS
 BASE = f"{0:020d}"
 TOPIC_ID = "version: 0\ntopic_id: AAAAAAAAQACAAAAAAAAAAQ"
 METADATA_ID = "version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ"
+STATE = {"leaderId": -1, "leaderEpoch": 7, "votedId": -1}
 ABORTED = struct.Struct(">hqqqq")
 
 
@@ -36,8 +38,8 @@ def data(tmp_path: Path) -> Path:
         (replica / f"{BASE}.index").write_bytes(b"")
         (replica / "partition.metadata").write_text(METADATA_ID if "meta" in name else TOPIC_ID)
         (replica / "leader-epoch-checkpoint").write_text("0\n1\n0 0\n")
-    state = '{"leaderId":-1,"leaderEpoch":7,"votedId":-1,"data_version":1}'
-    (made / "__cluster_metadata-0" / "quorum-state").write_text(state)
+    state = made / "__cluster_metadata-0" / "quorum-state"
+    state.write_text(json.dumps({**STATE, "votedDirectoryId": "A" * 22, "data_version": 1}))
     for name in ("recovery-point-offset", "log-start-offset", "replication-offset"):
         (made / f"{name}-checkpoint").write_text("0\n1\nt 0 10\n")
     return made
@@ -135,6 +137,26 @@ def test_a_quorum_state_that_can_not_be_read_ends_the_broker(data: Path, content
     (cause,) = start(data).causes
     assert cause.fate is ENDS
     assert "finds the leader again" in cause.remedy
+
+
+OF_VERSION_0 = {"clusterId": "", "appliedOffset": 0, "currentVoters": None}
+
+
+@pytest.mark.parametrize(
+    ("version", "own"), [(0, OF_VERSION_0), (1, {"votedDirectoryId": "A" * 22})]
+)
+def test_a_quorum_state_without_a_field_of_its_version_ends_the_broker(
+    data: Path, version: int, own: dict[str, object]
+) -> None:
+    file, fields = data / "__cluster_metadata-0" / "quorum-state", {**STATE, **own}
+    file.write_text(json.dumps({**fields, "data_version": version}))
+    assert start(data).fate is STARTS
+    for missing in fields:
+        left = {name: value for name, value in fields.items() if name != missing}
+        file.write_text(json.dumps({**left, "data_version": version}))
+        (cause,) = start(data).causes
+        assert cause.fate is ENDS
+        assert f"{missing} is missing" in cause.reason
 
 
 def test_a_metadata_log_that_begins_above_its_snapshots_ends_the_broker(data: Path) -> None:
