@@ -29,6 +29,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, TypeGuard
 
+from crc32c import crc32c
+
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 from kafka_unclean_recovery.log_dir.metadata.batches import (
     Batch,
@@ -48,7 +50,12 @@ from kafka_unclean_recovery.log_dir.metadata.records import (
     decode_control_record,
     decode_record,
 )
-from kafka_unclean_recovery.log_dir.segments.batches import OVERHEAD, UP_TO_MAGIC
+from kafka_unclean_recovery.log_dir.segments.batches import (
+    OVERHEAD,
+    UP_TO_MAGIC,
+    V2,
+    V2_CRC_FROM,
+)
 
 _SNAPSHOT = re.compile(r"([0-9]{20})-([0-9]{10})\.checkpoint")
 METADATA_VERSION = "metadata.version"
@@ -166,12 +173,15 @@ def is_finished(snapshot: SnapshotId, file: MetadataFile) -> bool:
 
 
 def bootstrap_problem(name: str, data: bytes) -> str | None:
-    """Return why no node starts with this bootstrap.checkpoint; None where one does. A batch that
-    is cut at the end is not looked at."""
-    end = 0
+    """Return why no node starts with this bootstrap.checkpoint; None where one does. A node does
+    not look at a batch that is cut at the end, nor at CRCs."""
+    end, taken = 0, bytearray(data)
     while len(data) - end > UP_TO_MAGIC and (after := _batch_end(data, end)) <= len(data):
-        end = max(after, end + OVERHEAD)
-    file = MetadataFile.of(name, data[:end])
+        start, end = end, max(after, end + OVERHEAD)
+        if end - start >= V2.size:
+            crc = crc32c(data[start + V2_CRC_FROM : end])
+            taken[start + UP_TO_MAGIC : start + V2_CRC_FROM] = crc.to_bytes(4)
+    file = MetadataFile.of(name, bytes(taken[:end]))
     try:
         records = [record for batch in read_batches(file) for record in _decoded(batch, file)]
     except BadFormat as error:

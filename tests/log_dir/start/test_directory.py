@@ -218,6 +218,8 @@ BOOTSTRAP = batch(0, feature("kraft.version", 1), feature("metadata.version", 25
         (BOOTSTRAP, STARTS),
         # A batch that is cut at the end is not looked at.
         (BOOTSTRAP + BOOTSTRAP[:-5], STARTS),
+        # Nor are CRCs.
+        (BOOTSTRAP[:17] + bytes(4) + BOOTSTRAP[21:], STARTS),
         (BOOTSTRAP[:-5], ENDS),
         (batch(0, feature("kraft.version", 1)), ENDS),
         (b"", ENDS),
