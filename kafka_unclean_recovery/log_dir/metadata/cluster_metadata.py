@@ -37,6 +37,7 @@ from kafka_unclean_recovery.log_dir.metadata.batches import (
     MetadataFile,
     read_batches,
 )
+from kafka_unclean_recovery.log_dir.metadata.codec import NOT_TEXT
 from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
 from kafka_unclean_recovery.log_dir.metadata.loading.replay import Fatal, Loading
 from kafka_unclean_recovery.log_dir.metadata.records import (
@@ -183,15 +184,23 @@ def bootstrap_problem(name: str, data: bytes) -> str | None:
             taken[start + UP_TO_MAGIC : start + V2_CRC_FROM] = crc.to_bytes(4)
     file = MetadataFile.of(name, bytes(taken[:end]))
     try:
-        records = [record for batch in read_batches(file) for record in _decoded(batch, file)]
+        names = {name for batch in read_batches(file) for name in _features_of(batch)}
     except BadFormat as error:
         return str(error)
-    names = {
-        record.fields["name"]
-        for record in records
-        if isinstance(record, MetadataRecord) and record.api_key == FEATURE_LEVEL
-    }
     return None if METADATA_VERSION in names else f"it tells no {METADATA_VERSION}"
+
+
+def _features_of(batch: Batch) -> Iterator[str]:
+    for found in batch.records():
+        try:
+            record = _decode(batch, found.key, found.value)
+        except BadFormat as error:
+            # Java puts another character in the place of a byte that is no UTF-8.
+            if NOT_TEXT in error.detail:
+                continue
+            raise
+        if isinstance(record, MetadataRecord) and record.api_key == FEATURE_LEVEL:
+            yield record.fields["name"]
 
 
 def _batch_end(data: bytes, start: int) -> int:

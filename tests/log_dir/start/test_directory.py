@@ -209,7 +209,8 @@ def test_a_metadata_log_with_the_id_of_another_topic_ends_the_broker(data: Path)
     assert "move it out of the log directory: the start writes it anew" in cause.remedy
 
 
-BOOTSTRAP = batch(0, feature("kraft.version", 1), feature("metadata.version", 25))
+LEVEL = feature("metadata.version", 25)
+BOOTSTRAP = batch(0, feature("kraft.version", 1), LEVEL)
 
 
 @pytest.mark.parametrize(
@@ -220,6 +221,8 @@ BOOTSTRAP = batch(0, feature("kraft.version", 1), feature("metadata.version", 25
         (BOOTSTRAP + BOOTSTRAP[:-5], STARTS),
         # Nor are CRCs.
         (BOOTSTRAP[:17] + bytes(4) + BOOTSTRAP[21:], STARTS),
+        # Nor whether a name is text.
+        (batch(0, feature("kraft", 1).replace(b"kraft", b"kr\xffft"), LEVEL), STARTS),
         (BOOTSTRAP[:-5], ENDS),
         (batch(0, feature("kraft.version", 1)), ENDS),
         (b"", ENDS),
