@@ -86,7 +86,9 @@ def _checked(
     for place in range(checked, len(segments)):
         segment, active = segments[place], place == len(segments) - 1
         if not stop.clean and place >= unflushed:
-            _producers(reads, segments, stop.snapshots, stop.log_start, segment.base_offset)
+            # One without an index is recovered while it is loaded, and has no later ones yet.
+            loaded = segments if segment.indexed else segments[:place]
+            _producers(reads, loaded, stop.snapshots, stop.log_start, segment.base_offset)
             return log, recover(reads, segments[place:], log)
         if segment.indexed:
             damage = damage_at([segment], reads.whole(segment, log), active=active)

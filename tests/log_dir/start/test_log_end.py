@@ -235,6 +235,19 @@ def test_a_recovery_point_that_is_the_largest_offset_has_no_segment_recovered(
     assert disk.scan(mode).log_end_offset == (3000 if mode is FAST else 2540)
 
 
+@pytest.mark.parametrize("mode", [RECOVER, DEEP])
+def test_producers_are_read_up_to_a_segment_that_begins_within_the_one_before(
+    mode: ScanMode,
+) -> None:
+    disk = Disk(recovery_point=3000)
+    put(2500, 2000, 0, bytes(4096))(disk)
+    with_file(name(2005), b"")(disk)
+    assert (disk.scan(mode).problem, disk.scan(mode).log_end_offset) == (None, 2005)
+    # With an index the segment is recovered after all were loaded.
+    with_file(name(2005, "index"), b"")(disk)
+    assert ends_over(disk.scan(mode).problem) is not None
+
+
 def test_a_compressed_message_begins_below_its_offset_and_is_read_by_the_sizes_within() -> None:
     """Of format 0 and 1 the offset is the last one; the first one decides where a broker of 4.0 or
     later looks for an offset."""
