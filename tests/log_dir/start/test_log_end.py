@@ -194,6 +194,11 @@ ENDS: dict[str, tuple[Fault, bool, str]] = {
     "zeros after a clean stop": (zeros(2000, 4096), True, "a batch of 0 bytes is announced"),
     "a last segment of zeros": (with_file(name(2000), bytes(100 * SIZE)), True, "of 0 bytes"),
     "offsets below their segment": (counted_again(2500, 2000, 500), False, "segment's name, 2000"),
+    "a split over a magic byte that is none": (
+        lambda disk: (counted_again(2500, 2000, 2500 + FAR)(disk), magic(2400, 2000)(disk)),
+        False,
+        "has a magic byte that is none",
+    ),
     "a dip without an index": (
         lambda disk: (counted_again(1500, 1000, 1000)(disk), without(name(1000, "index"))(disk)),
         False,
