@@ -114,13 +114,11 @@ class SegmentReads:
         with self.opened(segment.name) as read_at:
             read = heads(read_at, self._position(segment, offset), segment.size)
             must_unwrap(read, read_at, offset)
-            for head in read:
-                if until is not None and head.last >= until:
-                    break
+            for _ in read:
+                pass
             if until is not None:
-                must_unwrap(
-                    heads(read_at, self._position(segment, until), segment.size), read_at, until
-                )
+                found = list(heads(read_at, self._position(segment, until), segment.size))
+                must_unwrap(found, read_at, until)
 
     def _position(self, segment: Segment, offset: int) -> int:
         """Return where a broker begins to look for the offset."""
