@@ -146,6 +146,12 @@ def test_the_emulated_controller_imports_nothing_but_itself() -> None:
         assert all(name.startswith(f"{NAME}.emulator.controller") for name in ours), module.name
 
 
+def test_nothing_that_brokers_say_is_decoded_by_what_bounds_nothing() -> None:
+    # kafka-python makes whatever an answer says, in any number.
+    for module in (PACKAGE / "cluster").rglob("*.py"):
+        assert not [n for n in _imports(module) if n.startswith("kafka.protocol")], module.name
+
+
 def test_only_the_command_line_prints_or_exits() -> None:
     for module in MODULES:
         if _part(module) in ("cli", "__main__"):

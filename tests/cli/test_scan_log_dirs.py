@@ -149,6 +149,18 @@ def test_whether_a_broker_was_shut_down_in_order_is_told(disks: Path) -> None:
     assert told == {(1, False), (2, True)}
 
 
+def test_a_scan_of_some_topics_tells_of_no_broker_that_it_was_read_whole(disks: Path) -> None:
+    """Each directory of b1 is here, for no broker has run on it; of the other topics nobody can
+    tell from this scan what is missing."""
+    log_directory(disks / "b3", 3, {})
+
+    def whole(*flags: str) -> list[int]:
+        return [each["broker"] for each in json.loads(_scan(disks, *flags).stdout)["whole"]]
+
+    assert whole("--format", "json") == [3]
+    assert whole("--format", "json", "--topics", "orders") == []
+
+
 def test_a_file_that_can_not_be_written_leaves_the_artefact(disks: Path, tmp_path: Path) -> None:
     file = tmp_path / "info.json"
     # Several processes would share memory by way of a file.

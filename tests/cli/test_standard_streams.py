@@ -161,3 +161,36 @@ def test_kafka_elect_leaders_too(place: Path) -> None:
             command_line(ELECTION, "--help"), stdout=full, stderr=subprocess.PIPE, text=True
         )
     assert (done.returncode, "No space left on device" in done.stderr) == (1, True)
+
+
+_OTHERS = """
+import logging, sys, threading, warnings
+import {module} as m
+from kafka_unclean_recovery.cli import entry, standard_streams
+
+EVIL = "x\\x1b[2J\\u202e\\nkafka-unclean-recovery: all is well"
+
+def speak(*_: object) -> int:
+    logging.getLogger("asyncio").error(EVIL)
+    warnings.warn(EVIL)
+    def end() -> None:
+        raise ValueError(EVIL)
+    thread = threading.Thread(target=end)
+    thread.start()
+    thread.join()
+    raise ValueError(EVIL)
+
+entry.run = speak
+m.main()
+"""
+
+
+def test_what_libraries_and_python_say_does_not_act_on_the_terminal_either() -> None:
+    code = _OTHERS.format(module=RECOVERY)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+    lines = done.stderr.splitlines()
+    assert sum("all is well" in line for line in lines) == 4
+    assert done.stderr.replace("\n", "").isprintable()
+    assert not [line for line in lines if not line.startswith("  ")]

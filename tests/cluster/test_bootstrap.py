@@ -70,6 +70,7 @@ def test_bootstrap_servers(value: str, expected: tuple[tuple[str, int], ...]) ->
         ("b1", "'b1'", "host:port"),
         ("b0:1,b1:", "'b1:'", "host:port"),
         (":9092", "':9092'", "host:port"),
+        ("b1:" + "9" * 5000, "'b1:9", "from 1 to 65535"),
         ("[]:9092", "'[]:9092'", "host:port"),
         ("b1:kafka", "'b1:kafka'", "1 to 65535"),
         ("b1:0", "'b1:0'", "1 to 65535"),

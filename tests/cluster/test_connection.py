@@ -446,6 +446,20 @@ async def test_one_brokers_excess_does_not_hold_up_the_answers_of_others() -> No
 
 
 @in_loop
+async def test_what_can_not_be_made_of_an_answer_is_the_nodes_bad_answer() -> None:
+    def made(_: object) -> None:
+        raise ValueError("two logs of one broker")
+
+    async with (
+        listening(Kafka()) as port,
+        await Connection.open("127.0.0.1", port, CONFIG, ample()) as connection,
+    ):
+        with pytest.raises(ConnectionFailed, match="can't be read") as caught:
+            await connection.request(all_topics(), ample(), made=made)
+        assert caught.value.kind is FailureKind.BAD_ANSWER
+
+
+@in_loop
 async def test_an_answer_that_came_while_this_process_stood_still_is_not_late() -> None:
     async with (
         listening(Kafka()) as port,

@@ -17,9 +17,10 @@ from kafka.protocol.metadata import (
 )
 from kafka.protocol.sasl import SaslHandshakeResponse
 
+from kafka_unclean_recovery.cluster.requests.describe import EACH_TOPIC
 from kafka_unclean_recovery.cluster.wire import frames, layout, limits
-from kafka_unclean_recovery.cluster.wire.api import Message
-from kafka_unclean_recovery.cluster.wire.cluster_apis import API_VERSIONS
+from kafka_unclean_recovery.cluster.wire.api import Message, answer_reader
+from kafka_unclean_recovery.cluster.wire.cluster_apis import API_VERSIONS, METADATA
 from kafka_unclean_recovery.cluster.wire.log_apis import DESCRIBE_LOG_DIRS
 from kafka_unclean_recovery.cluster.wire.notation import row
 
@@ -141,3 +142,59 @@ def test_a_large_answer_that_is_in_order_is_read() -> None:
     )
     found = frames.decode_answer(LOG_DIRS, DESCRIBED, log_dirs(topics, 20_000))
     assert len(found["results"][0]["topics"]) == 20_000
+
+
+def _metadata(topics: int, partitions: int) -> bytes:
+    """An answer of version 12 about so many topics of so many partitions on three brokers each."""
+    partition = {
+        "error_code": 0,
+        "leader_id": 1,
+        "leader_epoch": 5,
+        "replica_nodes": [1, 2, 3],
+        "isr_nodes": [1, 2, 3],
+        "offline_replicas": [],
+    }
+    rows = [
+        {
+            "error_code": 0,
+            "name": f"topic{number}",
+            "topic_id": bytes(16),
+            "is_internal": False,
+            "topic_authorized_operations": -(2**31),
+            "partitions": [{**partition, "partition_index": n} for n in range(partitions)],
+        }
+        for number in range(topics)
+    ]
+    fields = {"throttle_time_ms": 0, "brokers": [], "cluster_id": "c", "controller_id": 1}
+    body = bytearray(b"\0\0\0\1\0")
+    layout.writer(row(METADATA.answer), 12, flexible=True)(body, {**fields, "topics": rows})
+    return bytes(body)
+
+
+def test_a_cluster_of_many_partitions_is_read_a_topic_at_a_time() -> None:
+    """A million partitions have room so, whose rows would take twice as much as may be taken."""
+    frame = _metadata(topics=200, partitions=50)
+    tracemalloc.start()
+    try:
+        told = frames.decode_answer(Message(METADATA, {}, EACH_TOPIC), 12, frame)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert sum(len(topic.partitions) for topic in told["topics"]) == 10_000
+    assert peak / 10_000 < limits.most_memory("Metadata", 1_000_000 * len(frame) // 10_000) / 1e6
+    assert peak / 10_000 < 500
+
+
+def test_what_a_cluster_takes_is_counted_as_it_is_read() -> None:
+    frame = limits.Answer(_metadata(topics=10, partitions=50))
+    frame.left = 10 * EACH_TOPIC.kept(_topic(frame)) + 100_000
+    answer_reader(METADATA, 12, EACH_TOPIC)(frame, 5)
+    assert frame.left < 100_000
+    frame.left = 9 * EACH_TOPIC.kept(_topic(frame))
+    with pytest.raises(ValueError, match="more values than what was asked for has"):
+        answer_reader(METADATA, 12, EACH_TOPIC)(frame, 5)
+
+
+def _topic(frame: bytes) -> Any:
+    """The first one of an answer about some."""
+    return answer_reader(METADATA, 12, EACH_TOPIC)(bytes(frame), 5)[0]["topics"][0]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -8,8 +9,13 @@ from kafka.protocol.metadata import MetadataRequest
 from kafka.protocol.sasl import SaslAuthenticateResponse, SaslHandshakeResponse
 
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig, SaslCredentials
+from kafka_unclean_recovery.cluster.wire.api import Message
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
+from kafka_unclean_recovery.cluster.wire.login_apis import SASL_AUTHENTICATE, SASL_HANDSHAKE
+from kafka_unclean_recovery.cluster.wire.sasl import log_in
+from tests.hostile.fields import At, changed, fields
+from tests.hostile.odd import EXTREMES, TEXTS
 
 from .fake_node import Kafka, Received, ample, in_loop, listening, metadata, soon
 from .scram_server import ScramServer
@@ -257,3 +263,35 @@ async def test_extensions_of_a_servers_first_message_are_passed_over() -> None:
         await Connection.open("127.0.0.1", port, config("SCRAM-SHA-256"), ample()),
     ):
         pass
+
+
+def _told(name: str) -> dict[str, Any]:
+    if name == SASL_HANDSHAKE.name:
+        return {"error_code": 0, "mechanisms": ["PLAIN"]}
+    return {"error_code": 0, "error_message": None, "auth_bytes": b"", "session_lifetime_ms": 0}
+
+
+@pytest.mark.parametrize("at", [*fields(SASL_HANDSHAKE), *fields(SASL_AUTHENTICATE)], ids=str)
+@in_loop
+async def test_whatever_is_told_at_a_login_lets_in_or_refuses(at: At) -> None:
+    """Each text and each extreme in each field of both answers, with an error and without."""
+    values = [*TEXTS.values()] if at.is_text else [*EXTREMES[at.kind]]
+    refusals, lifetimes = set(), set()
+    for value, error in itertools.product(values, (0, 33, 34, 58)):
+
+        async def ask(request: Message) -> Any:
+            answer = _told(request.api.name) | {"error_code": error}  # noqa: B023 - awaited below
+            if request.api.name == at.api:
+                changed(answer, at, value)  # noqa: B023
+            return answer
+
+        try:
+            lifetimes.add(await log_in(ask, SaslCredentials("PLAIN", "a", "b"), "b:1", ample()))
+        except ConnectionFailed as refused:
+            refusals.add(refused.kind)
+    assert refusals <= {
+        FailureKind.AUTHENTICATION_FAILED,
+        FailureKind.MECHANISM_NOT_ENABLED,
+        FailureKind.WRONG_PROTOCOL,
+    }
+    assert all(seconds is None or seconds > 0 for seconds in lifetimes)

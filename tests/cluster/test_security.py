@@ -427,3 +427,8 @@ def test_host_names_that_are_not_checked_are_warned_of() -> None:
     assert warning.startswith("ssl.endpoint.identification.algorithm is empty")
     assert not list(configured(security_protocol="SSL").warnings)
     assert not list(configured(**unchecked).warnings)
+
+
+def test_a_client_id_that_no_request_carries_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"client\.id is longer"):
+        configured(client_id="x" * 40_000)

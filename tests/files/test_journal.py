@@ -371,11 +371,12 @@ def test_journals_lie_in_the_state_directory_of_whoever_runs_it(
     assert state_directory(environment, "c-1") == Path(base, "kafka-unclean-recovery", "c-1")
 
 
-@pytest.mark.parametrize("cluster_id", ["../../etc", "a/b", ".."])
+@pytest.mark.parametrize("cluster_id", ["../../etc", "a/b", "..", "x" * 30_000])
 def test_a_cluster_id_never_leads_out_of_the_state_directory(cluster_id: str) -> None:
     directory = state_directory({"XDG_STATE_HOME": "/state"}, cluster_id)
     assert directory.parent == Path("/state/kafka-unclean-recovery")
     assert directory.name not in (".", "..")
+    assert len(directory.name) < 256
 
 
 def _removed(path: Path) -> None:

@@ -23,6 +23,12 @@ def test_a_file_of_more_bytes_than_such_files_have_is_not_read(tmp_path: Path) -
         read_plain(path, 9)
 
 
+def test_a_file_without_a_size_is_read_up_to_one(tmp_path: Path) -> None:
+    """As those below /proc, some of which have no end that a machine has the memory for."""
+    with pytest.raises(OSError, match="more than 100000 bytes"):
+        read_plain(Path("/proc/self/pagemap"), 100_000)
+
+
 def test_only_plain_files_within_are_opened(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "file").write_bytes(b"x")

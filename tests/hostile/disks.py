@@ -31,6 +31,7 @@ SMALL_FILES = (
     "__cluster_metadata-0/quorum-state",
 )
 _NUMBERS = ("-1", "9223372036854775807", "9223372036854775808", "9" * 5000, "NaN", "1e400", "")
+_VOTED = '"votedId":-1,"votedDirectoryId":"AAAAAAAAAAAAAAAAAAAAAA"'
 # How each small file says what it says, with {} for a value.
 _LINES = {
     "meta.properties": (
@@ -45,7 +46,10 @@ _LINES = {
         '{{"version":{},"brokerEpoch":1}}',
         '{{"version":0,"brokerEpoch":{}}}',
     ),
-    "quorum-state": ('{{"leaderId":{},"data_version":1}}', '{{"leaderId":1,"data_version":{}}}'),
+    "quorum-state": (
+        f'{{{{"leaderId":{{}},"leaderEpoch":1,{_VOTED},"data_version":1}}}}',
+        f'{{{{"leaderId":1,"leaderEpoch":1,{_VOTED},"data_version":{{}}}}}}',
+    ),
 }
 _OFFSETS = ("{}\n1\norders 0 1\n", "0\n{}\norders 0 1\n", "0\n1\n{} 0 1\n", "0\n1\norders 0 {}\n")
 
@@ -53,8 +57,9 @@ _OFFSETS = ("{}\n1\norders 0 1\n", "0\n{}\norders 0 1\n", "0\n1\n{} 0 1\n", "0\n
 def trials(directory: Path, texts: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield (what was changed, the command)."""
     roots = (directory / f"disk-{number}" for number in count())
-    for what in texts:
-        for name, root in _named(roots, TEXTS[what]):
+    names = {**{what: TEXTS[what] for what in texts}, "no UTF-8": "x\udcff\udc80"}
+    for what, text in names.items():
+        for name, root in _named(roots, text):
             yield f"{name}: {what}", ("scan-log-dirs", str(root))
     values = {**{what: TEXTS[what] for what in texts}, **{n[:30]: n for n in _NUMBERS}}
     for file in SMALL_FILES:
@@ -100,7 +105,7 @@ def _disk(root: Path) -> Path:
 
 def _named(roots: Iterator[Path], text: str) -> Iterator[tuple[str, Path]]:
     """Yield disks with this name in each place where a name can stand."""
-    name = text.replace("/", "").replace("\0", "").encode()[:200].decode(errors="ignore")
+    name = os.fsdecode(os.fsencode(text.replace("/", "").replace("\0", ""))[:200])
     if not name:
         return
     root = next(roots)

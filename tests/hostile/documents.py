@@ -28,6 +28,8 @@ NUMBERS: Mapping[str, object] = {
     "no number": float("nan"),
     "a half": 0.5,
 }
+NO_TEXT: Mapping[str, object] = {"half a character": "x\ud800\udcff"}
+"""JSON can say it, and UTF-8 has no bytes for it."""
 _EACH = "[]"
 
 
@@ -132,7 +134,7 @@ def put(document: Any, path: Path_, value: object) -> Any:
 def trials(document: Document, texts: tuple[str, ...] = tuple(TEXTS)) -> Iterator[tuple[str, str]]:
     """Yield (place and value, the text of the file) for each."""
     for path, is_text in leaves(document.schema):
-        values = {what: TEXTS[what] for what in texts} if is_text else NUMBERS
+        values = {**{what: TEXTS[what] for what in texts}, **NO_TEXT} if is_text else NUMBERS
         for what, value in values.items():
             found = put(deepcopy(document.sample), path, value)
             if isinstance(found, dict) and "digest" in found and path != ("digest",):

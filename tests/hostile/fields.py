@@ -5,15 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
-from kafka_unclean_recovery.cluster.wire import (
-    cluster_apis,
-    controller_apis,
-    log_apis,
-    share_apis,
-    transaction_apis,
-)
+from kafka_unclean_recovery.cluster import wire
 from kafka_unclean_recovery.cluster.wire.api import Api
 from kafka_unclean_recovery.cluster.wire.layout import (
     BOOL,
@@ -28,13 +24,15 @@ from kafka_unclean_recovery.cluster.wire.layout import (
 from kafka_unclean_recovery.cluster.wire.notation import row
 from tests.hostile.odd import EXTREMES
 
-_MODULES = (cluster_apis, controller_apis, log_apis, share_apis, transaction_apis)
+
+def apis() -> list[Api]:
+    """Every layout that is declared, once."""
+    return list(dict.fromkeys(_declared()))
 
 
-def apis() -> Iterator[Api]:
-    """Every layout that is declared."""
-    for module in _MODULES:
-        for value in vars(module).values():
+def _declared() -> Iterator[Api]:
+    for found in iter_modules(wire.__path__):
+        for value in vars(import_module(f"{wire.__name__}.{found.name}")).values():
             if isinstance(value, Api):
                 yield value
             elif isinstance(value, Mapping):
@@ -67,7 +65,9 @@ def fields(api: Api) -> Iterator[At]:
 
 def _below(api: Api, path: tuple[str, ...], kind: Kind) -> Iterator[At]:
     if isinstance(kind, Many):
-        yield from (replace(at, many=at.path == path) for at in _below(api, path, kind.of))
+        yield from (
+            replace(at, many=at.many or at.path == path) for at in _below(api, path, kind.of)
+        )
     elif isinstance(kind, Row):
         for field in kind.fields:
             yield from _below(api, (*path, field.name), field.kind)

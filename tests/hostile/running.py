@@ -12,15 +12,17 @@ from pathlib import Path
 from unittest.mock import patch
 
 from tests.cli.in_process import ELECTION, RECOVERY, invoke
+from tests.hostile import journals
 from tests.hostile.answers import HOSTILE, OF_ONE, Outage, outage, replica_logs
 from tests.hostile.answers import trials as answer_trials
 from tests.hostile.disks import trials as disk_trials
-from tests.hostile.documents import documents, new_names
+from tests.hostile.documents import NUMBERS, documents, new_names
 from tests.hostile.documents import trials as document_trials
 from tests.hostile.odd import Said, wrong
 
 MOST_MEMORY_KIB = 600 << 10
 QUICK = ("all at once",)
+_JOURNAL_WORDS = ("report", "aftercare", "--html", "--json")
 
 
 @dataclass(slots=True)
@@ -93,6 +95,18 @@ def try_documents(table: Table, directory: Path, texts: tuple[str, ...]) -> None
             table.note("documents", document.name, what, said)
 
 
+def try_journals(table: Table, directory: Path, texts: tuple[str, ...]) -> None:
+    lines = journals.sample(directory)
+    path = directory / "journal.jsonl"
+    quick = texts == QUICK
+    numbers = ("beyond",) if quick else tuple(NUMBERS)
+    for what, text in journals.trials(lines, texts, numbers):
+        path.write_text(text)
+        for words in journals.COMMANDS[:: 3 if quick else 1]:
+            said = said_by(tuple(str(path) if word == "{}" else word for word in words), directory)
+            table.note("journals", " ".join(w for w in words if w in _JOURNAL_WORDS), what, said)
+
+
 async def _nothing_typed(*_: object) -> tuple[str, None]:
     return "", None
 
@@ -121,9 +135,10 @@ def try_disks(table: Table, directory: Path, texts: tuple[str, ...]) -> None:
 
 def try_all(directory: Path, commands: tuple[str, ...], texts: tuple[str, ...]) -> Table:
     table = Table()
-    for part in ("documents", "approvals", "disks", "state"):
+    for part in ("documents", "approvals", "disks", "journals", "state"):
         (directory / part).mkdir()
     try_documents(table, directory / "documents", texts)
+    try_journals(table, directory / "journals", texts)
     try_approvals(table, directory / "approvals", texts)
     try_disks(table, directory / "disks", texts)
     with outage(directory / "state") as found:

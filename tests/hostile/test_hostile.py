@@ -15,6 +15,7 @@ from tests.hostile.running import (
     try_approvals,
     try_disks,
     try_documents,
+    try_journals,
     try_one_broker,
 )
 
@@ -42,6 +43,12 @@ def test_documents_of_others_are_read_or_refused_in_a_sentence(tmp_path: Path) -
     table = Table()
     try_documents(table, tmp_path, QUICK)
     _check(table, 200)
+
+
+def test_journals_of_others_are_read_or_refused_in_a_sentence(tmp_path: Path) -> None:
+    table = Table()
+    try_journals(table, tmp_path, QUICK)
+    _check(table, 1000)
 
 
 def test_who_approves_a_plan_sees_what_is_lost_whatever_the_plan_says(tmp_path: Path) -> None:

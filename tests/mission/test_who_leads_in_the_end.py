@@ -320,6 +320,21 @@ def test_a_leader_that_does_not_tell_its_log_is_no_success(
     assert told.row["loss"]["certain"] is None
 
 
+def test_a_log_of_which_only_the_end_was_told_is_not_forgotten(
+    outage: Cluster, commands: Commands
+) -> None:
+    """Its leader epochs take the right to read. Without them nobody knows whether what it has more
+    was given up before, and so whether it is lost now."""
+    outage.intercept("Fetch", Fail(TOPIC_AUTHORIZATION_FAILED), broker=BETTER, times=1000)
+    run = _waiting(commands, outage)
+    _a_colleague_elects(outage)
+    told = _end(run)
+    assert (told.code, told.row["outcome"], told.row["leader"]) == (1, "failed", WORSE)
+    assert f"a broker told of a log that ended at {ON_BETTER}" in told.reason
+    assert f"that of broker {WORSE}, which leads, ends at {ON_WORSE}" in told.reason
+    assert told.row["loss"]["certain"] is None
+
+
 def test_a_broker_that_does_not_know_yet_that_it_leads_is_asked_again(
     outage: Cluster, commands: Commands
 ) -> None:

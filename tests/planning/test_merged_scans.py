@@ -11,6 +11,7 @@ from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import (
     Cluster,
+    Effect,
     EpochSpan,
     Finding,
     PartitionInfo,
@@ -22,6 +23,7 @@ from kafka_unclean_recovery.model import (
     TopicPartition,
 )
 from kafka_unclean_recovery.planning.merged_scans import add_disks, merge_infos
+from kafka_unclean_recovery.planning.started_replica import NO_DIRECTORY
 from kafka_unclean_recovery.recovery.observe import Observation
 from kafka_unclean_recovery.recovery.recover import plan_recovery, with_disks
 from tests.infos import any_infos
@@ -227,6 +229,44 @@ def test_the_disk_of_a_dead_replica_takes_the_place_of_its_silence() -> None:
     on_disk = disk(1, (0, 0, 900))
     assert joined(on_disk) == (on_disk, LIVE, SILENT)
     assert joined() == (DOWN, LIVE, SILENT)
+
+
+def test_a_replica_that_is_in_no_directory_that_was_scanned_is_not_taken_as_whole() -> None:
+    elsewhere = replace(scan().partitions[0], topic_partition=TopicPartition("orders", 1))
+    info = replace(scan(), partitions=(elsewhere,), brokers=(1,))
+    assert add_disks(SEEN.replica_logs, SEEN.states, "cluster-1", info)[ORDERS] == (
+        replace(DOWN, problem=NO_DIRECTORY),
+        LIVE,
+        SILENT,
+    )
+    plan = plan_recovery(with_disks(SEEN, info))[ORDERS]
+    (waiting,) = plan.waiting
+    assert waiting.effect is Effect.UNKNOWN
+    assert "if it is in none of them, its broker begins it empty" in waiting.why
+    assert "it may lead by itself, for it is in the ELR, if its stop was clean" in waiting.why
+    assert "323 records of live broker 2 are cut" in waiting.why
+    (told,) = (f for f in plan.findings if f.code == "dead_replica_may_hold_more")
+    assert "wait for it" not in told.message
+    assert told.message.endswith("Don't start it before that is known")
+
+
+def test_a_broker_that_may_live_unseen_is_not_judged_by_its_directories() -> None:
+    unseen = replace(DOWN, unproven="was heard of 2 s ago")
+    elsewhere = replace(scan(), partitions=(), brokers=(1,))
+    found = add_disks({ORDERS: (unseen, LIVE)}, SEEN.states, "cluster-1", elsewhere)
+    assert found[ORDERS] == (unseen, LIVE)
+
+
+def test_a_broker_stops_once_however_many_scans_its_directories_are_in() -> None:
+    def stopped(log: ReplicaLog, clean: bool) -> ReplicaLog:
+        assert log.scanned is not None
+        return replace(log, scanned=replace(log.scanned, stopped_clean=clean))
+
+    here, other = stopped(disk(1, (0, 0, 20)), True), stopped(disk(2, (0, 0, 20)), True)
+    row = PartitionInfo(TopicPartition("orders", 1), None, (stopped(here, False),))
+    both = merged(scan(here, other), replace(scan(), partitions=(row,), brokers=(1,)))
+    assert both.partitions[0].replica_logs == (stopped(here, False), other)
+    assert merged(scan(here, other)).partitions[0].replica_logs == (here, other)
 
 
 def test_a_live_broker_is_never_replaced_not_even_a_silent_one() -> None:

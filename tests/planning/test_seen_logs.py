@@ -11,6 +11,7 @@ from kafka_unclean_recovery.planning.lineage import end_offset_for
 from kafka_unclean_recovery.planning.seen_logs import (
     SeenLog,
     Shortfall,
+    furthest_end_alone,
     next_epoch,
     of_this_topic,
     shortfall,
@@ -117,6 +118,16 @@ def test_one_answer_is_enough_where_nothing_is_to_be_compared() -> None:
 )
 def test_only_what_tells_enough_of_this_very_topic_counts(seen: SeenLog, counts: bool) -> None:
     assert bool(of_this_topic([seen], STATE)) is counts
+
+
+def test_an_end_alone_is_known_where_the_epochs_were_not_told_and_never_were() -> None:
+    dim = replace(BETTER, log=replace(BETTER.log, epochs=None))
+    assert furthest_end_alone([dim], STATE) == 1500
+    assert furthest_end_alone([dim, BETTER], STATE) == 0
+    assert furthest_end_alone([dim, _seen(_log(3, (0, 0, 1000)))], STATE) == 1500
+    assert furthest_end_alone([replace(dim, topic_id="id-2")], STATE) == 0
+    dead = replace(dim, log=replace(dim.log, live=False))
+    assert furthest_end_alone([dead, _seen(_log(3))], STATE) == 0
 
 
 def test_the_sentence_names_how_many_and_whom_not_to_start() -> None:
