@@ -7,16 +7,27 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import unicodedata
 from collections.abc import Iterable
 
 _BREAKS = re.compile(r"\s*[\n\r\t\f\v\x1c-\x1f\x85\u2028\u2029]\s*")
 # Longer than any reason of ours: so much of a text leaves what stands below it on the screen.
 _LONGEST = 4000
+# So many blanks in a row reach from one line of a terminal to the beginning of the next.
+_MANY_BLANKS = re.compile(r"(?<= {16}) +")
+# Letters and marks by Unicode that have no ink of their own (Default_Ignorable_Code_Point).
+_UNSEEN = frozenset(
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
+    + "".join(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
+)
+# More marks than these on one letter reach into other lines.
+_MARKS = 2
 
 
 def shown(text: str) -> str:
-    """Return the text on one line: what can't be printed is written as \\x1b or \\u202e."""
-    return text if text.isprintable() else "".join(map(_shown_character, text))
+    """Return the text on one line: what can't be printed is written as \\x1b or \\u202e, and so are
+    blanks that would reach the beginning of a line of the terminal."""
+    return _MANY_BLANKS.sub(lambda blanks: "\\x20" * len(blanks[0]), _printable(text))
 
 
 def reason(text: str) -> str:
@@ -28,6 +39,17 @@ def reason(text: str) -> str:
 def cut(text: str, most: int = _LONGEST) -> str:
     """Return the text, or the beginning of a very long one and how long it is."""
     return text if len(text) <= most else f"{text[:most]}... ({len(text)} characters)"
+
+
+def fitting(text: str, columns: int) -> str:
+    """Return as much of a line as fits beside the cursor."""
+    fits = left = 0
+    for character in text:
+        left += 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        if left >= columns:
+            break
+        fits += 1
+    return text[:fits]
 
 
 def shown_lines(lines: Iterable[str]) -> str:
@@ -44,9 +66,9 @@ def screened(text: str, kept: re.Pattern[str] | None = None) -> str:
             for part, own in zip(kept.split(text), [*ours, ""], strict=True)
             for each in (screened(part), own)
         )
-    if text.replace("\n", "").isprintable():
+    if text.isascii() and text.replace("\n", "").isprintable():
         return text
-    return "\n".join(map(shown, text.split("\n")))
+    return "\n".join(map(_printable, text.split("\n")))
 
 
 def shell_join(words: Iterable[str]) -> str:
@@ -56,7 +78,7 @@ def shell_join(words: Iterable[str]) -> str:
 
 
 def shell_word(word: str) -> str:
-    if word.isprintable():
+    if _printable(word) == word:
         return shlex.quote(word)
     made = "".join(map(_quoted_character, word))
     if word.endswith("\n"):
@@ -65,11 +87,26 @@ def shell_word(word: str) -> str:
     return f"\"$(printf '%b' {shlex.quote(made)})\""
 
 
-def _shown_character(character: str) -> str:
-    return character if character.isprintable() else ascii(character)[1:-1]
+def _printable(text: str) -> str:
+    if text.isascii() and text.isprintable():
+        return text
+    found, marks = [], 0
+    for character in text:
+        marks = marks + 1 if unicodedata.combining(character) else 0
+        found.append(character if _is_seen(character) and marks <= _MARKS else _written(character))
+    return "".join(found)
+
+
+def _is_seen(character: str) -> bool:
+    return character.isprintable() and character not in _UNSEEN
+
+
+def _written(character: str) -> str:
+    return ascii(character)[1:-1]
 
 
 def _quoted_character(character: str) -> str:
-    if character.isprintable() and character not in "\\'":
+    # Between double quotes a shell that is typed into replaces ! by a command from before.
+    if _is_seen(character) and character not in "\\'!":
         return character
     return "".join(f"\\0{byte:03o}" for byte in os.fsencode(character))

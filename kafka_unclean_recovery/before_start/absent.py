@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from uuid import UUID
 
-from kafka_unclean_recovery.before_start.replica import OwnDisk, OwnReplica
+from kafka_unclean_recovery.before_start.replica import Layout, OwnDisk, OwnReplica
 from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
 from kafka_unclean_recovery.log_dir.small_files.properties_files import kafka_uuid
-from kafka_unclean_recovery.model import PartitionState, TopicPartition
+from kafka_unclean_recovery.model import PartitionState
 
 _GONE = "the metadata puts it on this broker, and it is in none of its log directories"
 _IF_LOST = "if its disk is lost, or was exchanged for a new one, the broker begins it empty"
@@ -26,11 +26,18 @@ def with_absent(disk: OwnDisk, states: Iterable[PartitionState]) -> OwnDisk:
 
 
 def _absent(disk: OwnDisk, states: Iterable[PartitionState]) -> Iterator[OwnReplica]:
-    kinds = (DirectoryKind.LIVE, DirectoryKind.FUTURE)
-    there = {each.topic_partition for each in disk.replicas if each.kind in kinds}
+    there = {each.topic_partition for each in disk.replicas if _may_be_used(each, disk.layout)}
     for state in states:
         if disk.broker in state.replicas and state.topic_partition not in there:
             yield _one(disk, state)
+
+
+def _may_be_used(replica: OwnReplica, layout: Layout) -> bool:
+    """Return whether a directory may be the replica after the start. A copy that is not taken into
+    use never is, where it is known which one the metadata names."""
+    if replica.kind is DirectoryKind.FUTURE:
+        return replica.topic_partition not in layout.assigned
+    return replica.kind is DirectoryKind.LIVE
 
 
 def _one(disk: OwnDisk, state: PartitionState) -> OwnReplica:
@@ -60,22 +67,6 @@ def _not_given(home: str | None) -> str:
     return (
         f"the metadata puts it in log directory {kafka_uuid(UUID(home))}, which was not given: give"
         f" it too (--log-dirs); {_IF_LOST}"
-    )
-
-
-def away(disk: OwnDisk, partition: TopicPartition) -> str | None:
-    """Return why the controller may not take a replica for alive once its broker is, though it is
-    here; None where the metadata puts it in a directory that was given.
-
-    Source: org.apache.kafka.common.DirectoryId.isOnline, asked by PartitionChangeBuilder before the
-    broker tells where the replica is.
-    """
-    home = disk.layout.assigned.get(partition)
-    if home is None or home in disk.layout.directories:
-        return None
-    return (
-        f"the metadata puts it in log directory {kafka_uuid(UUID(home))}, which was not given: if"
-        " the broker starts without that one, the controller does not elect it"
     )
 
 

@@ -1,29 +1,28 @@
 """Read the log directories of one broker: what is in them, and what would keep it from starting.
 
 Source: org.apache.kafka.metadata.properties.MetaPropertiesEnsemble.verify (which directories a
-broker refuses), kafka.log.LogManager.readBrokerEpochFromCleanShutdownFiles (when a stop counts as
-clean).
+broker refuses).
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import PurePath
-from uuid import UUID
 
 from kafka_unclean_recovery.before_start.replica import Layout, OwnDisk, OwnReplica
 from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.log_dir.clean_stop import counts_as_clean
 from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind, PartitionDirectory
 from kafka_unclean_recovery.log_dir.errors import BadFormat
-from kafka_unclean_recovery.log_dir.future_replicas import Homes, exchanged, homes, taken_into_use
-from kafka_unclean_recovery.log_dir.log_directory import LOCK, LogDirectory
-from kafka_unclean_recovery.log_dir.metadata.image import (
-    MetadataImage,
-    names_a_directory,
-    partition_states,
+from kafka_unclean_recovery.log_dir.future_replicas import (
+    Homes,
+    homes,
+    replaced,
+    taken_into_use,
 )
+from kafka_unclean_recovery.log_dir.log_directory import LOCK, LogDirectory
+from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
 from kafka_unclean_recovery.log_dir.metadata.newest import (
     CLUSTER_METADATA,
     newest_metadata,
@@ -34,13 +33,11 @@ from kafka_unclean_recovery.log_dir.scan import (
     jobs_of,
     loaded_replicas,
     read_log_directories,
+    topic_ids_of_copies,
 )
 from kafka_unclean_recovery.log_dir.scan_jobs import run_jobs
 from kafka_unclean_recovery.log_dir.scan_rows import partition_infos
-from kafka_unclean_recovery.log_dir.small_files.clean_shutdown import (
-    CLEAN_SHUTDOWN,
-    parse_clean_shutdown,
-)
+from kafka_unclean_recovery.log_dir.small_files.clean_shutdown import CLEAN_SHUTDOWN
 from kafka_unclean_recovery.log_dir.small_files.properties_files import (
     PARTITION_METADATA,
     parse_partition_metadata,
@@ -74,7 +71,8 @@ def read_own_disk(roots: Sequence[Location], wanted: Wanted, workers: int, watch
     image = newest.metadata.image if newest.metadata else MetadataImage()
     compacted = newest.compacted.union(*(d.cleaned_topics for d in found))
     named = homes(image, {broker})
-    promoted = taken_into_use(found, named)
+    promoted = taken_into_use(found, named, topic_ids_of_copies(found))
+    out_of_use = replaced(found, promoted)
     jobs = [
         job
         for d in found
@@ -84,20 +82,20 @@ def read_own_disk(roots: Sequence[Location], wanted: Wanted, workers: int, watch
     logs = {replica.directory: log for replica, log in read.rows}
     clusters = _cluster_ids(found)
     starts = [directory_start(d.location, zookeeper=d.meta.zookeeper) for d in found]
-    replicas = [
-        replace(replica, offline=_offline(start))
-        for d, start in zip(found, starts, strict=True)
-        for replica in _replicas(d, wanted, compacted, logs, promoted)
-    ]
-    replicas = _with_exchanges(replicas, exchanged(found, named), image)
-    refusals = (*_refusals(clusters, found, starts, logs), *_can_not_be_exchanged(replicas))
-    refusal = next(iter(refusals), None)
     return OwnDisk(
         broker=broker,
         cluster_id=next(iter(clusters), None),
         directories=tuple(str(d.location) for d in found),
-        replicas=tuple(replicas),
-        stopped_clean=_stopped_clean(found),
+        replicas=tuple(
+            replace(
+                replica,
+                offline=_offline(start),
+                replaced_by=logs.get(out_of_use.get(replica.directory, "")),
+            )
+            for d, start in zip(found, starts, strict=True)
+            for replica in _replicas(d, wanted, compacted, logs, promoted)
+        ),
+        stopped_clean=counts_as_clean(found),
         info=ReplicaInfo(
             cluster_id=next(iter(clusters), None),
             scanned_at=begun,
@@ -106,8 +104,7 @@ def read_own_disk(roots: Sequence[Location], wanted: Wanted, workers: int, watch
             metadata_epoch=newest.metadata.last_epoch if newest.metadata else None,
             metadata_end_offset=newest.metadata.end_offset if newest.metadata else None,
         ),
-        refused=refusal.why if refusal else None,
-        refused_late=refusal is not None and refusal.late,
+        refused=next(_refusals(clusters, found, starts, logs), None),
         unsettled=next(_held(found), None),
         problems=(*unseen, *(p for d in found for p in d.problems), *newest.problems),
         interrupted=read.interrupted,
@@ -122,11 +119,12 @@ def _layout(
     here = {d.meta.directory_id: str(d.location) for d in found if d.meta.directory_id}
     registered = image.brokers[broker].log_dirs if broker in image.brokers else ()
     return Layout(
-        assigned={tp: id_ for (_, tp), id_ in named.items() if names_a_directory(UUID(id_))},
+        assigned={tp: home.directory_id for (_, tp), home in named.items()},
         directories=here,
         whole=bool(whole_disks(found, image)),
         missing=tuple(str(id_) for id_ in registered if str(id_) not in here),
         left_out=frozenset[str]().union(*(d.left_out for d in found)),
+        topics=frozenset(image.topics.values()),
     )
 
 
@@ -154,48 +152,37 @@ def _cluster_ids(found: Iterable[LogDirectory]) -> dict[str, Location]:
     return clusters
 
 
-@dataclass(frozen=True, slots=True)
-class _Refusal:
-    """late: see OwnDisk.refused_late."""
-
-    why: str
-    late: bool = False
-
-
 def _refusals(
     clusters: Mapping[str, Location],
     found: Sequence[LogDirectory],
     starts: Sequence[DirectoryStart],
     logs: Mapping[str, ReplicaLog],
-) -> Iterator[_Refusal]:
+) -> Iterator[str]:
     if len(clusters) > 1:
         (one, first), (other, second), *_ = clusters.items()
-        yield _Refusal(
+        yield (
             f"{first} is of cluster {one}, {second} of cluster {other}: a broker refuses to start"
             " with both; take out the one that is not its own"
         )
     for twice in copied(found):
-        yield _Refusal(f"{twice}: a broker refuses to start with both; take out the copy")
+        yield f"{twice}: a broker refuses to start with both; take out the copy"
     metadata = [d for d in found if CLUSTER_METADATA in d.replicas]
     if len(metadata) > 1:
         where = ", ".join(str(d.location) for d in metadata)
-        yield _Refusal(
+        yield (
             f"{CLUSTER_METADATA} is in more than one log directory ({where}): a broker refuses to"
             " start with it outside of its metadata.log.dir, which is the first of log.dirs unless"
             " set; move the others elsewhere"
         )
     if broker_fate(starts) is Fate.ENDS:
-        causes = [cause for start in starts for cause in _worst(start)]
-        # Raft reads the controllers' log before any other is loaded.
-        early = any(f"/{CLUSTER_METADATA}/" in cause.file for cause in causes)
-        yield _Refusal("; ".join(one_line(str(cause)) for cause in causes), late=not early)
+        yield "; ".join(one_line(str(cause)) for start in starts for cause in _worst(start))
     for directory, log in sorted(logs.items()):
         lives = any(
             directory.startswith(f"{start.directory}/") and start.fate is Fate.STARTS
             for start in starts
         )
         if lives and (why := ends_over(log.problem)) is not None:
-            yield _Refusal(f"{directory}: {why}{_way_out(found, directory)}", late=True)
+            yield f"{directory}: {why}{_way_out(found, directory)}"
 
 
 def _way_out(found: Sequence[LogDirectory], directory: str) -> str:
@@ -229,50 +216,6 @@ def _held(found: Iterable[LogDirectory]) -> Iterator[str]:
             yield (
                 f"a running process ({process}) holds {directory.location}: what its start did is"
                 " done; stop it first, and ask again"
-            )
-
-
-def _stopped_clean(found: Sequence[LogDirectory]) -> bool:
-    """Return whether every directory tells the same broker epoch of its last, clean stop."""
-    epochs = set()
-    for directory in found:
-        if not directory.stopped_clean:
-            return False
-        try:
-            with directory.location.open() as folder:
-                epochs.add(parse_clean_shutdown(folder.read_whole(CLEAN_SHUTDOWN) or b""))
-        except (BadFormat, Unreadable):
-            return False
-    return len(epochs) == 1 and next(iter(epochs)).broker_epoch is not None
-
-
-def _with_exchanges(
-    replicas: Sequence[OwnReplica], copies: Mapping[str, str], image: MetadataImage
-) -> list[OwnReplica]:
-    """Return the replicas with their copies that the start takes into use. A copy of another topic
-    is put aside before, and so is a replica."""
-    ids = {state.topic_partition: state.topic_id for state in partition_states(image)}
-    by_directory = {replica.directory: replica for replica in replicas}
-
-    def of(replica: OwnReplica) -> OwnReplica:
-        copy = by_directory.get(copies.get(replica.directory, ""))
-        mine = ids.get(replica.topic_partition)
-        if copy is None or not replica.topic_id == copy.topic_id == mine:
-            return replica
-        return replace(replica, exchanged=copy.directory)
-
-    return list(map(of, replicas))
-
-
-def _can_not_be_exchanged(replicas: Iterable[OwnReplica]) -> Iterator[_Refusal]:
-    for replica in replicas:
-        copy = replica.exchanged
-        if copy is not None and PurePath(copy).parent == PurePath(replica.directory).parent:
-            yield _Refusal(
-                f"{copy}: the start takes this copy into use, and ends over"
-                f" {PurePath(replica.directory).name} beside it; move one of them out of the log"
-                " directory",
-                late=True,
             )
 
 

@@ -20,14 +20,14 @@ from kafka_unclean_recovery.before_start.electing import (
     leader_itself,
     leaderless,
     may_lead,
-    not_sure,
     write_back,
 )
 from kafka_unclean_recovery.before_start.following import follows
 from kafka_unclean_recovery.before_start.replica import OwnDisk, OwnReplica
-from kafka_unclean_recovery.before_start.verdict import Effect, Known, Verdict, failed
+from kafka_unclean_recovery.before_start.verdict import Effect, Known, Verdict
 from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
 from kafka_unclean_recovery.model import NO_TOPIC_ID, PartitionState, ReplicaLog
+from kafka_unclean_recovery.planning.reach import records_beyond
 
 _ON_ZOOKEEPER = (
     "; so by a broker on KRaft. This one last ran on ZooKeeper (meta.properties of version 0): on"
@@ -60,19 +60,16 @@ def _judged(replica: OwnReplica, disk: OwnDisk, known: Known) -> Verdict:
     if replica.kind is DirectoryKind.FUTURE:
         why = "it is a copy that was not finished, from another log directory of this broker"
         return Verdict(replica, Effect.UNKNOWN, why)
-    if replica.exchanged is not None:
-        why = f"the start takes its copy {replica.exchanged} into use, and deletes this one"
-        return Verdict(replica, Effect.UNKNOWN, why)
+    if replica.replaced_by is not None:
+        return _replaced(replica, replica.replaced_by)
     return _in_use(replica, disk, state, known)
 
 
 def _by_its_disk_alone(replica: OwnReplica, disk: OwnDisk) -> Verdict | None:
-    if disk.refused is not None and disk.refused_late:
-        return failed(replica, Effect.REFUSED, disk.refused)
     if disk.refused is not None:
         return Verdict(replica, Effect.REFUSED, disk.refused)
     if replica.offline is not None:
-        return failed(replica, Effect.OFFLINE, replica.offline)
+        return Verdict(replica, Effect.OFFLINE, replica.offline)
     if replica.kind is DirectoryKind.DELETED:
         why = "it is marked to be deleted: the start deletes it after file.delete.delay.ms"
         return Verdict(replica, Effect.DELETED, why)
@@ -122,6 +119,15 @@ def _stray(replica: OwnReplica, broker: int, state: PartitionState | None) -> st
     return None
 
 
+def _replaced(replica: OwnReplica, copy: ReplicaLog) -> Verdict:
+    """Return the verdict on a replica that the start deletes, for the metadata names the log
+    directory of its copy."""
+    where = copy.scanned.directory if copy.scanned else "another log directory"
+    why = f"its copy in {where} takes its place, for the metadata names that log directory"
+    beyond = None if replica.log is None else records_beyond(replica.log, copy)
+    return Verdict(replica, Effect.DELETED, why, records=beyond, unique=beyond)
+
+
 def _all_records(log: ReplicaLog) -> int | None:
     if log.log_end_offset is None or log.log_start_offset is None or not log.sure:
         return None
@@ -143,8 +149,6 @@ def _in_use(replica: OwnReplica, disk: OwnDisk, state: PartitionState, known: Kn
         return Verdict(replica, Effect.UNKNOWN, f"its disk does not tell for sure: {doubt}")
     if known.led_unseen is not None:
         return Verdict(replica, Effect.UNKNOWN, known.led_unseen)
-    if (unsure := not_sure(replica, log, disk, state, known)) is not None:
-        return Verdict(replica, Effect.UNKNOWN, unsure)
     if state.offline:
         return _recovered(leaderless(replica, log, disk, state, known), log)
     if state.leader == disk.broker:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from kafka_unclean_recovery.before_start.absent import not_given, with_absent
+from kafka_unclean_recovery.before_start.hidden import hidden_replicas
 from kafka_unclean_recovery.before_start.outside import led_by_epochs, of_others
 from kafka_unclean_recovery.before_start.replica import OwnDisk, wanted_of
 from kafka_unclean_recovery.before_start.result import BeforeStart, foretell
@@ -85,13 +86,15 @@ class _Seen:
 class _View:
     """What the cluster tells before any log is read. heard: all that tells of brokers. old: why it
     may be what was so a while ago, None where it is not. untold: why it is not known which other
-    replicas this broker should have."""
+    replicas this broker should have. visible: the topics that this user may describe, None where
+    they were not told."""
 
     cluster: Cluster
     described: Described
     heard: Heard
     old: str | None
     untold: str | None = None
+    visible: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +119,7 @@ async def look(means: Looking, disk: OwnDisk) -> BeforeStart:
     known: dict[TopicPartition, Known] = {}
     if disk.refused is None and disk.unsettled is None:
         view = await _view(means, disk)
+        seen.unknown += await _hidden(means, disk, view)
         disk = with_absent(_in_cluster(disk, view.cluster), view.described.states.values())
         seen.note(view.old)
         seen.note(view.untold)
@@ -128,6 +132,13 @@ async def look(means: Looking, disk: OwnDisk) -> BeforeStart:
         if disk.unsettled is None:
             known = await _known(means, disk, view, seen)
     return replace(foretell(disk, known, seen.unknown), cluster_id=cluster.cluster_id)
+
+
+async def _hidden(means: Looking, disk: OwnDisk, view: _View) -> list[str]:
+    if view.visible is None:
+        return []
+    brokers = view.cluster.brokers
+    return await hidden_replicas(means.nodes, means.reader, brokers, disk, view.visible)
 
 
 async def _view(means: Looking, disk: OwnDisk) -> _View:
@@ -147,7 +158,8 @@ async def _view(means: Looking, disk: OwnDisk) -> _View:
         in_sync = in_sync_beside_a_leader(cluster, described.states.values())
         heard = Heard(cluster, means.reader.controllers, in_sync)
         untold = every.untold("which other replicas the broker should have is unknown")
-        view = _View(cluster, described, heard, old, untold)
+        visible = None if every.value is None else frozenset(t.name for t in every.value)
+        view = _View(cluster, described, heard, old, untold, visible)
         if deadline.expired or not _runs(disk, view):
             return view
         await asyncio.sleep(_PAUSE_SECONDS)

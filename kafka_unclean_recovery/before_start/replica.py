@@ -18,8 +18,8 @@ class OwnReplica:
     there may be gaps between its offsets, so that its counts are at most. offline: why its log
     directory goes offline at the start, and stays as it is; None where it does not. gone: the
     metadata puts it here, and it is not: why that is sure. not_given: the same where it may be in a
-    log directory that was not given. exchanged: the copy of it that the start takes into use in its
-    place.
+    log directory that was not given. replaced_by: the log of its copy in another log directory,
+    which the start puts in its place; None where none does.
     """
 
     topic_partition: TopicPartition
@@ -32,7 +32,7 @@ class OwnReplica:
     offline: str | None = None
     gone: str | None = None
     not_given: str | None = None
-    exchanged: str | None = None
+    replaced_by: ReplicaLog | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Layout:
 
     assigned: the directory's id by partition. directories: the ones that were given, by id. whole:
     these are all that the broker has. missing: ids of others that it registered. left_out: names of
-    replicas that are no directories, and so were not read.
+    replicas that are no directories, and so were not read. topics: all that this metadata log has.
     """
 
     assigned: Mapping[TopicPartition, str] = field(default_factory=dict)
@@ -49,6 +49,7 @@ class Layout:
     whole: bool = False
     missing: tuple[str, ...] = ()
     left_out: frozenset[str] = frozenset()
+    topics: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +58,7 @@ class OwnDisk:
 
     stopped_clean: the controller will count the broker's last stop as clean, if nothing but that
     broker has registered since. refused: why the broker will not start with these directories, None
-    where nothing here keeps it from starting; `refused_late`: it ends only while it loads its logs,
-    of which it recovers some before. unsettled: why its start can't be foretold yet. info:
+    where nothing here keeps it from starting. unsettled: why its start can't be foretold yet. info:
     the broker's own metadata log, without replicas. problems: what could not be read. zookeeper:
     the broker last ran on ZooKeeper.
     """
@@ -70,7 +70,6 @@ class OwnDisk:
     stopped_clean: bool
     info: ReplicaInfo
     refused: str | None = None
-    refused_late: bool = False
     unsettled: str | None = None
     problems: tuple[str, ...] = ()
     interrupted: bool = False

@@ -18,7 +18,7 @@ from kafka_unclean_recovery.cli.exits import usage
 from kafka_unclean_recovery.cli.log_format import is_json, log_line
 from kafka_unclean_recovery.files import plain_files
 from kafka_unclean_recovery.files.private_files import private
-from kafka_unclean_recovery.shown import shown
+from kafka_unclean_recovery.shown import cut, fitting, shown
 from kafka_unclean_recovery.shutdown import Stop
 
 _CLEAR_LINE = "\r\x1b[K"
@@ -56,10 +56,10 @@ class Console:
         standard_streams.last_words(f"{log_line(self._command, sentence)}\n", cleared)
 
     def progress(self, sentence: str) -> None:
-        """Show a line, on a terminal only, until the next line. The line is left out while the
-        terminal accepts no output."""
+        """Show a line, on a terminal only, until the next line, and as much of it as can be cleared
+        again. The line is left out while the terminal accepts no output."""
         if self._terminal and sentence != self._line and not standard_streams.is_waiting():
-            self._write(shown(sentence))
+            self._write(fitting(shown(sentence), standard_streams.columns_of(sys.stderr)))
             self._line = sentence
 
     def show(self, text: str) -> None:
@@ -108,7 +108,7 @@ async def ask(console: Console, question: str, stop: Stop) -> str:
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
     except termios.error:
         return ""  # The terminal is gone.
-    console.show(shown(question))
+    console.show(shown(cut(question)))
     while standard_streams.is_waiting():
         standard_streams.write_waiting()
         await stop.unless(asyncio.sleep(_SHOWN_SECONDS))
@@ -154,7 +154,7 @@ def read_bytes(path: Path, flag: str) -> bytes:
     """Return the bytes of a plain file that the user named. Raises Exit(2)."""
     try:
         with open_plain(path, flag) as file:
-            return file.read()
+            return plain_files.whole(file, _LARGEST_INPUT)
     except OSError as error:
         raise usage(f"{flag} {path}: {error.strerror}") from None
 

@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from textwrap import indent
 from types import TracebackType
 from typing import Any
 
@@ -35,7 +36,7 @@ from kafka_unclean_recovery.cli.log_format import (
 )
 from kafka_unclean_recovery.cli.open_files import raise_limit
 from kafka_unclean_recovery.cli.unknown_variables import unknown_variables
-from kafka_unclean_recovery.shown import shown
+from kafka_unclean_recovery.shown import cut, shown
 
 _INTERRUPTED = 130
 # Some releases of Typer contain click, others depend on it; this name works with both.
@@ -53,6 +54,7 @@ def main(app: typer.Typer, name: str, prefix: str = PREFIX) -> None:
     gc.set_threshold(100_000)
     sys.excepthook = _say_crash
     standard_streams.hold_descriptors()
+    standard_streams.screen_libraries()
     raise_limit()
     code = run(app, name, sys.argv[1:], prefix)
     try:
@@ -71,7 +73,8 @@ def _say_crash(
     """Print a traceback as Python does, but nothing in it on which a terminal acts."""
     import traceback
 
-    standard_streams.write_soon("".join(traceback.format_exception(kind, error, trace)))
+    text = "".join(traceback.format_exception(kind, error, trace))
+    standard_streams.write_soon(indent(text, standard_streams.SET_IN))
     standard_streams.write_waiting(None)
 
 
@@ -183,12 +186,13 @@ def _say_usage_error(error: Any, path: str) -> int:
         hint = " / ".join(f"'{flag}'" for flag in option.opts if flag.startswith("-"))
         if hint and from_environment(error.ctx, option):
             variable = variable_of(option)
-            hint = f"{hint} from the environment ({variable}={os.environ[variable]})"
+            given = shown(cut(os.environ[variable]))
+            hint = f"{hint} from the environment ({variable}={given})"
         error.param_hint = hint or None
         # The parser's words for a number that it can't read.
         error.message = (error.message or "").replace(_NO_NUMBER, "is no whole number")
     # It quotes what was typed, or what the shell put there for a pattern of file names.
-    error.message = shown(error.message or "")
+    error.message = shown(cut(error.message or ""))
     if is_json():
         from kafka_unclean_recovery.cli.console import Console
 

@@ -17,13 +17,17 @@ import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from itertools import islice
-from typing import TextIO
+from typing import Any, TextIO, cast
 
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK
 from kafka_unclean_recovery.shown import screened
 
 # A pipe that is ready for writing takes at least this many bytes without waiting.
 _PIECE = select.PIPE_BUF
+_COLUMNS = 80
+SET_IN = "  "
+"""So a line of Python or of a library begins, that none is taken for one of ours."""
+
 # A part is a line, or a thousand.
 _PARTS_AT_ONCE = 100
 _FAILURES = (OSError, ValueError)
@@ -42,6 +46,31 @@ def hold_descriptors() -> None:
             os.fstat(descriptor)
         except OSError:
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+
+
+class Screened:
+    """Stderr as Python itself and libraries write to it, who quote texts from outside: the end of a
+    thread, a warning, a log."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._begun = False
+
+    def write(self, text: str) -> int:
+        for line in screened(text).splitlines(keepends=True):
+            self._stream.write(line if self._begun else f"{SET_IN}{line}")
+            self._begun = not line.endswith("\n")
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def screen_libraries() -> None:
+    """Let whatever is written to sys.stderr pass through Screened; what is written here is screened
+    already."""
+    if sys.stderr is not None:
+        sys.stderr = cast(TextIO, Screened(sys.stderr))
 
 
 def begin() -> None:
@@ -162,6 +191,13 @@ def is_terminal(stream: TextIO | None) -> bool:
         return stream is not None and stream.isatty()
     except ValueError:
         return False
+
+
+def columns_of(stream: TextIO) -> int:
+    """Return how wide the stream's terminal is, or most of them."""
+    with suppress(*_FAILURES):
+        return os.get_terminal_size(stream.fileno()).columns or _COLUMNS
+    return _COLUMNS
 
 
 def _opened_again(stream: TextIO | None) -> int | None:

@@ -114,12 +114,17 @@ def _topic(entry: JsonObject, place: Place) -> str:
     name, where = entry["topic"], place.at("topic")
     if not isinstance(name, str):
         raise where.error(f"must be the name of a topic in double quotes, not {shown(name)}")
+    check_topic(name, where)
+    return name
+
+
+def check_topic(name: str, where: Place) -> None:
+    """Raises InputError for what can't name a topic."""
     if not _TOPIC.fullmatch(name) or name in (".", ".."):
         raise where.error(
             f"{shown(name)} is not a legal topic name; "
             'it has 1 to 249 of a-z A-Z 0-9 . _ - and is not "." or ".."'
         )
-    return name
 
 
 def _number(value: object, place: Place, what: str) -> int:

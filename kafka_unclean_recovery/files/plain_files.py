@@ -11,6 +11,8 @@ from typing import BinaryIO
 
 from kafka_unclean_recovery.shown import shown
 
+# Python makes room for all that it is asked to read.
+_PIECE = 1 << 20
 _WITHIN = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
@@ -56,11 +58,15 @@ def _is_name(text: str) -> bool:
 
 def whole(file: BinaryIO, most: int) -> bytes:
     """Return all that a file holds. Raises OSError for more than `most` bytes."""
-    too_large = os.fstat(file.fileno()).st_size > most
-    found = b"" if too_large else file.read(most + 1)
-    if too_large or len(found) > most:
+    parts: list[bytes] = []
+    # What is no file on a disk, as below /proc, has no size, and may have no end.
+    left = most + 1 if os.fstat(file.fileno()).st_size <= most else 0
+    while left and (part := file.read(min(left, _PIECE))):
+        parts.append(part)
+        left -= len(part)
+    if not left:
         raise OSError(errno.EFBIG, f"more than {most} bytes, as no such file has")
-    return found
+    return b"".join(parts)
 
 
 def _plain(descriptor: int, path: Path) -> BinaryIO:

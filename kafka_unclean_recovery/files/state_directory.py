@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ from kafka_unclean_recovery.files.sync_directory import sync_directory
 _NO_HOME = "/tmp"  # noqa: S108 - nothing there is used that is not ours alone
 # The long lines, as `note` writes them; all but their event.
 _DECISION = re.compile(r'^(\{"v":1,)"at":"[^"\n]*","at_ms":\d+,("event":"decision"),.*$', re.M)
+# Kafka's cluster ids have 22 characters; a name in a directory may have 255.
+_LONGEST_NAME = 100
 # More than a line "end" is long.
 _LAST_LINE = 1024
 
@@ -36,6 +39,9 @@ def state_directory(environment: Mapping[str, str], cluster_id: str) -> Path:
     base = environment.get("XDG_STATE_HOME") or str(Path(home) / ".local" / "state")
     # Kafka's cluster ids are base64url; another one must not lead out of the directory.
     name = re.sub(r"[^A-Za-z0-9_-]", "_", cluster_id)
+    if len(name) > _LONGEST_NAME:
+        digest = sha256(cluster_id.encode("utf-8", "surrogatepass")).hexdigest()
+        name = f"{name[:_LONGEST_NAME]}-{digest}"
     return Path(base) / "kafka-unclean-recovery" / name
 
 

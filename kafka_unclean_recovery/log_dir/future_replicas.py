@@ -1,13 +1,16 @@
-"""Tell which `-future` directories a start takes into use; no I/O.
+"""Tell which `-future` directories a start takes into use, and which replicas they replace; no I/O.
 
-A replica that moves between log directories is copied to `-future` and then exchanged. Where the
-metadata names the directory of the copy, and no other one of it is left, the start exchanges them.
-Source: kafka.log.LogManager.recoverAbandonedFutureLogs.
+A replica that moves between log directories is copied to `-future`, then the controller is told,
+then the two are exchanged. Where the metadata names the directory of the copy already, the start
+exchanges them, and deletes the old one if it is there still. A copy of another topic, or without
+its partition.metadata, is put aside before. Source: kafka.log.LogManager
+(recoverAbandonedFutureLogs, loadLog).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
 from kafka_unclean_recovery.log_dir.log_directory import LogDirectory
@@ -15,62 +18,73 @@ from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage, partiti
 from kafka_unclean_recovery.log_dir.scan_rows import directories_in_metadata
 from kafka_unclean_recovery.model import TopicPartition
 
-Homes = Mapping[tuple[int, TopicPartition], str]
-"""The id of the log directory that the metadata names for a broker's replica."""
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """Where the metadata has a broker's replica: the id of the log directory, and of the topic."""
+
+    directory_id: str
+    topic_id: str
+
+
+Homes = Mapping[tuple[int, TopicPartition], Home]
+TopicIds = Mapping[str, str | None]
+"""The topic ids of copies, by their directories, fit to print; None where one has none."""
+
+_Of = tuple[int, TopicPartition]
 
 
 def homes(image: MetadataImage, nodes: set[int]) -> Homes:
     """Return the homes of all replicas of these nodes."""
-    found: dict[tuple[int, TopicPartition], str] = {}
+    found: dict[_Of, Home] = {}
     for state in partition_states(image):
         named = zip(state.replicas, directories_in_metadata(image, state), strict=False)
         for broker, id_ in named:
             if broker in nodes:
-                found[broker, state.topic_partition] = id_
+                found[broker, state.topic_partition] = Home(id_, state.topic_id)
     return found
 
 
 def any_copies(found: Sequence[LogDirectory]) -> bool:
-    kinds = {replica.kind for directory in found for replica in directory.replicas.values()}
-    return DirectoryKind.FUTURE in kinds
+    return any(True for _ in copies(found))
 
 
-def taken_into_use(found: Sequence[LogDirectory], named: Homes) -> frozenset[str]:
-    """Return the directories, fit to print, of the copies that a start takes into use."""
-    in_use = {
-        (directory.meta.node_id, replica.topic_partition)
-        for directory in found
-        for replica in directory.replicas.values()
-        if replica.kind is DirectoryKind.LIVE
-    }
-    return frozenset(
-        str(directory.location / name)
-        for directory in found
-        for name, replica in directory.replicas.items()
-        if replica.kind is DirectoryKind.FUTURE
-        and (of := (directory.meta.node_id, replica.topic_partition)) not in in_use
-        and directory.meta.directory_id is not None
-        and named.get(of) == directory.meta.directory_id
-    )
+def copies(found: Sequence[LogDirectory]) -> Iterator[tuple[LogDirectory, str]]:
+    """Yield the log directory and the name of each copy."""
+    for directory in found:
+        for name, replica in directory.replicas.items():
+            if replica.kind is DirectoryKind.FUTURE:
+                yield directory, name
 
 
-def exchanged(found: Sequence[LogDirectory], named: Homes) -> dict[str, str]:
-    """Return by the directory of a replica in use that of its copy in the log directory which the
-    metadata names: a start takes the copy into use, and deletes the other. Within one log directory
-    it can't, and the broker ends."""
-    copies = {
-        (directory.meta.node_id, replica.topic_partition): str(directory.location / name)
-        for directory in found
-        for name, replica in directory.replicas.items()
-        if replica.kind is DirectoryKind.FUTURE
-        and directory.meta.directory_id is not None
-        and named.get((directory.meta.node_id, replica.topic_partition))
-        == directory.meta.directory_id
-    }
-    return {
-        str(directory.location / name): copies[of]
-        for directory in found
-        for name, replica in directory.replicas.items()
-        if replica.kind is DirectoryKind.LIVE
-        and (of := (directory.meta.node_id, replica.topic_partition)) in copies
-    }
+def taken_into_use(
+    found: Sequence[LogDirectory], named: Homes, topic_ids: TopicIds
+) -> dict[str, _Of]:
+    """Return the directories, fit to print, of the copies that a start takes into use, each with
+    whose replica of which partition it is."""
+    in_use = {of for of, _ in _in_use(found)}
+    taken: dict[str, _Of] = {}
+    for directory, name in copies(found):
+        where = str(directory.location / name)
+        of = directory.meta.node_id, directory.replicas[name].topic_partition
+        home = named.get(of)
+        if home is None or home.directory_id != directory.meta.directory_id:
+            continue
+        if of not in in_use or topic_ids.get(where) == home.topic_id:
+            taken[where] = of
+    return taken
+
+
+def replaced(found: Sequence[LogDirectory], taken: Mapping[str, _Of]) -> dict[str, str]:
+    """Return the directories of the replicas in use that copies take the place of, each with that
+    of its copy."""
+    by = {of: where for where, of in taken.items()}
+    return {where: by[of] for of, where in _in_use(found) if of in by}
+
+
+def _in_use(found: Sequence[LogDirectory]) -> Iterator[tuple[_Of, str]]:
+    for directory in found:
+        for name, replica in directory.replicas.items():
+            if replica.kind is DirectoryKind.LIVE:
+                of = directory.meta.node_id, replica.topic_partition
+                yield of, str(directory.location / name)

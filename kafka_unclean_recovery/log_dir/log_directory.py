@@ -11,14 +11,18 @@ from kafka_unclean_recovery.log_dir.directory_names import (
 )
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 from kafka_unclean_recovery.log_dir.small_files import checkpoints
-from kafka_unclean_recovery.log_dir.small_files.clean_shutdown import CLEAN_SHUTDOWN
+from kafka_unclean_recovery.log_dir.small_files.clean_shutdown import (
+    CLEAN_SHUTDOWN,
+    parse_clean_shutdown,
+)
 from kafka_unclean_recovery.log_dir.small_files.properties_files import (
     META_PROPERTIES,
     MetaProperties,
     parse_meta_properties,
 )
+from kafka_unclean_recovery.log_dir.start.names import keeps_a_broker_from_starting
 from kafka_unclean_recovery.log_dir.start.text_files import Crash, DiskError, offsets_of
-from kafka_unclean_recovery.log_dir.tree import Entry, Folder, Location, Unreadable
+from kafka_unclean_recovery.log_dir.tree import Entry, Folder, Location, Unreadable, printable
 from kafka_unclean_recovery.model import TopicPartition
 
 # The file holds the partitions that the log cleaner has cleaned, each with its first offset not
@@ -34,9 +38,11 @@ class LogDirectory:
     """One log directory. A partition that is missing in an offset map was not known when the
     checkpoint was written.
 
-    cleaned_topics: topics that the log cleaner has worked on. replicas: by the name of their
-    directories. left_out: the names of replicas that are no directories, and so were not read.
-    used: a broker has run on it.
+    stopped_clean: it has the marker of a clean stop. stopped_epoch: the broker epoch in that, None
+    where it tells none. cleaned_topics: topics that the log cleaner has worked on. replicas: by the
+    name of their directories. left_out: the names of replicas that are no directories, and so were
+    not read. used: a broker has run on it. foreign: the names, fit to print, of directories that
+    are no replicas', with which no broker starts.
     """
 
     location: Location
@@ -50,6 +56,8 @@ class LogDirectory:
     problems: tuple[str, ...]
     left_out: frozenset[str] = frozenset()
     used: bool = True
+    stopped_epoch: int | None = None
+    foreign: tuple[str, ...] = ()
 
 
 def read_log_directory(location: Location) -> LogDirectory:
@@ -57,11 +65,12 @@ def read_log_directory(location: Location) -> LogDirectory:
     with location.open() as folder:
         inside = folder.entries()
         problems = [*_held(folder), *_links(inside)]
+        # A broker skips recovery if this file exists, whatever is in it.
+        stopped_clean = any(e.name == CLEAN_SHUTDOWN for e in inside)
         return LogDirectory(
             location=location,
             meta=_meta(folder),
-            # A broker skips recovery if this file exists, whatever is in it.
-            stopped_clean=any(e.name == CLEAN_SHUTDOWN for e in inside),
+            stopped_clean=stopped_clean,
             high_watermarks=_offsets(folder, checkpoints.HIGH_WATERMARKS, problems),
             recovery_points=_offsets(folder, checkpoints.RECOVERY_POINTS, problems),
             log_starts=_offsets(folder, checkpoints.LOG_STARTS, problems),
@@ -70,7 +79,16 @@ def read_log_directory(location: Location) -> LogDirectory:
             problems=tuple(f"{location}: {problem}" for problem in problems),
             left_out=frozenset(_left_out(inside)),
             used=any(e.name == checkpoints.RECOVERY_POINTS for e in inside),
+            stopped_epoch=_stopped_epoch(folder) if stopped_clean else None,
+            foreign=tuple(_foreign(inside)),
         )
+
+
+def _stopped_epoch(folder: Folder) -> int | None:
+    try:
+        return parse_clean_shutdown(folder.read_whole(CLEAN_SHUTDOWN) or b"").broker_epoch
+    except (BadFormat, Unreadable):
+        return None
 
 
 def _meta(folder: Folder) -> MetaProperties:
@@ -103,6 +121,13 @@ def _replicas(inside: Sequence[Entry]) -> Iterator[tuple[str, PartitionDirectory
 def _links(inside: Sequence[Entry]) -> Iterator[str]:
     for name in _left_out(inside):
         yield f"{name} is no directory (a symlink is never followed); left out"
+
+
+def _foreign(inside: Sequence[Entry]) -> Iterator[str]:
+    for entry in inside:
+        a_directory = entry.is_directory or entry.target is not None
+        if a_directory and keeps_a_broker_from_starting(entry.name):
+            yield printable(entry.name)
 
 
 def _left_out(inside: Sequence[Entry]) -> Iterator[str]:

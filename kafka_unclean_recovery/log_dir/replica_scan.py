@@ -51,7 +51,7 @@ Assigned = tuple[tuple[int, int], ...]
 class Replica:
     """A replica as its log directory tells it: offsets from the checkpoints, None where they leave
     it out. compacted: gaps between its offsets say nothing. zookeeper: its broker last ran on
-    ZooKeeper."""
+    ZooKeeper. deleted: its directory is about to be deleted."""
 
     broker: int
     topic_partition: TopicPartition
@@ -63,6 +63,7 @@ class Replica:
     stopped_clean: bool = False
     compacted: bool = False
     zookeeper: bool = False
+    deleted: bool = False
 
 
 def scan_replica(folder: Folder, replica: Replica, mode: ScanMode, meter: Meter) -> ReplicaLog:
@@ -106,6 +107,7 @@ def _scan(reads: Reads, folder: Folder, replica: Replica, mode: ScanMode) -> Rep
         replica.recovery_point,
         replica.log_start or 0,
         tuple(kept_snapshots(files, reads.end_of)),
+        replica.deleted,
     )
     log, damage = read_log(reads, segments, stop, mode, compacted=replica.compacted)
     assigned, unassigned = _assigned(folder, files)

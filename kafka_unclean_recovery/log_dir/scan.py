@@ -9,8 +9,16 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.log_dir.clean_stop import as_counted, clean_by_broker
 from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
-from kafka_unclean_recovery.log_dir.future_replicas import any_copies, homes, taken_into_use
+from kafka_unclean_recovery.log_dir.errors import BadFormat
+from kafka_unclean_recovery.log_dir.future_replicas import (
+    any_copies,
+    copies,
+    homes,
+    replaced,
+    taken_into_use,
+)
 from kafka_unclean_recovery.log_dir.log_directory import LogDirectory, read_log_directory
 from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
 from kafka_unclean_recovery.log_dir.metadata.newest import (
@@ -21,6 +29,10 @@ from kafka_unclean_recovery.log_dir.replica_files import replica_files
 from kafka_unclean_recovery.log_dir.replica_scan import Replica, planned_bytes
 from kafka_unclean_recovery.log_dir.scan_jobs import Job, run_jobs
 from kafka_unclean_recovery.log_dir.scan_rows import on_zookeeper, partition_infos
+from kafka_unclean_recovery.log_dir.small_files.properties_files import (
+    PARTITION_METADATA,
+    parse_partition_metadata,
+)
 from kafka_unclean_recovery.log_dir.tree import (
     Below,
     Folder,
@@ -67,15 +79,19 @@ def scan_log_directories(
     compacted = newest.compacted.union(*(d.cleaned_topics for d in directories))
     nodes = {d.meta.node_id for d in directories}
     named = homes(image, nodes) if any_copies(directories) else {}
-    promoted = taken_into_use(directories, named)
+    promoted = taken_into_use(directories, named, topic_ids_of_copies(directories))
+    out_of_use = replaced(directories, promoted)
     jobs: list[Job] = []
     for directory in directories:
-        started = started_replicas(directory, wanted, compacted, promoted)
+        every = started_replicas(directory, wanted, compacted, promoted)
+        started = [one for one in every if one[1].directory not in out_of_use]
         jobs += jobs_of(directory, started, mode, watch)
     read = run_jobs(jobs, mode, workers, watch)
+    clean = clean_by_broker(directories)
+    rows = [(replica, as_counted(log, clean)) for replica, log in read.rows]
     covered = {d.meta.node_id for d in directories if d.location in newest.read}
     strays = [each for each in strays_of(directories, wanted) if each[2] not in promoted]
-    partitions = partition_infos(on_zookeeper(read.rows), strays, image, wanted, compacted, covered)
+    partitions = partition_infos(on_zookeeper(rows), strays, image, wanted, compacted, covered)
     if not read.interrupted:
         partitions = tuple(with_gone_replicas(p, directories, image) for p in partitions)
     return ReplicaInfo(
@@ -89,6 +105,7 @@ def scan_log_directories(
             *unseen,
             *(problem for d in directories for problem in d.problems),
             *unregistered(directories, image),
+            *_foreign(directories),
             *copied(directories),
             *newest.problems,
         ),
@@ -173,6 +190,17 @@ def unregistered(directories: Sequence[LogDirectory], image: MetadataImage) -> I
         )
 
 
+def _foreign(directories: Sequence[LogDirectory]) -> Iterator[str]:
+    """Yield the directories over which a broker ends: what its start makes of the logs beside them
+    holds only once they are gone."""
+    for directory in directories:
+        for name in directory.foreign:
+            yield (
+                f"{directory.location}: {name} is no replica's directory: a broker does not start"
+                " with it; move it out of the log directory"
+            )
+
+
 def copied(directories: Sequence[LogDirectory]) -> Iterator[str]:
     same: dict[tuple[int, str], list[str]] = defaultdict(list)
     for directory in directories:
@@ -234,13 +262,27 @@ def started_replicas(
 def loaded_replicas(
     directory: LogDirectory, wanted: Wanted, compacted: Container[str]
 ) -> list[tuple[str, Replica]]:
-    """Return all replicas that a start loads: those to be deleted, those that were put aside and
-    those being copied are loaded as those in use are, and end the broker for the same reasons."""
+    """Return all replicas that a start loads: those that were put aside and those being copied as
+    those in use, whose broker they end for the same reasons, and those to be deleted, too."""
     return [
         (name, replica_of(directory, name, found.topic_partition, compacted))
         for name, found in directory.replicas.items()
         if not found.is_cluster_metadata and wanted(found.topic_partition)
     ]
+
+
+def topic_ids_of_copies(directories: Sequence[LogDirectory]) -> dict[str, str | None]:
+    """Return the topic id of each copy, by its directory; None where it has none, or none that can
+    be read."""
+    found: dict[str, str | None] = {}
+    for directory, name in copies(directories):
+        where = str(directory.location / name)
+        found[where] = None
+        with suppress(BadFormat, Unreadable), directory.location.open() as folder:
+            with folder.folder(name) as inside:
+                data = inside.read_whole(PARTITION_METADATA)
+            found[where] = None if data is None else parse_partition_metadata(data)
+    return found
 
 
 def replica_of(
@@ -258,6 +300,7 @@ def replica_of(
         stopped_clean=directory.stopped_clean,
         compacted=partition.topic in compacted,
         zookeeper=directory.meta.zookeeper,
+        deleted=name.endswith("-delete"),
     )
 
 

@@ -6,10 +6,11 @@ names the very directory that was read, or where all of its broker's directories
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
+from kafka_unclean_recovery.log_dir.clean_stop import clean_by_broker, counts_as_clean
 from kafka_unclean_recovery.log_dir.log_directory import LogDirectory
 from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
 from kafka_unclean_recovery.log_dir.scan_rows import directories_in_metadata
@@ -29,8 +30,7 @@ def _whole(node: int, found: Sequence[LogDirectory], image: MetadataImage) -> Wh
         return None
     if any(directory.left_out for directory in own):
         return None
-    clean = all(directory.stopped_clean for directory in own)
-    return WholeDisk(node, str(own[0].location), clean)
+    return WholeDisk(node, str(own[0].location), counts_as_clean(own))
 
 
 def _all_registered(node: int, own: Sequence[LogDirectory], image: MetadataImage) -> bool:
@@ -52,7 +52,8 @@ def with_gone_replicas(
     not have it."""
     if part.state is None:
         return part
-    homes = tuple(_homes(part.topic_partition, part.state.replicas, part, found, image))
+    clean = clean_by_broker(found)
+    homes = tuple(_homes(part.topic_partition, part.state.replicas, part, found, image, clean))
     return replace(part, replica_logs=with_gone(part.state, part.replica_logs, homes))
 
 
@@ -62,9 +63,10 @@ def _homes(
     part: PartitionInfo,
     found: Sequence[LogDirectory],
     image: MetadataImage,
+    clean: Mapping[int, bool],
 ) -> Iterator[WholeDisk]:
     named = dict(zip(replicas, directories_in_metadata(image, part.state), strict=False))
     for directory in found:
         node, id_ = directory.meta.node_id, directory.meta.directory_id
         if id_ is not None and named.get(node) == id_ and str(where) not in directory.left_out:
-            yield WholeDisk(node, str(directory.location), directory.stopped_clean)
+            yield WholeDisk(node, str(directory.location), clean[node])

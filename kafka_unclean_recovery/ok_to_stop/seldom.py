@@ -6,6 +6,7 @@ Each answer is kept by itself. One that failed is asked for again at the next lo
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -58,6 +59,7 @@ class Seldom:
 
 
 _NOTHING = Seldom()
+_NUMBER = re.compile(r"[0-9]{1,19}")
 
 
 async def ask_seldom(
@@ -101,9 +103,9 @@ async def _hidden(
 
 
 def number(found: ConfigValue | None) -> int | None:
-    if found is None or found.error != NONE or found.value is None or not found.value.isdigit():
-        return None
-    return int(found.value)
+    """Return the config as a number; None where it is none, or was not told."""
+    value = None if found is None or found.error != NONE else found.value
+    return int(value) if value is not None and _NUMBER.fullmatch(value) else None
 
 
 def _known(values: Mapping[int, T | None]) -> dict[int, T | None]:

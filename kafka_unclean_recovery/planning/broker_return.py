@@ -29,7 +29,11 @@ from kafka_unclean_recovery.model import (
 from kafka_unclean_recovery.planning.led_on_return import LedOnReturn, led_on_return
 from kafka_unclean_recovery.planning.lineage import count_once
 from kafka_unclean_recovery.planning.reach import ends_further, forgotten, reach, records_beyond
-from kafka_unclean_recovery.planning.started_replica import begins_empty
+from kafka_unclean_recovery.planning.started_replica import (
+    NO_DIRECTORY,
+    begins_empty,
+    empty_log,
+)
 from kafka_unclean_recovery.wording import count_text, number_text
 
 
@@ -61,6 +65,8 @@ def _verdict(
     state: PartitionState, log: ReplicaLog, logs: Sequence[ReplicaLog], leader: ReplicaLog | None
 ) -> Waiting:
     recorded = _recorded(state, log.broker)
+    if log.problem == NO_DIRECTORY:
+        return _shared(log.broker, Effect.UNKNOWN, None, _nowhere(state, log, logs), recorded)
     evidence = (*recorded, Evidence.DISK) if log.scanned else recorded
     led = led_on_return(state, log, logs, log.scanned.stopped_clean if log.scanned else None)
     if led is not None and led.cuts.better:
@@ -71,6 +77,16 @@ def _verdict(
     if led is not None and (led.destroys or effect is Effect.UNKNOWN):
         why = f"{why}; {led.text}"
     return _shared(log.broker, effect, records, why, evidence)
+
+
+def _nowhere(state: PartitionState, log: ReplicaLog, logs: Sequence[ReplicaLog]) -> str:
+    """Return what is known of a replica that is in none of the directories that were scanned."""
+    led = led_on_return(state, empty_log(log.broker), logs)
+    then = "" if led is None else f", and {led.text}"
+    return (
+        f"it {NO_DIRECTORY}: scan all of its log directories; if it is in none of them, its broker"
+        f" begins it empty{then}"
+    )
 
 
 def _empty(why: str, led: LedOnReturn | None) -> tuple[Effect, int | None, str]:

@@ -31,6 +31,7 @@ from kafka_unclean_recovery.planning.reach import (
     reach,
     truncated,
 )
+from kafka_unclean_recovery.planning.started_replica import NO_DIRECTORY
 from kafka_unclean_recovery.wording import count_text, number_text
 
 _GRAVITY = {severity: place for place, severity in enumerate(Severity)}
@@ -307,7 +308,8 @@ def _dead_replicas(
         if waiting.effect is Effect.WORSE:
             yield on_return(state, by_broker[waiting.broker], waiting)
         elif waiting.broker in unseen and waiting.evidence:
-            yield _may_hold_more(waiting.broker, waiting.why)
+            nowhere = by_broker[waiting.broker].problem == NO_DIRECTORY
+            yield _may_hold_more(waiting.broker, waiting.why, nowhere)
     others = sorted(unseen.difference(may_have_led(state)))
     if others:
         yield Finding(
@@ -319,12 +321,15 @@ def _dead_replicas(
 
 # One finding for all partitions of which it says the same: an outage has thousands of them.
 @lru_cache(maxsize=1024)
-def _may_hold_more(broker: int, why: str) -> Finding:
+def _may_hold_more(broker: int, why: str, nowhere: bool) -> Finding:
+    """nowhere: its disk was scanned, and this partition was not found there."""
+    what = "If it can come back, wait for it: what only it holds is lost once another one leads"
+    if nowhere:
+        what = "Don't start it before that is known"
     return Finding(
         "dead_replica_may_hold_more",
         Severity.UNKNOWN,
-        f"broker {broker} is down: {why}. If it can come back, wait for it: what only it holds is"
-        " lost once another one leads",
+        f"broker {broker} is down: {why}. {what}",
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -19,7 +19,7 @@ from kafka_unclean_recovery.model import (
     WholeDisk,
 )
 from kafka_unclean_recovery.planning.log_trust import cross_check
-from kafka_unclean_recovery.planning.started_replica import with_gone
+from kafka_unclean_recovery.planning.started_replica import NO_DIRECTORY, with_gone
 
 Named = tuple[str, ReplicaInfo]
 """A scan with the name that messages use for it, as (name, scan)."""
@@ -51,11 +51,12 @@ def merge_infos(infos: Sequence[Named]) -> ReplicaInfo:
     newest = next(source for source in sources if source.info is newest_info)
     every = {tp for source in sources for tp in source.partitions}
     whole = tuple({disk.broker: disk for source in sources for disk in source.info.whole}.values())
+    partitions = [_with_gone(_merged(tp, sources, newest), whole) for tp in sorted(every)]
     return ReplicaInfo(
         cluster_id=cluster_id,
         scanned_at=sources[0].info.scanned_at,
         brokers=tuple(sorted({b for source in sources for b in source.info.brokers})),
-        partitions=tuple(_with_gone(_merged(tp, sources, newest), whole) for tp in sorted(every)),
+        partitions=tuple(_with_one_stop(partitions)),
         metadata_epoch=newest_info.metadata_epoch,
         metadata_end_offset=newest_info.metadata_end_offset,
         problems=tuple(f"{name}: {p}" for name, info in infos for p in info.problems),
@@ -87,7 +88,7 @@ def add_disks(
     check_cluster(info, cluster_id)
     rows = {row.topic_partition: row for row in info.partitions}
     return {
-        tp: _beside(logs, _row_of(tp, rows, states.get(tp), info), states.get(tp))
+        tp: _beside(logs, _row_of(tp, rows, states.get(tp), info), states.get(tp), info.brokers)
         for tp, logs in replica_logs.items()
     }
 
@@ -104,22 +105,27 @@ def _row_of(
 
 
 def _beside(
-    logs: Sequence[ReplicaLog], row: PartitionInfo, state: PartitionState | None
+    logs: Sequence[ReplicaLog],
+    row: PartitionInfo,
+    state: PartitionState | None,
+    scanned: Container[int],
 ) -> tuple[ReplicaLog, ...]:
     disks = {log.broker: log for log in row.replica_logs}
     return cross_check(
         state,
-        [_disk_of(log, disks.get(log.broker)) for log in logs],
+        [_disk_of(log, disks.get(log.broker), log.broker in scanned) for log in logs],
         compacted=row.compacted,
         covered=disks,
     )
 
 
-def _disk_of(log: ReplicaLog, disk: ReplicaLog | None) -> ReplicaLog:
+def _disk_of(log: ReplicaLog, disk: ReplicaLog | None, scanned: bool) -> ReplicaLog:
     """Return what the disk tells of a replica that is not live. A broker that may live after all
-    goes on writing to its disk, so the doubt stays."""
-    if log.live or disk is None:
+    goes on writing to its disk, so the doubt stays. scanned: log directories of its broker were."""
+    if log.live or (disk is None and (log.unproven is not None or not scanned)):
         return log
+    if disk is None:
+        return replace(log, problem=NO_DIRECTORY)
     return disk if log.unproven is None else replace(disk, unproven=log.unproven)
 
 
@@ -185,6 +191,28 @@ def _merged(
 
 def _with_gone(row: PartitionInfo, whole: tuple[WholeDisk, ...]) -> PartitionInfo:
     return replace(row, replica_logs=with_gone(row.state, row.replica_logs, whole))
+
+
+def _with_one_stop(rows: Sequence[PartitionInfo]) -> Iterator[PartitionInfo]:
+    """Yield the partitions, with brokers that did not stop in order wherever they lie: a broker
+    stops once, and its log directories may be in several scans."""
+    killed = {log.broker for row in rows for log in row.replica_logs if _stopped(log) is False}
+    for row in rows:
+        if any(log.broker in killed and _stopped(log) for log in row.replica_logs):
+            logs = tuple(_killed(log) if log.broker in killed else log for log in row.replica_logs)
+            yield replace(row, replica_logs=logs)
+        else:
+            yield row
+
+
+def _stopped(log: ReplicaLog) -> bool | None:
+    return None if log.scanned is None else log.scanned.stopped_clean
+
+
+def _killed(log: ReplicaLog) -> ReplicaLog:
+    if log.scanned is None or not log.scanned.stopped_clean:
+        return log
+    return replace(log, scanned=replace(log.scanned, stopped_clean=False))
 
 
 def _depth(log: ReplicaLog) -> int:

@@ -25,6 +25,7 @@ from kafka_unclean_recovery.planning.findings import by_gravity
 from kafka_unclean_recovery.planning.member_findings import LEADS_BY_ITSELF, once_all_start
 from kafka_unclean_recovery.planning.merged_scans import NOT_IN_NEWEST
 from kafka_unclean_recovery.planning.plan import plan_partition
+from kafka_unclean_recovery.planning.started_replica import NO_DIRECTORY
 
 _SOURCE = "log-dirs"
 NO_STATE = (
@@ -32,8 +33,7 @@ NO_STATE = (
     " known: scan the __cluster_metadata-0 of a controller or of another broker too"
 )
 NOT_SCANNED = "was not scanned"
-NO_DIRECTORY = "has no directory for this partition among those that were scanned"
-"""NOT_SCANNED and NO_DIRECTORY are problems of replicas that were not found."""
+"""The problem of a replica of a broker of which nothing was scanned."""
 
 
 def plan_from_disks(info: ReplicaInfo, excluded: Collection[int]) -> tuple[PartitionReport, ...]:

@@ -108,6 +108,16 @@ def of_this_topic(seen: Iterable[SeenLog], state: PartitionState) -> tuple[SeenL
     )
 
 
+def furthest_end_alone(seen: Iterable[SeenLog], state: PartitionState) -> int:
+    """Return the furthest log end that a live broker told of this very topic, where it did not tell
+    enough to count by; 0 without one. Where the same broker told all of as much, that counts."""
+    every = [each for each in seen if each.topic_id == state.topic_id and each.log.live]
+    counted = of_this_topic(every, state)
+    ends = {each.log.broker: each.log.log_end_offset or 0 for each in counted}
+    told = ((each.log.broker, each.log.log_end_offset or 0) for each in every)
+    return max((end for broker, end in told if end > ends.get(broker, 0)), default=0)
+
+
 def shortfall_text(short: Shortfall, state: PartitionState) -> str:
     """Return the sentence on what is lost, and on who must not be started before it is saved."""
     down = [replica for replica in state.replicas if replica not in state.online_replicas]

@@ -23,6 +23,10 @@ GONE = "its directory is not on the disk: its broker begins it empty"
 """The problem of a replica that the metadata puts on a disk that was read, and that is not there.
 """
 
+NO_DIRECTORY = "has no directory for this partition among those that were scanned"
+"""The problem of a replica of a broker of which log directories were scanned, where nobody knows
+whether these were all, or the partition was left out of the scan."""
+
 
 def gone(broker: int, directory: str, mode: ScanMode, stopped_clean: bool | None) -> ReplicaLog:
     """Return the row of a replica that is not on its disk. directory: where it would be."""

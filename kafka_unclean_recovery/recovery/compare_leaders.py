@@ -23,6 +23,7 @@ from kafka_unclean_recovery.planning.election_rules import ELECTED_MEANWHILE, by
 from kafka_unclean_recovery.planning.seen_logs import (
     EpochEnds,
     SeenLog,
+    furthest_end_alone,
     next_epoch,
     of_this_topic,
     shortfall,
@@ -40,12 +41,14 @@ from kafka_unclean_recovery.wording import and_more
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """One partition that is led now, and the logs to compare its leader with. as_designated: who
-    leads is who was consented to, and `planned` is its log then, where it tells enough."""
+    leads is who was consented to, and `planned` is its log then, where it tells enough. end_alone:
+    how far a log went of which only the end was told; 0 without one."""
 
     state: PartitionState
     seen: tuple[SeenLog, ...]
     as_designated: bool = False
     planned: SeenLog | None = None
+    end_alone: int = 0
 
     def counted(self, answers: EpochEnds) -> tuple[SeenLog, ...]:
         """Return the logs that count, given the leader's answers so far."""
@@ -86,9 +89,11 @@ def _comparison(row: Partition, seen: Observation) -> Comparison | None:
     state, outcome, plan = row.state, row.outcome, row.plan
     if state is None or state.offline or outcome is None:
         return None
-    logs = of_this_topic(seen.seen_logs.get(state.topic_partition, ()), state)
+    every = seen.seen_logs.get(state.topic_partition, ())
+    logs = of_this_topic(every, state)
     if plan is None or not outcome.kind.success or state.leader != plan.designated_leader:
-        return Comparison(state, logs) if logs else None
+        end = furthest_end_alone(every, state)
+        return Comparison(state, logs, end_alone=end) if logs or end else None
     unweighed = tuple(log for log in logs if not _weighed(log, plan))
     planned = _planned(plan, state)
     if planned is None and not unweighed:
@@ -122,12 +127,25 @@ def _outcome(outcome: Outcome, comparison: Comparison, answer: LedLog) -> Outcom
     logs = comparison.counted(answer.ends)
     short = shortfall(state.leader_epoch, logs, answer.ends)
     if short is None:
-        return outcome
+        end = answer.ends[state.leader_epoch][1]
+        return outcome if end >= comparison.end_alone else _shorter(outcome, comparison, end)
     reason = _and(outcome.reason, shortfall_text(short, state))
     as_planned = comparison.as_designated and comparison.planned not in logs
     kept = as_planned and outcome.kind is OutcomeKind.ELECTED
     kind = outcome.kind if kept else OutcomeKind.FAILED
     return replace(outcome, kind=kind, reason=reason, lost=short.records)
+
+
+def _shorter(outcome: Outcome, comparison: Comparison, end: int) -> Outcome:
+    """Return the outcome where a log went further, of which nobody knows whether an earlier
+    election had given that up."""
+    unread = (
+        f"whether records are lost is not known: a broker told of a log that ended at"
+        f" {comparison.end_alone}, and not of its leader epochs, and that of broker"
+        f" {comparison.state.leader}, which leads, ends at {end}; run aftercare"
+    )
+    reason = _and(outcome.reason, unread)
+    return replace(outcome, kind=OutcomeKind.FAILED, reason=reason, in_doubt=True)
 
 
 def _not_known(outcome: Outcome, state: PartitionState, why: str) -> Outcome:

@@ -26,12 +26,12 @@ _AT_START = {
     "spark.python.unix.domain.socket.enabled": "true",
     "spark.ui.showConsoleProgress": "false",
 }
-_LOGGING = Path(__file__).with_name("log4j2.properties").as_uri()
+LOGGING = Path(__file__).with_name("log4j2.properties").as_uri()
 # Spark makes one method of a stage. Past 8000 bytes the JVM only interprets a method, and a plan
 # takes twice as long. A JVM of somebody else is left as it is.
 _OF_OUR_JVM = {
     "spark.driver.extraJavaOptions": "-XX:-DontCompileHugeMethods"
-    f" -Dlog4j2.configurationFile={_LOGGING}"
+    f" -Dlog4j2.configurationFile={LOGGING}"
 }
 _DEFAULTS = {
     # With this setting, filters of the data source reach its reader.

@@ -28,13 +28,11 @@ from kafka_unclean_recovery.transport.electing import (
     all_in_doubt,
     elect_in_batches,
     elect_line,
-    failures,
     judged,
     outcome_line,
-    raise_if_unsure,
     read_back,
-    sentence,
     until_elected,
+    why_not_elected,
 )
 from kafka_unclean_recovery.transport.sending import Sent, noted
 
@@ -87,9 +85,8 @@ class DesignatedElector:
             lambda connection, deadline: elect_designated(connection, leaders, deadline),
             self._means.pass_gate,
         )
-        failed = failures(left_out(leaders) | {tp: answers[tp] for tp in leaders if tp in answers})
-        raise_if_unsure(controller, failed.values())
-        return {tp: sentence(answer) for tp, answer in failed.items()}
+        told = {tp: answers[tp] for tp in leaders if tp in answers}
+        return why_not_elected(controller, left_out(leaders) | told)
 
     async def conclude(self, carried: Carried, said: Said) -> Elections:
         try:

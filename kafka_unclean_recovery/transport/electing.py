@@ -266,6 +266,13 @@ def raise_if_unsure(controller: Controller, answers: Iterable[Answer]) -> None:
         raise Unsure(sentence(unsure[0]))
 
 
+def why_not_elected(controller: Controller, answers: Mapping[TopicPartition, Answer]) -> Said:
+    """Return why partitions have no leader of this election. Raises Unsure."""
+    failed = failures(answers)
+    raise_if_unsure(controller, failed.values())
+    return {tp: sentence(answer) for tp, answer in failed.items()}
+
+
 async def read_back(
     reader: Reader, carried: Carried, said: Mapping[TopicPartition, str]
 ) -> Described:

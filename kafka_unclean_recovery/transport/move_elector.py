@@ -37,12 +37,12 @@ from kafka_unclean_recovery.transport.electing import (
     elect_line,
     elect_uncleanly,
     errors,
-    failures,
     judged,
     outcome_line,
     raise_if_unsure,
     sentence,
     until_elected,
+    why_not_elected,
 )
 from kafka_unclean_recovery.transport.gate import LookTooOld
 from kafka_unclean_recovery.transport.moved_sets import MovedSets, Settled
@@ -152,9 +152,7 @@ class MoveElector:
     async def _elect(self, wanted: Sequence[TopicPartition]) -> Said:
         answers = await elect_uncleanly(self._means, wanted)
         self._elected |= {tp for tp, answer in answers.items() if answer.error == NONE}
-        failed = failures(answers)
-        raise_if_unsure(self._means.controller, failed.values())
-        return {tp: sentence(answer) for tp, answer in failed.items()}
+        return why_not_elected(self._means.controller, answers)
 
     async def conclude(self, carried: Carried, said: Said) -> Elections:
         settled = await self._sets.settle([_step(election) for election in carried.values()])

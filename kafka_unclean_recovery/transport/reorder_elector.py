@@ -34,13 +34,13 @@ from kafka_unclean_recovery.transport.electing import (
     elect_line,
     elect_uncleanly,
     errors,
-    failures,
     judged,
     outcome_line,
     raise_if_unsure,
     read_back,
     sentence,
     until_elected,
+    why_not_elected,
 )
 from kafka_unclean_recovery.transport.gate import LookTooOld
 from kafka_unclean_recovery.transport.observe_again import Election
@@ -56,7 +56,7 @@ SOON_SECONDS = 1.0
 """The time in which the new order must be seen. A paused controller answers after up to 30 s, in
 which a broker may come back, so after this time the partitions are observed again before the
 election."""
-_NOT_REGISTERED = re.compile(r"broker (\d+), but no such broker is registered")
+_NOT_REGISTERED = re.compile(r"broker ([0-9]{1,10}), but no such broker is registered")
 _LATE = "the controller took so long that what had been seen before is too old to elect by"
 
 
@@ -201,11 +201,8 @@ class ReorderElector:
         return refused
 
     async def _elect(self, wanted: Sequence[TopicPartition]) -> Said:
-        """Elect, and return why partitions have no leader of this election."""
         answers = await elect_uncleanly(self._means, wanted)
-        failed = failures(answers)
-        raise_if_unsure(self._means.controller, failed.values())
-        return {tp: sentence(answer) for tp, answer in failed.items()}
+        return why_not_elected(self._means.controller, answers)
 
     async def conclude(self, carried: Carried, said: Said) -> Elections:
         try:

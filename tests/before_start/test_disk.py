@@ -18,6 +18,7 @@ from kafka_unclean_recovery.log_dir.watching import Unwatched
 from tests.log_dir.segments import v2
 
 TOPIC_ID = "version: 0\ntopic_id: AAAAAAAAQACAAAAAAAAAAQ"
+METADATA_ID = "version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ"
 
 
 def log_dir(root: Path, name: str, cluster: str = "c", node: int = 1) -> Path:
@@ -33,7 +34,8 @@ def replica(directory: Path, name: str, metadata: str | None = TOPIC_ID) -> None
     made.mkdir()
     (made / "00000000000000000000.log").write_bytes(b"")
     if metadata is not None:
-        (made / "partition.metadata").write_text(metadata)
+        of_the_controllers = name == "__cluster_metadata-0"
+        (made / "partition.metadata").write_text(METADATA_ID if of_the_controllers else metadata)
 
 
 def read(*directories: Path) -> OwnDisk:
@@ -97,20 +99,10 @@ def test_each_directory_is_of_its_kind_and_has_its_topic_id(tmp_path: Path) -> N
     assert asked == ["a-0", "a-1", "b-0", "c-0"]
 
 
-def test_a_quorum_state_is_read_before_any_log_is_loaded(tmp_path: Path) -> None:
-    data = log_dir(tmp_path, "data")
-    replica(data, "__cluster_metadata-0")
-    (data / "__cluster_metadata-0" / "quorum-state").write_bytes(bytes(20))
-    disk = read(data)
-    assert "quorum-state" in (disk.refused or "")
-    assert not disk.refused_late
-
-
 def test_directories_of_two_clusters_are_refused_by_the_broker(tmp_path: Path) -> None:
     disk = read(log_dir(tmp_path, "data1"), log_dir(tmp_path, "data2", cluster="d"))
     assert disk.refused is not None
     assert "is of cluster c" in disk.refused
-    assert not disk.refused_late
 
 
 @pytest.mark.parametrize("name", ["lost+found", "orders-0.bak", "aside", ".snapshot", "-0", "a-x"])
@@ -123,8 +115,6 @@ def test_a_directory_that_is_no_replicas_keeps_the_broker_from_starting(
     disk = read(data)
     assert disk.refused is not None
     assert f"{data / name}: a directory of this name is no replica's" in disk.refused
-    # By then others may have been recovered.
-    assert disk.refused_late
     (data / name).rmdir()
     assert read(data).refused is None
 
@@ -161,18 +151,6 @@ def test_a_directory_that_goes_offline_takes_its_replicas_along_and_not_the_brok
     assert "move it out of the log directory" in alone
 
 
-def test_without_the_directory_of_its_metadata_log_the_broker_ends_whatever_else_it_has(
-    tmp_path: Path,
-) -> None:
-    first, second = log_dir(tmp_path, "data1"), log_dir(tmp_path, "data2")
-    replica(first, "__cluster_metadata-0")
-    replica(first, "a-0")
-    replica(second, "b-0")
-    assert read(first, second).refused is None
-    (first / "a-0" / "leader-epoch-checkpoint").write_bytes(bytes(20))
-    assert f"{first}/a-0/leader-epoch-checkpoint" in (read(first, second).refused or "")
-
-
 def test_zeros_behind_the_log_after_a_stop_in_order_end_the_broker(tmp_path: Path) -> None:
     data = log_dir(tmp_path, "data")
     replica(data, "a-0")
@@ -186,20 +164,32 @@ def test_zeros_behind_the_log_after_a_stop_in_order_end_the_broker(tmp_path: Pat
     assert "move .kafka_cleanshutdown out of the log directory" in refused
 
 
-@pytest.mark.parametrize("kind", ["delete", "stray", "future"])
+def zeros_after_a_clean_stop(data: Path, name: str) -> Path:
+    replica(data, name)
+    (data / name / "00000000000000000000.index").write_bytes(b"")
+    (data / name / "00000000000000000000.log").write_bytes(v2(0, 5) + bytes(4096))
+    clean(data, EPOCH_7)
+    return data / name
+
+
+@pytest.mark.parametrize("kind", ["stray", "future"])
 def test_a_log_out_of_use_ends_the_broker_as_one_in_use_does(tmp_path: Path, kind: str) -> None:
-    """A start loads those that were put aside, too, and those that it is about to delete."""
+    """A start loads those that were put aside, or are being copied, too."""
     data = log_dir(tmp_path, "data")
     replica(data, "a-0")
-    aside = f"b-0.{'0' * 32}-{kind}"
-    replica(data, aside)
-    (data / aside / "00000000000000000000.index").write_bytes(b"")
-    (data / aside / "00000000000000000000.log").write_bytes(v2(0, 5) + bytes(4096))
-    clean(data, EPOCH_7)
+    aside = zeros_after_a_clean_stop(data, f"b-0.{'0' * 32}-{kind}")
     disk = read(data)
-    assert f"{data}/{aside}: a broker ends over it" in (disk.refused or "")
+    assert f"{aside}: a broker ends over it" in (disk.refused or "")
     assert "move it out of the log directory" in (disk.refused or "")
     assert {each.log for each in disk.replicas if each.kind is not DirectoryKind.LIVE} == {None}
+
+
+def test_a_log_that_is_to_be_deleted_is_loaded_and_not_recovered(tmp_path: Path) -> None:
+    data = log_dir(tmp_path, "data")
+    aside = zeros_after_a_clean_stop(data, f"b-0.{'0' * 32}-delete")
+    assert read(data).refused is None
+    (aside / "00000000000000000000.txnindex").write_bytes(b"\1" * 34)
+    assert "an entry has a version that is not known" in (read(data).refused or "")
 
 
 def test_a_directory_of_version_0_is_of_a_broker_on_zookeeper(tmp_path: Path) -> None:

@@ -7,13 +7,14 @@ import json
 import shutil
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kafka_unclean_recovery.cluster.wire.error_codes import CLUSTER_AUTHORIZATION_FAILED
-from kafka_unclean_recovery.emulator import Cluster, Options
+from kafka_unclean_recovery.emulator import Cluster, Options, Security
 from kafka_unclean_recovery.emulator.control.status import partition_status
 from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.emulator.faults import STOPPED
@@ -406,33 +407,58 @@ def test_a_replica_that_is_there_as_a_copy_alone_is_taken_into_use(
     assert (row["effect"], row["log_end_offset"], done.code) == ("leads", HELD, 0), done.stderr
 
 
-def test_a_copy_beside_its_replica_in_one_log_directory_ends_the_broker(
-    cluster: Cluster, tmp_path: Path
+def test_a_copy_that_the_metadata_names_takes_the_place_of_the_replica_beside_it(
+    two_disks: Cluster, tmp_path: Path
 ) -> None:
-    """It is taken into use where the metadata names that directory, and can't be."""
-    own = cluster.log_directory(OWN) / "only-0"
-    copy = own.with_name(f"only-0.{'0' * 32}-future")
-    shutil.copytree(own, copy)
-    document, done = _foretold(cluster, tmp_path, *_live(cluster), "--topics", "only")
-    assert {row["effect"] for row in document["partitions"]} == {"refused"}
-    assert f"{copy}: the start takes this copy into use, and ends over only-0" in done.stderr
-    # One of another topic is put aside before.
-    (copy / "partition.metadata").write_text("version: 0\ntopic_id: AAAAAAAAQACAAAAAAAAAAQ")
-    document, _ = _foretold(cluster, tmp_path, *_live(cluster), "--topics", "only")
-    assert "leads" in {row["effect"] for row in document["partitions"]}
+    """The broker died between the controller's answer and the exchange of the two directories."""
+    first, second = two_disks.log_directories(OWN)
+    home = next(first.glob("many-*"))
+    shutil.copytree(home, second / home.name)
+    home.rename(home.with_name(f"{home.name}.{'0' * 32}-future"))
+    both = ("--log-dirs", str(first), "--log-dirs", str(second), *_live(two_disks))
+    done = invoke(RECOVERY, "before-start", *both, "--format", "json", cwd=tmp_path)
+    rows = json.loads(done.stdout)["partitions"]
+    told = {r["directory"]: (r["effect"], r["records"]) for r in rows}
+    assert told[str(second / home.name)] == ("deleted", 0)
+    assert told[f"{home}.{'0' * 32}-future"] == ("kept", 0)
+    assert {effect for effect, _ in told.values()} == {"deleted", "kept"}
+    assert done.code == 0
 
 
-def test_a_copy_where_the_metadata_has_the_replica_is_taken_in_place_of_the_other(
+def test_a_copy_that_the_metadata_does_not_name_is_no_replica(
     two_disks: Cluster, tmp_path: Path
 ) -> None:
     first, second = two_disks.log_directories(OWN)
-    own = next(iter(sorted(first.glob("many-*"))))
-    shutil.copytree(own, own.with_name(f"{own.name}.{'0' * 32}-future"))
-    own.rename(second / own.name)
-    both = ("--log-dirs", str(first), "--log-dirs", str(second))
-    asked = (RECOVERY, "before-start", *both, *_live(two_disks), "--format", "json")
-    done = invoke(*asked, cwd=tmp_path)
-    rows = {row["directory"]: row for row in json.loads(done.stdout)["partitions"]}
-    row = rows[str(second / own.name)]
-    assert (row["effect"], done.code) == ("unknown", 4)
-    assert "into use, and deletes this one" in row["why"]
+    home = next(first.glob("many-*"))
+    home.rename(second / f"{home.name}.{'0' * 32}-future")
+    both = ("--log-dirs", str(first), "--log-dirs", str(second), *_live(two_disks))
+    done = invoke(RECOVERY, "before-start", *both, "--format", "json", cwd=tmp_path)
+    told = {r["directory"]: r["effect"] for r in json.loads(done.stdout)["partitions"]}
+    assert told[str(home)] == "begins_empty"
+    assert told[f"{second / home.name}.{'0' * 32}-future"] == "unknown"
+
+
+def test_a_topic_that_this_user_may_not_describe_leaves_it_unknown_what_the_broker_lacks(
+    tmp_path: Path,
+) -> None:
+    """Brokers leave such a topic out without an error. Of `elsewhere`, which is hidden too, the
+    broker's own metadata log tells that it has no replica."""
+    options = Options(brokers=3, first_broker=0, data_dir=tmp_path / "cluster")
+    with Cluster(options) as cluster:
+        cluster.create_topic("seen", assignment=[[OWN, OTHER]])
+        cluster.create_topic("secret", assignment=[[OWN, OTHER]])
+        cluster.create_topic("elsewhere", assignment=[[OTHER, THIRD]])
+    rights = ("Cluster:DESCRIBE", "Cluster:DESCRIBE_CONFIGS", "Topic(seen):READ")
+    security = Security(rights={"ANONYMOUS": rights})
+    with Cluster(replace(options, security=security)) as cluster:
+        _lose(cluster, OWN)
+        shutil.rmtree(cluster.log_directory(OWN) / "secret-0")
+        document, done = _foretold(cluster, tmp_path, *_live(cluster))
+        assert (_effects(document), done.code) == ({"seen": ("kept", None)}, 4), done.stderr
+        (told,) = document["unknown"]
+        assert told.startswith("this user may not describe topics secret: whether the broker")
+        assert told.endswith("grant Topic:DESCRIBE")
+        shutil.rmtree(cluster.log_directory(OWN) / "__cluster_metadata-0")
+        document, done = _foretold(cluster, tmp_path, *_live(cluster))
+        (told,) = document["unknown"]
+        assert told.startswith("this user may not describe topics elsewhere, secret: whether")

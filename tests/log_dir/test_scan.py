@@ -255,6 +255,34 @@ def test_a_partition_in_two_directories_is_a_finding_and_in_doubt(tmp_path: Path
     assert str(two / "a-0") in found.message
 
 
+@pytest.mark.parametrize("name", ["lost+found", "a-0.bak", "backup"])
+def test_a_directory_with_which_no_broker_starts_is_named(tmp_path: Path, name: str) -> None:
+    data = log_directory(tmp_path / "b1", 1, {"a-0": 5})
+    (data / name).mkdir()
+    info = scan_log_directories([LocalLocation(data)], DEEP)
+    assert ends(info) == {"a-0": {1: 5}}
+    (told,) = info.problems
+    assert told.startswith(f"{data}: {name} is no replica's directory: a broker does not start")
+
+
+@pytest.mark.parametrize(
+    ("of_the_other", "clean"), [(7, True), (8, False), (None, False), ("torn", False)]
+)
+def test_a_stop_is_clean_when_all_log_directories_of_the_broker_say_so(
+    tmp_path: Path, of_the_other: int | str | None, clean: bool
+) -> None:
+    """The other one is empty: its disk was exchanged or emptied."""
+    first = log_directory(tmp_path / "b1" / "data-0", 1, {"a-0": 5})
+    second = log_directory(tmp_path / "b1" / "data-1", 1, directory=50)
+    (first / ".kafka_cleanshutdown").write_text('{"version":0,"brokerEpoch":7}')
+    if of_the_other is not None:
+        marker = f'{{"version":0,"brokerEpoch":{of_the_other}}}'
+        (second / ".kafka_cleanshutdown").write_text(marker)
+    log = rows(scan_log_directories([LocalLocation(tmp_path)], DEEP))["a-0"][1]
+    assert log.scanned is not None
+    assert log.scanned.stopped_clean is clean
+
+
 def test_the_same_log_directory_twice_is_named(tmp_path: Path) -> None:
     log_directory(tmp_path / "disk", 1)
     log_directory(tmp_path / "copy", 1)

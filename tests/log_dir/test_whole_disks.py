@@ -7,7 +7,7 @@ from pathlib import Path
 from uuid import UUID
 
 from kafka_unclean_recovery.log_dir.directory_names import parse_partition_directory
-from kafka_unclean_recovery.log_dir.future_replicas import homes, taken_into_use
+from kafka_unclean_recovery.log_dir.future_replicas import homes, replaced, taken_into_use
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.log_directory import LogDirectory
 from kafka_unclean_recovery.log_dir.metadata.image import (
@@ -83,13 +83,24 @@ def test_a_replica_is_gone_where_its_own_directory_was_read_and_lacks_it() -> No
     assert with_gone_replicas(part(image()), linked, image()).replica_logs == ()
 
 
-def test_a_copy_is_taken_into_use_where_it_is_the_only_one_and_at_home() -> None:
+def test_a_copy_is_taken_into_use_where_the_metadata_has_it() -> None:
     named = homes(image(), {1})
-    taken = taken_into_use([directory(FIRST, COPY), directory(SECOND)], named)
-    assert taken == {f"/data-1001/{COPY}"}
-    assert not taken_into_use([directory(FIRST), directory(SECOND, COPY)], named)
-    assert not taken_into_use([directory(FIRST, COPY), directory(SECOND, "orders-0")], named)
-    assert not taken_into_use([directory(FIRST, COPY)], {})
+    taken = taken_into_use([directory(FIRST, COPY), directory(SECOND)], named, {})
+    assert taken == {f"/data-1001/{COPY}": (1, WHERE)}
+    assert not taken_into_use([directory(FIRST), directory(SECOND, COPY)], named, {})
+    assert not taken_into_use([directory(FIRST, COPY)], {}, {})
+
+
+def test_a_copy_of_this_very_topic_takes_the_place_of_the_replica_that_it_was_made_of() -> None:
+    here = [directory(FIRST, COPY), directory(SECOND, "orders-0", "audit-0")]
+    named = homes(image(), {1})
+    copy = f"/data-1001/{COPY}"
+    taken = taken_into_use(here, named, {copy: str(TOPIC_ID)})
+    assert taken == {copy: (1, WHERE)}
+    assert replaced(here, taken) == {"/data-1002/orders-0": copy}
+    # One of another topic, or without its partition.metadata, is put aside.
+    for id_ in (str(OTHERS), None):
+        assert not taken_into_use(here, named, {copy: id_})
 
 
 def test_a_stray_of_a_partition_that_is_assigned_still_is_told_apart() -> None:

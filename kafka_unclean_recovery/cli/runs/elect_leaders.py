@@ -30,7 +30,12 @@ from kafka_unclean_recovery.cluster.wire.error_codes import ELECTION_NOT_NEEDED,
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.codec import json_line
 from kafka_unclean_recovery.files.journal import Journal
-from kafka_unclean_recovery.files.partitions_file import parse_elections, parse_undesignated
+from kafka_unclean_recovery.files.json_text import Place
+from kafka_unclean_recovery.files.partitions_file import (
+    check_topic,
+    parse_elections,
+    parse_undesignated,
+)
 from kafka_unclean_recovery.formats.printed import AnswerJson, ElectionsJson
 from kafka_unclean_recovery.mechanisms import Wishes
 from kafka_unclean_recovery.model import OutcomeKind, TopicPartition
@@ -101,6 +106,10 @@ def _chosen(options: Options) -> Leaders | None:
         return None
     if options.topic is None or options.partition is None:
         raise usage("--topic and --partition go together")
+    try:
+        check_topic(options.topic, Place("--topic"))
+    except InputError as error:
+        raise usage(str(error)) from None
     return {TopicPartition(options.topic, options.partition): None}
 
 

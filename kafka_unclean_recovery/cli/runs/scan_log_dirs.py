@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.commands.scan_log_dirs import Options
@@ -29,7 +30,8 @@ def scan(console: Console, options: Options) -> int:
     watch = ScanWatch(console)
     info = scan_directories(options.directories, options.mode, chosen, options.workers, watch)
     metrics_file.found(scan_metrics(info))
-    _give(console, options, info)
+    # Of a broker whose other partitions were left out nobody can tell later what is not there.
+    _give(console, options, info if chosen.everything else replace(info, whole=()))
     complaints = [*_partial(info), *scan_complaints(info), *_not_found(info, chosen)]
     for complaint in complaints:
         console.say(complaint)

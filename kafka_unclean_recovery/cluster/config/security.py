@@ -49,6 +49,7 @@ HONOURED = oauth_settings.HONOURED | frozenset(
 )
 
 _LONGEST_TIMEOUT_MS = 2**31 - 1
+_LONGEST_CLIENT_ID = 2**15 - 1
 _KEY = re.compile(r"acks|retries|[a-z]{2,}(\.[a-z0-9_-]+)+")
 _NO_KEY = "what is no key of Kafka's (a value that goes on needs a \\ at the end of each line)"
 
@@ -78,10 +79,17 @@ def client_config(properties: Mapping[str, str], source: str) -> ClientConfig:
         ssl_context=tls_context(properties, source, check_hostname) if tls else None,
         check_hostname=check_hostname,
         sasl=_credentials(properties, source) if protocol.startswith("SASL") else None,
-        client_id=properties.get("client.id") or DEFAULT_CLIENT_ID,
+        client_id=_client_id(properties, source),
         request_timeout_ms=_request_timeout_ms(properties, source),
         not_honoured=_not_honoured(properties),
     )
+
+
+def _client_id(properties: Mapping[str, str], source: str) -> str:
+    client_id = properties.get("client.id") or DEFAULT_CLIENT_ID
+    if len(client_id.encode()) > _LONGEST_CLIENT_ID:
+        raise ConfigError(f"{source}: client.id is longer than a request can carry: shorten it")
+    return client_id
 
 
 def _not_honoured(properties: Mapping[str, str]) -> tuple[str, ...]:

@@ -29,7 +29,8 @@ from kafka_unclean_recovery.cluster.wire.error_codes import (
     UNKNOWN_TOPIC_OR_PARTITION,
     error_name,
 )
-from kafka_unclean_recovery.cluster.wire.layout import uuid_text
+from kafka_unclean_recovery.cluster.wire.layout import Each, uuid_text
+from kafka_unclean_recovery.cluster.wire.limits import MAX_FRAME_BYTES, most_memory
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import Broker, Cluster, PartitionState, TopicPartition
 
@@ -45,6 +46,9 @@ _LISTS_FENCED = 2
 # A page has the size of Kafka's default and maximum (max.request.partition.size.limit).
 _PAGE = 2000
 _DETAIL_LIMIT = 200
+_MOST_MEMORY = most_memory("Metadata", MAX_FRAME_BYTES)
+_A_TOPIC, _A_PARTITION, _AN_ID = 600, 300, 36
+_TOO_MANY = "it describes more partitions than any cluster has, or longer names: is this Kafka?"
 # A partition with one of these errors is described all the same.
 _TOLD = frozenset({NONE, LEADER_NOT_AVAILABLE, REPLICA_NOT_AVAILABLE})
 _LEFT_OUT = "it is missing in the answer"
@@ -141,9 +145,7 @@ async def describe_cluster(
         "endpoint_type": _BROKERS,
         "include_fenced_brokers": True,
     }
-    answer = await connection.request(Message(DESCRIBE_CLUSTER, fields), deadline)
-    if answer["error_code"] != NONE:
-        raise RequestFailed("DescribeCluster", answer["error_code"], answer["error_message"])
+    answer = await connection.request(Message(DESCRIBE_CLUSTER, fields), deadline, made=_told)
     brokers = [
         Broker(b["broker_id"], b["host"], b["port"], b["is_fenced"], b["rack"])
         for b in answer["brokers"]
@@ -156,6 +158,13 @@ async def describe_cluster(
         {b.id: b for b in brokers if b.fenced},
     )
     return cluster, operations(answer["cluster_authorized_operations"])
+
+
+def _told(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    if answer["error_code"] != NONE:
+        raise RequestFailed("DescribeCluster", answer["error_code"], answer["error_message"])
+    _brokers([broker["broker_id"] for broker in answer["brokers"]])
+    return answer
 
 
 async def describe_topics(
@@ -256,6 +265,7 @@ async def _pages(
 ) -> AsyncIterator[list[Topic]]:
     """Send DescribeTopicPartitions (KIP-966) page by page along its cursor."""
     cursor = {"topic_name": start.topic, "partition_index": start.partition} if start else None
+    held = 0
     while True:
         fields = {
             "topics": [{"name": name} for name in topics],
@@ -263,21 +273,18 @@ async def _pages(
             "cursor": cursor,
         }
         before = cursor
-        topics_told, cursor = await connection.request(
-            Message(DESCRIBE_TOPIC_PARTITIONS, fields),
-            deadline,
-            made=lambda answer: (_topics(answer), answer["next_cursor"]),
-        )
-        yield topics_told
+        asking = Message(DESCRIBE_TOPIC_PARTITIONS, fields, EACH_TOPIC)
+        answer = await connection.request(asking, deadline)
+        told, cursor = answer["topics"], answer["next_cursor"]
+        held += sum(map(_kept, told))
+        if held > _MOST_MEMORY:
+            raise failures.bad_answer(connection.address, _TOO_MANY)
+        yield told
         if cursor is None:
             return
         if before is not None and _place(cursor) <= _place(before):
             sentence = "its pages of DescribeTopicPartitions do not go on: is this Kafka?"
             raise failures.bad_answer(connection.address, sentence)
-
-
-def _topics(answer: Mapping[str, Any]) -> list[Topic]:
-    return [_topic(topic) for topic in answer["topics"]]
 
 
 def _place(cursor: Mapping[str, Any]) -> tuple[str, int]:
@@ -314,13 +321,29 @@ def _partition(topic: str, topic_id: str, p: Mapping[str, Any]) -> PartitionStat
 
 
 def _brokers(ids: list[int]) -> tuple[int, ...]:
+    """Raises ValueError for what can't be brokers."""
     return _shared(tuple(ids))
 
 
 @lru_cache(maxsize=4096)
 def _shared(ids: tuple[int, ...]) -> tuple[int, ...]:
     # Many partitions have the same brokers: one tuple for all keeps 50,000 states small.
+    if len(set(ids)) < len(ids) or any(broker < 0 for broker in ids):
+        raise ValueError(f"{ids[:10]} are no brokers")
     return ids
+
+
+def _kept(topic: Topic) -> int:
+    """Return about how many bytes of memory a topic takes, with brokers that no other one has."""
+    ids = sum(
+        len(p.replicas) + len(p.isr) + len(p.elr) + len(p.last_known_elr) + len(p.offline_replicas)
+        for p in topic.partitions
+    )
+    texts = len(topic.name or "") * 4
+    return _A_TOPIC + texts + _A_PARTITION * len(topic.partitions) + _AN_ID * ids
+
+
+EACH_TOPIC = Each("topics", _topic, _kept)
 
 
 def _joined(topics: Iterable[Topic]) -> list[Topic]:
@@ -342,10 +365,9 @@ async def describe_topics_by_metadata(
         "topics": None if topics is None else [{"name": name} for name in topics],
         "include_topic_authorized_operations": True,
     }
-    topics_told: list[Topic] = await connection.request(
-        Message(METADATA, fields), deadline, made=_topics
-    )
-    return topics_told
+    answer = await connection.request(Message(METADATA, fields, EACH_TOPIC), deadline)
+    told: list[Topic] = answer["topics"]
+    return told
 
 
 Reassignment = tuple[tuple[int, ...], tuple[int, ...]]
@@ -358,14 +380,21 @@ async def list_reassignments(
     """Return every reassignment in progress, as some controller has them. An answer does not prove
     that the quorum has a leader (quorum_state.py). Raises RequestFailed."""
     fields = {"timeout_ms": timeout_ms, "topics": None}
-    answer = await connection.request(Message(LIST_PARTITION_REASSIGNMENTS, fields), deadline)
+    asking = Message(LIST_PARTITION_REASSIGNMENTS, fields)
+    found: Mapping[TopicPartition, Reassignment] = await connection.request(
+        asking, deadline, made=_reassignments
+    )
+    return found
+
+
+def _reassignments(answer: Mapping[str, Any]) -> Mapping[TopicPartition, Reassignment]:
     if answer["error_code"] != NONE:
         what = "ListPartitionReassignments"
         raise RequestFailed(what, answer["error_code"], answer["error_message"])
     return {
         TopicPartition(topic["name"], p["partition_index"]): (
-            tuple(p["adding_replicas"]),
-            tuple(p["removing_replicas"]),
+            _brokers(p["adding_replicas"]),
+            _brokers(p["removing_replicas"]),
         )
         for topic in answer["topics"]
         for p in topic["partitions"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from kafka.protocol.consumer.offsets import OffsetForLeaderEpochRequest
-
 from kafka_unclean_recovery.cluster.requests.asking import by_topic
+from kafka_unclean_recovery.cluster.wire.api import Message
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.error_codes import NONE
+from kafka_unclean_recovery.cluster.wire.log_apis import OFFSET_FOR_LEADER_EPOCH
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import TopicPartition
 
@@ -51,34 +51,28 @@ async def epoch_end_offsets(
 async def _ask(
     connection: Connection, wanted: Mapping[TopicPartition, int], deadline: Deadline
 ) -> EpochEnds:
-    request = OffsetForLeaderEpochRequest
-    topic_class = request.OffsetForLeaderTopic
-    partition_class = topic_class.OffsetForLeaderPartition
-    version = connection.version_for(request)
-    message = request(
-        version=version,
-        replica_id=_CONSUMER,
-        topics=[
-            topic_class(
-                topic=topic,
-                partitions=[
-                    partition_class(partition=tp.partition, leader_epoch=wanted[tp])
-                    for tp in of_topic
-                ],
-            )
-            for topic, of_topic in by_topic(wanted)
-        ],
-    )
-    answer = await connection.request(message, deadline, version=version)
+    topics = [
+        {
+            "topic": topic,
+            "partitions": [
+                {"partition": tp.partition, "leader_epoch": wanted[tp]} for tp in of_topic
+            ],
+        }
+        for topic, of_topic in by_topic(wanted)
+    ]
+    asking = Message(OFFSET_FOR_LEADER_EPOCH, {"replica_id": _CONSUMER, "topics": topics})
+    answer = await connection.request(asking, deadline)
     found: dict[Epoch, int] = {}
     errors: dict[TopicPartition, int] = {}
     epochs: dict[Epoch, int] = {}
-    for topic in answer.topics:
-        for p in topic.partitions:
-            tp = TopicPartition(topic.topic, p.partition)
-            if p.error_code != NONE:
-                errors[tp] = p.error_code
-            elif p.end_offset != _UNKNOWN:
-                found[tp, wanted[tp]] = p.end_offset
-                epochs[tp, wanted[tp]] = p.leader_epoch
+    for topic in answer["topics"]:
+        for p in topic["partitions"]:
+            tp = TopicPartition(topic["topic"], p["partition"])
+            if tp not in wanted:
+                continue
+            if p["error_code"] != NONE:
+                errors[tp] = p["error_code"]
+            elif p["end_offset"] != _UNKNOWN:
+                found[tp, wanted[tp]] = p["end_offset"]
+                epochs[tp, wanted[tp]] = p["leader_epoch"]
     return EpochEnds(found, errors, epochs)

@@ -13,8 +13,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kafka.protocol.producer.transaction import WriteTxnMarkersRequest
-
 from kafka_unclean_recovery.cluster.requests.asking import by_topic
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.cluster.wire.api import Message
@@ -24,14 +22,12 @@ from kafka_unclean_recovery.cluster.wire.transaction_apis import (
     DESCRIBE_PRODUCERS,
     DESCRIBE_TRANSACTIONS,
     LIST_TRANSACTIONS,
+    WRITE_TXN_MARKERS,
 )
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import TopicPartition
 
 _TRANSACTIONAL_ID_NOT_FOUND = 105
-# This is the highest version without transaction versions: it writes legacy markers, which every
-# broker takes.
-_WRITE_MARKERS_VERSION = 1
 _NO_OFFSET = -1
 TRANSACTION_VERSION = "transaction.version"
 _ENDS_BUMP_EPOCHS = 2
@@ -152,7 +148,8 @@ async def open_transactions(
     """Return the first offset of each transaction that a replica's log leaves open, by producer id.
     A follower without a leader answers too; needs READ on the topic. Raises ConnectionFailed,
     RequestFailed."""
-    found = (await describe_producers(connection, [topic_partition], deadline))[topic_partition]
+    told = await describe_producers(connection, [topic_partition], deadline)
+    found = told.get(topic_partition, Producers(UNKNOWN_TOPIC_OR_PARTITION))
     if found.error != NONE:
         raise RequestFailed("DescribeProducers", found.error)
     return {each.producer_id: each.start_offset for each in found.open}
@@ -222,24 +219,16 @@ async def write_marker(
 
     The marker ends any open transaction of this producer there.
     """
-    request = WriteTxnMarkersRequest
     where = transaction.topic_partition
-    marker = request.WritableTxnMarker
-    topic = marker.WritableTxnMarkerTopic(name=where.topic, partition_indexes=[where.partition])
-    message = request(
-        version=_WRITE_MARKERS_VERSION,
-        markers=[
-            marker(
-                producer_id=transaction.producer_id,
-                producer_epoch=transaction.producer_epoch,
-                transaction_result=commit,
-                topics=[topic],
-                coordinator_epoch=max(transaction.coordinator_epoch, 0),
-            )
-        ],
-    )
-    answer = await connection.request(message, deadline, version=_WRITE_MARKERS_VERSION)
+    marker = {
+        "producer_id": transaction.producer_id,
+        "producer_epoch": transaction.producer_epoch,
+        "transaction_result": commit,
+        "topics": [{"name": where.topic, "partition_indexes": [where.partition]}],
+        "coordinator_epoch": max(transaction.coordinator_epoch, 0),
+    }
+    answer = await connection.request(Message(WRITE_TXN_MARKERS, {"markers": [marker]}), deadline)
     codes: list[int] = [
-        p.error_code for m in answer.markers for t in m.topics for p in t.partitions
+        p["error_code"] for m in answer["markers"] for t in m["topics"] for p in t["partitions"]
     ]
     return codes[0] if codes else UNKNOWN_TOPIC_OR_PARTITION

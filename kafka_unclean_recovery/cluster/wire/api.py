@@ -1,8 +1,8 @@
 """The requests of a recovery and their answers (org.apache.kafka.common.protocol.ApiKeys).
 
-kafka-python has them too, but takes several times as long to import and to decode them; what a
-recovery seldom needs goes by kafka-python. The layouts have the fields of the versions that each
-names, and tests hold them against kafka-python's and kio's.
+kafka-python has them too, but takes several times as long to import and to decode them, and bounds
+nothing that it makes of an answer. The layouts have the fields of the versions that each names, and
+tests hold them against kafka-python's and kio's.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from kafka_unclean_recovery.cluster.wire.layout import Read, Write, reader, writer
+from kafka_unclean_recovery.cluster.wire.layout import Each, Read, Write, reader, writer
 from kafka_unclean_recovery.cluster.wire.notation import row
 
 
@@ -34,10 +34,11 @@ class Api(NamedTuple):
 
 
 class Message(NamedTuple):
-    """A request to send: its fields by name."""
+    """A request to send: its fields by name. each: what is made of the rows of its answer."""
 
     api: Api
     fields: Mapping[str, Any]
+    each: Each | None = None
 
     @property
     def name(self) -> str:
@@ -51,6 +52,6 @@ def request_writer(api: Api, version: int) -> Write:
 
 
 @cache
-def answer_reader(api: Api, version: int) -> Read:
+def answer_reader(api: Api, version: int, each: Each | None = None) -> Read:
     """Return the function that reads answers of this version, behind their header."""
-    return reader(row(api.answer), version, api.is_flexible(version))
+    return reader(row(api.answer), version, api.is_flexible(version), each)

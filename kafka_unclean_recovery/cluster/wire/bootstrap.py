@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import partial
 
@@ -10,6 +11,8 @@ from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.errors import ConfigError, NoBrokerReachable
 from kafka_unclean_recovery.cluster.wire.race import first_success
 from kafka_unclean_recovery.deadline import Deadline
+
+_PORT = re.compile(r"[0-9]{1,5}")
 
 Address = tuple[str, int]
 
@@ -50,7 +53,7 @@ def _parse_entry(entry: str) -> Address:
     host = host[1:-1] if bracketed else host
     if not host or not port:
         raise _bad_entry(entry, "write host:port")
-    if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+    if not (_PORT.fullmatch(port) and 0 < int(port) < 65536):
         raise _bad_entry(entry, "the port is a number from 1 to 65535")
     return host, int(port)
 

@@ -49,7 +49,7 @@ T = TypeVar("T")
 
 
 class _NotDecoded(Exception):
-    """The bytes of an answer are none; its cause says why."""
+    """The bytes of an answer are none, or say what can't be; its cause says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ class Connection:
     ) -> Any:
         """Send a Message, or a request of kafka-python, and return the decoded answer: a dict for a
         Message; or what `made` makes of that, without holding up others. Raises ConnectionFailed,
-        and what `made` raises.
+        also where `made` finds numbers that can't be, and what else `made` raises.
 
         Without `version` the request goes at the highest that both sides speak, whatever version
         the message carries. The codec silently drops fields which that version lacks: pass the
@@ -228,9 +228,9 @@ class Connection:
         def decode() -> tuple[int, Any]:
             try:
                 answer = frames.decode_answer(request, version, frame)
+                return _throttle_ms(answer), answer if made is None else made(answer)
             except frames.DECODE_ERRORS as error:
                 raise _NotDecoded from error
-            return _throttle_ms(answer), answer if made is None else made(answer)
 
         try:
             self._throttled_ms, answer = await self._in_pieces(decode, len(frame), deadline, name)
@@ -276,9 +276,9 @@ class Connection:
     def _encoded(self, request: Any, version: int, correlation_id: int) -> bytearray:
         try:
             return frames.encode_request(request, version, correlation_id, self._config.client_id)
-        except struct.error as error:
+        except (struct.error, UnicodeEncodeError) as error:
             # What goes into a request was told by a node, which may have told any number.
-            sentence = f"{request.name} would carry a number that is out of range: is this Kafka?"
+            sentence = f"{request.name} would carry what is out of range: is this Kafka?"
             raise failures.bad_answer(self.address, sentence) from error
 
     async def _read_answers(self) -> None:

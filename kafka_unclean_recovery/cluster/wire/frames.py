@@ -84,7 +84,7 @@ def decode_answer(request: Any, version: int, frame: bytes) -> Any:
             # refusal, such as that of a node which is not the one that was named, is in the version
             # that was asked.
             version = 0
-        return answer_reader(api, version)(bounded(request, frame), start)[0]
+        return answer_reader(api, version, request.each)(bounded(request, frame), start)[0]
     cls = response_class(request)
     start = _header_length(cls.API_KEY, cls.flexible_version_q(version), frame)
     return cls.decode(memoryview(frame)[start:], version=version)

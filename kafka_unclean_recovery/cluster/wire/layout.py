@@ -57,10 +57,20 @@ Write = Callable[[bytearray, Any], None]
 """Appends the value."""
 
 
-def reader(kind: Kind, version: int, flexible: bool) -> Read:
-    """Return the function that reads values of this kind in this version."""
+class Each(NamedTuple):
+    """Turn each row of an array of a message into something smaller, as soon as it is read: a whole
+    cluster has more rows than memory holds as dicts. array: the name of its field. kept: about how
+    many bytes of memory what is made of a row takes."""
+
+    array: str
+    made: Callable[[dict[str, Any]], Any]
+    kept: Callable[[Any], int]
+
+
+def reader(kind: Kind, version: int, flexible: bool, each: Each | None = None) -> Read:
+    """Return the function that reads values of this kind in this version. each: of a row."""
     if isinstance(kind, Row):
-        read_row = _row_reader(kind.fields, version, flexible)
+        read_row = _row_reader(kind.fields, version, flexible, each)
         return _optional_reader(read_row) if kind.optional else read_row
     if isinstance(kind, Many):
         return _array_reader(kind.of, version, flexible)
@@ -252,6 +262,37 @@ def _array_reader(of: Kind, version: int, flexible: bool) -> Read:
     return read
 
 
+def _smaller_reader(of: Kind, version: int, flexible: bool, each: Each) -> Read:
+    """Return a function that reads an array, and holds only one of its rows as a dict at a time."""
+    count_at = _length_reader(_COUNT, flexible)
+    read_row = _counted_reader(of, version, flexible)
+
+    def read(data: bytes, at: int) -> tuple[list[Any], int]:
+        count, at = count_at(data, at)
+        found = []
+        for _ in range(count):
+            left = getattr(data, "left", None)
+            row, at = read_row(data, at)
+            found.append(each.made(row))
+            if left is not None:
+                data.left = left  # type: ignore[attr-defined]
+                _spend(data, _AN_ELEMENT + each.kept(found[-1]))
+        return found, at
+
+    return read
+
+
+def _counted_reader(of: Kind, version: int, flexible: bool) -> Read:
+    """Return a function that reads a row, and counts its memory first."""
+    read_one, memory = reader(of, version, flexible), _memory(of, version)
+
+    def read(data: bytes, at: int) -> tuple[Any, int]:
+        _spend(data, memory)
+        return read_one(data, at)
+
+    return read
+
+
 def _numbers_reader(code: str, count_at: Callable[[bytes, int], tuple[int, int]]) -> Read:
     size, iter_unpack = Struct(f">{code}").size, Struct(f">{code}").iter_unpack
     few = [Struct(f">{count}{code}").unpack_from for count in range(8)]
@@ -306,9 +347,11 @@ Spill = Callable[[bytearray, Mapping[str, Any]], None]
 """Appends a field of the row."""
 
 
-def _row_reader(fields: Sequence[Field], version: int, flexible: bool) -> Read:
+def _row_reader(
+    fields: Sequence[Field], version: int, flexible: bool, each: Each | None = None
+) -> Read:
     runs = list(_runs(fields, version))
-    fills = [_fill(run, version, flexible) for run in runs]
+    fills = [_fill(run, version, flexible, each) for run in runs]
     there = {field.name for run in runs for field in run}
     lacking = {field.name: field.default for field in fields if field.name not in there}
     tags = {f.tag: f for f in fields if f.tag is not None and f.since <= version}
@@ -349,11 +392,15 @@ def _runs(fields: Iterable[Field], version: int) -> Iterator[tuple[Field, ...]]:
         yield from [together] if fixed else [(field,) for field in together]
 
 
-def _fill(run: tuple[Field, ...], version: int, flexible: bool) -> Fill:
+def _fill(run: tuple[Field, ...], version: int, flexible: bool, each: Each | None) -> Fill:
     names = tuple(field.name for field in run)
-    if not _is_fixed(run[0].kind):
+    kind = run[0].kind
+    if not _is_fixed(kind):
         (name,) = names
-        read_one = reader(run[0].kind, version, flexible)
+        if each is not None and name == each.array and isinstance(kind, Many):
+            read_one = _smaller_reader(kind.of, version, flexible, each)
+        else:
+            read_one = reader(kind, version, flexible)
 
         def fill(data: bytes, at: int, row: dict[str, Any]) -> int:
             row[name], at = read_one(data, at)
@@ -411,7 +458,10 @@ def _tagged(
         size, at = unsigned_varint(data, at)
         if tag in named:
             name, read_one = named[tag]
-            found[name] = read_one(data, at)[0]
+            found[name], end = read_one(data, at)
+            if end != at + size:
+                # Else a few bytes could have the same value read a thousand times.
+                raise ValueError(f"a tagged field of {size} bytes has {end - at}")
         at += size
     if at > len(data):
         raise ValueError("a tagged field beyond the end")

@@ -29,7 +29,8 @@ _OF_ALL = {
 }
 # A row of numbers takes some ten times its bytes as Python's objects, one of lists twenty times.
 _MEMORY_FIXED, _MEMORY_PER_BYTE, _MEMORY_MOST = 32 * _MIB, 20, 160 * _MIB
-_MEMORY_OF_ALL = {"Metadata": 384 * _MIB}
+# A million partitions of three replicas, of which a row at a time is read.
+_MEMORY_OF_ALL = {"Metadata": 640 * _MIB}
 
 
 class Answer(bytes):
@@ -48,9 +49,14 @@ def most_bytes(name: str, request_bytes: int) -> int:
     return min(MAX_FRAME_BYTES, max(_OF_ALL.get(name, 0), asked))
 
 
+def most_memory(name: str, answer_bytes: int) -> int:
+    """Return how many bytes of memory the values of an answer of this length may take."""
+    most = _MEMORY_OF_ALL.get(name, _MEMORY_MOST)
+    return min(_MEMORY_FIXED + _MEMORY_PER_BYTE * answer_bytes, most)
+
+
 def bounded(request: Any, frame: bytes) -> Answer:
     """Return the frame with the memory that its values may take."""
     answer = Answer(frame)
-    most = _MEMORY_OF_ALL.get(name_of(request), _MEMORY_MOST)
-    answer.left = min(_MEMORY_FIXED + _MEMORY_PER_BYTE * len(frame), most)
+    answer.left = most_memory(name_of(request), len(frame))
     return answer

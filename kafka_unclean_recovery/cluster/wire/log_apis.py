@@ -39,6 +39,36 @@ LIST_OFFSETS = Api(
     """,
 )
 
+OFFSET_FOR_LEADER_EPOCH = Api(
+    23,
+    "OffsetForLeaderEpoch",
+    (2, 4),
+    4,
+    """
+    replica_id int32 3+ =-2
+    topics [
+        topic text
+        partitions [
+            partition int32
+            current_leader_epoch int32 =-1
+            leader_epoch int32
+        ]
+    ]
+    """,
+    """
+    throttle_time_ms int32
+    topics [
+        topic text
+        partitions [
+            error_code int16
+            partition int32
+            leader_epoch int32
+            end_offset int64
+        ]
+    ]
+    """,
+)
+
 FETCH = Api(
     1,
     "Fetch",

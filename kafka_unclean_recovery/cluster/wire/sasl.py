@@ -8,11 +8,12 @@ from typing import Any, Protocol
 
 from kafka.net.sasl.plain import SaslMechanismPlain
 from kafka.net.sasl.scram import SaslMechanismScram
-from kafka.protocol.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
 
 from kafka_unclean_recovery.cluster.config.client_config import SaslCredentials
 from kafka_unclean_recovery.cluster.config.oauth_settings import OAuthBearer
+from kafka_unclean_recovery.cluster.wire.api import Message
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
+from kafka_unclean_recovery.cluster.wire.login_apis import SASL_AUTHENTICATE, SASL_HANDSHAKE
 from kafka_unclean_recovery.cluster.wire.scram import (
     LEAST_ITERATIONS,
     TooCheap,
@@ -22,18 +23,14 @@ from kafka_unclean_recovery.deadline import Deadline
 
 
 class Ask(Protocol):
-    """Sends a request, at its highest version unless one is given, and returns its answer."""
+    """Sends a request, and returns its answer."""
 
-    async def __call__(self, request: Any, /, *, version: int | None = None) -> Any: ...
+    async def __call__(self, request: Message, /) -> Any: ...
 
 
 UNSUPPORTED_SASL_MECHANISM = 33
 ILLEGAL_SASL_STATE = 34
 SASL_AUTHENTICATION_FAILED = 58
-
-# Handshake version 0 is for nodes before Kafka 1.0: the tokens would follow bare, without
-# SaslAuthenticate.
-_HANDSHAKE_VERSION = 1
 
 _TOO_CHEAP = (
     f"it asks for a SCRAM proof of fewer than {LEAST_ITERATIONS} iterations, which Kafka's clients"
@@ -49,16 +46,15 @@ async def log_in(
 
     Raises ConnectionFailed when the node refuses, or can't prove itself (SCRAM).
     """
-    handshake = SaslHandshakeRequest(mechanism=credentials.mechanism)
-    answer = await ask(handshake, version=_HANDSHAKE_VERSION)
-    if answer.error_code:
+    answer = await ask(Message(SASL_HANDSHAKE, {"mechanism": credentials.mechanism}))
+    if answer["error_code"]:
         raise _refused_handshake(answer, credentials, address)
     if isinstance(credentials, OAuthBearer):
         last = await _bear_token(ask, credentials, address, deadline)
     else:
         last = await _exchange_tokens(ask, _mechanism(credentials), credentials, address)
-    milliseconds = getattr(last, "session_lifetime_ms", None)
-    return milliseconds / 1000 if milliseconds and milliseconds > 0 else None
+    milliseconds = 0 if last is None else last["session_lifetime_ms"]
+    return milliseconds / 1000 if milliseconds > 0 else None
 
 
 async def _bear_token(ask: Ask, bearer: OAuthBearer, address: str, deadline: Deadline) -> Any:
@@ -67,12 +63,12 @@ async def _bear_token(ask: Ask, bearer: OAuthBearer, address: str, deadline: Dea
     token = await bearer.tokens.token(address, deadline)
     pairs = {"auth": f"Bearer {token.value}", **bearer.extensions}
     message = "n,,\x01" + "".join(f"{key}={value}\x01" for key, value in pairs.items()) + "\x01"
-    answer = await ask(SaslAuthenticateRequest(auth_bytes=message.encode()))
-    if not answer.error_code and answer.auth_bytes:
-        answer = await ask(SaslAuthenticateRequest(auth_bytes=b"\x01"))
-        if not answer.error_code:
+    answer = await ask(_token(message.encode()))
+    if not answer["error_code"] and answer["auth_bytes"]:
+        answer = await ask(_token(b"\x01"))
+        if not answer["error_code"]:
             raise _refused("it neither took the token nor refused it: is this Kafka?", address)
-    if answer.error_code:
+    if answer["error_code"]:
         bearer.tokens.forget(token)
         raise _refused_login(answer, bearer, address)
     return answer
@@ -83,10 +79,10 @@ async def _exchange_tokens(
 ) -> Any:
     answer, first = None, True
     while not mechanism.is_done():
-        answer = await ask(SaslAuthenticateRequest(auth_bytes=mechanism.auth_bytes()))
-        if answer.error_code:
+        answer = await ask(_token(mechanism.auth_bytes()))
+        if answer["error_code"]:
             raise _refused_login(answer, credentials, address)
-        token = bytes(answer.auth_bytes or b"")
+        token = bytes(answer["auth_bytes"] or b"")
         try:
             if first and isinstance(mechanism, SaslMechanismScram):
                 check_server_first(token, mechanism._scram_client.nonce)
@@ -101,6 +97,10 @@ async def _exchange_tokens(
     if not mechanism.is_authenticated():
         raise _unproven(credentials, address)
     return answer
+
+
+def _token(sent: bytes) -> Message:
+    return Message(SASL_AUTHENTICATE, {"auth_bytes": sent})
 
 
 def _mechanism(credentials: SaslCredentials) -> Any:
@@ -121,26 +121,27 @@ def _scram_name(username: str) -> str:
 def _refused_handshake(
     answer: Any, credentials: SaslCredentials | OAuthBearer, address: str
 ) -> ConnectionFailed:
-    if answer.error_code == UNSUPPORTED_SASL_MECHANISM:
-        enabled = ", ".join(answer.mechanisms or ()) or "none"
+    if answer["error_code"] == UNSUPPORTED_SASL_MECHANISM:
+        enabled = ", ".join(answer["mechanisms"] or ()) or "none"
         sentence = (
             f"the listener does not enable {credentials.mechanism}: set sasl.mechanism to one it "
             f"enables ({enabled})"
         )
         return ConnectionFailed(FailureKind.MECHANISM_NOT_ENABLED, address, sentence)
-    if answer.error_code == ILLEGAL_SASL_STATE:
+    if answer["error_code"] == ILLEGAL_SASL_STATE:
         sentence = (
             "the listener does not use SASL: set security.protocol to PLAINTEXT or SSL, or "
             "connect to its SASL port"
         )
         return ConnectionFailed(FailureKind.WRONG_PROTOCOL, address, sentence)
-    return _refused(f"it refused the SASL handshake (error {answer.error_code})", address)
+    code = answer["error_code"]
+    return _refused(f"it refused the SASL handshake (error {code})", address)
 
 
 def _refused_login(
     answer: Any, credentials: SaslCredentials | OAuthBearer, address: str
 ) -> ConnectionFailed:
-    said = answer.error_message or f"error {answer.error_code}"
+    said = answer["error_message"] or "error {}".format(answer["error_code"])
     if isinstance(credentials, OAuthBearer):
         return _refused(
             f"it refused our token ({said}): check its issuer, audience, scope and times against "

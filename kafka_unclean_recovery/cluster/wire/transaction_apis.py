@@ -1,4 +1,4 @@
-"""The layouts of requests that tell of producers and transactions (KIP-664)."""
+"""The layouts of requests that tell of producers and transactions (KIP-664), and end these."""
 
 from __future__ import annotations
 
@@ -79,6 +79,39 @@ LIST_TRANSACTIONS = Api(
         transactional_id text
         producer_id int64
         transaction_state text
+    ]
+    """,
+)
+
+WRITE_TXN_MARKERS = Api(
+    27,
+    "WriteTxnMarkers",
+    # The highest version without transaction versions: it writes legacy markers, which every broker
+    # takes.
+    (1, 1),
+    1,
+    """
+    markers [
+        producer_id int64
+        producer_epoch int16
+        transaction_result bool
+        topics [
+            name text
+            partition_indexes [int32]
+        ]
+        coordinator_epoch int32
+    ]
+    """,
+    """
+    markers [
+        producer_id int64
+        topics [
+            name text
+            partitions [
+                partition_index int32
+                error_code int16
+            ]
+        ]
     ]
     """,
 )

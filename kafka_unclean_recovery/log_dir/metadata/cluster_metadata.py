@@ -29,15 +29,19 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, TypeGuard
 
+from crc32c import crc32c
+
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 from kafka_unclean_recovery.log_dir.metadata.batches import (
     Batch,
     MetadataFile,
     read_batches,
 )
+from kafka_unclean_recovery.log_dir.metadata.codec import NOT_TEXT
 from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
 from kafka_unclean_recovery.log_dir.metadata.loading.replay import Fatal, Loading
 from kafka_unclean_recovery.log_dir.metadata.records import (
+    FEATURE_LEVEL,
     LEADER_CHANGE,
     SNAPSHOT_FOOTER,
     SNAPSHOT_HEADER,
@@ -47,8 +51,15 @@ from kafka_unclean_recovery.log_dir.metadata.records import (
     decode_control_record,
     decode_record,
 )
+from kafka_unclean_recovery.log_dir.segments.batches import (
+    OVERHEAD,
+    UP_TO_MAGIC,
+    V2,
+    V2_CRC_FROM,
+)
 
 _SNAPSHOT = re.compile(r"([0-9]{20})-([0-9]{10})\.checkpoint")
+METADATA_VERSION = "metadata.version"
 _BEFORE_ALL = -1
 """This number stands for an epoch before the first."""
 _SEGMENT = re.compile(r"([0-9]{20})\.log")
@@ -160,6 +171,40 @@ def is_finished(snapshot: SnapshotId, file: MetadataFile) -> bool:
         return last is not None and _is(_decoded(last, file)[-1], SNAPSHOT_FOOTER)
     except BadFormat:
         return False
+
+
+def bootstrap_problem(name: str, data: bytes) -> str | None:
+    """Return why no node starts with this bootstrap.checkpoint; None where one does. A node does
+    not look at a batch that is cut at the end, nor at CRCs."""
+    end, taken = 0, bytearray(data)
+    while len(data) - end > UP_TO_MAGIC and (after := _batch_end(data, end)) <= len(data):
+        start, end = end, max(after, end + OVERHEAD)
+        if end - start >= V2.size:
+            crc = crc32c(data[start + V2_CRC_FROM : end])
+            taken[start + UP_TO_MAGIC : start + V2_CRC_FROM] = crc.to_bytes(4)
+    file = MetadataFile.of(name, bytes(taken[:end]))
+    try:
+        names = {name for batch in read_batches(file) for name in _features_of(batch)}
+    except BadFormat as error:
+        return str(error)
+    return None if METADATA_VERSION in names else f"it tells no {METADATA_VERSION}"
+
+
+def _features_of(batch: Batch) -> Iterator[str]:
+    for found in batch.records():
+        try:
+            record = _decode(batch, found.key, found.value)
+        except BadFormat as error:
+            # Java puts another character in the place of a byte that is no UTF-8.
+            if NOT_TEXT in error.detail:
+                continue
+            raise
+        if isinstance(record, MetadataRecord) and record.api_key == FEATURE_LEVEL:
+            yield record.fields["name"]
+
+
+def _batch_end(data: bytes, start: int) -> int:
+    return start + OVERHEAD + int.from_bytes(data[start + 8 : start + OVERHEAD], signed=True)
 
 
 def _sorted(

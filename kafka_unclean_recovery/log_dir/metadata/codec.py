@@ -100,6 +100,7 @@ def _fixed(code: str) -> Decode:
     return decode
 
 
+NOT_TEXT = "a string that is not UTF-8"
 INT8, INT16, INT32, INT64 = map(_fixed, "bhiq")
 UINT16, FLOAT64 = _fixed("H"), _fixed("d")
 
@@ -122,7 +123,7 @@ def nullable_string(reader: Reader, version: int) -> str | None:
     try:
         return None if found is None else found.decode()
     except UnicodeDecodeError:
-        raise reader.bad("a string that is not UTF-8") from None
+        raise reader.bad(NOT_TEXT) from None
 
 
 def nullable_array(element: Decode) -> Decode:

@@ -114,11 +114,13 @@ class SegmentReads:
         with self.opened(segment.name) as read_at:
             read = heads(read_at, self._position(segment, offset), segment.size)
             must_unwrap(read, read_at, offset)
-            for _ in read:
-                pass
+            for head in read:
+                if until is not None and head.last >= until:
+                    break
             if until is not None:
-                found = list(heads(read_at, self._position(segment, until), segment.size))
-                must_unwrap(found, read_at, until)
+                must_unwrap(
+                    heads(read_at, self._position(segment, until), segment.size), read_at, until
+                )
 
     def _position(self, segment: Segment, offset: int) -> int:
         """Return where a broker begins to look for the offset."""

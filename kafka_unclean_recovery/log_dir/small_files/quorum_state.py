@@ -7,6 +7,8 @@ a static quorum, version 1 (KIP-853) leaves them to the log:
      "currentVoters":[{"voterId":3}],"data_version":0}
     {"leaderId":-1,"leaderEpoch":7,"votedId":-1,"votedDirectoryId":"AAAAAAAAAAAAAAAAAAAAAA",
      "data_version":1}
+
+Source: QuorumStateData.json, org.apache.kafka.raft.FileQuorumStateStore, starts of real brokers.
 """
 
 from __future__ import annotations
@@ -21,6 +23,12 @@ from kafka_unclean_recovery.log_dir.small_files.text_lines import INT32_MAX, dec
 
 QUORUM_STATE = "quorum-state"
 _NOBODY = -1
+_OF_ALL = ("leaderId", "leaderEpoch", "votedId")
+_MANDATORY = {
+    0: (*_OF_ALL, "clusterId", "appliedOffset", "currentVoters"),
+    1: (*_OF_ALL, "votedDirectoryId"),
+}
+"""The fields by version: a node that starts does without none of them."""
 _NO_DIRECTORY = "AAAAAAAAAAAAAAAAAAAAAA"
 
 
@@ -39,8 +47,10 @@ def parse_quorum_state(data: bytes) -> QuorumState:
     """Parse a whole quorum-state. Raises BadFormat."""
     fields = _object(data)
     version = _number(fields, "data_version")
-    if version not in (0, 1):
+    if version not in _MANDATORY:
         raise BadFormat(QUORUM_STATE, f"data_version {version} is not known")
+    if missing := [name for name in _MANDATORY[version] if name not in fields]:
+        raise BadFormat(QUORUM_STATE, f"{missing[0]} is missing, without which no node reads it")
     leader = _number(fields, "leaderId")
     listed = fields.get("currentVoters") or []
     if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):

@@ -16,6 +16,7 @@ from kafka_unclean_recovery.log_dir.small_files import checkpoints
 from kafka_unclean_recovery.log_dir.small_files.properties_files import PARTITION_METADATA
 from kafka_unclean_recovery.log_dir.start import names
 from kafka_unclean_recovery.log_dir.start.fate import Cause, DirectoryStart, Fate
+from kafka_unclean_recovery.log_dir.start.metadata_log import bootstrap_causes
 from kafka_unclean_recovery.log_dir.start.replica import replica_causes
 from kafka_unclean_recovery.log_dir.start.text_files import (
     Crash,
@@ -26,7 +27,6 @@ from kafka_unclean_recovery.log_dir.start.text_files import (
 from kafka_unclean_recovery.log_dir.tree import Entry, Folder, Location, Unreadable
 
 CLEANED = "cleaner-offset-checkpoint"
-_METADATA_LOG = f"{CLUSTER_METADATA_TOPIC}-0"
 _ASIDE = "move it out of the log directory"
 _REMEDIES = {
     checkpoints.RECOVERY_POINTS: f"{_ASIDE}: the start then recovers all logs from their beginning",
@@ -49,8 +49,7 @@ def directory_start(location: Location, *, zookeeper: bool = False) -> Directory
     with location.open() as folder:
         found = _causes(location, folder, puts_aside=not zookeeper)
         causes = sorted(found, key=lambda cause: cause.file)
-        metadata = any(entry.name == _METADATA_LOG for entry in folder.entries())
-    return DirectoryStart(str(location), tuple(causes), metadata)
+    return DirectoryStart(str(location), tuple(causes))
 
 
 def _causes(location: Location, folder: Folder, *, puts_aside: bool) -> Iterator[Cause]:
@@ -104,6 +103,8 @@ def _checkpoint(location: Location, folder: Folder, file: str) -> Iterator[Cause
 def _replica(location: Location, folder: Folder, name: str) -> Iterator[Cause]:
     replica = names.replica_of_directory(name)
     metadata = replica is not None and replica[0] == CLUSTER_METADATA_TOPIC
+    if metadata:
+        yield from bootstrap_causes(location, folder)
     try:
         with folder.folder(name) as inside:
             yield from replica_causes(location / name, inside, cluster_metadata=metadata)

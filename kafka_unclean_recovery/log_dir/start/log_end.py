@@ -34,12 +34,14 @@ from kafka_unclean_recovery.mechanisms import ScanMode
 @dataclass(frozen=True, slots=True)
 class Stop:
     """How the broker stopped, as its log directory tells it. recovery_point: None is 0. log_start:
-    by its checkpoint. snapshots: the offsets of the producer snapshots, in order."""
+    by its checkpoint. snapshots: the offsets of the producer snapshots, in order. deleted: the log
+    is about to be deleted, which the start loads and does not recover."""
 
     clean: bool
     recovery_point: int | None
     log_start: int = 0
     snapshots: tuple[int, ...] = ()
+    deleted: bool = False
 
 
 def read_log(
@@ -47,6 +49,8 @@ def read_log(
 ) -> tuple[BatchLog, str | None]:
     """Return (the log, the damage that it ends at or None). Raises Unreadable, and EndsBroker where
     the broker fails over the log."""
+    if stop.deleted:
+        return _loaded(reads, segments, compacted), None
     if stop.recovery_point == INT64_MAX:
         # A broker looks for segments between this and the largest offset, and recovers none.
         stop = replace(stop, clean=True)
@@ -62,6 +66,14 @@ def read_log(
     return log, damage
 
 
+def _loaded(reads: Reads, segments: Sequence[Segment], compacted: bool) -> BatchLog:
+    log = BatchLog(compacted)
+    for segment in segments:
+        if not segment.indexed:
+            recover(reads, [segment], log)
+    return log
+
+
 def _checked(
     reads: Reads, segments: Sequence[Segment], stop: Stop, mode: ScanMode, compacted: bool
 ) -> tuple[BatchLog, str | None]:
@@ -74,7 +86,9 @@ def _checked(
     for place in range(checked, len(segments)):
         segment, active = segments[place], place == len(segments) - 1
         if not stop.clean and place >= unflushed:
-            _producers(reads, segments, stop.snapshots, stop.log_start, segment.base_offset)
+            # One without an index is recovered while it is loaded, and has no later ones yet.
+            loaded = segments if segment.indexed else segments[:place]
+            _producers(reads, loaded, stop.snapshots, stop.log_start, segment.base_offset)
             return log, recover(reads, segments[place:], log)
         if segment.indexed:
             damage = damage_at([segment], reads.whole(segment, log), active=active)

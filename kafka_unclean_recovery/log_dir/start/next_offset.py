@@ -21,6 +21,7 @@ _ENTRY = struct.Struct(">ii")
 # A broker looks among the last 8 KiB of an index first.
 _WARM_ENTRIES = 8192 // _ENTRY.size
 _WINDOW = 8 << 10
+_SIZE = struct.Struct(">i")
 _PREFIX = struct.Struct(">qi4xb")
 
 ReadAt = Callable[[int, int], bytes]
@@ -94,16 +95,37 @@ def legacy_crc_fits(data: bytes) -> bool:
     return zlib.crc32(data[b.LEGACY_CRC_FROM :]) == written
 
 
+def _unwraps(data: bytes) -> bool:
+    """Return whether what the message wraps can be read, which does not need its length to be
+    right: the sizes of key and value count."""
+    at, size = b.LEGACY.size + (8 if data[b.UP_TO_MAGIC - 1] == 1 else 0), 0
+    for _ in ("key", "value"):
+        at += max(size, 0)
+        if len(data) < at + _SIZE.size:
+            return False
+        (size,) = _SIZE.unpack_from(data, at)
+        at += _SIZE.size
+    return legacy_crc_fits(data) or (
+        0 <= size <= len(data) - at and legacy_crc_fits(data[: at + size])
+    )
+
+
 def must_unwrap(found: Iterable[Head], read_at: ReadAt, target: int) -> None:
     """Raise EndsBroker where a broker of 4.0 or later fails: it looks for the first offset within
     the compressed messages up to `target`, which are damaged, or no messages at all."""
     for head in found:
-        if head.wraps and not legacy_crc_fits(read_at(head.position, head.size)):
+        if head.wraps and not _unwraps(read_at(head.position, head.size)):
             raise EndsBroker(
                 f"a broker of 4.0 or later can't decompress the message at byte {head.position}"
             )
-        if head.base >= target:
+        if _first(head) >= target:
             return
+
+
+def _first(head: Head) -> int:
+    """Return the first offset of a batch, of a compressed message the last that it can be: it wraps
+    several, as a rule."""
+    return head.base - 1 if head.wraps else head.base
 
 
 def _int64(number: int) -> int:
@@ -163,6 +185,6 @@ def next_offset(found: Sequence[Head], target: int, base_offset: int) -> Next:
     if not found:
         return Next(base_offset, (), base_offset)
     end = _int64(found[-1].last + 1)
-    reached = any(head.base >= target for head in found) or found[-1].last >= target
+    reached = any(_first(head) >= target for head in found) or found[-1].last >= target
     older = end if any(head.last >= target for head in found) else base_offset
     return Next(end, tuple(found), older) if reached else Next(base_offset, (), older)

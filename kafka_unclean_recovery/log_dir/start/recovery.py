@@ -34,6 +34,7 @@ from kafka_unclean_recovery.log_dir.start.next_offset import (
 
 _INDEX_INTERVAL = 4096
 INT8_MAX = 127
+_LARGEST_MAGIC = 2
 _NO_TIME = -1
 _TIMESTAMP = struct.Struct(">q")
 
@@ -226,6 +227,12 @@ def _split(read_at: ReadAt, part: Part, index: _Index) -> list[Part]:
             f"segment {part.base_offset} has offsets too far from its name, and is torn: a broker"
             " can't split it"
         )
+    for head in found:
+        if read_at(head.position + b.UP_TO_MAGIC - 1, 1)[0] > _LARGEST_MAGIC:
+            raise EndsBroker(
+                f"the batch at byte {head.position} has a magic byte that is none, and its segment"
+                " has to be split"
+            )
     starts = _starts(found)
     if starts[0].wraps:
         # Its first offset is within, where the segment begins as a rule.

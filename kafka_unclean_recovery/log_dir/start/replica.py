@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from uuid import UUID
 
 from kafka_unclean_recovery.log_dir.directory_names import (
     FileKind,
     FileState,
     parse_partition_file,
-    segment_base_offset,
 )
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 from kafka_unclean_recovery.log_dir.small_files.checkpoints import LEADER_EPOCHS
-from kafka_unclean_recovery.log_dir.small_files.properties_files import PARTITION_METADATA
+from kafka_unclean_recovery.log_dir.small_files.properties_files import (
+    PARTITION_METADATA,
+    kafka_uuid,
+)
 from kafka_unclean_recovery.log_dir.small_files.quorum_state import (
     QUORUM_STATE,
     parse_quorum_state,
 )
 from kafka_unclean_recovery.log_dir.start import names, text_files
 from kafka_unclean_recovery.log_dir.start.fate import Cause, Fate
+from kafka_unclean_recovery.log_dir.start.metadata_log import snapshot_causes
 from kafka_unclean_recovery.log_dir.start.text_files import Crash, DiskError
 from kafka_unclean_recovery.log_dir.start.transaction_index import (
     LEAST_SIZE,
@@ -28,6 +32,9 @@ from kafka_unclean_recovery.log_dir.start.transaction_index import (
 )
 from kafka_unclean_recovery.log_dir.tree import Entry, Folder, Location, Unreadable
 
+# org.apache.kafka.common.Uuid.METADATA_TOPIC_ID
+CLUSTER_METADATA_ID = UUID(int=1)
+_METADATA_ID_TEXT = kafka_uuid(CLUSTER_METADATA_ID)
 _EPOCHS_ANEW = (
     "move it out of the log directory, and with it .kafka_cleanshutdown and"
     " recovery-point-offset-checkpoint: the start then recovers all logs, and reads the leader"
@@ -37,12 +44,9 @@ _ID_ANEW = (
     "write it anew with the topic id that the cluster's metadata has, in two lines, version: 0 and"
     " topic_id: ID; without the file the start puts the replica aside as -stray"
 )
+_METADATA_ID_ANEW = "move it out of the log directory: the start writes it anew"
 _STATE_ANEW = (
     "move it out of the log directory: a node that is a broker alone finds the leader again; on a"
-    " controller, recover its quorum first"
-)
-_METADATA_ANEW = (
-    "on a node that is a broker alone move the whole directory away: it fetches the log anew; on a"
     " controller, recover its quorum first"
 )
 _INDEX_ANEW = (
@@ -73,10 +77,12 @@ def _later_causes(location: Location, folder: Folder, cluster_metadata: bool) ->
             yield Cause(
                 Fate.ENDS, str(location / entry.name), why, "move it out of the log directory"
             )
-    yield from _read(location, folder, PARTITION_METADATA, text_files.topic_id, _ID_ANEW)
+    topic_id = _metadata_topic_id if cluster_metadata else text_files.topic_id
+    remedy = _METADATA_ID_ANEW if cluster_metadata else _ID_ANEW
+    yield from _read(location, folder, PARTITION_METADATA, topic_id, remedy)
     if cluster_metadata:
         yield from _read(location, folder, QUORUM_STATE, _quorum_state, _STATE_ANEW)
-        yield from _snapshots(location, inside)
+        yield from snapshot_causes(location, folder, inside)
     yield from _transactions(location, folder, inside)
 
 
@@ -97,27 +103,17 @@ def _read(
         yield Cause(Fate.ENDS, str(location / name), str(error), remedy)
 
 
+def _metadata_topic_id(data: bytes) -> None:
+    """Raise Crash where the file is not of the controllers' log, which has one id everywhere."""
+    if text_files.topic_id(data) != CLUSTER_METADATA_ID.bytes:
+        raise Crash(f"its topic id is not that of the controllers' log ({_METADATA_ID_TEXT})")
+
+
 def _quorum_state(data: bytes) -> None:
     """Raise BadFormat where a broker can't read the file, of which it takes the first line."""
     if not data:
         raise BadFormat(QUORUM_STATE, "it is empty")
     parse_quorum_state(data.splitlines()[0])
-
-
-def _snapshots(location: Location, inside: list[Entry]) -> Iterator[Cause]:
-    """Yield the segment that the controllers' log begins with where no snapshot covers what was
-    before it."""
-    begins = min((o for e in inside if (o := segment_base_offset(e.name)) is not None), default=0)
-    snapshots = [
-        file.offset
-        for entry in inside
-        if (file := parse_partition_file(entry.name))
-        and file.kind is FileKind.METADATA_SNAPSHOT
-        and file.state is FileState.LIVE
-    ]
-    if max(snapshots, default=0) < begins:
-        why = f"the log begins at {begins}, and no snapshot reaches so far: a node ends over it"
-        yield Cause(Fate.ENDS, str(location), why, _METADATA_ANEW)
 
 
 def _transactions(location: Location, folder: Folder, inside: list[Entry]) -> Iterator[Cause]:

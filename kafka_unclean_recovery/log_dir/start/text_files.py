@@ -18,7 +18,8 @@ from kafka_unclean_recovery.log_dir.errors import excerpt
 from kafka_unclean_recovery.model import TopicPartition
 
 _INT32, _INT64 = 1 << 31, 1 << 63
-_INTEGER = re.compile(r"[+-]?[0-9]+")
+# Python reads no number of thousands of digits, and most of those may be zeros.
+_INTEGER = re.compile(r"([+-]?)0*([0-9]{1,19})")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _BLANKS = re.compile("[ \t\n\x0b\f\r]+")
 _FIELD = re.compile(":[ \t\n\x0b\f\r]+")
@@ -145,7 +146,8 @@ def _value(lines: list[str], number: int) -> str:
 
 def integer(text: str, limit: int) -> int:
     """Parse a number as Java does. Raises Crash."""
-    if _INTEGER.fullmatch(text) is None or not -limit <= (number := int(text)) < limit:
+    found = _INTEGER.fullmatch(text)
+    if found is None or not -limit <= (number := int(f"{found[1]}{found[2]}")) < limit:
         raise Crash(f"{excerpt(text)} is no number")
     return number
 

@@ -17,6 +17,7 @@ from kafka_unclean_recovery.salvage.replay.records import Fate, SavedRecord
 from kafka_unclean_recovery.wording import count_text
 
 PLACEHOLDER = "{topic}"
+_NUMBER = re.compile(r"[0-9]{1,19}")
 _NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
 _DIFFERENCE = "message.timestamp.difference.max.ms"
@@ -41,7 +42,7 @@ class Target:
     def number(self, name: str) -> int | None:
         """Return the config as a number, None if it is -1 or not there."""
         text = self.configs.get(name, "")
-        return int(text) if text.isdecimal() else None
+        return int(text) if _NUMBER.fullmatch(text) else None
 
     def time_bound(self, name: str) -> int | None:
         """Return how far a record's time may lie from the broker's, in ms. Up to 3.9 an older

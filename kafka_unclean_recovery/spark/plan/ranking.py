@@ -15,7 +15,8 @@ from collections.abc import Collection
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from kafka_unclean_recovery.planning.offline_plan import NO_DIRECTORY, NOT_SCANNED
+from kafka_unclean_recovery.planning.offline_plan import NOT_SCANNED
+from kafka_unclean_recovery.planning.started_replica import NO_DIRECTORY
 from kafka_unclean_recovery.spark.plan.lineages import kept, newest_shared, records_beyond
 
 KEY = ("topic", "partition")

@@ -3,8 +3,8 @@ row was seen on Kafka's own classes or on a real broker."""
 
 from __future__ import annotations
 
+import json
 import struct
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,10 +12,19 @@ import pytest
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.start.directory import directory_start
 from kafka_unclean_recovery.log_dir.start.fate import Cause, DirectoryStart, Fate, broker_fate
+from tests.log_dir.cluster_metadata_encoder import (
+    SNAPSHOT_FOOTER,
+    batch,
+    feature,
+    snapshot_header,
+    topic,
+)
 
 STARTS, OFFLINE, ENDS = Fate.STARTS, Fate.OFFLINE, Fate.ENDS
 BASE = f"{0:020d}"
 TOPIC_ID = "version: 0\ntopic_id: AAAAAAAAQACAAAAAAAAAAQ"
+METADATA_ID = "version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ"
+STATE = {"leaderId": -1, "leaderEpoch": 7, "votedId": -1}
 ABORTED = struct.Struct(">hqqqq")
 
 
@@ -27,10 +36,10 @@ def data(tmp_path: Path) -> Path:
         replica.mkdir(parents=True)
         (replica / f"{BASE}.log").write_bytes(b"")
         (replica / f"{BASE}.index").write_bytes(b"")
-        (replica / "partition.metadata").write_text(TOPIC_ID)
+        (replica / "partition.metadata").write_text(METADATA_ID if "meta" in name else TOPIC_ID)
         (replica / "leader-epoch-checkpoint").write_text("0\n1\n0 0\n")
-    state = '{"leaderId":-1,"leaderEpoch":7,"votedId":-1,"data_version":1}'
-    (made / "__cluster_metadata-0" / "quorum-state").write_text(state)
+    state = made / "__cluster_metadata-0" / "quorum-state"
+    state.write_text(json.dumps({**STATE, "votedDirectoryId": "A" * 22, "data_version": 1}))
     for name in ("recovery-point-offset", "log-start-offset", "replication-offset"):
         (made / f"{name}-checkpoint").write_text("0\n1\nt 0 10\n")
     return made
@@ -42,7 +51,7 @@ def start(data: Path) -> DirectoryStart:
 
 def test_a_directory_as_kafka_leaves_it_starts(data: Path) -> None:
     (data / "remote-log-index-cache").mkdir()
-    assert start(data) == DirectoryStart(str(data), metadata=True)
+    assert start(data) == DirectoryStart(str(data))
     assert start(data).fate is STARTS
 
 
@@ -130,16 +139,105 @@ def test_a_quorum_state_that_can_not_be_read_ends_the_broker(data: Path, content
     assert "finds the leader again" in cause.remedy
 
 
+OF_VERSION_0 = {"clusterId": "", "appliedOffset": 0, "currentVoters": None}
+
+
+@pytest.mark.parametrize(
+    ("version", "own"), [(0, OF_VERSION_0), (1, {"votedDirectoryId": "A" * 22})]
+)
+def test_a_quorum_state_without_a_field_of_its_version_ends_the_broker(
+    data: Path, version: int, own: dict[str, object]
+) -> None:
+    file, fields = data / "__cluster_metadata-0" / "quorum-state", {**STATE, **own}
+    file.write_text(json.dumps({**fields, "data_version": version}))
+    assert start(data).fate is STARTS
+    for missing in fields:
+        left = {name: value for name, value in fields.items() if name != missing}
+        file.write_text(json.dumps({**left, "data_version": version}))
+        (cause,) = start(data).causes
+        assert cause.fate is ENDS
+        assert f"{missing} is missing" in cause.reason
+
+
 def test_a_metadata_log_that_begins_above_its_snapshots_ends_the_broker(data: Path) -> None:
     metadata = data / "__cluster_metadata-0"
     for name in (f"{BASE}.log", f"{BASE}.index"):
         (metadata / name).unlink()
     (metadata / f"{500:020d}.log").write_bytes(b"")
     assert start(data).fate is ENDS
-    (metadata / f"{600:020d}-{3:010d}.checkpoint").write_bytes(b"")
+    sound = metadata / f"{600:020d}-{3:010d}.checkpoint"
+    sound.write_bytes(snapshot_bytes(3))
     assert start(data).fate is STARTS
     (metadata / "x.checkpoint").write_bytes(b"")
     assert start(data).fate is ENDS
+
+
+def snapshot_bytes(epoch: int) -> bytes:
+    header = batch(0, snapshot_header(0), epoch=epoch)
+    return header + batch(1, topic("t"), epoch=epoch) + batch(2, SNAPSHOT_FOOTER, epoch=epoch)
+
+
+@pytest.mark.parametrize("damage", ["zeros", "cut", "flipped", "empty"])
+def test_a_newest_snapshot_that_is_damaged_ends_the_broker_and_an_older_one_does_not(
+    data: Path, damage: str
+) -> None:
+    metadata = data / "__cluster_metadata-0"
+    older, newer = (metadata / f"{n:020d}-{3:010d}.checkpoint" for n in (600, 700))
+    sound = snapshot_bytes(3)
+    flipped = bytearray(sound)
+    flipped[len(sound) // 2] ^= 255
+    damaged = {
+        "zeros": bytes(len(sound)),
+        "cut": sound[: len(sound) // 2],
+        "flipped": bytes(flipped),
+        "empty": b"",
+    }[damage]
+    older.write_bytes(damaged)
+    newer.write_bytes(sound)
+    assert start(data).fate is STARTS
+    newer.write_bytes(damaged)
+    (cause,) = start(data).causes
+    assert (cause.fate, cause.file) == (ENDS, str(newer))
+    assert "it fetches the log anew" in cause.remedy
+
+
+def test_a_metadata_log_with_the_id_of_another_topic_ends_the_broker(data: Path) -> None:
+    file = data / "__cluster_metadata-0" / "partition.metadata"
+    file.write_text(TOPIC_ID)
+    (cause,) = start(data).causes
+    assert (cause.fate, cause.file) == (ENDS, str(file))
+    assert "move it out of the log directory: the start writes it anew" in cause.remedy
+
+
+LEVEL = feature("metadata.version", 25)
+BOOTSTRAP = batch(0, feature("kraft.version", 1), LEVEL)
+
+
+@pytest.mark.parametrize(
+    ("content", "fate"),
+    [
+        (BOOTSTRAP, STARTS),
+        # A batch that is cut at the end is not looked at.
+        (BOOTSTRAP + BOOTSTRAP[:-5], STARTS),
+        # Nor are CRCs.
+        (BOOTSTRAP[:17] + bytes(4) + BOOTSTRAP[21:], STARTS),
+        # Nor whether a name is text.
+        (batch(0, feature("kraft", 1).replace(b"kraft", b"kr\xffft"), LEVEL), STARTS),
+        (BOOTSTRAP[:-5], ENDS),
+        (batch(0, feature("kraft.version", 1)), ENDS),
+        (b"", ENDS),
+        (bytes(300), ENDS),
+        (b"\1" * 300, ENDS),
+    ],
+)
+def test_records_to_begin_a_cluster_with_are_read_at_every_start(
+    data: Path, content: bytes, fate: Fate
+) -> None:
+    (data / "bootstrap.checkpoint").write_bytes(content)
+    assert start(data).fate is fate
+    # Only beside the controllers' log.
+    (data / "__cluster_metadata-0").rename(data.parent / "elsewhere")
+    assert start(data).fate is STARTS
 
 
 def test_a_link_to_a_directory_counts_by_its_name(data: Path, tmp_path: Path) -> None:
@@ -157,13 +255,6 @@ def test_a_broker_lives_on_without_one_of_its_directories_and_not_without_all() 
     assert broker_fate([whole, offline]) is OFFLINE
     assert broker_fate([offline]) is ENDS
     assert broker_fate([whole, _with(OFFLINE, ENDS)]) is ENDS
-
-
-def test_a_broker_ends_without_the_directory_of_the_controllers_log() -> None:
-    whole, metadata = DirectoryStart("/a"), DirectoryStart("/b", metadata=True)
-    assert broker_fate([metadata, whole]) is STARTS
-    assert broker_fate([metadata, _with(OFFLINE)]) is OFFLINE
-    assert broker_fate([replace(_with(OFFLINE), metadata=True), whole]) is ENDS
 
 
 def _with(*fates: Fate) -> DirectoryStart:

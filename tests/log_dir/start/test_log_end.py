@@ -5,18 +5,20 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from crc32c import crc32c
 
 from kafka_unclean_recovery.log_dir.replica_scan import Replica, scan_replica
-from kafka_unclean_recovery.log_dir.start.fate import ends_over
+from kafka_unclean_recovery.log_dir.start.fate import EndsBroker, ends_over
+from kafka_unclean_recovery.log_dir.start.next_offset import Head, Next, must_unwrap, next_offset
 from kafka_unclean_recovery.log_dir.watching import Unmetered
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import ReplicaLog, TopicPartition
 from tests.log_dir.memory_folder import MemoryFolder
-from tests.log_dir.segments import checkpoint, index, v2
+from tests.log_dir.segments import checkpoint, index, reader, v2
+from tests.salvage.batches import old
 
 FAST, RECOVER, DEEP = ScanMode
 FAR = (1 << 31) + 100
@@ -192,6 +194,11 @@ ENDS: dict[str, tuple[Fault, bool, str]] = {
     "zeros after a clean stop": (zeros(2000, 4096), True, "a batch of 0 bytes is announced"),
     "a last segment of zeros": (with_file(name(2000), bytes(100 * SIZE)), True, "of 0 bytes"),
     "offsets below their segment": (counted_again(2500, 2000, 500), False, "segment's name, 2000"),
+    "a split over a magic byte that is none": (
+        lambda disk: (counted_again(2500, 2000, 2500 + FAR)(disk), magic(2400, 2000)(disk)),
+        False,
+        "has a magic byte that is none",
+    ),
     "a dip without an index": (
         lambda disk: (counted_again(1500, 1000, 1000)(disk), without(name(1000, "index"))(disk)),
         False,
@@ -231,6 +238,36 @@ def test_a_recovery_point_that_is_the_largest_offset_has_no_segment_recovered(
     assert disk.scan(mode).log_end_offset == 3000
     disk.recovery_point -= 1
     assert disk.scan(mode).log_end_offset == (3000 if mode is FAST else 2540)
+
+
+@pytest.mark.parametrize("mode", [RECOVER, DEEP])
+def test_producers_are_read_up_to_a_segment_that_begins_within_the_one_before(
+    mode: ScanMode,
+) -> None:
+    disk = Disk(recovery_point=3000)
+    put(2500, 2000, 0, bytes(4096))(disk)
+    with_file(name(2005), b"")(disk)
+    assert (disk.scan(mode).problem, disk.scan(mode).log_end_offset) == (None, 2005)
+    # With an index the segment is recovered after all were loaded.
+    with_file(name(2005, "index"), b"")(disk)
+    assert ends_over(disk.scan(mode).problem) is not None
+
+
+def test_a_compressed_message_begins_below_its_offset_and_is_read_by_the_sizes_within() -> None:
+    """Of format 0 and 1 the offset is the last one; the first one decides where a broker of 4.0 or
+    later looks for an offset."""
+    wrapped = old(1, "gzip", 20, [(3000, None, b"x" * 50) for _ in range(4)])
+    later = Head(len(wrapped), 100, 5, 5, None, 1)
+    own = Head(0, len(wrapped), 23, 23, None, None, wraps=True)
+    assert next_offset([own, later], 23, 0) == Next(0, (), 6)
+    assert next_offset([own], 23, 0).end == 24
+    must_unwrap([own], reader(wrapped), 23)
+    # Bytes behind the value are no part of it: its length alone is wrong.
+    must_unwrap([replace(own, size=own.size + 4)], reader(wrapped + b"more"), 23)
+    flipped = wrapped[:60] + bytes([wrapped[60] ^ 1]) + wrapped[61:]
+    for damaged in (flipped, wrapped[:-3]):
+        with pytest.raises(EndsBroker, match="can't decompress the message at byte 0"):
+            must_unwrap([own], reader(damaged), 23)
 
 
 def test_zeros_below_the_recovery_point_are_not_looked_at() -> None:

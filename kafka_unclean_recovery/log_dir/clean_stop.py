@@ -1,0 +1,36 @@
+"""Tell whether the controller counts the last stop of a broker as clean; no I/O.
+
+The marker in each log directory decides on the recovery of that directory alone. To the controller
+the broker tells the epoch that all of them name: where one has no marker, as after its disk was
+emptied, or names another epoch, the stop does not count as clean, and the broker leaves the ELR.
+
+Source: kafka.log.LogManager.readBrokerEpochFromCleanShutdownFiles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from kafka_unclean_recovery.log_dir.log_directory import LogDirectory
+from kafka_unclean_recovery.model import ReplicaLog
+
+
+def counts_as_clean(own: Iterable[LogDirectory]) -> bool:
+    """Return whether the controller counts the stop as clean. own: the log directories of one
+    broker, as far as they were given."""
+    epochs = {each.stopped_epoch if each.stopped_clean else None for each in own}
+    return len(epochs) == 1 and None not in epochs
+
+
+def clean_by_broker(found: Sequence[LogDirectory]) -> dict[int, bool]:
+    """Return the same for each broker that has some of these directories."""
+    nodes = {directory.meta.node_id for directory in found}
+    return {node: counts_as_clean(d for d in found if d.meta.node_id == node) for node in nodes}
+
+
+def as_counted(log: ReplicaLog, clean: Mapping[int, bool]) -> ReplicaLog:
+    """Return the log with how the controller counts the stop of its broker. clean: by broker."""
+    if log.scanned is None or log.scanned.stopped_clean == clean[log.broker]:
+        return log
+    return replace(log, scanned=replace(log.scanned, stopped_clean=clean[log.broker]))
