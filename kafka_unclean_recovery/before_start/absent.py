@@ -14,7 +14,7 @@ from uuid import UUID
 from kafka_unclean_recovery.before_start.replica import Layout, OwnDisk, OwnReplica
 from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
 from kafka_unclean_recovery.log_dir.small_files.properties_files import kafka_uuid
-from kafka_unclean_recovery.model import PartitionState
+from kafka_unclean_recovery.model import PartitionState, TopicPartition
 
 _GONE = "the metadata puts it on this broker, and it is in none of its log directories"
 _IF_LOST = "if its disk is lost, or was exchanged for a new one, the broker begins it empty"
@@ -67,6 +67,22 @@ def _not_given(home: str | None) -> str:
     return (
         f"the metadata puts it in log directory {kafka_uuid(UUID(home))}, which was not given: give"
         f" it too (--log-dirs); {_IF_LOST}"
+    )
+
+
+def away(disk: OwnDisk, partition: TopicPartition) -> str | None:
+    """Return why the controller may not take a replica for alive once its broker is, though it is
+    here; None where the metadata puts it in a directory that was given.
+
+    Source: org.apache.kafka.common.DirectoryId.isOnline, asked by PartitionChangeBuilder before the
+    broker tells where the replica is.
+    """
+    home = disk.layout.assigned.get(partition)
+    if home is None or home in disk.layout.directories:
+        return None
+    return (
+        f"the metadata puts it in log directory {kafka_uuid(UUID(home))}, which was not given: if"
+        " the broker starts without that one, the controller does not elect it"
     )
 
 

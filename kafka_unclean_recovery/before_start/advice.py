@@ -19,7 +19,7 @@ def advice(found: BeforeStart, salvage: str | None, where: str) -> Iterator[str]
         return
     rows = found.verdicts
     if found.refused is not None:
-        yield f"the broker will not start, and its disk stays as it is: {found.refused}"
+        yield _refused(found, found.refused)
     yield from _offline(rows)
     if cutting := [v for v in rows if v.destroys_others]:
         yield _cuts(found, cutting)
@@ -47,10 +47,21 @@ def advice(found: BeforeStart, salvage: str | None, where: str) -> Iterator[str]
         )
 
 
+def _refused(found: BeforeStart, why: str) -> str:
+    if not found.refused_late:
+        return f"the broker will not start, and its disk stays as it is: {why}"
+    mark = (
+        ", and its mark of a clean stop goes with the attempt, which takes it out of the ELR"
+        if found.stopped_clean
+        else ""
+    )
+    return f"the broker will not start{mark}: {why}"
+
+
 def _offline(rows: Sequence[Verdict]) -> Iterator[str]:
     for why in sorted({v.why for v in rows if v.effect is Effect.OFFLINE}):
         count = sum(v.why == why for v in rows)
-        yield f"{count_text(count, 'replica')} will be offline, and stay as they are: {why}"
+        yield f"{count_text(count, 'replica')} will be offline: {why}"
 
 
 def _cuts(found: BeforeStart, cutting: Sequence[Verdict]) -> str:

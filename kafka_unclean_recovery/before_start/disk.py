@@ -7,8 +7,10 @@ broker refuses).
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import PurePath
+from uuid import UUID
 
 from kafka_unclean_recovery.before_start.replica import Layout, OwnDisk, OwnReplica
 from kafka_unclean_recovery.errors import InputError
@@ -22,7 +24,7 @@ from kafka_unclean_recovery.log_dir.future_replicas import (
     taken_into_use,
 )
 from kafka_unclean_recovery.log_dir.log_directory import LOCK, LogDirectory
-from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
+from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage, names_a_directory
 from kafka_unclean_recovery.log_dir.metadata.newest import (
     CLUSTER_METADATA,
     newest_metadata,
@@ -82,19 +84,22 @@ def read_own_disk(roots: Sequence[Location], wanted: Wanted, workers: int, watch
     logs = {replica.directory: log for replica, log in read.rows}
     clusters = _cluster_ids(found)
     starts = [directory_start(d.location, zookeeper=d.meta.zookeeper) for d in found]
+    replicas = [
+        replace(
+            replica,
+            offline=_offline(start),
+            replaced_by=logs.get(out_of_use.get(replica.directory, "")),
+        )
+        for d, start in zip(found, starts, strict=True)
+        for replica in _replicas(d, wanted, compacted, logs, promoted)
+    ]
+    beside = _can_not_be_exchanged(replicas, out_of_use)
+    refusal = next(iter((*_refusals(clusters, found, starts, logs), *beside)), None)
     return OwnDisk(
         broker=broker,
         cluster_id=next(iter(clusters), None),
         directories=tuple(str(d.location) for d in found),
-        replicas=tuple(
-            replace(
-                replica,
-                offline=_offline(start),
-                replaced_by=logs.get(out_of_use.get(replica.directory, "")),
-            )
-            for d, start in zip(found, starts, strict=True)
-            for replica in _replicas(d, wanted, compacted, logs, promoted)
-        ),
+        replicas=tuple(replicas),
         stopped_clean=counts_as_clean(found),
         info=ReplicaInfo(
             cluster_id=next(iter(clusters), None),
@@ -104,7 +109,8 @@ def read_own_disk(roots: Sequence[Location], wanted: Wanted, workers: int, watch
             metadata_epoch=newest.metadata.last_epoch if newest.metadata else None,
             metadata_end_offset=newest.metadata.end_offset if newest.metadata else None,
         ),
-        refused=next(_refusals(clusters, found, starts, logs), None),
+        refused=refusal.why if refusal else None,
+        refused_late=refusal is not None and refusal.late,
         unsettled=next(_held(found), None),
         problems=(*unseen, *(p for d in found for p in d.problems), *newest.problems),
         interrupted=read.interrupted,
@@ -119,7 +125,11 @@ def _layout(
     here = {d.meta.directory_id: str(d.location) for d in found if d.meta.directory_id}
     registered = image.brokers[broker].log_dirs if broker in image.brokers else ()
     return Layout(
-        assigned={tp: home.directory_id for (_, tp), home in named.items()},
+        assigned={
+            tp: home.directory_id
+            for (_, tp), home in named.items()
+            if names_a_directory(UUID(home.directory_id))
+        },
         directories=here,
         whole=bool(whole_disks(found, image)),
         missing=tuple(str(id_) for id_ in registered if str(id_) not in here),
@@ -152,37 +162,48 @@ def _cluster_ids(found: Iterable[LogDirectory]) -> dict[str, Location]:
     return clusters
 
 
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """late: see OwnDisk.refused_late."""
+
+    why: str
+    late: bool = False
+
+
 def _refusals(
     clusters: Mapping[str, Location],
     found: Sequence[LogDirectory],
     starts: Sequence[DirectoryStart],
     logs: Mapping[str, ReplicaLog],
-) -> Iterator[str]:
+) -> Iterator[_Refusal]:
     if len(clusters) > 1:
         (one, first), (other, second), *_ = clusters.items()
-        yield (
+        yield _Refusal(
             f"{first} is of cluster {one}, {second} of cluster {other}: a broker refuses to start"
             " with both; take out the one that is not its own"
         )
     for twice in copied(found):
-        yield f"{twice}: a broker refuses to start with both; take out the copy"
+        yield _Refusal(f"{twice}: a broker refuses to start with both; take out the copy")
     metadata = [d for d in found if CLUSTER_METADATA in d.replicas]
     if len(metadata) > 1:
         where = ", ".join(str(d.location) for d in metadata)
-        yield (
+        yield _Refusal(
             f"{CLUSTER_METADATA} is in more than one log directory ({where}): a broker refuses to"
             " start with it outside of its metadata.log.dir, which is the first of log.dirs unless"
             " set; move the others elsewhere"
         )
     if broker_fate(starts) is Fate.ENDS:
-        yield "; ".join(one_line(str(cause)) for start in starts for cause in _worst(start))
+        causes = [cause for start in starts for cause in _worst(start)]
+        # Raft reads the controllers' log before any other is loaded.
+        early = any(f"/{CLUSTER_METADATA}/" in cause.file for cause in causes)
+        yield _Refusal("; ".join(one_line(str(cause)) for cause in causes), late=not early)
     for directory, log in sorted(logs.items()):
         lives = any(
             directory.startswith(f"{start.directory}/") and start.fate is Fate.STARTS
             for start in starts
         )
         if lives and (why := ends_over(log.problem)) is not None:
-            yield f"{directory}: {why}{_way_out(found, directory)}"
+            yield _Refusal(f"{directory}: {why}{_way_out(found, directory)}", late=True)
 
 
 def _way_out(found: Sequence[LogDirectory], directory: str) -> str:
@@ -216,6 +237,24 @@ def _held(found: Iterable[LogDirectory]) -> Iterator[str]:
             yield (
                 f"a running process ({process}) holds {directory.location}: what its start did is"
                 " done; stop it first, and ask again"
+            )
+
+
+def _can_not_be_exchanged(
+    replicas: Iterable[OwnReplica], out_of_use: Mapping[str, str]
+) -> Iterator[_Refusal]:
+    """Yield each copy that is to take the place of a replica in the same log directory. A replica
+    of another topic is put aside before."""
+    known = {replica.directory: replica for replica in replicas}
+    for there, copy in out_of_use.items():
+        one, other = known.get(there), known.get(copy)
+        if one is None or other is None or one.topic_id != other.topic_id:
+            continue
+        if PurePath(copy).parent == PurePath(there).parent:
+            yield _Refusal(
+                f"{copy}: the start takes this copy into use, and ends over {PurePath(there).name}"
+                " beside it; move one of them out of the log directory",
+                late=True,
             )
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from uuid import UUID
 
+from kafka_unclean_recovery.before_start.absent import away
 from kafka_unclean_recovery.before_start.following import follows, keeps
 from kafka_unclean_recovery.before_start.replica import OwnDisk, OwnReplica
 from kafka_unclean_recovery.before_start.verdict import Effect, Known, Verdict
@@ -73,6 +74,8 @@ def begun_empty(found: Verdict, disk: OwnDisk, state: PartitionState, known: Kno
     leader = None if state.offline else state.leader
     if known.led_unseen is not None:
         return replace(found, why=f"{found.why}; {known.led_unseen}")
+    if (why := not_sure(found.replica, empty, disk, state, known)) is not None:
+        return replace(found, effect=Effect.UNKNOWN, why=f"{found.why}; {why}")
     if leader == disk.broker:
         led_again = _led_again(empty, disk, state, known)
         if led_again is None:
@@ -93,6 +96,31 @@ def begun_empty(found: Verdict, disk: OwnDisk, state: PartitionState, known: Kno
         leader=led_again.by_itself.leader,
         led=led_again,
     )
+
+
+def not_sure(
+    replica: OwnReplica, log: ReplicaLog, disk: OwnDisk, state: PartitionState, known: Known
+) -> str | None:
+    """Return why whom the controller elects hangs on a log directory that was not given, or
+    None."""
+    if not state.offline and state.leader != disk.broker:
+        return None
+    if (why := away(disk, replica.topic_partition)) is not None:
+        return why
+    if not disk.stopped_clean or not disk.layout.missing:
+        return None
+    unclean = replace(disk, stopped_clean=False)
+    if _leader(log, disk, state, known) == _leader(log, unclean, state, known):
+        return None
+    return (
+        "whether its stop counts as clean, and so who leads, hangs on the mark in log directory"
+        f" {kafka_uuid(UUID(disk.layout.missing[0]))}, which was not given"
+    )
+
+
+def _leader(log: ReplicaLog, disk: OwnDisk, state: PartitionState, known: Known) -> int | None:
+    found = (_led_on_return if state.offline else _led_again)(log, disk, state, known)
+    return None if found is None else found.by_itself.leader
 
 
 def if_empty(replica: OwnReplica, disk: OwnDisk, known: Known) -> str:

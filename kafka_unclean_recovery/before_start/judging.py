@@ -20,11 +20,12 @@ from kafka_unclean_recovery.before_start.electing import (
     leader_itself,
     leaderless,
     may_lead,
+    not_sure,
     write_back,
 )
 from kafka_unclean_recovery.before_start.following import follows
 from kafka_unclean_recovery.before_start.replica import OwnDisk, OwnReplica
-from kafka_unclean_recovery.before_start.verdict import Effect, Known, Verdict
+from kafka_unclean_recovery.before_start.verdict import Effect, Known, Verdict, failed
 from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
 from kafka_unclean_recovery.model import NO_TOPIC_ID, PartitionState, ReplicaLog
 from kafka_unclean_recovery.planning.reach import records_beyond
@@ -66,10 +67,12 @@ def _judged(replica: OwnReplica, disk: OwnDisk, known: Known) -> Verdict:
 
 
 def _by_its_disk_alone(replica: OwnReplica, disk: OwnDisk) -> Verdict | None:
+    if disk.refused is not None and disk.refused_late:
+        return failed(replica, Effect.REFUSED, disk.refused)
     if disk.refused is not None:
         return Verdict(replica, Effect.REFUSED, disk.refused)
     if replica.offline is not None:
-        return Verdict(replica, Effect.OFFLINE, replica.offline)
+        return failed(replica, Effect.OFFLINE, replica.offline)
     if replica.kind is DirectoryKind.DELETED:
         why = "it is marked to be deleted: the start deletes it after file.delete.delay.ms"
         return Verdict(replica, Effect.DELETED, why)
@@ -149,6 +152,8 @@ def _in_use(replica: OwnReplica, disk: OwnDisk, state: PartitionState, known: Kn
         return Verdict(replica, Effect.UNKNOWN, f"its disk does not tell for sure: {doubt}")
     if known.led_unseen is not None:
         return Verdict(replica, Effect.UNKNOWN, known.led_unseen)
+    if (unsure := not_sure(replica, log, disk, state, known)) is not None:
+        return Verdict(replica, Effect.UNKNOWN, unsure)
     if state.offline:
         return _recovered(leaderless(replica, log, disk, state, known), log)
     if state.leader == disk.broker:

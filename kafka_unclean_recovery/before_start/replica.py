@@ -58,7 +58,8 @@ class OwnDisk:
 
     stopped_clean: the controller will count the broker's last stop as clean, if nothing but that
     broker has registered since. refused: why the broker will not start with these directories, None
-    where nothing here keeps it from starting. unsettled: why its start can't be foretold yet. info:
+    where nothing here keeps it from starting; `refused_late`: it ends only while it loads its logs,
+    of which it recovers some before. unsettled: why its start can't be foretold yet. info:
     the broker's own metadata log, without replicas. problems: what could not be read. zookeeper:
     the broker last ran on ZooKeeper.
     """
@@ -70,6 +71,7 @@ class OwnDisk:
     stopped_clean: bool
     info: ReplicaInfo
     refused: str | None = None
+    refused_late: bool = False
     unsettled: str | None = None
     problems: tuple[str, ...] = ()
     interrupted: bool = False

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from kafka_unclean_recovery.before_start.judging import judge
 from kafka_unclean_recovery.before_start.replica import OwnDisk
-from kafka_unclean_recovery.before_start.verdict import Effect, Known, Verdict
+from kafka_unclean_recovery.before_start.verdict import Effect, Known, Verdict, failed
 from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.report.prometheus import Metric, gauge
@@ -23,8 +23,8 @@ class BeforeStart:
     """What the start of one broker will do. verdicts: by topic, partition and directory. unknown:
     sentences on what could not be seen of the disk or the cluster as a whole. rests_on: the
     metadata log that was read in place of the controller, None where the controller was asked.
-    refused: why the broker will not start. unsettled: why the start can't be foretold yet, None
-    where it can. known: what was known of the partitions."""
+    refused: why the broker will not start; `refused_late`: see OwnDisk. unsettled: why the start
+    can't be foretold yet, None where it can. known: what was known of the partitions."""
 
     cluster_id: str
     broker: int
@@ -33,6 +33,7 @@ class BeforeStart:
     unknown: tuple[str, ...] = ()
     rests_on: str | None = None
     refused: str | None = None
+    refused_late: bool = False
     unsettled: str | None = None
     known: Mapping[TopicPartition, Known] = field(default_factory=dict)
 
@@ -65,6 +66,7 @@ def foretell(
         tuple(ordered),
         (*disk.problems, *unknown),
         refused=disk.refused or _refused(verdicts),
+        refused_late=disk.refused is None or disk.refused_late,
         unsettled=disk.unsettled,
         known=known,
     )
@@ -80,9 +82,7 @@ def _started_at_all(verdicts: Iterable[Verdict]) -> list[Verdict]:
         return found
     why = f"{twice} is in two of its directories: a broker refuses to start with both"
     return [
-        replace(
-            v, effect=Effect.REFUSED, why=why, offset=None, records=None, unique=None, expired=None
-        )
+        failed(v.replica, Effect.REFUSED, why)
         if v.replica.kind in _LOADED and v.effect is not Effect.STRAY
         else v
         for v in found

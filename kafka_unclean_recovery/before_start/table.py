@@ -53,7 +53,7 @@ def render_before_start(found: BeforeStart) -> str:
 
 def _row(verdict: Verdict) -> Sequence[str]:
     where, log = verdict.replica.topic_partition, verdict.replica.log
-    told = verdict.effect.deletes
+    told = verdict.deletes
     return (
         where.topic,
         str(where.partition),

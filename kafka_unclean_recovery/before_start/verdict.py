@@ -83,7 +83,8 @@ class Verdict:
     unread: other replicas that may have some of them, and whose logs nobody has read. led: the
     election that the start brings about where there is no leader, and what the others lose by it;
     None where nobody is elected. may_lead: without its directory it would begin empty, and may be
-    elected all the same. remedy: a command that lets the start keep the log.
+    elected all the same. remedy: a command that lets the start keep the log. cut_first: the start
+    fails, and may recover this log before: from `offset` on it cuts off what can't be read.
     """
 
     replica: OwnReplica
@@ -98,11 +99,17 @@ class Verdict:
     led: LedOnReturn | None = None
     may_lead: bool = False
     remedy: str | None = None
+    cut_first: bool = False
+
+    @property
+    def deletes(self) -> bool:
+        """True where the start deletes something, which may all have expired."""
+        return self.effect.deletes or self.cut_first
 
     @property
     def destroys_own(self) -> bool:
         """True where the start deletes records of this replica; what has expired is none."""
-        return self.effect.deletes and self.records != 0
+        return self.deletes and self.records != 0
 
     @property
     def destroys_others(self) -> bool:
@@ -112,3 +119,17 @@ class Verdict:
     def untold(self) -> bool:
         """True where it can't be told what the start does to this replica, or to others."""
         return self.effect.untold or (self.led is not None and bool(self.led.cuts.untold))
+
+
+def failed(replica: OwnReplica, effect: Effect, why: str) -> Verdict:
+    """Return the verdict on a replica of a start that fails while the broker loads its logs: others
+    than the one that it fails over may be recovered by then.
+
+    Source: kafka.log.LogManager.loadLogs, where a directory goes offline, and the broker ends, once
+    the jobs of all logs have run.
+    """
+    damage = replica.log.scanned.damage if replica.log and replica.log.scanned else None
+    if damage is None or replica.log is None:
+        return Verdict(replica, effect, why)
+    why = f"{why}; before that it may cut off what can't be read of this log, for {damage}"
+    return Verdict(replica, effect, why, offset=replica.log.log_end_offset, cut_first=True)

@@ -99,10 +99,20 @@ def test_each_directory_is_of_its_kind_and_has_its_topic_id(tmp_path: Path) -> N
     assert asked == ["a-0", "a-1", "b-0", "c-0"]
 
 
+def test_a_quorum_state_is_read_before_any_log_is_loaded(tmp_path: Path) -> None:
+    data = log_dir(tmp_path, "data")
+    replica(data, "__cluster_metadata-0")
+    (data / "__cluster_metadata-0" / "quorum-state").write_bytes(bytes(20))
+    disk = read(data)
+    assert "quorum-state" in (disk.refused or "")
+    assert not disk.refused_late
+
+
 def test_directories_of_two_clusters_are_refused_by_the_broker(tmp_path: Path) -> None:
     disk = read(log_dir(tmp_path, "data1"), log_dir(tmp_path, "data2", cluster="d"))
     assert disk.refused is not None
     assert "is of cluster c" in disk.refused
+    assert not disk.refused_late
 
 
 @pytest.mark.parametrize("name", ["lost+found", "orders-0.bak", "aside", ".snapshot", "-0", "a-x"])
@@ -115,6 +125,8 @@ def test_a_directory_that_is_no_replicas_keeps_the_broker_from_starting(
     disk = read(data)
     assert disk.refused is not None
     assert f"{data / name}: a directory of this name is no replica's" in disk.refused
+    # By then others may have been recovered.
+    assert disk.refused_late
     (data / name).rmdir()
     assert read(data).refused is None
 
@@ -149,6 +161,18 @@ def test_a_directory_that_goes_offline_takes_its_replicas_along_and_not_the_brok
     alone = read(bad).refused
     assert alone is not None
     assert "move it out of the log directory" in alone
+
+
+def test_without_the_directory_of_its_metadata_log_the_broker_ends_whatever_else_it_has(
+    tmp_path: Path,
+) -> None:
+    first, second = log_dir(tmp_path, "data1"), log_dir(tmp_path, "data2")
+    replica(first, "__cluster_metadata-0")
+    replica(first, "a-0")
+    replica(second, "b-0")
+    assert read(first, second).refused is None
+    (first / "a-0" / "leader-epoch-checkpoint").write_bytes(bytes(20))
+    assert f"{first}/a-0/leader-epoch-checkpoint" in (read(first, second).refused or "")
 
 
 def test_zeros_behind_the_log_after_a_stop_in_order_end_the_broker(tmp_path: Path) -> None:

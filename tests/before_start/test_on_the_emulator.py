@@ -462,3 +462,19 @@ def test_a_topic_that_this_user_may_not_describe_leaves_it_unknown_what_the_brok
         document, done = _foretold(cluster, tmp_path, *_live(cluster))
         (told,) = document["unknown"]
         assert told.startswith("this user may not describe topics elsewhere, secret: whether")
+
+
+def test_a_copy_beside_its_replica_in_one_log_directory_ends_the_broker(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    """It is taken into use where the metadata names that directory, and can't be."""
+    own = cluster.log_directory(OWN) / "only-0"
+    copy = own.with_name(f"only-0.{'0' * 32}-future")
+    shutil.copytree(own, copy)
+    document, done = _foretold(cluster, tmp_path, *_live(cluster), "--topics", "only")
+    assert {row["effect"] for row in document["partitions"]} == {"refused"}
+    assert f"{copy}: the start takes this copy into use, and ends over only-0" in done.stderr
+    # One of another topic is put aside before.
+    (copy / "partition.metadata").write_text("version: 0\ntopic_id: AAAAAAAAQACAAAAAAAAAAQ")
+    document, _ = _foretold(cluster, tmp_path, *_live(cluster), "--topics", "only")
+    assert "leads" in {row["effect"] for row in document["partitions"]}

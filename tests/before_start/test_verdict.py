@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from kafka_unclean_recovery.before_start.advice import plans
+from kafka_unclean_recovery.before_start.advice import advice, plans
 from kafka_unclean_recovery.before_start.judging import judge
 from kafka_unclean_recovery.before_start.offline import from_disks
-from kafka_unclean_recovery.before_start.replica import OwnDisk, OwnReplica
+from kafka_unclean_recovery.before_start.replica import Layout, OwnDisk, OwnReplica
 from kafka_unclean_recovery.before_start.result import foretell
 from kafka_unclean_recovery.before_start.verdict import Effect, Known, Verdict
 from kafka_unclean_recovery.cli.runs.before_start import exit_code
@@ -28,6 +28,7 @@ from kafka_unclean_recovery.model import (
 
 WHERE = TopicPartition("orders", 0)
 T0, T1, T2 = (f"00000000-0000-0000-0000-0000000000a{n}" for n in range(3))
+HOME = "00000000-0000-0000-0000-0000000000b1"
 # The ids of brokers begin at 0.
 OWN, LEADER, THIRD = 1, 0, 3
 # Broker 1 wrote on in epoch 0 to 150; 0 was elected at 100, and wrote on in epoch 2.
@@ -236,6 +237,42 @@ def test_a_controller_that_still_has_it_as_the_leader_tells_nothing_yet() -> Non
     assert verdict(own(), elr, True, live=False).effect is Effect.LEADS
 
 
+@pytest.mark.parametrize("given", [True, False])
+def test_a_replica_away_from_the_directory_that_the_metadata_names_may_not_lead(
+    given: bool,
+) -> None:
+    """A directory that its broker does not register any more is offline to the controller."""
+    here = {HOME: "/data2"} if given else {}
+    layout = Layout(assigned={WHERE: HOME}, directories={T2: "/data", **here})
+    moved = disk(own(), layout=layout)
+    known = Known(replace(OFFLINE, isr=(OWN,)), unclean=False)
+    found = judge(own(), moved, known)
+    assert found.effect is (Effect.LEADS if given else Effect.UNKNOWN)
+    # As a stray it would begin empty there.
+    stray = judge(replace(own(), topic_id=None), moved, known)
+    assert stray.effect is (Effect.STRAY if given else Effect.UNKNOWN)
+    # Behind a leader nothing is asked of it.
+    assert (
+        judge(own(), moved, Known(STATE, logs={LEADER: log(LEADER, *TAIL)})).effect is Effect.KEPT
+    )
+
+
+@pytest.mark.parametrize(("missing", "sure"), [((), True), ((HOME,), False)])
+def test_a_mark_of_a_clean_stop_in_a_directory_that_was_not_given_may_be_missing(
+    missing: tuple[str, ...], sure: bool
+) -> None:
+    """A start counts as clean only with the same mark in all directories."""
+    marked = disk(own(), stopped_clean=True, layout=Layout(missing=missing))
+    in_elr = Known(replace(OFFLINE, isr=(), elr=(OWN,), last_known_elr=()), unclean=False)
+    assert judge(own(), marked, in_elr).effect is (Effect.LEADS if sure else Effect.UNKNOWN)
+    gone = replace(own(), gone="it is not there", log=None)
+    empty = Effect.BEGINS_EMPTY if sure else Effect.UNKNOWN
+    assert judge(gone, marked, in_elr).effect is empty
+    # Whoever is the last known leader leads without a mark as well.
+    last = Known(replace(OFFLINE, isr=(), elr=(), last_known_elr=(OWN,)), unclean=False)
+    assert judge(own(), marked, last).effect is Effect.LEADS
+
+
 def test_an_epoch_that_the_controller_never_gave_is_told() -> None:
     assert verdict(own(EpochSpan(7, 0, 90))).effect is Effect.EPOCH_FELL_BACK
 
@@ -280,6 +317,34 @@ def test_a_log_that_is_not_known_is_not_judged(log_: ReplicaLog | None) -> None:
 def test_a_broker_that_is_refused_changes_nothing() -> None:
     found = judge(own(), disk(own(), refused="of another cluster"), Known(STATE))
     assert (found.effect, found.why) == (Effect.REFUSED, "of another cluster")
+
+
+def test_a_start_that_fails_while_logs_are_loaded_may_have_cut_some_before() -> None:
+    damaged, whole = own(EpochSpan(0, 0, 90), damage="a bad CRC"), own(EpochSpan(0, 0, 90))
+    late = disk(damaged, refused="a file backup.log", refused_late=True)
+    found = foretell(late, {WHERE: Known(STATE)})
+    (verdict,) = found.verdicts
+    assert (verdict.effect, verdict.offset, verdict.records) == (Effect.REFUSED, 90, None)
+    assert verdict.why.endswith("may cut off what can't be read of this log, for a bad CRC")
+    assert exit_code(found) == 1
+    assert exit_code(foretell(replace(late, replicas=(whole,)), {})) == 0
+    # Of another cluster it is before any log is loaded.
+    assert exit_code(foretell(replace(late, refused_late=False), {})) == 0
+    aside = foretell(disk(replace(damaged, offline="a checkpoint")), {})
+    assert (aside.verdicts[0].effect, exit_code(aside)) == (Effect.OFFLINE, 1)
+    assert exit_code(foretell(disk(replace(whole, offline="a checkpoint")), {})) == 0
+    # It has this replica twice.
+    twin = replace(whole, directory="/data2/orders-0")
+    twice = foretell(disk(damaged, twin), {WHERE: Known(OFFLINE, unclean=False)})
+    assert [v.effect for v in twice.verdicts] == [Effect.REFUSED] * 2
+    assert exit_code(twice) == 1
+
+
+def test_a_refused_start_takes_the_mark_of_a_clean_stop() -> None:
+    late = disk(own(), refused="a file backup.log", refused_late=True)
+    for clean, found in ((True, True), (False, False)):
+        (line, *_) = advice(foretell(replace(late, stopped_clean=clean), {}), None, "below")
+        assert ("its mark of a clean stop goes with the attempt" in line) is found
 
 
 def test_a_replica_in_two_directories_keeps_the_broker_from_starting() -> None:

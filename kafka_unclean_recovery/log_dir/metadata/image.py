@@ -53,6 +53,11 @@ class Endpoint:
     security_protocol: int
 
 
+def names_a_directory(directory: uuid.UUID) -> bool:
+    """Return False for an id that stands for a log directory which its broker did not tell yet."""
+    return directory not in (_UNASSIGNED, _MIGRATING)
+
+
 @dataclass(frozen=True, slots=True)
 class BrokerRegistration:
     """A registered broker. Empty `log_dirs`: nobody told which of its log directories work."""
@@ -69,7 +74,7 @@ class BrokerRegistration:
 
     def directory_works(self, directory: uuid.UUID) -> bool:
         """Return False when the directory is known to be lost, as DirectoryId.isOnline does."""
-        if directory in (_UNASSIGNED, _MIGRATING) or not self.log_dirs:
+        if not names_a_directory(directory) or not self.log_dirs:
             return directory != _LOST
         return directory in self.log_dirs
 

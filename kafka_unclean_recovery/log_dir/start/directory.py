@@ -27,6 +27,7 @@ from kafka_unclean_recovery.log_dir.start.text_files import (
 from kafka_unclean_recovery.log_dir.tree import Entry, Folder, Location, Unreadable
 
 CLEANED = "cleaner-offset-checkpoint"
+_METADATA_LOG = f"{CLUSTER_METADATA_TOPIC}-0"
 _ASIDE = "move it out of the log directory"
 _REMEDIES = {
     checkpoints.RECOVERY_POINTS: f"{_ASIDE}: the start then recovers all logs from their beginning",
@@ -49,7 +50,8 @@ def directory_start(location: Location, *, zookeeper: bool = False) -> Directory
     with location.open() as folder:
         found = _causes(location, folder, puts_aside=not zookeeper)
         causes = sorted(found, key=lambda cause: cause.file)
-    return DirectoryStart(str(location), tuple(causes))
+        metadata = any(entry.name == _METADATA_LOG for entry in folder.entries())
+    return DirectoryStart(str(location), tuple(causes), metadata)
 
 
 def _causes(location: Location, folder: Folder, *, puts_aside: bool) -> Iterator[Cause]:

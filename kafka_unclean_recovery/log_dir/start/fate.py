@@ -50,10 +50,12 @@ def ends_over(problem: str | None) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class DirectoryStart:
-    """What a start makes of one log directory; causes by file, the same file once for each."""
+    """What a start makes of one log directory; causes by file, the same file once for each.
+    metadata: it has the controllers' log."""
 
     directory: str
     causes: tuple[Cause, ...] = ()
+    metadata: bool = False
 
     @property
     def fate(self) -> Fate:
@@ -63,8 +65,14 @@ class DirectoryStart:
 
 def broker_fate(starts: Iterable[DirectoryStart]) -> Fate:
     """Return what becomes of a broker that has these log directories and no others: it ends where
-    one of them ends it, and where none is left. OFFLINE: it lives on without some."""
-    fates = [start.fate for start in starts]
-    if Fate.ENDS in fates or (fates and all(fate is Fate.OFFLINE for fate in fates)):
+    one of them ends it, where none is left, and where the one with the controllers' log goes
+    offline (kafka.server.ReplicaManager.handleLogDirFailure). OFFLINE: it lives on without
+    some."""
+    known = list(starts)
+    fates = [start.fate for start in known]
+    offline = [start for start in known if start.fate is Fate.OFFLINE]
+    if Fate.ENDS in fates or (offline and len(offline) == len(known)):
         return Fate.ENDS
-    return Fate.OFFLINE if Fate.OFFLINE in fates else Fate.STARTS
+    if any(start.metadata for start in offline):
+        return Fate.ENDS
+    return Fate.OFFLINE if offline else Fate.STARTS

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -51,7 +52,7 @@ def start(data: Path) -> DirectoryStart:
 
 def test_a_directory_as_kafka_leaves_it_starts(data: Path) -> None:
     (data / "remote-log-index-cache").mkdir()
-    assert start(data) == DirectoryStart(str(data))
+    assert start(data) == DirectoryStart(str(data), metadata=True)
     assert start(data).fate is STARTS
 
 
@@ -255,6 +256,13 @@ def test_a_broker_lives_on_without_one_of_its_directories_and_not_without_all() 
     assert broker_fate([whole, offline]) is OFFLINE
     assert broker_fate([offline]) is ENDS
     assert broker_fate([whole, _with(OFFLINE, ENDS)]) is ENDS
+
+
+def test_a_broker_ends_without_the_directory_of_the_controllers_log() -> None:
+    whole, metadata = DirectoryStart("/a"), DirectoryStart("/b", metadata=True)
+    assert broker_fate([metadata, whole]) is STARTS
+    assert broker_fate([metadata, _with(OFFLINE)]) is OFFLINE
+    assert broker_fate([replace(_with(OFFLINE), metadata=True), whole]) is ENDS
 
 
 def _with(*fates: Fate) -> DirectoryStart:
