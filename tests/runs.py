@@ -153,7 +153,7 @@ GROUPS = (
     ),
     Group(
         "before-start",
-        ("before_start/*", "real/test_before_start*.py"),
+        ("before_start/*", "real/test_before_start*.py", "real/test_whole_starts.py"),
         older=(f"real/test_before_start_outages.py::{_STALE_TAIL}",),
     ),
     Group(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 PYTHON = sys.executable
 PYTEST = (PYTHON, "-m", "pytest")
 TESTS = (*PYTEST, "-n", "4", "--dist", "loadfile", "--no-loadscope-reorder")
+_STARTS = (PYTHON, "-m", "tests.real.whole_starts")
 _SEEDS = ("tests/real/test_quorum_seeds.py", "tests/real/test_seeds_by_kafkas_controller.py")
 
 
@@ -80,6 +81,15 @@ PARTS = (
             (PYTHON, "-m", "tests.fidelity.disk", "--version", version, "--states", str(states)),
         )
         for version, states in (("4.4.0", 20_000), ("4.3.1", 5_000), ("3.9.1", 5_000))
+    ),
+    *(
+        Part(
+            f"starts-{version}",
+            f"what was said before brokers of {version} start on random disks, in {rounds} rounds,"
+            " comes true on all brokers",
+            (*_STARTS, "--version", version, "--rounds", str(rounds)),
+        )
+        for version, rounds in (("4.4.0", 40), ("4.3.1", 20), ("3.9.1", 20))
     ),
 )
 

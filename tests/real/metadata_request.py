@@ -1,31 +1,19 @@
-"""The cluster as a broker answers one Metadata request, by a codec that is not ours.
+"""The cluster as a broker answers one Metadata request (one_request.py).
 
-A client of librdkafka takes 50 ms, and may ask another broker than the one that was meant; this
-takes 3 ms. It can't log in: a secured cluster is looked at by metadata.py.
+A secured cluster is looked at by metadata.py.
 """
 
 from __future__ import annotations
 
-import socket
-import struct
 import time
-from io import BytesIO
-from typing import Any
 
 from kio.schema.metadata.v12.request import MetadataRequest
 from kio.schema.metadata.v12.response import MetadataResponse
-from kio.schema.request_header.v2.header import RequestHeader
-from kio.schema.response_header.v1.header import ResponseHeader
-from kio.serial import entity_reader, entity_writer
-from kio.static.primitive import i32
 
 from kafka_unclean_recovery.deadline import Deadline
 from tests.real.metadata import NOTHING_SEEN, ClusterView, PartitionView
+from tests.real.one_request import answer
 from tests.real.waiting import POLL_SECONDS
-
-CORRELATION_ID = 1
-CHUNK = 64 << 10
-LENGTH = struct.Struct(">i")
 
 
 def answered_view(address: str, timeout: float = 5.0) -> ClusterView:
@@ -47,52 +35,14 @@ def answered_view(address: str, timeout: float = 5.0) -> ClusterView:
 
 
 def _ask(address: str, deadline: Deadline) -> ClusterView:
-    """Raises OSError."""
-    host, _, port = address.rpartition(":")
-    with socket.create_connection((host, int(port)), deadline.remaining()) as connection:
-        connection.sendall(_request())
-        (length,) = LENGTH.unpack(_take(connection, LENGTH.size, deadline))
-        frame = _take(connection, length, deadline)
-    header, size = entity_reader(ResponseHeader)(frame, 0)
-    if header.correlation_id != CORRELATION_ID:
-        raise ConnectionError("the answer is to another request")
-    return _view(entity_reader(MetadataResponse)(frame, size)[0])
-
-
-def _request() -> bytes:
-    """For all topics, creating none."""
-    header = RequestHeader(
-        request_api_key=MetadataRequest.__api_key__,
-        request_api_version=MetadataRequest.__version__,
-        correlation_id=i32(CORRELATION_ID),
-        client_id="tests",
-    )
+    """Of all topics, creating none. Raises OSError."""
     request = MetadataRequest(
         topics=None, allow_auto_topic_creation=False, include_topic_authorized_operations=False
     )
-    frame = _encoded(header) + _encoded(request)
-    return LENGTH.pack(len(frame)) + frame
+    return _view(answer(address, request, MetadataResponse, deadline))
 
 
-def _encoded(entity: Any) -> bytes:
-    buffer = BytesIO()
-    entity_writer(type(entity))(buffer, entity)
-    return buffer.getvalue()
-
-
-def _take(connection: socket.socket, length: int, deadline: Deadline) -> bytes:
-    """A paused broker keeps connections open and sends nothing: the deadline ends that."""
-    taken = bytearray()
-    while len(taken) < length:
-        connection.settimeout(deadline.remaining())
-        chunk = connection.recv(min(length - len(taken), CHUNK))
-        if not chunk:
-            raise ConnectionResetError("the broker closed the connection")
-        taken += chunk
-    return bytes(taken)
-
-
-def _view(answer: MetadataResponse) -> ClusterView:
+def _view(told: MetadataResponse) -> ClusterView:
     topics: dict[str, dict[int, PartitionView]] = {
         str(topic.name): {
             found.partition_index: PartitionView(
@@ -100,6 +50,6 @@ def _view(answer: MetadataResponse) -> ClusterView:
             )
             for found in topic.partitions
         }
-        for topic in answer.topics
+        for topic in told.topics
     }
-    return ClusterView(frozenset(broker.node_id for broker in answer.brokers), topics)
+    return ClusterView(frozenset(broker.node_id for broker in told.brokers), topics)

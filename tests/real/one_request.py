@@ -1,0 +1,65 @@
+"""One request to one broker and its answer, by a codec that is not ours (kio).
+
+A client of librdkafka takes 50 ms, and may ask another broker than the one that was meant; this
+takes 3 ms. It can't log in.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+from io import BytesIO
+from typing import Any
+
+from kio.schema.request_header.v2.header import RequestHeader
+from kio.schema.response_header.v1.header import ResponseHeader
+from kio.serial import entity_reader, entity_writer
+from kio.static.primitive import i32
+
+from kafka_unclean_recovery.deadline import Deadline
+
+CORRELATION_ID = 1
+CHUNK = 64 << 10
+LENGTH = struct.Struct(">i")
+
+
+def answer(address: str, request: Any, response: type[Any], deadline: Deadline) -> Any:
+    """What the broker at this address answers, as a value of `response`. Raises OSError."""
+    host, _, port = address.rpartition(":")
+    with socket.create_connection((host, int(port)), deadline.remaining()) as connection:
+        connection.sendall(_framed(request))
+        (length,) = LENGTH.unpack(_take(connection, LENGTH.size, deadline))
+        frame = _take(connection, length, deadline)
+    header, size = entity_reader(ResponseHeader)(frame, 0)
+    if header.correlation_id != CORRELATION_ID:
+        raise ConnectionError("the answer is to another request")
+    return entity_reader(response)(frame, size)[0]
+
+
+def _framed(request: Any) -> bytes:
+    header = RequestHeader(
+        request_api_key=request.__api_key__,
+        request_api_version=request.__version__,
+        correlation_id=i32(CORRELATION_ID),
+        client_id="tests",
+    )
+    frame = _encoded(header) + _encoded(request)
+    return LENGTH.pack(len(frame)) + frame
+
+
+def _encoded(entity: Any) -> bytes:
+    buffer = BytesIO()
+    entity_writer(type(entity))(buffer, entity)
+    return buffer.getvalue()
+
+
+def _take(connection: socket.socket, length: int, deadline: Deadline) -> bytes:
+    """A paused broker keeps connections open and sends nothing: the deadline ends that."""
+    taken = bytearray()
+    while len(taken) < length:
+        connection.settimeout(deadline.remaining())
+        chunk = connection.recv(min(length - len(taken), CHUNK))
+        if not chunk:
+            raise ConnectionResetError("the broker closed the connection")
+        taken += chunk
+    return bytes(taken)
