@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from kafka_unclean_recovery.formats.replica_info import MetadataJson
+from kafka_unclean_recovery.formats.replica_info import MetadataJson, WholeDiskJson
 from kafka_unclean_recovery.formats.values import BrokerIds, Entry
 from kafka_unclean_recovery.mechanisms import ScanMode
 
@@ -19,6 +19,7 @@ class SparkScanJson(Entry, frozen=True, kw_only=True):
     metadata: How far the metadata log reaches that the states of partitions are from; null where
         there is none.
     problems: What could not be looked at, and what is odd about log directories as a whole.
+    whole: Brokers of which every log directory was read.
     """
 
     format_version: Literal[1] = 1
@@ -29,3 +30,4 @@ class SparkScanJson(Entry, frozen=True, kw_only=True):
     brokers: BrokerIds
     metadata: MetadataJson | None
     problems: tuple[str, ...]
+    whole: tuple[WholeDiskJson, ...] = ()

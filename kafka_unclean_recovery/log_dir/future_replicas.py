@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
 from kafka_unclean_recovery.log_dir.log_directory import LogDirectory
 from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage, partition_states
-from kafka_unclean_recovery.log_dir.scan_rows import directories_in_metadata
-from kafka_unclean_recovery.model import TopicPartition
+from kafka_unclean_recovery.log_dir.scan_rows import Found, directories_in_metadata, is_copy
+from kafka_unclean_recovery.model import PartitionState, ReplicaLog, TopicPartition
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +88,31 @@ def _in_use(found: Sequence[LogDirectory]) -> Iterator[tuple[_Of, str]]:
             if replica.kind is DirectoryKind.LIVE:
                 of = directory.meta.node_id, replica.topic_partition
                 yield of, str(directory.location / name)
+
+
+def settled(found: Found, state: PartitionState | None, directories: Sequence[str]) -> Found:
+    """Return the finds of one partition, of which all copies were read as well: those that a start
+    takes into use are logs instead of what they replace, the others strays. directories: as
+    partition_info has them."""
+    if state is None or not any(map(_copied, found.logs)):
+        return Found([log for log in found.logs if not _copied(log)], found.strays)
+    named = dict(zip(state.replicas, directories, strict=False))
+    in_use = {log.broker for log in found.logs if not _copied(log)}
+    taken = [
+        log
+        for log in found.logs
+        if (scanned := log.scanned) and is_copy(scanned.directory)
+        if scanned.directory_id is not None and named.get(log.broker) == scanned.directory_id
+        if log.broker not in in_use or scanned.topic_id == state.topic_id
+    ]
+    brokers, paths = {log.broker for log in taken}, set(map(_directory, taken))
+    kept = [log for log in found.logs if not _copied(log) and log.broker not in brokers]
+    return Found([*kept, *taken], [stray for stray in found.strays if stray[1] not in paths])
+
+
+def _directory(log: ReplicaLog) -> str:
+    return "" if log.scanned is None else log.scanned.directory
+
+
+def _copied(log: ReplicaLog) -> bool:
+    return is_copy(_directory(log))

@@ -28,7 +28,11 @@ from kafka_unclean_recovery.log_dir.metadata.newest import (
 from kafka_unclean_recovery.log_dir.replica_files import replica_files
 from kafka_unclean_recovery.log_dir.replica_scan import Replica, planned_bytes
 from kafka_unclean_recovery.log_dir.scan_jobs import Job, run_jobs
-from kafka_unclean_recovery.log_dir.scan_rows import on_zookeeper, partition_infos
+from kafka_unclean_recovery.log_dir.scan_rows import (
+    directories_in_metadata,
+    on_zookeeper,
+    partition_infos,
+)
 from kafka_unclean_recovery.log_dir.small_files.properties_files import (
     PARTITION_METADATA,
     parse_partition_metadata,
@@ -41,7 +45,12 @@ from kafka_unclean_recovery.log_dir.tree import (
     log_directories,
 )
 from kafka_unclean_recovery.log_dir.watching import Unwatched, Watch
-from kafka_unclean_recovery.log_dir.whole_disks import whole_disks, with_gone_replicas
+from kafka_unclean_recovery.log_dir.whole_disks import (
+    by_id,
+    read_directories,
+    whole_disks,
+    with_gone_replicas,
+)
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import ReplicaInfo, TopicPartition
 
@@ -93,7 +102,11 @@ def scan_log_directories(
     strays = [each for each in strays_of(directories, wanted) if each[2] not in promoted]
     partitions = partition_infos(on_zookeeper(rows), strays, image, wanted, compacted, covered)
     if not read.interrupted:
-        partitions = tuple(with_gone_replicas(p, directories, image) for p in partitions)
+        read_by_id = by_id(read_directories(directories))
+        partitions = tuple(
+            with_gone_replicas(p, directories_in_metadata(image, p.state), read_by_id)
+            for p in partitions
+        )
     return ReplicaInfo(
         cluster_id=next((d.meta.cluster_id for d in directories if d.meta.cluster_id), None),
         scanned_at=begun,
@@ -105,7 +118,7 @@ def scan_log_directories(
             *unseen,
             *(problem for d in directories for problem in d.problems),
             *unregistered(directories, image),
-            *_foreign(directories),
+            *foreign(directories),
             *copied(directories),
             *newest.problems,
         ),
@@ -190,7 +203,7 @@ def unregistered(directories: Sequence[LogDirectory], image: MetadataImage) -> I
         )
 
 
-def _foreign(directories: Sequence[LogDirectory]) -> Iterator[str]:
+def foreign(directories: Sequence[LogDirectory]) -> Iterator[str]:
     """Yield the directories over which a broker ends: what its start makes of the logs beside them
     holds only once they are gone."""
     for directory in directories:

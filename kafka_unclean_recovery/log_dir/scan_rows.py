@@ -73,10 +73,11 @@ def on_zookeeper(rows: Sequence[Row]) -> list[Row]:
     """Return the rows, those in doubt that lack a topic id though others of their broker, which
     last ran on ZooKeeper, have one: it puts nothing aside, and KRaft does."""
     named = {r.broker for r, log in rows if r.zookeeper and log.scanned and log.scanned.topic_id}
-    return [(r, _in_doubt(log) if r.zookeeper and r.broker in named else log) for r, log in rows]
+    return [(r, in_doubt(log) if r.zookeeper and r.broker in named else log) for r, log in rows]
 
 
-def _in_doubt(log: ReplicaLog) -> ReplicaLog:
+def in_doubt(log: ReplicaLog) -> ReplicaLog:
+    """Return the log of a broker that last ran on ZooKeeper, in doubt if it lacks a topic id."""
     named = log.scanned is None or log.scanned.topic_id is not None
     if named or log.problem is not None or log.suspect is not None:
         return log
@@ -97,9 +98,9 @@ def partition_info(
     copies: dict[int, list[ReplicaLog]] = {}
     for log in found.logs:
         copies.setdefault(log.broker, []).append(log)
-    findings = [_stray(state, *aside) for aside in found.strays if not _is_copy(*aside)]
+    findings = [_stray(state, *aside) for aside in found.strays if not is_copy(aside[1])]
     for broker, path in found.strays:
-        if _is_copy(broker, path):
+        if is_copy(path):
             copies.setdefault(broker, [_copied(broker, path)])
     chosen = []
     for broker in sorted(copies):
@@ -124,7 +125,8 @@ def _stray(state: PartitionState | None, broker: int, path: str) -> Finding:
     )
 
 
-def _is_copy(_: int, path: str) -> bool:
+def is_copy(path: str) -> bool:
+    """Return True for the directory, fit to print, of a replica that was still being copied."""
     named = parse_partition_directory(path.rpartition("/")[2])
     return named is not None and named.kind is DirectoryKind.FUTURE
 

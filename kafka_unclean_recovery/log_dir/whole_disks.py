@@ -6,16 +6,30 @@ names the very directory that was read, or where all of its broker's directories
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from kafka_unclean_recovery.log_dir.clean_stop import clean_by_broker, counts_as_clean
 from kafka_unclean_recovery.log_dir.log_directory import LogDirectory
 from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
-from kafka_unclean_recovery.log_dir.scan_rows import directories_in_metadata
-from kafka_unclean_recovery.model import PartitionInfo, TopicPartition, WholeDisk
+from kafka_unclean_recovery.model import PartitionInfo, WholeDisk
 from kafka_unclean_recovery.planning.started_replica import with_gone
+
+
+@dataclass(frozen=True, slots=True)
+class ReadDirectory:
+    """A log directory that was read and has an id. left_out: the names of replicas in it that are
+    no directories, and so were not read."""
+
+    directory_id: str
+    disk: WholeDisk
+    left_out: frozenset[str] = frozenset()
+
+
+ReadDirectories = Mapping[tuple[int, str], Sequence[ReadDirectory]]
+"""Log directories by broker and id. Two have one id where a disk was copied."""
 
 
 def whole_disks(found: Sequence[LogDirectory], image: MetadataImage) -> tuple[WholeDisk, ...]:
@@ -45,28 +59,35 @@ def _emptied(directory: LogDirectory) -> bool:
     return not directory.used and all(replica.is_cluster_metadata for replica in replicas)
 
 
-def with_gone_replicas(
-    part: PartitionInfo, found: Sequence[LogDirectory], image: MetadataImage
-) -> PartitionInfo:
-    """Return the partition with a row for each replica whose own log directory was read and does
-    not have it."""
-    if part.state is None:
-        return part
+def read_directories(found: Sequence[LogDirectory]) -> Iterator[ReadDirectory]:
     clean = clean_by_broker(found)
-    homes = tuple(_homes(part.topic_partition, part.state.replicas, part, found, image, clean))
-    return replace(part, replica_logs=with_gone(part.state, part.replica_logs, homes))
-
-
-def _homes(
-    where: TopicPartition,
-    replicas: Sequence[int],
-    part: PartitionInfo,
-    found: Sequence[LogDirectory],
-    image: MetadataImage,
-    clean: Mapping[int, bool],
-) -> Iterator[WholeDisk]:
-    named = dict(zip(replicas, directories_in_metadata(image, part.state), strict=False))
     for directory in found:
         node, id_ = directory.meta.node_id, directory.meta.directory_id
-        if id_ is not None and named.get(node) == id_ and str(where) not in directory.left_out:
-            yield WholeDisk(node, str(directory.location), clean[node])
+        if id_ is not None:
+            disk = WholeDisk(node, str(directory.location), clean[node])
+            yield ReadDirectory(id_, disk, directory.left_out)
+
+
+def by_id(found: Iterable[ReadDirectory]) -> ReadDirectories:
+    read: defaultdict[tuple[int, str], list[ReadDirectory]] = defaultdict(list)
+    for directory in found:
+        read[directory.disk.broker, directory.directory_id].append(directory)
+    return read
+
+
+def with_gone_replicas(
+    part: PartitionInfo, named: Sequence[str], read: ReadDirectories
+) -> PartitionInfo:
+    """Return the partition with a row for each replica whose own log directory was read and does
+    not have it. named: ids of the log directories of the state's replicas; empty where the metadata
+    does not tell them."""
+    if part.state is None:
+        return part
+    name = str(part.topic_partition)
+    disks = tuple(
+        directory.disk
+        for of in zip(part.state.replicas, named, strict=False)
+        for directory in read.get(of, ())
+        if name not in directory.left_out
+    )
+    return replace(part, replica_logs=with_gone(part.state, part.replica_logs, disks))

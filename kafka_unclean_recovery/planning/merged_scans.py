@@ -51,7 +51,7 @@ def merge_infos(infos: Sequence[Named]) -> ReplicaInfo:
     newest = next(source for source in sources if source.info is newest_info)
     every = {tp for source in sources for tp in source.partitions}
     whole = tuple({disk.broker: disk for source in sources for disk in source.info.whole}.values())
-    partitions = [_with_gone(_merged(tp, sources, newest), whole) for tp in sorted(every)]
+    partitions = [with_gone_row(_merged(tp, sources, newest), whole) for tp in sorted(every)]
     return ReplicaInfo(
         cluster_id=cluster_id,
         scanned_at=sources[0].info.scanned_at,
@@ -189,7 +189,8 @@ def _merged(
     return PartitionInfo(topic_partition, state, checked, tuple(_once(found)), compacted)
 
 
-def _with_gone(row: PartitionInfo, whole: tuple[WholeDisk, ...]) -> PartitionInfo:
+def with_gone_row(row: PartitionInfo, whole: tuple[WholeDisk, ...]) -> PartitionInfo:
+    """Return the partition with a row for each replica that is gone from a disk read whole."""
     return replace(row, replica_logs=with_gone(row.state, row.replica_logs, whole))
 
 

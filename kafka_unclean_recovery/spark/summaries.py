@@ -8,17 +8,18 @@ again.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.files.codec import decode_newer, to_json
+from kafka_unclean_recovery.files.codec import decode_newer, to_json, to_model
 from kafka_unclean_recovery.files.json_text import Place, load_object
 from kafka_unclean_recovery.files.json_values import each_once
 from kafka_unclean_recovery.files.plain_files import read_plain
-from kafka_unclean_recovery.formats.replica_info import MetadataJson
+from kafka_unclean_recovery.formats.replica_info import MetadataJson, WholeDiskJson
 from kafka_unclean_recovery.formats.spark_scan import SparkScanJson
 from kafka_unclean_recovery.mechanisms import ScanMode
+from kafka_unclean_recovery.model import WholeDisk
 
 SCAN = "scan.json"
 REPLICAS = "replicas"
@@ -30,7 +31,7 @@ _LARGEST = 64 << 20
 class ScanHead:
     """A ReplicaInfo without its partitions. scanned_at: ISO 8601 with its offset from UTC.
     metadata_epoch and metadata_end_offset (exclusive): of the metadata log that the states are
-    from."""
+    from. whole: as ReplicaInfo has it."""
 
     cluster_id: str | None
     scanned_at: str
@@ -39,6 +40,7 @@ class ScanHead:
     metadata_epoch: int | None
     metadata_end_offset: int | None
     problems: tuple[str, ...] = ()
+    whole: tuple[WholeDisk, ...] = ()
 
 
 def head_json(head: ScanHead) -> str:
@@ -52,6 +54,7 @@ def head_json(head: ScanHead) -> str:
         brokers=head.brokers,
         metadata=metadata,
         problems=head.problems,
+        whole=tuple(WholeDiskJson(*astuple(disk)) for disk in head.whole),
     )
     return json.dumps(to_json(document), indent=1) + "\n"
 
@@ -81,4 +84,5 @@ def read_head(directory: Path) -> ScanHead:
         metadata_epoch=read.metadata.epoch if read.metadata else None,
         metadata_end_offset=read.metadata.end_offset if read.metadata else None,
         problems=read.problems,
+        whole=tuple(to_model(disk, WholeDisk) for disk in read.whole),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
@@ -16,9 +17,18 @@ from kafka_unclean_recovery.log_dir.metadata.image import (
     PartitionRegistration,
     partition_states,
 )
-from kafka_unclean_recovery.log_dir.scan_rows import Found, partition_info
+from kafka_unclean_recovery.log_dir.scan_rows import (
+    Found,
+    directories_in_metadata,
+    partition_info,
+)
 from kafka_unclean_recovery.log_dir.small_files.properties_files import MetaProperties
-from kafka_unclean_recovery.log_dir.whole_disks import whole_disks, with_gone_replicas
+from kafka_unclean_recovery.log_dir.whole_disks import (
+    by_id,
+    read_directories,
+    whole_disks,
+    with_gone_replicas,
+)
 from kafka_unclean_recovery.model import PartitionInfo, TopicPartition, WholeDisk
 from kafka_unclean_recovery.planning.started_replica import GONE
 
@@ -57,6 +67,13 @@ def part(of: MetadataImage) -> PartitionInfo:
     return partition_info(WHERE, state, Found(), (), compacted=False, covered=())
 
 
+def with_gone(of: MetadataImage, here: Sequence[LogDirectory]) -> PartitionInfo:
+    found = part(of)
+    return with_gone_replicas(
+        found, directories_in_metadata(of, found.state), by_id(list(read_directories(here)))
+    )
+
+
 def test_a_broker_is_read_whole_when_all_that_it_registered_is_here() -> None:
     both = [directory(FIRST), directory(SECOND)]
     assert whole_disks(both, image()) == (WholeDisk(1, "/data-1001"),)
@@ -71,16 +88,16 @@ def test_a_broker_is_read_whole_when_all_that_it_registered_is_here() -> None:
 
 def test_a_replica_is_gone_where_its_own_directory_was_read_and_lacks_it() -> None:
     here = [directory(FIRST, "audit-0")]
-    (log,) = with_gone_replicas(part(image()), here, image()).replica_logs
+    (log,) = with_gone(image(), here).replica_logs
     assert (log.broker, log.problem, log.scanned and log.scanned.directory) == (
         1,
         GONE,
         "/data-1001/orders-0",
     )
     elsewhere = image(home=SECOND)
-    assert with_gone_replicas(part(elsewhere), here, elsewhere).replica_logs == ()
+    assert with_gone(elsewhere, here).replica_logs == ()
     linked = [replace(here[0], left_out=frozenset({"orders-0"}))]
-    assert with_gone_replicas(part(image()), linked, image()).replica_logs == ()
+    assert with_gone(image(), linked).replica_logs == ()
 
 
 def test_a_copy_is_taken_into_use_where_the_metadata_has_it() -> None:

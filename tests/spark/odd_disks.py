@@ -64,6 +64,10 @@ def outage(path: Path) -> list[Path]:
         _, second = cluster.log_directories(2)
     _from_the_future(roots[1] / FUTURE)
     _twice(roots[0] / TWICE, roots[1] / TWICE)
+    (moved,) = (root / COPIED for root in roots[4:] if (root / COPIED).exists())
+    moved.rename(moved.with_name(f"{COPIED}.{UNIQUE}-future"))
+    for root in roots[:2]:
+        shutil.rmtree(root / ABSENT, ignore_errors=True)
     # Unlike what the broker registered.
     meta = second / "meta.properties"
     lines = meta.read_text().splitlines()
@@ -74,6 +78,8 @@ def outage(path: Path) -> list[Path]:
 
 
 FUTURE, TWICE = "orders.by_day-3", "orders.by_day-2"
+COPIED, ABSENT = "orders.by_day-1", "empty-0"
+"""Of brokers 3, whose start takes the copy into use, and 1."""
 
 
 def _from_the_future(replica: Path) -> None:

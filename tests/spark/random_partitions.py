@@ -18,6 +18,7 @@ from kafka_unclean_recovery.model import (
     Scanned,
     Severity,
     TopicPartition,
+    WholeDisk,
 )
 from kafka_unclean_recovery.planning.log_trust import cross_check
 
@@ -44,6 +45,7 @@ def random_info(seed: int, count: int, **head: object) -> ReplicaInfo:
         tuple(sorted(made, key=lambda part: part.topic_partition)),
         3,
         100,
+        whole=(WholeDisk(4, "/data-4"), WholeDisk(5, "/data-5", stopped_clean=True)),
     )
     return replace(info, **head)  # type: ignore[arg-type]
 

@@ -52,6 +52,7 @@ def info_in(home: Path) -> ReplicaInfo:
         metadata_epoch=head.metadata_epoch,
         metadata_end_offset=head.metadata_end_offset,
         problems=head.problems,
+        whole=head.whole,
     )
 
 

@@ -55,6 +55,7 @@ def write_summaries(directory: Path, info: ReplicaInfo) -> Path:
         info.metadata_epoch,
         info.metadata_end_offset,
         info.problems,
+        info.whole,
     )
     (directory / SCAN).write_text(head_json(head))
     return directory

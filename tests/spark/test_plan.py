@@ -47,7 +47,7 @@ def by_spark(
     spark: SparkSession, scans: Scans, excluded: Collection[int]
 ) -> tuple[DataFrame, DataFrame]:
     replicas, partitions = read_merged(spark, scans)
-    planned = plan_replicas(replicas, partitions, scans.merged.brokers, excluded)
+    planned = plan_replicas(replicas, partitions, scans.merged, excluded)
     known = scans.merged.metadata_epoch is not None
     return planned, plan_partitions(planned, partitions, metadata_is_known=known)
 

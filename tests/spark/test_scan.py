@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.watching import Progress
 from kafka_unclean_recovery.mechanisms import ScanMode
+from kafka_unclean_recovery.planning.started_replica import GONE
 from kafka_unclean_recovery.spark.scan import run as bulk
 from kafka_unclean_recovery.spark.scan.job import Home
 from kafka_unclean_recovery.spark.scan.run import scan
@@ -18,7 +19,7 @@ from tests.log_dir.test_histories import formatted_anew
 from tests.log_dir.test_scan import log_directory
 from tests.private import open_to_others
 from tests.quorum.disks import static_log, write_node
-from tests.spark.odd_disks import FUTURE, TWICE, odd_disks, outage
+from tests.spark.odd_disks import ABSENT, COPIED, FUTURE, TWICE, odd_disks, outage
 from tests.spark.scans import asked, in_one_process, info_in, rows
 
 FAST, RECOVER, DEEP = ScanMode
@@ -86,6 +87,8 @@ def test_an_outage(spark: SparkSession, tmp_path: Path) -> None:
     }
     assert any("never gave" in (log.suspect or "") for log in rows_by_name[FUTURE].values())
     assert all(log.log_end_offset == 302 for log in rows_by_name[TWICE].values())
+    assert (rows_by_name[COPIED][3].problem, rows_by_name[COPIED][3].log_end_offset) == (None, 301)
+    assert rows_by_name[ABSENT][1].problem == GONE
     assert any("which registered no log directory" in problem for problem in info.problems)
     assert [p.topic_partition.topic for p in info.partitions if p.compacted] == ["users"]
 

@@ -20,6 +20,7 @@ from kafka_unclean_recovery.model import (
     Scanned,
     Severity,
     TopicPartition,
+    WholeDisk,
 )
 from kafka_unclean_recovery.spark.summaries import SCAN, ScanHead, head_json, read_head
 from kafka_unclean_recovery.spark.tables import (
@@ -35,6 +36,7 @@ from kafka_unclean_recovery.spark.tables import (
 
 SCHEMA = Path(kafka_unclean_recovery.__file__).parent / "schemas" / "spark-scan-1.schema.json"
 ORDERS = TopicPartition("orders", 3)
+WHOLE = (WholeDisk(1, "/data-1"), WholeDisk(2, "/data-2", stopped_clean=True))
 LOGS = (
     ReplicaLog(
         1,
@@ -86,7 +88,7 @@ def test_spark_knows_every_column() -> None:
 @pytest.mark.parametrize(
     "head",
     [
-        ScanHead("c", "2026-01-02T03:04:05+00:00", ScanMode.DEEP, (1, 2), 3, 400, ("x",)),
+        ScanHead("c", "2026-01-02T03:04:05+00:00", ScanMode.DEEP, (1, 2), 3, 400, ("x",), WHOLE),
         ScanHead(None, "2026-01-02T03:04:05+00:00", ScanMode.FAST, (), None, None),
     ],
 )

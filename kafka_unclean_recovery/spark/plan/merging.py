@@ -65,6 +65,7 @@ def _info(head: ScanHead) -> ReplicaInfo:
         head.metadata_epoch,
         head.metadata_end_offset,
         head.problems,
+        whole=head.whole,
     )
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow
 
 from kafka_unclean_recovery.files.plan_file import leader_line, plan_line
-from kafka_unclean_recovery.model import PartitionInfo, PartitionReport, ReplicaInfo
-from kafka_unclean_recovery.planning.merged_scans import merge_infos
+from kafka_unclean_recovery.model import PartitionInfo, PartitionReport, ReplicaInfo, WholeDisk
+from kafka_unclean_recovery.planning.merged_scans import merge_infos, with_gone_row
 from kafka_unclean_recovery.planning.offline_plan import plan_from_disks
 from kafka_unclean_recovery.spark.tables import (
     GROUPED,
@@ -70,7 +70,7 @@ def _grouped(info: PartitionInfo) -> dict[str, Any]:
 def plan_lines(settings: Mapping[str, Any], batches: Batches) -> Batches:
     """Yield the lines of the rich plan for GROUPED rows, in their order, as TEXT.
 
-    settings: brokers, excluded, metadata_epoch, metadata_end_offset.
+    settings: brokers, excluded, metadata_epoch, metadata_end_offset, whole.
     """
     return _joined(
         plan_line(report.plan)
@@ -82,11 +82,12 @@ def plan_lines(settings: Mapping[str, Any], batches: Batches) -> Batches:
 
 def planned_reports(settings: Mapping[str, Any], rows: Any) -> tuple[PartitionReport, ...]:
     """Return the pure planner's answer to GROUPED rows, in their order."""
+    whole = tuple(WholeDisk(*disk) for disk in settings["whole"])
     info = ReplicaInfo(
         None,
         "",
         tuple(settings["brokers"]),
-        tuple(_info(row, row["logs"]) for row in rows.to_pylist()),
+        tuple(with_gone_row(_info(row, row["logs"]), whole) for row in rows.to_pylist()),
         settings["metadata_epoch"],
         settings["metadata_end_offset"],
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import reduce
 from typing import Any
 
@@ -58,7 +58,7 @@ class Planned:
 
 def plan(spark: SparkSession, scans: Scans, excluded: frozenset[int]) -> Planned:
     replicas, partitions = read_merged(spark, scans)
-    planned = plan_replicas(replicas, partitions, scans.merged.brokers, excluded)
+    planned = plan_replicas(replicas, partitions, scans.merged, excluded)
     known = scans.merged.metadata_epoch is not None
     plans = plan_partitions(planned, partitions, metadata_is_known=known).select(
         *KEY, "designated_leader", "why", "reason", "certain_loss", "possible_loss"
@@ -100,6 +100,7 @@ def _settings(planned: Planned) -> dict[str, object]:
         "excluded": sorted(planned.excluded),
         "metadata_epoch": merged.metadata_epoch,
         "metadata_end_offset": merged.metadata_end_offset,
+        "whole": [astuple(disk) for disk in merged.whole],
     }
 
 

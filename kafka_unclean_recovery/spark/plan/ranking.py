@@ -15,8 +15,9 @@ from collections.abc import Collection
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
+from kafka_unclean_recovery.model import ReplicaInfo
 from kafka_unclean_recovery.planning.offline_plan import NOT_SCANNED
-from kafka_unclean_recovery.planning.started_replica import NO_DIRECTORY
+from kafka_unclean_recovery.planning.started_replica import GONE, NO_DIRECTORY
 from kafka_unclean_recovery.spark.plan.lineages import kept, newest_shared, records_beyond
 
 KEY = ("topic", "partition")
@@ -25,12 +26,12 @@ _FAST = "fast"
 
 
 def plan_replicas(
-    replicas: DataFrame, partitions: DataFrame, brokers: Collection[int], excluded: Collection[int]
+    replicas: DataFrame, partitions: DataFrame, scanned: ReplicaInfo, excluded: Collection[int]
 ) -> DataFrame:
     """Return a row for each assigned replica of each partition whose state is known.
 
-    brokers: the brokers that were scanned. excluded: brokers that will not start, or are not to
-    lead.
+    scanned: what was scanned, without its partitions. excluded: brokers that will not start, or are
+    not to lead.
 
     hash: of topic and partition; topic, partition, broker; place: in the assignment, from 0; live:
     its broker is taken as one that will start; problem: why its log can't be used; suspect: it may
@@ -45,7 +46,7 @@ def plan_replicas(
     # Rows with lineages are too large to be broadcast, whatever their files' size says.
     found = _together(replicas).hint("merge")
     rows = _assigned(partitions).join(found, [*GROUP, "broker"], "left")
-    return _parted(_ranked(_judged(rows, brokers, excluded)))
+    return _parted(_ranked(_judged(rows, scanned, excluded)))
 
 
 def _together(rows: DataFrame) -> DataFrame:
@@ -78,9 +79,11 @@ def _assigned(partitions: DataFrame) -> DataFrame:
     )
 
 
-def _judged(rows: DataFrame, brokers: Collection[int], excluded: Collection[int]) -> DataFrame:
+def _judged(rows: DataFrame, scanned: ReplicaInfo, excluded: Collection[int]) -> DataFrame:
     found, broker = F.col("trust").isNotNull(), F.col("broker")
-    missing = F.when(broker.isin(*brokers), NO_DIRECTORY).otherwise(NOT_SCANNED)
+    gone = broker.isin(*(disk.broker for disk in scanned.whole))
+    missing = F.when(gone, GONE)
+    missing = missing.when(broker.isin(*scanned.brokers), NO_DIRECTORY).otherwise(NOT_SCANNED)
     judged = rows.select(
         *GROUP,
         "broker",
@@ -90,7 +93,7 @@ def _judged(rows: DataFrame, brokers: Collection[int], excluded: Collection[int]
         "eligible",
         "last_known",
         "adding",
-        (found & ~broker.isin(*excluded)).alias("live"),
+        ((found | gone) & ~broker.isin(*excluded)).alias("live"),
         (found & (F.col("trust") != "unusable")).alias("usable"),
         F.when(~found, missing)
         .when(F.col("trust") == "unusable", F.col("reason"))

@@ -8,7 +8,7 @@ in memory.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -18,8 +18,16 @@ from pyspark import TaskContext
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import lit, struct
 
-from kafka_unclean_recovery.log_dir.scan_rows import Found, partition_info
-from kafka_unclean_recovery.model import PartitionInfo, ReplicaLog, TopicPartition
+from kafka_unclean_recovery.log_dir.clean_stop import as_counted
+from kafka_unclean_recovery.log_dir.future_replicas import settled
+from kafka_unclean_recovery.log_dir.scan_rows import Found, in_doubt, partition_info
+from kafka_unclean_recovery.log_dir.whole_disks import (
+    ReadDirectories,
+    ReadDirectory,
+    by_id,
+    with_gone_replicas,
+)
+from kafka_unclean_recovery.model import PartitionInfo, ReplicaLog, TopicPartition, WholeDisk
 from kafka_unclean_recovery.spark.new_files import read_rows, whole_rows
 from kafka_unclean_recovery.spark.places import spark_path
 from kafka_unclean_recovery.spark.scan.bundles import strays_file
@@ -44,6 +52,19 @@ from kafka_unclean_recovery.spark.tables import (
 from kafka_unclean_recovery.wording import below_high_watermark
 
 _STATE, _STRAY, _LOG = range(3)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What all log directories tell together. covered: as partition_info has it. clean: how the
+    controller counts the stop of each broker. named: brokers that last ran on ZooKeeper, and of
+    which some replica has a topic id."""
+
+    compacted: Container[str]
+    covered: Container[int]
+    read: ReadDirectories
+    clean: Mapping[int, bool]
+    named: Container[int]
 
 
 @dataclass(slots=True)
@@ -140,14 +161,14 @@ def _written(settings: Mapping[str, Any], rows: Iterable[Mapping[str, Any]], par
     """Write the tables' part from `rows`, which are sorted, and return its Summary."""
     name = f"part-{part:05}.parquet"
     replicas, partitions = tables_in(Path(settings["tables"]))
-    compacted, covered = frozenset(settings["compacted"]), frozenset(settings["covered"])
+    known = _known(settings)
     summary = Summary()
     with (
         whole_rows(replicas / name, REPLICAS) as add_replica,
         whole_rows(partitions / name, PARTITIONS) as add_partition,
     ):
         for topic_partition, found in groupby(rows, key=_partition_of):
-            info, places = _gathered(topic_partition, found, compacted, covered)
+            info, places = _gathered(topic_partition, found, known)
             summary.add(info)
             add_partition(partition_row(info))
             for log in info.replica_logs:
@@ -177,15 +198,26 @@ def _read(spark: SparkSession, path: Path, schema: Any) -> DataFrame:
     return spark.read.schema(spark_schema(schema)).parquet(spark_path(path))
 
 
+def _known(settings: Mapping[str, Any]) -> Known:
+    read = (
+        ReadDirectory(id_, WholeDisk(broker, where, clean), frozenset(left_out))
+        for id_, broker, where, clean, left_out in settings["read"]
+    )
+    return Known(
+        frozenset(settings["compacted"]),
+        frozenset(settings["covered"]),
+        by_id(read),
+        dict(settings["clean"]),
+        frozenset(settings["named"]),
+    )
+
+
 def _partition_of(row: Mapping[str, Any]) -> TopicPartition:
     return TopicPartition(row["topic"], row["partition"])
 
 
 def _gathered(
-    topic_partition: TopicPartition,
-    rows: Iterable[Mapping[str, Any]],
-    compacted: Container[str],
-    covered: Container[int],
+    topic_partition: TopicPartition, rows: Iterable[Mapping[str, Any]], known: Known
 ) -> tuple[PartitionInfo, dict[str, str]]:
     """Return (what is known of the partition, the log directory of each replica's directory)."""
     found, state = Found(), None
@@ -198,17 +230,35 @@ def _gathered(
         elif row["kind"] == _STRAY:
             found.strays.append((row["broker"], row["path"]))
         else:
-            found.logs.append(replica_log(row["log"]))
+            found.logs.append(_counted(replica_log(row["log"]), known))
             places[row["log"]["directory"]] = row["log"]["log_directory"]
     info = partition_info(
         topic_partition,
         state,
-        found,
+        settled(found, state, directories),
         directories,
-        compacted=topic_partition.topic in compacted,
-        covered=covered,
+        compacted=topic_partition.topic in known.compacted,
+        covered=known.covered,
     )
-    return info, places
+    return with_gone_replicas(info, directories, known.read), places
+
+
+def _counted(log: ReplicaLog, known: Known) -> ReplicaLog:
+    counted = as_counted(log, known.clean)
+    return in_doubt(counted) if log.broker in known.named else counted
+
+
+def named_brokers(home: Home, of: Collection[int]) -> set[int]:
+    """Return those of the brokers of which some replica that was read has a topic id. Raises
+    OSError."""
+    found: set[int] = set()
+    for path in done_directory(home).glob("[!.]*.parquet") if of else ():
+        for row in read_rows(path):
+            log = row["log"]
+            found |= (
+                {log["broker"]} if log["broker"] in of and log["topic_id"] is not None else set()
+            )
+    return found
 
 
 def _replica_row(info: PartitionInfo, log: ReplicaLog, places: Mapping[str, str]) -> dict[str, Any]:

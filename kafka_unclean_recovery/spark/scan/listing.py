@@ -11,10 +11,11 @@ from typing import Any
 
 import pyarrow
 
+from kafka_unclean_recovery.log_dir.future_replicas import copies
 from kafka_unclean_recovery.log_dir.log_directory import LogDirectory, read_log_directory
 from kafka_unclean_recovery.log_dir.metadata.newest import CLUSTER_METADATA
 from kafka_unclean_recovery.log_dir.pieces import Piece, plan_pieces
-from kafka_unclean_recovery.log_dir.scan import live_replicas, measured, none_at, strays_of
+from kafka_unclean_recovery.log_dir.scan import measured, none_at, started_replicas, strays_of
 from kafka_unclean_recovery.log_dir.small_files.properties_files import MetaProperties
 from kafka_unclean_recovery.log_dir.tree import Folder, Unreadable, log_directories
 from kafka_unclean_recovery.log_dir.watching import Unmetered
@@ -169,7 +170,9 @@ def _items(directory: LogDirectory, place: int, asked: Asked) -> Iterator[dict[s
 
 
 def _measured(directory: LogDirectory, folder: Folder, asked: Asked) -> Iterator[Measured]:
-    for name, replica in live_replicas(directory, asked.wanted(), ()):
+    # Which of the copies a start takes into use is known once all of a partition is gathered.
+    every = {str(directory.location / name) for _, name in copies([directory])}
+    for name, replica in started_replicas(directory, asked.wanted(), (), every):
         fast = asked.mode is ScanMode.FAST
         size = 0 if fast else measured(folder, name, replica, asked.mode)
         yield Measured(name, replica, size)
@@ -196,7 +199,7 @@ def _strays(directory: LogDirectory, place: int, asked: Asked) -> Iterator[dict[
 
 
 def _directory_row(place: int, same: list[str], directory: LogDirectory) -> dict[str, Any]:
-    meta = directory.meta
+    meta, in_it = directory.meta, directory.replicas.values()
     return {
         "place": place,
         "location": address_of(directory.location),
@@ -208,6 +211,11 @@ def _directory_row(place: int, same: list[str], directory: LogDirectory) -> dict
         "directory_id": meta.directory_id,
         "cleaned_topics": sorted(directory.cleaned_topics),
         "problems": directory.problems,
+        "stopped_clean": directory.stopped_clean,
+        "left_out": sorted(directory.left_out),
+        "stopped_epoch": directory.stopped_epoch,
+        "foreign": list(directory.foreign),
+        "used": directory.used or not all(r.is_cluster_metadata for r in in_it),
         "has_metadata": CLUSTER_METADATA in directory.replicas,
     }
 
@@ -219,12 +227,16 @@ def _listed(row: Mapping[str, Any], store: Mapping[str, str]) -> Listed | Unread
     directory = LogDirectory(
         location=location_of(row["location"], store),
         meta=MetaProperties(row["version"], row["node_id"], row["cluster_id"], row["directory_id"]),
-        stopped_clean=False,
+        stopped_clean=row["stopped_clean"],
         high_watermarks={},
         recovery_points={},
         log_starts={},
         cleaned_topics=frozenset(row["cleaned_topics"]),
         replicas={},
         problems=tuple(row["problems"]),
+        left_out=frozenset(row["left_out"]),
+        used=row["used"],
+        stopped_epoch=row["stopped_epoch"],
+        foreign=tuple(row["foreign"]),
     )
     return Listed(row["place"], same, directory, row["has_metadata"])

@@ -7,7 +7,7 @@ import json
 import shutil
 import uuid
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 from functools import partial
 from math import ceil
@@ -19,9 +19,11 @@ from pyspark.sql import SparkSession
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.private_files import make_private_directory
 from kafka_unclean_recovery.files.sync_directory import sync_directory
-from kafka_unclean_recovery.log_dir.scan import brokers_of, copied, unregistered
+from kafka_unclean_recovery.log_dir.clean_stop import clean_by_broker
+from kafka_unclean_recovery.log_dir.scan import brokers_of, copied, foreign, unregistered
 from kafka_unclean_recovery.log_dir.watching import Progress
-from kafka_unclean_recovery.model import COMPACTED_TOPICS, TopicPartition
+from kafka_unclean_recovery.log_dir.whole_disks import read_directories, whole_disks
+from kafka_unclean_recovery.model import COMPACTED_TOPICS, TopicPartition, WholeDisk
 from kafka_unclean_recovery.spark.new_files import write_rows, write_text
 from kafka_unclean_recovery.spark.places import address_of
 from kafka_unclean_recovery.spark.running import Unwatched, Watch, cores_of, run_watched
@@ -29,6 +31,7 @@ from kafka_unclean_recovery.spark.scan.bundles import gather_strays, make_bundle
 from kafka_unclean_recovery.spark.scan.choosing import Chosen, chosen_of
 from kafka_unclean_recovery.spark.scan.gathering import (
     Summary,
+    named_brokers,
     rows_of_partitions,
     summary_of,
     tables_in,
@@ -99,6 +102,7 @@ def scan(
             metadata_epoch=plan["metadata_epoch"],
             metadata_end_offset=plan["metadata_end_offset"],
             problems=tuple(plan["problems"]),
+            whole=tuple(WholeDisk(*disk) for disk in plan["whole"]),
         )
         write_text(home.path / SCAN, head_json(head))
         shutil.rmtree(home.work)
@@ -170,6 +174,13 @@ def _decided(chosen: Chosen, known: Known) -> dict[str, Any]:
         "brokers": brokers_of(directories, known.image),
         "compacted": sorted(known.compacted.union(COMPACTED_TOPICS, *cleaned)),
         "covered": sorted({weighed[number].meta.node_id for number in known.read}),
+        "read": [
+            [read.directory_id, *astuple(read.disk), sorted(read.left_out)]
+            for read in read_directories(directories)
+        ],
+        "zookeeper": sorted({d.meta.node_id for d in directories if d.meta.zookeeper}),
+        "clean": list(clean_by_broker(directories).items()),
+        "whole": [astuple(disk) for disk in whole_disks(directories, known.image)],
         "metadata_epoch": known.epoch,
         "metadata_end_offset": known.end_offset,
         "states": known.states,
@@ -177,6 +188,7 @@ def _decided(chosen: Chosen, known: Known) -> dict[str, Any]:
             *chosen.unseen,
             *(problem for directory in directories for problem in directory.problems),
             *unregistered(directories, known.image),
+            *foreign(directories),
             *copied(directories),
             *known.problems,
         ],
@@ -192,6 +204,9 @@ def _gather(spark: SparkSession, home: Home, plan: Mapping[str, Any], watch: Wat
         "tables": str(building),
         "compacted": plan["compacted"],
         "covered": plan["covered"],
+        "read": plan["read"],
+        "clean": plan["clean"],
+        "named": sorted(named_brokers(home, plan["zookeeper"])),
     }
     if rows <= _FEW_ROWS:
         told = _run(spark, "gathering:gather_few", settings, 1, watch)

@@ -42,6 +42,7 @@ ITEMS: Any = _arrow.schema(
         ("broker", _arrow.int32()),
         ("directory_id", _arrow.string()),
         ("stopped_clean", _arrow.bool_()),
+        ("zookeeper", _arrow.bool_()),
         ("size", _arrow.int64()),
         ("replicas", _arrow.list_(_REPLICA)),
         ("pieces", _arrow.list_(_arrow.string())),
@@ -81,6 +82,7 @@ def item_row(place: int, location: str, group: Sequence[Measured]) -> dict[str, 
         "broker": first.broker,
         "directory_id": first.directory_id,
         "stopped_clean": first.stopped_clean,
+        "zookeeper": first.zookeeper,
         "size": sum(found.size for found in group),
         "replicas": [_replica_row(found) for found in group],
         "pieces": None,
@@ -137,6 +139,7 @@ def _replica(
         recovery_point=found["recovery_point"],
         log_start=found["log_start"],
         stopped_clean=row["stopped_clean"],
+        zookeeper=row["zookeeper"],
         compacted=found["topic"] in compacted,
     )
 
