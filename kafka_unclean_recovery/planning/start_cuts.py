@@ -19,7 +19,8 @@ from kafka_unclean_recovery.wording import count_text, ids_text
 class Cuts:
     """What one leader costs. live: where replicas of live brokers are truncated. dead: the same of
     scanned disks that reach further than the leader. records: of both, each (leader epoch, offset)
-    once. untold: brokers of live replicas whose logs can't be compared. better: a live replica that
+    once. untold: brokers of live replicas whose logs can't be compared; doubt: why the first can't.
+    better: a live replica that
     ranks above the leader is among them, so that another leader would have lost less."""
 
     leader: int
@@ -28,6 +29,7 @@ class Cuts:
     dead: tuple[Divergence, ...] = ()
     records: int = 0
     untold: tuple[int, ...] = ()
+    doubt: str = ""
     better: bool = False
 
     @property
@@ -41,12 +43,12 @@ def cuts_under(leader: ReplicaLog, others: Iterable[ReplicaLog]) -> Cuts:
     live: list[Divergence] = []
     dead: list[Divergence] = []
     tails: list[EpochLineage] = []
-    untold: list[int] = []
+    untold: list[ReplicaLog] = []
     better = False
     for log in others:
         kept = kept_under(log, leader)
         if kept is None or log.epochs is None:
-            untold += [log.broker] if log.live and not log.empty else []
+            untold += [log] if log.live and not log.empty else []
             continue
         tail = tail_of(log.epochs, kept)
         if tail and (log.live or reach(log) > reach(leader)):
@@ -55,7 +57,23 @@ def cuts_under(leader: ReplicaLog, others: Iterable[ReplicaLog]) -> Cuts:
             better |= log.live and reach(log) > reach(leader)
     end = leader.log_end_offset if leader.sure else None
     records = count_once(tails)
-    return Cuts(leader.broker, end, tuple(live), tuple(dead), records, tuple(untold), better)
+    return Cuts(
+        leader.broker,
+        end,
+        tuple(live),
+        tuple(dead),
+        records,
+        tuple(log.broker for log in untold),
+        _doubt(untold[0], leader) if untold else "",
+        better,
+    )
+
+
+def _doubt(log: ReplicaLog, leader: ReplicaLog) -> str:
+    doubts = (
+        doubt for each in (log, leader) for doubt in (each.problem, each.suspect, each.unproven)
+    )
+    return next(filter(None, doubts), "leader epochs of its log are not known")
 
 
 def cuts_text(cuts: Cuts) -> str:
@@ -64,7 +82,12 @@ def cuts_text(cuts: Cuts) -> str:
         return "how far its log goes then is not known, and the others are cut to that"
     end = f"its log ends at {cuts.leader_end}"
     cut = f"{count_text(cuts.records, 'record')} of {_whose(cuts)} are cut" if cuts.records else ""
-    untold = f"what {_brokers(cuts.untold)} loses then is not known" if cuts.untold else ""
+    lose = "lose" if len(cuts.untold) > 1 else "loses"
+    untold = (
+        f"what {_brokers(cuts.untold)} {lose} then is not known: {cuts.doubt}"
+        if cuts.untold
+        else ""
+    )
     told = [part for part in (cut, untold) if part]
     return ", and ".join([end, *told]) if told else f"{end}, and nothing that is known is cut"
 

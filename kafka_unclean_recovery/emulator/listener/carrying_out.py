@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection
+from copy import deepcopy
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -116,7 +117,8 @@ async def _changed(
     if answer is None:
         return None
     if isinstance(how, Rewrite):
-        return how.change(answer)
+        # Some of an answer may be a constant, which all answers share.
+        return how.change(deepcopy(answer))
     return left_out(answer, how.of, partial(_called, context))
 
 
