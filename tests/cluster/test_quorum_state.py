@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -26,6 +27,15 @@ def _told(voters: list[Any], observers: list[Any], high_watermark: int = 50) -> 
             "observers": observers,
         }
     )
+
+
+def test_directory_ids_are_told_as_the_metadata_log_has_them() -> None:
+    id_ = UUID("af84dc1d-93ee-415b-8217-4d454083d558")
+    voter = {**_node(LEADER, NOW), "replica_directory_id": id_.bytes}
+    none = {**_node(FOLLOWER, NOW), "replica_directory_id": bytes(16)}
+    found = _told([voter, none], [_node(BROKER, NOW)])
+    assert [node.directory_id for node in found.voters] == [str(id_), None]
+    assert found.observers[0].directory_id is None
 
 
 def test_a_quorum_that_tells_no_times_is_up_and_not_silent() -> None:

@@ -47,6 +47,10 @@ def _loaded(emulation: Emulation) -> int:
     return end
 
 
+def _ends(problem: str | None) -> bool:
+    return problem is not None and problem.startswith("a broker ends over it while it starts")
+
+
 @pytest.mark.parametrize("kind", Damage)
 def test_after_a_kill_the_log_ends_where_a_scan_says_that_it_would(
     tmp_path: Path, kind: Damage
@@ -61,8 +65,9 @@ def test_after_a_kill_the_log_ends_where_a_scan_says_that_it_would(
         scanned = scan_log_directories([disk], ScanMode.RECOVER)
         (log,) = scanned.partitions[0].replica_logs
         found = _loaded(emulation)
-        # A scan trusts no base offset that does not follow on; a broker does.
-        assert found == log.log_end_offset or log.suspect
+        # A scan trusts no base offset that does not follow on; a broker does, or it splits the
+        # segment, which is not emulated, and ends where that is not possible.
+        assert found == log.log_end_offset or log.suspect or _ends(log.problem)
         cut += found < ENDS[-1]
         # What is cut off is gone from the disk.
         assert len(segment(emulation.brokers[1])) % (len(segment(emulation.brokers[2])) // 8) == 0

@@ -68,7 +68,9 @@ def test_a_directory_that_is_no_replicas(tmp_path: Path) -> None:
         lose_broker(cluster, 1)
         foreign = cluster.log_dir(1) / f"{TOPIC}-0.bak"
         foreign.mkdir()
-        _is_refused(tmp_path, cluster, (), "no replica's directory", "not in the form of topic-par")
+        _is_refused(
+            tmp_path, cluster, (), "of this name is no replica's", "not in the form of topic-par"
+        )
         foreign.rmdir()
         (cluster.log_dir(1) / "remote-log-index-cache").mkdir()
         rows, _ = foretold(tmp_path, cluster, 1)

@@ -125,6 +125,8 @@ def write(root: Path) -> None:
         (directory / "leader-epoch-checkpoint").write_text(epochs)
         for base, content in segments.items():
             (directory / f"{base:020}.log").write_bytes(content)
+            # A segment without one is recovered by itself, before the log is.
+            (directory / f"{base:020}.index").touch()
 
 
 _BATCH = re.compile(r"^(?:baseO|o)ffset: .* (?i:isvalid): (true|false)$")

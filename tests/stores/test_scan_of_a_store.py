@@ -58,9 +58,9 @@ def test_damage_reads_the_same_through_a_store(log: disks.Log, tmp_path: Path) -
 
 
 # Requests of a replica of three segments: its listing, two small files (leader epochs, topic id),
-# and for each segment that is read the log and perhaps its index; each file is opened by a HEAD
-# and read by a GET.
-FILES = {ScanMode.FAST: 2 + 2, ScanMode.RECOVER: 2 + 2 + 1, ScanMode.DEEP: 2 + 3}
+# and for each segment that is read the log and perhaps its index; where a broker recovers, what
+# tells of the producers too; each file is opened by a HEAD and read by a GET.
+FILES = {ScanMode.FAST: 2 + 2, ScanMode.RECOVER: 2 + 2 + 1 + 1, ScanMode.DEEP: 2 + 3 + 1}
 
 
 @pytest.mark.parametrize("mode", ScanMode)

@@ -17,6 +17,7 @@ from kafka_unclean_recovery.cluster.wire.cluster_apis import DESCRIBE_QUORUM
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.error_codes import NONE, NOT_LEADER_OR_FOLLOWER, UNSURE
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
+from kafka_unclean_recovery.cluster.wire.layout import uuid_text
 from kafka_unclean_recovery.deadline import Deadline
 
 _TOPIC = "__cluster_metadata"
@@ -24,7 +25,6 @@ _TOPIC = "__cluster_metadata"
 _FRESH_MS = 3_000
 _LEADERLESS = UNSURE | {NOT_LEADER_OR_FOLLOWER}
 _NOT_TOLD = -1
-_NO_DIRECTORY = "00000000-0000-0000-0000-000000000000"
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +158,6 @@ def _told(number: int) -> int | None:
     return None if number == _NOT_TOLD else number
 
 
-def _directory(found: str | None) -> str | None:
+def _directory(found: bytes | None) -> str | None:
     """A voter of a static quorum has an id of zeros until it has fetched."""
-    return None if found == _NO_DIRECTORY else found
+    return uuid_text(found) if found and any(found) else None

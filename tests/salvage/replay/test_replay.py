@@ -295,7 +295,7 @@ def test_of_replicas_that_differ_the_trusted_one_is_believed(user: User) -> None
     suspect = numbered(0, 10) + OTHER + numbered(13, 4)
     salvaged(user.directory, {1: numbered(0, 10) + numbered(10, 4), 3: suspect})
     done = user.replay()
-    gap = "only the last batch lies behind a gap of offsets 10 to 12"
+    gap = "offsets 10 to 12 (exclusive) are missing"
     assert f"it may be corrupt: {gap}" in done.stderr
     assert user.values() == [b"%d" % n for n in range(10, 17)]
     assert [brokers(m) for m in user.messages()] == [*[b"1"] * 4, *[b"3"] * 3]
