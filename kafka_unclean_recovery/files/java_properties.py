@@ -10,7 +10,7 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 _COMMENT = ("#", "!")
 
 # A key runs to the first unescaped separator; one = or : may stand between blanks.
-_KEY = re.compile(r"(?:[^\\=: \t\f]++|\\.)*+", re.DOTALL)
+_KEY = re.compile(r"(?:[^\\=: \t\f]|\\.)*", re.DOTALL)
 _SEPARATOR = re.compile(r"[ \t\f]*[=:]?[ \t\f]*")
 
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.?)", re.DOTALL)
