@@ -251,14 +251,9 @@ def _counted(log: ReplicaLog, known: Known) -> ReplicaLog:
 def named_brokers(home: Home, of: Collection[int]) -> set[int]:
     """Return those of the brokers of which some replica that was read has a topic id. Raises
     OSError."""
-    found: set[int] = set()
-    for path in done_directory(home).glob("[!.]*.parquet") if of else ():
-        for row in read_rows(path):
-            log = row["log"]
-            found |= (
-                {log["broker"]} if log["broker"] in of and log["topic_id"] is not None else set()
-            )
-    return found
+    paths = done_directory(home).glob("[!.]*.parquet") if of else ()
+    logs = (row["log"] for path in paths for row in read_rows(path))
+    return {log["broker"] for log in logs if log["topic_id"] is not None}.intersection(of)
 
 
 def _replica_row(info: PartitionInfo, log: ReplicaLog, places: Mapping[str, str]) -> dict[str, Any]:

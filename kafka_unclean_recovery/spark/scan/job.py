@@ -53,6 +53,10 @@ class Asked:
     store: tuple[tuple[str, str], ...] = ()
     version: str = ""
 
+    @property
+    def everything(self) -> bool:
+        return self.topics is None and self.partitions is None
+
     def wanted(self) -> Callable[[TopicPartition], bool]:
         pattern = None if self.topics is None else re.compile(self.topics)
         named = None if self.partitions is None else set(self.partitions)

@@ -131,7 +131,7 @@ def _prepare(spark: SparkSession, asked: Asked, home: Home, watch: Watch) -> Non
         home.plan,
         json.dumps(
             {
-                **_decided(chosen, known),
+                **_decided(asked, chosen, known),
                 "bundles": bundles.count,
                 "joins": bundles.joins,
                 "size": bundles.size,
@@ -164,7 +164,7 @@ def _newest_metadata(
     return known_of(weighed, said, [row["said"] for row in ordered])
 
 
-def _decided(chosen: Chosen, known: Known) -> dict[str, Any]:
+def _decided(asked: Asked, chosen: Chosen, known: Known) -> dict[str, Any]:
     """Return what is known of the log directories together, as log_dir.scan tells it."""
     directories = chosen.directories
     cleaned = (directory.cleaned_topics for directory in directories)
@@ -180,7 +180,8 @@ def _decided(chosen: Chosen, known: Known) -> dict[str, Any]:
         ],
         "zookeeper": sorted({d.meta.node_id for d in directories if d.meta.zookeeper}),
         "clean": list(clean_by_broker(directories).items()),
-        "whole": [astuple(disk) for disk in whole_disks(directories, known.image)],
+        # A scan of some topics does not tell what else is not there.
+        "whole": [astuple(d) for d in whole_disks(directories, known.image) if asked.everything],
         "metadata_epoch": known.epoch,
         "metadata_end_offset": known.end_offset,
         "states": known.states,
