@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-# A body has no five dashes: so an end that is missing is not looked for in all that follows. It is not
-# possessive, as Python before 3.11.5 does not match such a pattern.
+# A body has no five dashes: so an end that is missing is not looked for in all that follows. It is
+# not possessive, as Python before 3.11.5 does not match such a pattern.
 _BODY = r"[^-]*(?:-(?!----)[^-]*)*"
 _BLOCK = re.compile(rf"-----BEGIN ([A-Z0-9 ]+)-----({_BODY})-----END \1-----")
 _LINE = 64
