@@ -138,7 +138,7 @@ STARTING = Row(
     {
         DESCRIBE: "whether a reassignment takes replicas off this broker is unknown",
         READ: "the brokers do not describe its partition",
-        "Cluster:DESCRIBE_CONFIGS": "then is not known: nothing proves that broker",
+        "Cluster:DESCRIBE_CONFIGS": "proves that broker",
     },
     ("before-start",),
     code=1,
