@@ -143,6 +143,11 @@ def ids_text(brokers: Sequence[int]) -> str:
     return ",".join(map(str, brokers)) or "none"
 
 
+def brokers_text(ids: Sequence[int]) -> str:
+    """Return "broker 1" or "brokers 1, 2"."""
+    return f"broker{'s' if len(ids) > 1 else ''} {', '.join(map(str, ids))}"
+
+
 def lineage_text(epochs: EpochLineage | None) -> str:
     """Return text such as `0:[0,1500) 2:[1500,1510)`: epoch, start inclusive, end exclusive. Only
     the newest spans are shown: there the replicas differ, and the JSON has all."""

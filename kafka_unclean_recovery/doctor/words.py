@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from kafka_unclean_recovery.wording import brokers_text
+
 _SHOWN = 5
 
 
@@ -18,8 +20,7 @@ def some(names: Iterable[object]) -> str:
 def brokers(ids: Iterable[int]) -> str:
     """Return "broker 1" or "brokers 1, 2", with all of them, because each may have to be looked
     after."""
-    found = sorted(ids)
-    return f"broker{'s' if len(found) > 1 else ''} {', '.join(map(str, found))}"
+    return brokers_text(sorted(ids))
 
 
 def seconds(ms: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from kafka_unclean_recovery.model import PartitionState, TopicPartition
-from kafka_unclean_recovery.wording import count_text
+from kafka_unclean_recovery.wording import brokers_text, count_text
 
 States = Mapping[TopicPartition, PartitionState]
 
@@ -76,11 +76,7 @@ def waiting_text(no_answer: Sequence[int], absent: Sequence[int]) -> str:
     """Return the line of progress: the brokers that have not answered, and those not live yet."""
     parts = []
     if no_answer:
-        parts.append(f"no answer yet from {_ids(no_answer)}")
+        parts.append(f"no answer yet from {brokers_text(no_answer)}")
     if absent:
-        parts.append(f"{_ids(absent)} not live yet")
+        parts.append(f"{brokers_text(absent)} not live yet")
     return "; ".join(parts)
-
-
-def _ids(brokers: Sequence[int]) -> str:
-    return f"broker{'s' if len(brokers) > 1 else ''} {', '.join(map(str, brokers))}"

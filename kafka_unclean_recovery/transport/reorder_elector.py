@@ -51,6 +51,7 @@ from kafka_unclean_recovery.transport.replica_order import (
     ReplicaOrder,
     not_restored,
 )
+from kafka_unclean_recovery.wording import brokers_text
 
 SOON_SECONDS = 1.0
 """The time in which the new order must be seen. A paused controller answers after up to 30 s, in
@@ -251,7 +252,7 @@ def _with_reduced(outcome: Outcome, election: Election, reduced: Reduced) -> Out
 
 def _reduced_text(election: Election) -> str:
     gone = election.plan.state.unregistered_replicas
-    which = f"broker{'s' if len(gone) > 1 else ''} {', '.join(map(str, gone))}"
+    which = brokers_text(gone)
     is_not = "are not registered and have" if len(gone) > 1 else "is not registered and has"
     return f"{which} {is_not} left the set {list(election.before.replicas)} for good"
 
