@@ -300,7 +300,8 @@ LOST_COMMITS = (
     Reset(SavedCommit("readers", WHERE, 500, 3, "me", 1000, 7, "id"), 100, Decision.BRING_BACK),
     Reset(SavedCommit("writers", WHERE, None, None, "", None, 8), None, Decision.DELETED),
 )
-HEAD = ScanHead("cluster-1", AT, ScanMode.RECOVER, (1, 2), 3, 812, ("/data2: left out",))
+WHOLE = (WholeDisk(1, "/data", stopped_clean=True),)
+HEAD = ScanHead("cluster-1", AT, ScanMode.RECOVER, (1, 2), 3, 812, ("/data2: left out",), WHOLE)
 
 
 def _spark_salvage() -> str:

@@ -155,6 +155,11 @@ GROUPS = (
         "before-start",
         ("before_start/*", "real/test_before_start*.py", "real/test_whole_starts.py"),
         older=(f"real/test_before_start_outages.py::{_STALE_TAIL}",),
+        later={
+            "real/test_whole_starts.py": (
+                "a round takes a minute; the random disks of fidelity are in each run"
+            )
+        },
     ),
     Group(
         "ok-to-stop",

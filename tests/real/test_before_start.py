@@ -165,7 +165,7 @@ def test_every_replica_is_told_and_disks_alone_tell_the_same(started: Started) -
     for place in untold:
         assert disks[place]["effect"] == "unknown"
         assert "unclean.leader.election.enable" in disks[place]["why"]
-    assert "puts it aside as -stray" in disks[AGAIN, 0]["why"]
+    assert "was deleted, and made again under the same name" in disks[AGAIN, 0]["why"]
     moved = {(EMPTIED, 0), (EXPIRED, 0)}
     for place in moved:
         assert disks[place]["effect"] in ("unknown", EFFECTS[place])

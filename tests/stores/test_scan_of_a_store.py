@@ -142,7 +142,9 @@ def test_keys_that_are_no_paths_lead_nowhere(
     proxy.reset()
     for mode in (ScanMode.FAST, ScanMode.DEEP):
         info = scanned(location, mode)
-    assert info == expected
+    (problem,) = info["problems"]
+    assert "ringing\x07\x1b[2J is no replica's directory" in problem
+    assert {**info, "problems": []} == expected
     assert not proxy.count("keys/secret")
     assert all(asked.key.startswith("keys/inside/") for asked in proxy.asked)
     with location.open() as folder:

@@ -121,7 +121,8 @@ def no_plain_file(files: Bytes, g: random.Random) -> str:
         del files[name]
         files[f"{name}/"] = Folder()
         return f"{name} is a directory"
-    files[name] = Link(b"/nowhere")
+    # Kafka writes through a link, and so would make a file here that each later state finds.
+    files[name] = Link(b"/no/where")
     return f"{name} is a link that leads nowhere"
 
 

@@ -121,6 +121,8 @@ def tail(partition: int, end: int = SHARED + TAIL) -> list[bytes]:
 
 
 ELECTED = ("elected", None)
+# Who is slow to answer has no tail fetched.
+PATIENT = ("--recovery-duration-ms", "20000")
 REORDERED = ("reorder", "elect", "restored")
 
 
@@ -236,7 +238,7 @@ def test_allow_loss_elects_all_the_same_and_the_report_says_what_is_lost(home: H
         home.cluster.fence(3)
 
     with meanwhile(home, 2, 2, lose):
-        done = home.elect("--allow-loss")
+        done = home.elect("--allow-loss", *PATIENT)
     assert (done.code, outcomes(done)) == (0, dict.fromkeys(LOSERS, ELECTED))
     (problem,) = done.report["problems"]
     assert problem.startswith(f"{TOPIC}-2: not saved: {TAIL} records of broker 3: ")
@@ -322,7 +324,7 @@ def test_a_live_replica_that_never_answered_is_not_given_up(home: Home) -> None:
 
 def test_an_interruption_elects_nothing_and_says_what_is_left(home: Home) -> None:
     with meanwhile(home, 0, 3, lambda: os.kill(os.getpid(), signal.SIGINT)):
-        done = home.elect()
+        done = home.elect(*PATIENT)
     assert done.code == 130
     assert done.report["summary"]["interrupted"] is True
     assert set(outcomes(done).values()) == {("failed", "its election was not begun: interrupted")}
@@ -337,7 +339,7 @@ def test_an_interruption_elects_nothing_and_says_what_is_left(home: Home) -> Non
 
 def test_a_partition_that_came_back_meanwhile_is_online(home: Home) -> None:
     with meanwhile(home, 0, 2, lambda: home.cluster.start(DEAD)):
-        done = home.elect()
+        done = home.elect(*PATIENT)
     found = outcomes(done)
     assert found[0][0] == "already_online"
     assert done.code == 0
