@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from kafka_unclean_recovery.log_dir.log_directory import LogDirectory
+from kafka_unclean_recovery.log_dir.log_directory import LogDirectory, by_broker
 from kafka_unclean_recovery.model import ReplicaLog
 
 
@@ -25,8 +25,7 @@ def counts_as_clean(own: Iterable[LogDirectory]) -> bool:
 
 def clean_by_broker(found: Sequence[LogDirectory]) -> dict[int, bool]:
     """Return the same for each broker that has some of these directories."""
-    nodes = {directory.meta.node_id for directory in found}
-    return {node: counts_as_clean(d for d in found if d.meta.node_id == node) for node in nodes}
+    return {broker: counts_as_clean(own) for broker, own in by_broker(found).items()}
 
 
 def as_counted(log: ReplicaLog, clean: Mapping[int, bool]) -> ReplicaLog:

@@ -67,12 +67,19 @@ def taken_into_use(
     for directory, name in copies(found):
         where = str(directory.location / name)
         of = directory.meta.node_id, directory.replicas[name].topic_partition
-        home = named.get(of)
-        if home is None or home.directory_id != directory.meta.directory_id:
-            continue
-        if of not in in_use or topic_ids.get(where) == home.topic_id:
+        topic_id = topic_ids.get(where)
+        if _exchanged(named.get(of), directory.meta.directory_id, topic_id, in_use=of in in_use):
             taken[where] = of
     return taken
+
+
+def _exchanged(
+    home: Home | None, directory_id: str | None, topic_id: str | None, *, in_use: bool
+) -> bool:
+    """Return whether a start takes a copy into use. in_use: its replica is there as well."""
+    if home is None or home.directory_id != directory_id:
+        return False
+    return not in_use or topic_id == home.topic_id
 
 
 def replaced(found: Sequence[LogDirectory], taken: Mapping[str, _Of]) -> dict[str, str]:
@@ -96,14 +103,18 @@ def settled(found: Found, state: PartitionState | None, directories: Sequence[st
     partition_info has them."""
     if state is None or not any(map(_copied, found.logs)):
         return Found([log for log in found.logs if not _copied(log)], found.strays)
-    named = dict(zip(state.replicas, directories, strict=False))
+    named = {
+        broker: Home(id_, state.topic_id)
+        for broker, id_ in zip(state.replicas, directories, strict=False)
+    }
     in_use = {log.broker for log in found.logs if not _copied(log)}
     taken = [
         log
         for log in found.logs
-        if (scanned := log.scanned) and is_copy(scanned.directory)
-        if scanned.directory_id is not None and named.get(log.broker) == scanned.directory_id
-        if log.broker not in in_use or scanned.topic_id == state.topic_id
+        if (of := log.scanned) and is_copy(of.directory)
+        if _exchanged(
+            named.get(log.broker), of.directory_id, of.topic_id, in_use=log.broker in in_use
+        )
     ]
     brokers, paths = {log.broker for log in taken}, set(map(_directory, taken))
     kept = [log for log in found.logs if not _copied(log) and log.broker not in brokers]

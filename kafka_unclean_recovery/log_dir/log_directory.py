@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kafka_unclean_recovery.log_dir.directory_names import (
@@ -58,6 +59,13 @@ class LogDirectory:
     used: bool = True
     stopped_epoch: int | None = None
     foreign: tuple[str, ...] = ()
+
+
+def by_broker(found: Iterable[LogDirectory]) -> dict[int, list[LogDirectory]]:
+    brokers: defaultdict[int, list[LogDirectory]] = defaultdict(list)
+    for directory in found:
+        brokers[directory.meta.node_id].append(directory)
+    return brokers
 
 
 def read_log_directory(location: Location) -> LogDirectory:

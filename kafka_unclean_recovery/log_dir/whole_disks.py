@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from kafka_unclean_recovery.log_dir.clean_stop import clean_by_broker, counts_as_clean
-from kafka_unclean_recovery.log_dir.log_directory import LogDirectory
+from kafka_unclean_recovery.log_dir.log_directory import LogDirectory, by_broker
 from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
 from kafka_unclean_recovery.model import PartitionInfo, WholeDisk
 from kafka_unclean_recovery.planning.started_replica import with_gone
@@ -34,13 +34,12 @@ ReadDirectories = Mapping[tuple[int, str], Sequence[ReadDirectory]]
 
 def whole_disks(found: Sequence[LogDirectory], image: MetadataImage) -> tuple[WholeDisk, ...]:
     """Return the brokers of which every log directory is here."""
-    nodes = sorted({directory.meta.node_id for directory in found})
-    return tuple(filter(None, (_whole(node, found, image) for node in nodes)))
+    brokers = sorted(by_broker(found).items())
+    return tuple(filter(None, (_whole(node, own, image) for node, own in brokers)))
 
 
-def _whole(node: int, found: Sequence[LogDirectory], image: MetadataImage) -> WholeDisk | None:
-    own = [directory for directory in found if directory.meta.node_id == node]
-    if not (_all_registered(node, own, image) or all(map(_emptied, own))):
+def _whole(node: int, own: Sequence[LogDirectory], image: MetadataImage) -> WholeDisk | None:
+    if not (_all_registered(node, own, image) or all(map(emptied, own))):
         return None
     if any(directory.left_out for directory in own):
         return None
@@ -53,7 +52,7 @@ def _all_registered(node: int, own: Sequence[LogDirectory], image: MetadataImage
     return broker is not None and bool(broker.log_dirs) and here.issuperset(broker.log_dirs)
 
 
-def _emptied(directory: LogDirectory) -> bool:
+def emptied(directory: LogDirectory) -> bool:
     """Return True for a directory on which no broker has run since it was formatted, or emptied."""
     replicas = directory.replicas.values()
     return not directory.used and all(replica.is_cluster_metadata for replica in replicas)

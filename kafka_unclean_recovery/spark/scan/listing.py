@@ -19,6 +19,7 @@ from kafka_unclean_recovery.log_dir.scan import measured, none_at, started_repli
 from kafka_unclean_recovery.log_dir.small_files.properties_files import MetaProperties
 from kafka_unclean_recovery.log_dir.tree import Folder, Unreadable, log_directories
 from kafka_unclean_recovery.log_dir.watching import Unmetered
+from kafka_unclean_recovery.log_dir.whole_disks import emptied
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.spark.new_files import whole_rows, write_text
 from kafka_unclean_recovery.spark.places import address_of, identities, location_of
@@ -199,7 +200,7 @@ def _strays(directory: LogDirectory, place: int, asked: Asked) -> Iterator[dict[
 
 
 def _directory_row(place: int, same: list[str], directory: LogDirectory) -> dict[str, Any]:
-    meta, in_it = directory.meta, directory.replicas.values()
+    meta = directory.meta
     return {
         "place": place,
         "location": address_of(directory.location),
@@ -215,7 +216,8 @@ def _directory_row(place: int, same: list[str], directory: LogDirectory) -> dict
         "left_out": sorted(directory.left_out),
         "stopped_epoch": directory.stopped_epoch,
         "foreign": list(directory.foreign),
-        "used": directory.used or not all(r.is_cluster_metadata for r in in_it),
+        # Read back it has no replicas.
+        "used": not emptied(directory),
         "has_metadata": CLUSTER_METADATA in directory.replicas,
     }
 
