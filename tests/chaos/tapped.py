@@ -11,7 +11,8 @@ from typing import Self
 
 from tests.chaos.recipe import NEWER, OLDER, SURVIVORS, chaos
 from tests.real.archive import unpack
-from tests.real.cluster import ACTIVE, KafkaCluster
+from tests.real.cluster import KafkaCluster
+from tests.real.controller_log import last_led
 from tests.real.faults import quorum_answers
 from tests.real.outages import OFFLINE_TIMEOUT
 from tests.real.ports import PortLease
@@ -99,11 +100,7 @@ class TappedCluster:
     def active_controller(self) -> int:
         """The live one that became it last."""
         live = filter(self.cluster.alive, self.cluster.spec.controller_ids)
-        return max(live, key=self._last_term)
-
-    def _last_term(self, controller: int) -> int:
-        terms = ACTIVE.findall(self.cluster.output(controller).read_text())
-        return max(map(int, terms), default=-1)
+        return max(live, key=lambda node: last_led(self.cluster.output(node)))
 
     def heal(self) -> None:
         """Links carry, whatever was stopped goes on, and the quorum is whole."""

@@ -5,7 +5,6 @@ Start it from the main thread: the JVMs die with the thread that started them.
 
 from __future__ import annotations
 
-import re
 import subprocess
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Self
 
 from tests.real import properties as props
 from tests.real import security
-from tests.real.controller_log import fenced_brokers
+from tests.real.controller_log import fenced_brokers, last_led
 from tests.real.formatting import format_nodes
 from tests.real.jvm import tail
 from tests.real.metadata import ClusterView, PartitionView, broker_view
@@ -28,8 +27,6 @@ from tests.real.waiting import wait_until
 # A broker with thousands of replicas to truncate took 50 s; one that ends is noticed at once.
 START_TIMEOUT = 180.0
 FENCE_TIMEOUT = 30.0
-# What a controller of 4.3.1 says when it takes over, and in which epoch.
-ACTIVE = re.compile(r"Becoming the active controller at epoch (\d+)")
 
 
 Run = Callable[[ClusterSpec, ClusterPorts, Path], Nodes]
@@ -155,15 +152,34 @@ class KafkaCluster:
         return path
 
     def start(self, nodes: Iterable[int] | None = None) -> None:
-        """Start nodes (default: all) at once; brokers among them are unfenced on return."""
+        """Start nodes (default: all); brokers among them are unfenced on return."""
         wanted = self.node_ids if nodes is None else nodes
         chosen = [node for node in wanted if not self.alive(node)]
+        rivals = self._start_rivals(chosen)
         for node in chosen:
-            self._processes.spawn(node)
+            if node not in rivals:
+                self._processes.spawn(node)
         for node in chosen:
             self._wait_until_it_answers(node)
         if brokers := set(chosen) & set(self.spec.broker_ids):
             self.wait_until_unfenced(brokers)
+
+    def _start_rivals(self, chosen: Iterable[int]) -> set[int]:
+        """Controllers that may dispute who leads come before brokers: a broker that begins to
+        register with a leader of a moment may ask this one alone until it gives up, after 60 s."""
+        rivals = set(chosen) & set(self.spec.controller_ids) - set(self.spec.broker_ids)
+        majority = len(self.spec.controller_ids) // 2 + 1
+        if rivals == set(chosen) or len(rivals) < max(2, majority):
+            return set()
+        led = {node: last_led(self.output(node)) for node in rivals}
+        for node in rivals:
+            self._processes.spawn(node)
+        wait_until(
+            lambda: any(not self.alive(n) or last_led(self.output(n)) > led[n] for n in rivals),
+            START_TIMEOUT,
+            lambda: f"a leader among the controllers {sorted(rivals)}",
+        )
+        return rivals
 
     def start_node(self, node: int, *, wait: bool = True) -> None:
         """Start one; without waiting, it may still die or be refused."""
@@ -197,10 +213,7 @@ class KafkaCluster:
 
     def lose_quorum(self, *, active_survives: bool = False) -> None:
         """SIGKILL to all but one controller: the active one stays, or a standby."""
-        terms = {
-            node: max(map(int, ACTIVE.findall(self.output(node).read_text())), default=-1)
-            for node in self.spec.controller_ids
-        }
+        terms = {node: last_led(self.output(node)) for node in self.spec.controller_ids}
         by_age = sorted(terms, key=terms.__getitem__)
         for controller in by_age[:-1] if active_survives else by_age[1:]:
             self.kill(controller)

@@ -1,4 +1,4 @@
-"""What controllers say of brokers, for the time when no broker lives to be asked."""
+"""What controllers say of themselves and of brokers, when no broker lives to be asked."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-# A controller's own words, the same in 3.9.1 and 4.3.1.
+# A controller's own words, the same in 3.9.1, 4.3.1 and 4.4.0.
+ACTIVE = re.compile(r"Becoming the active controller at epoch (\d+)")
 FENCED = re.compile(r"Fencing broker (\d+) ")
 UNFENCED = re.compile(r"The request from broker (\d+) to unfence has been granted")
 
@@ -21,3 +22,9 @@ def fenced_brokers(outputs: Iterable[Path]) -> set[int]:
             elif found := UNFENCED.search(line):
                 fenced.discard(int(found[1]))
     return fenced
+
+
+def last_led(output: Path) -> int:
+    """The last leader epoch in which this controller took over; -1 if it never did."""
+    text = output.read_text(errors="replace") if output.exists() else ""
+    return max(map(int, ACTIVE.findall(text)), default=-1)
