@@ -56,7 +56,7 @@ _SCRIPTS = "real/test_scripts_on_the_emulator.py"
 _STALE_TAIL = "test_the_leader_of_the_stale_tail_loses_what_it_wrote_alone"
 _BY_OTHERS = "those that use it in each run would not pass without it"
 _ON_PROCESSES = "each run has it on processes"
-_A_STORY_EACH = "topics, groups and elections have a story each"
+_A_STORY_EACH = "groups and elections have a story each"
 _A_TENTH = "a tenth is tried each time"
 # The emulator as an older release.
 _OLDER = ("4.3.1", "3.9.1")
@@ -130,6 +130,14 @@ GROUPS = (
         older=("real/test_lost_quorum_of_one.py",),
         later={
             "real/test_lost_quorum_odd.py": "clusters with a past that few have",
+            "real/test_lost_quorum_static.py": (
+                "voters in the configuration are in each run with a survivor"
+                " (real/test_lost_quorum_survivors.py) and with one controller"
+                " (real/test_lost_quorum_of_one.py)"
+            ),
+            "real/test_lost_quorum_survivors.py::test_the_last_of_three_combined_nodes": (
+                "the survivors of three nodes apart are in each run"
+            ),
             "real/test_lost_quorum_survivors.py::test_two_of_five": (
                 "of three controllers one or two survive in each run"
             ),
@@ -158,7 +166,20 @@ GROUPS = (
         later={
             "real/test_whole_starts.py": (
                 "a round takes a minute; the random disks of fidelity are in each run"
-            )
+            ),
+            "real/test_before_start_outages.py::"
+            "test_of_each_of_24_orders_what_the_dead_brokers_lose": (
+                "the order that loses most is in each run, on each release"
+            ),
+            **{
+                f"real/test_before_start_refusals.py::{test}": (
+                    "Kafka's own classes tell in each run what ends a start (fidelity)"
+                )
+                for test in (
+                    "test_a_directory_that_is_no_replicas",
+                    "test_two_of_its_directories_with_one_replica_or_one_directory_id",
+                )
+            },
         },
     ),
     Group(
@@ -182,6 +203,9 @@ GROUPS = (
         ("real/test_scripts_on_the_emulator.py",),
         later={
             f"{_SCRIPTS}::test_brokers_log_directories_and_the_quorum": _A_STORY_EACH,
+            f"{_SCRIPTS}::test_topics_configs_and_reassignments": (
+                "thirty JVMs take a minute; records, groups and elections are in each run"
+            ),
             f"{_SCRIPTS}::test_scripts_show_and_move_nothing_of_partitions_without_a_leader": (
                 _A_STORY_EACH
             ),
