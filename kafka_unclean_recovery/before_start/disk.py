@@ -100,7 +100,7 @@ def read_own_disk(roots: Sequence[Location], wanted: Wanted, workers: int, watch
         cluster_id=next(iter(clusters), None),
         directories=tuple(str(d.location) for d in found),
         replicas=tuple(replicas),
-        stopped_clean=counts_as_clean(found),
+        stopped_clean=counts_as_clean(found, image.brokers.get(broker)),
         info=ReplicaInfo(
             cluster_id=next(iter(clusters), None),
             scanned_at=begun,

@@ -96,13 +96,13 @@ def scan_log_directories(
         started = [one for one in every if one[1].directory not in out_of_use]
         jobs += jobs_of(directory, started, mode, watch)
     read = run_jobs(jobs, mode, workers, watch)
-    clean = clean_by_broker(directories)
+    clean = clean_by_broker(directories, image)
     rows = [(replica, as_counted(log, clean)) for replica, log in read.rows]
     covered = {d.meta.node_id for d in directories if d.location in newest.read}
     strays = [each for each in strays_of(directories, wanted) if each[2] not in promoted]
     partitions = partition_infos(on_zookeeper(rows), strays, image, wanted, compacted, covered)
     if not read.interrupted:
-        read_by_id = by_id(read_directories(directories))
+        read_by_id = by_id(read_directories(directories, image))
         partitions = tuple(
             with_gone_replicas(p, directories_in_metadata(image, p.state), read_by_id)
             for p in partitions

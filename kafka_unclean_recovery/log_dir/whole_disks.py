@@ -43,7 +43,7 @@ def _whole(node: int, own: Sequence[LogDirectory], image: MetadataImage) -> Whol
         return None
     if any(directory.left_out for directory in own):
         return None
-    return WholeDisk(node, str(own[0].location), counts_as_clean(own))
+    return WholeDisk(node, str(own[0].location), counts_as_clean(own, image.brokers.get(node)))
 
 
 def _all_registered(node: int, own: Sequence[LogDirectory], image: MetadataImage) -> bool:
@@ -58,8 +58,10 @@ def emptied(directory: LogDirectory) -> bool:
     return not directory.used and all(replica.is_cluster_metadata for replica in replicas)
 
 
-def read_directories(found: Sequence[LogDirectory]) -> Iterator[ReadDirectory]:
-    clean = clean_by_broker(found)
+def read_directories(
+    found: Sequence[LogDirectory], image: MetadataImage
+) -> Iterator[ReadDirectory]:
+    clean = clean_by_broker(found, image)
     for directory in found:
         node, id_ = directory.meta.node_id, directory.meta.directory_id
         if id_ is not None:

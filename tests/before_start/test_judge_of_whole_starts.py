@@ -84,7 +84,13 @@ TRUE = [
     (document(row("begins_empty", leader=OWN, elected=OWN)), start(OWN, **EMPTY)),
     (document(row("stray", leader=OTHER)), start(strays={TOPIC: [SHORT]})),
     (document(row("refused")), start(lives=False)),
-    (document(row("refused", offset=1)), start(lives=False, own_after={PATH: records(0)})),
+    (
+        document(row("refused", offset=1)),
+        start(lives=False, after=records(), own_after={PATH: records(0)}),
+    ),
+    # What was put aside, or taken into use, before the broker ended.
+    (document(row("refused")), start(lives=False, own_after={}, strays={TOPIC: [SHORT]})),
+    (document(row("refused")), start(lives=False, own_after={}, after=SHORT)),
     (document(row("unknown")), start(OWN, other=LONG)),
     (document(row("kept", leader=DEAD)), start(OWN, other=LONG)),
 ]  # fmt: skip
@@ -120,7 +126,7 @@ FALSE = {
     "it ended at its start": (document(FOLLOWED), start(lives=False)),
     "it ended, and 2 records": (
         document(row("refused")),
-        start(lives=False, own_after={}),
+        start(lives=False, after=records(), own_after={}),
     ),
     "nothing was to be lost": (
         document(row("unknown"), destroys=False),

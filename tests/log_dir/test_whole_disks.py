@@ -7,6 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
 
+import pytest
+
+from kafka_unclean_recovery.log_dir.clean_stop import clean_by_broker
 from kafka_unclean_recovery.log_dir.directory_names import parse_partition_directory
 from kafka_unclean_recovery.log_dir.future_replicas import homes, replaced, taken_into_use
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
@@ -70,7 +73,7 @@ def part(of: MetadataImage) -> PartitionInfo:
 def with_gone(of: MetadataImage, here: Sequence[LogDirectory]) -> PartitionInfo:
     found = part(of)
     return with_gone_replicas(
-        found, directories_in_metadata(of, found.state), by_id(list(read_directories(here)))
+        found, directories_in_metadata(of, found.state), by_id(list(read_directories(here, of)))
     )
 
 
@@ -84,6 +87,17 @@ def test_a_broker_is_read_whole_when_all_that_it_registered_is_here() -> None:
     assert whole_disks(both, MetadataImage()) == ()
     assert whole_disks([directory(FIRST, used=False)], MetadataImage()) != ()
     assert whole_disks([directory(FIRST, "orders-0", used=False)], MetadataImage()) == ()
+
+
+@pytest.mark.parametrize(("epoch", "clean"), [(4, False), (5, True), (6, True)])
+def test_a_stop_is_not_clean_where_the_broker_has_registered_since(epoch: int, clean: bool) -> None:
+    """Its marker is of an older copy of the disk, and the controller is told the epoch in it."""
+    stopped = replace(directory(FIRST), stopped_clean=True, stopped_epoch=epoch)
+    assert clean_by_broker([stopped], image()) == {1: clean}
+    (read,) = read_directories([stopped], image())
+    assert read.disk.stopped_clean is clean
+    # Nobody told in which epoch it was registered.
+    assert clean_by_broker([stopped], MetadataImage()) == {1: True}
 
 
 def test_a_replica_is_gone_where_its_own_directory_was_read_and_lacks_it() -> None:

@@ -102,9 +102,11 @@ def _ended(told: Mapping[str, Any], refused: bool, start: Start) -> Iterator[str
 
 
 def _gone_untold(row: Row, start: Start) -> Records:
-    """What a directory lost that was to stay as it is, below where its log was to be cut."""
-    path = row["directory"]
-    gone = start.own.get(path, frozenset()) - start.own_after.get(path, frozenset())
+    """What a directory lost that was to stay as it is, below where its log was to be cut. A start
+    that ends may have put it aside or taken it into use before."""
+    path, topic = row["directory"], row["topic"]
+    left = start.own_after.get(path, frozenset()) | start.after.held(start.broker, topic)
+    gone = start.own.get(path, frozenset()).difference(left, *start.strays.get(topic, ()))
     return gone - _from(gone, row["offset"]) if row["offset"] is not None else gone
 
 

@@ -1,7 +1,8 @@
 """Parse and write quorum-state: what a node of KRaft knows about the leader and its own vote.
 
-It is one JSON object (org.apache.kafka.raft.generated.QuorumStateData). Version 0 has the voters of
-a static quorum, version 1 (KIP-853) leaves them to the log:
+It begins with one JSON object (org.apache.kafka.raft.generated.QuorumStateData) on the first line.
+What follows, as NULs after a crash, is not read by any node. Version 0 has the voters of a static
+quorum, version 1 (KIP-853) leaves them to the log:
 
     {"clusterId":"","leaderId":-1,"leaderEpoch":7,"votedId":-1,"appliedOffset":0,
      "currentVoters":[{"voterId":3}],"data_version":0}
@@ -23,6 +24,7 @@ from kafka_unclean_recovery.log_dir.small_files.text_lines import INT32_MAX, dec
 
 QUORUM_STATE = "quorum-state"
 _NOBODY = -1
+_BLANKS = " \t"
 _OF_ALL = ("leaderId", "leaderEpoch", "votedId")
 _MANDATORY = {
     0: (*_OF_ALL, "clusterId", "appliedOffset", "currentVoters"),
@@ -44,7 +46,7 @@ class QuorumState:
 
 
 def parse_quorum_state(data: bytes) -> QuorumState:
-    """Parse a whole quorum-state. Raises BadFormat."""
+    """Parse a whole quorum-state. Raises BadFormat where a node can't read it."""
     fields = _object(data)
     version = _number(fields, "data_version")
     if version not in _MANDATORY:
@@ -89,8 +91,11 @@ def quorum_state_json(leader_epoch: int, static_voters: Iterable[int] | None) ->
 
 
 def _object(data: bytes) -> Mapping[str, Any]:
+    if not data:
+        raise BadFormat(QUORUM_STATE, "it is empty")
+    first = decoded(QUORUM_STATE, data.splitlines()[0]).lstrip(_BLANKS)
     try:
-        found = json.loads(decoded(QUORUM_STATE, data))
+        found, _ = json.JSONDecoder().raw_decode(first)
     except (ValueError, RecursionError):
         raise BadFormat(QUORUM_STATE, "is no JSON") from None
     if not isinstance(found, dict):

@@ -110,10 +110,8 @@ def _metadata_topic_id(data: bytes) -> None:
 
 
 def _quorum_state(data: bytes) -> None:
-    """Raise BadFormat where a broker can't read the file, of which it takes the first line."""
-    if not data:
-        raise BadFormat(QUORUM_STATE, "it is empty")
-    parse_quorum_state(data.splitlines()[0])
+    """Raise BadFormat where a broker can't read the file."""
+    parse_quorum_state(data)
 
 
 def _transactions(location: Location, folder: Folder, inside: list[Entry]) -> Iterator[Cause]:

@@ -176,10 +176,10 @@ def _decided(asked: Asked, chosen: Chosen, known: Known) -> dict[str, Any]:
         "covered": sorted({weighed[number].meta.node_id for number in known.read}),
         "read": [
             [read.directory_id, *astuple(read.disk), sorted(read.left_out)]
-            for read in read_directories(directories)
+            for read in read_directories(directories, known.image)
         ],
         "zookeeper": sorted({d.meta.node_id for d in directories if d.meta.zookeeper}),
-        "clean": list(clean_by_broker(directories).items()),
+        "clean": list(clean_by_broker(directories, known.image).items()),
         # A scan of some topics does not tell what else is not there.
         "whole": [astuple(d) for d in whole_disks(directories, known.image) if asked.everything],
         "metadata_epoch": known.epoch,

@@ -140,6 +140,13 @@ def test_a_quorum_state_that_can_not_be_read_ends_the_broker(data: Path, content
     assert "finds the leader again" in cause.remedy
 
 
+@pytest.mark.parametrize("behind", [b"\0", bytes(500), b" and more", b"\nand more", b"}"])
+def test_what_follows_the_quorum_state_is_not_read(data: Path, behind: bytes) -> None:
+    file = data / "__cluster_metadata-0" / "quorum-state"
+    file.write_bytes(b" " + file.read_bytes() + behind)
+    assert start(data).fate is STARTS
+
+
 OF_VERSION_0 = {"clusterId": "", "appliedOffset": 0, "currentVoters": None}
 
 
