@@ -33,6 +33,7 @@ from kafka_unclean_recovery.log_dir.small_files.properties_files import (
     PARTITION_METADATA,
     parse_partition_metadata,
 )
+from kafka_unclean_recovery.log_dir.start.fate import EndsBroker
 from kafka_unclean_recovery.log_dir.start.log_end import Stop, read_log
 from kafka_unclean_recovery.log_dir.start.recovered_log import Reads
 from kafka_unclean_recovery.log_dir.start.text_files import Crash, DiskError, leader_epochs
@@ -109,7 +110,13 @@ def _scan(reads: Reads, folder: Folder, replica: Replica, mode: ScanMode) -> Rep
         tuple(kept_snapshots(files, reads.end_of)),
         replica.deleted,
     )
-    log, damage = read_log(reads, segments, stop, mode, compacted=replica.compacted)
+    try:
+        log, damage = read_log(reads, segments, stop, mode, compacted=replica.compacted)
+    except EndsBroker:
+        if files.odd:
+            # A broker may fail over this one before, which takes the log directory alone.
+            raise Unreadable(files.odd[0]) from None
+        raise
     assigned, unassigned = _assigned(folder, files)
     log.finish(max(replica.high_watermark or 0, replica.recovery_point or 0))
     log_start, log_end, lost = _bounds(log, segments, replica.log_start)
@@ -121,11 +128,11 @@ def _scan(reads: Reads, folder: Folder, replica: Replica, mode: ScanMode) -> Rep
     odd = (Doubt(reason, 0) for reason in files.odd)
     doubt = _least_certain(
         [
+            *odd,
             log.doubt,
             at_odds or first_fall(log.runs),
             lost,
             begun,
-            *odd,
             *(Doubt(reason, log_end) for reason in reasons if reason),
         ]
     )

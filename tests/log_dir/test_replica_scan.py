@@ -12,6 +12,7 @@ import pytest
 
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.replica_scan import Replica, scan_replica
+from kafka_unclean_recovery.log_dir.start.fate import ends_over
 from kafka_unclean_recovery.log_dir.watching import Unmetered
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import EpochSpan, ReplicaLog, TopicPartition
@@ -516,6 +517,28 @@ def test_a_link_in_the_place_of_a_file_of_the_log_is_not_followed_and_named(
     with LocalLocation(tmp_path).open() as folder:
         log = scan_replica(folder, replica, DEEP, Unmetered())
     assert f"{name} is no plain file (a symlink is never followed)" in (log.suspect or "")
+
+
+def test_where_a_directory_takes_the_place_of_an_index_no_end_of_the_broker_is_foretold(
+    tmp_path: Path,
+) -> None:
+    """A broker fails over the directory first, and goes on without the log directory."""
+    far = b"".join(v2(at + (1 << 33), 10) for at in (0, 10))
+    log = scan(tmp_path, {segment(1 << 34): far})
+    assert ends_over(log.problem) is not None
+    (tmp_path / segment(1 << 34, "index")).mkdir()
+    replica = Replica(1, TopicPartition("orders", 0), str(tmp_path))
+    with LocalLocation(tmp_path).open() as folder:
+        log = scan_replica(folder, replica, DEEP, Unmetered())
+    assert f"{segment(1 << 34, 'index')} is no plain file" in (log.problem or "")
+    assert (ends_over(log.problem), log.log_end_offset) == (None, None)
+
+
+def test_a_file_without_a_number_of_20_digits_is_named_before_a_segment_that_is_not_there(
+    tmp_path: Path,
+) -> None:
+    log = scan(tmp_path, {"7.log.swap": b""})
+    assert "7.log.swap: a broker reads an offset out of this name" in (log.suspect or "")
 
 
 def test_a_failing_disk_costs_the_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

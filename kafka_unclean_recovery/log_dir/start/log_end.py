@@ -89,7 +89,11 @@ def _checked(
             # One without an index is recovered while it is loaded, and has no later ones yet.
             loaded = segments if segment.indexed else segments[:place]
             _producers(reads, loaded, stop.snapshots, stop.log_start, segment.base_offset)
-            return log, recover(reads, segments[place:], log)
+            damage = recover(reads, segments[place:], log)
+            if damage is not None:
+                # What goes with the damage was loaded before, over which a broker may end.
+                _loaded(reads, segments[place + 1 :], compacted)
+            return log, damage
         if segment.indexed:
             damage = damage_at([segment], reads.whole(segment, log), active=active)
         else:

@@ -204,6 +204,15 @@ ENDS: dict[str, tuple[Fault, bool, str]] = {
         False,
         "has no offset index, and none can be built",
     ),
+    "a dip without an index, behind what is cut off": (
+        lambda disk: (
+            counted_again(2500, 2000, 2000)(disk),
+            without(name(2000, "index"))(disk),
+            bad(1540, 1000)(disk),
+        ),
+        False,
+        "has no offset index, and none can be built",
+    ),
     "producers to be read over zeros": (unsnapshotted, False, "a batch of 0 bytes is announced"),
     "producers to be read from a message that is none": (
         compressed_at_the_snapshot,
