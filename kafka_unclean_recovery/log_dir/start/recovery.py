@@ -188,8 +188,8 @@ def _sound(read_at: ReadAt, part: Part) -> Iterator[tuple[Head, int, bytes]]:
     try:
         for head in heads(read_at, part.start, part.stop):
             data = read_at(head.position, head.size)
-            magic = min(data[b.UP_TO_MAGIC - 1], 2)
-            least = b.V2.size if magic == 2 else b.OVERHEAD + b.LEAST_LENGTH[0]
+            magic = _magic(data)
+            least = b.V2.size if magic == _LARGEST_MAGIC else b.OVERHEAD + b.LEAST_LENGTH[0]
             if len(data) < max(head.size, least) or not _crc_fits(data, magic):
                 return
             yield head, _largest_timestamp(data, magic), data
@@ -198,14 +198,21 @@ def _sound(read_at: ReadAt, part: Part) -> Iterator[tuple[Head, int, bytes]]:
         return
 
 
+def _magic(data: bytes) -> int:
+    """Return the format as which a broker reads the batch: it takes a byte that is none for the
+    newest, and one that is negative for the oldest."""
+    found = data[b.UP_TO_MAGIC - 1]
+    return 0 if found > INT8_MAX else min(found, _LARGEST_MAGIC)
+
+
 def _crc_fits(data: bytes, magic: int) -> bool:
-    if magic == 2:
+    if magic == _LARGEST_MAGIC:
         return bool(crc32c(data[b.V2_CRC_FROM :]) == b.V2.unpack_from(data)[4])
     return legacy_crc_fits(data)
 
 
 def _largest_timestamp(data: bytes, magic: int) -> int:
-    if magic == 2:
+    if magic == _LARGEST_MAGIC:
         largest: int = b.V2.unpack_from(data)[8]
         return largest
     if magic == 1 and len(data) >= b.LEGACY.size + _TIMESTAMP.size:

@@ -131,6 +131,13 @@ KILLED: dict[str, tuple[Fault, int]] = {
     "magic byte 3, older segment": (magic(1500, 1000), 3000),
     "a dip to the segment's start": (counted_again(2500, 2000, 2000), 2000),
     "a dip by 50": (counted_again(2500, 2000, 2450), 2000),
+    "a dip by 1, and a magic byte of -1": (
+        lambda disk: (
+            counted_again(2500, 2000, 2499)(disk),
+            put(2600, 2000, 16, b"\xff")(disk),
+        ),
+        2599,
+    ),
     "a dip in an older segment": (counted_again(1500, 1000, 1000), 1000),
     "overlaps the next segment": (counted_again(1500, 1000, 1900), 3000),
     "zeros behind an older segment": (zeros(1000, 4096), 2000),
