@@ -241,8 +241,9 @@ def _split(read_at: ReadAt, part: Part, index: _Index) -> list[Part]:
                 " has to be split"
             )
     starts = _starts(found)
-    if starts[0].wraps:
-        # Its first offset is within, where the segment begins as a rule.
+    if starts[0].wraps and starts[0].last - part.base_offset <= INT32_MAX:
+        # Its first offset is within, where the segment begins as a rule. One that is too far from
+        # the segment's name begins another, at its last offset at most.
         starts[0] = replace(starts[0], base=part.base_offset)
     stops = [*(start.position for start in starts[1:]), part.stop]
     return [

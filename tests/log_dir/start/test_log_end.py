@@ -333,6 +333,18 @@ def test_a_segment_with_offsets_too_far_is_split_however_far_kafka_came(
     assert (log.problem, log.log_start_offset, log.log_end_offset) == (None, 0, FAR + 500)
 
 
+@pytest.mark.parametrize("mode", [RECOVER, DEEP])
+def test_a_segment_that_begins_too_far_with_a_compressed_message_is_split_once(
+    mode: ScanMode,
+) -> None:
+    """Where its first offset lies within that message, another segment begins there."""
+    rows = [(3000, None, b"x" * 50) for _ in range(4)]
+    disk = Disk()
+    disk.files = {name(0): b"".join(old(1, "gzip", FAR + at, rows) for at in range(0, 40, 4))}
+    log = disk.scan(mode)
+    assert (log.problem, log.log_end_offset) == (None, FAR + 40)
+
+
 def test_a_fall_behind_the_last_index_entry_ends_elsewhere_before_4_0() -> None:
     """The entry is of 2959, and a broker of 4.0 or later finds nothing from there on."""
     disk = Disk()
