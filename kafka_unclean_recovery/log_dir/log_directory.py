@@ -21,6 +21,7 @@ from kafka_unclean_recovery.log_dir.small_files.properties_files import (
     MetaProperties,
     parse_meta_properties,
 )
+from kafka_unclean_recovery.log_dir.start.directory import causes_beside_replicas
 from kafka_unclean_recovery.log_dir.start.names import keeps_a_broker_from_starting
 from kafka_unclean_recovery.log_dir.start.text_files import Crash, DiskError, offsets_of
 from kafka_unclean_recovery.log_dir.tree import Entry, Folder, Location, Unreadable, printable
@@ -43,7 +44,8 @@ class LogDirectory:
     where it tells none. cleaned_topics: topics that the log cleaner has worked on. replicas: by the
     name of their directories. left_out: the names of replicas that are no directories, and so were
     not read. used: a broker has run on it. foreign: the names, fit to print, of directories that
-    are no replicas', with which no broker starts.
+    are no replicas', with which no broker starts. fails: sentences on what else fails its start,
+    beside the checkpoints and the replicas in use.
     """
 
     location: Location
@@ -59,6 +61,7 @@ class LogDirectory:
     used: bool = True
     stopped_epoch: int | None = None
     foreign: tuple[str, ...] = ()
+    fails: tuple[str, ...] = ()
 
 
 def by_broker(found: Iterable[LogDirectory]) -> dict[int, list[LogDirectory]]:
@@ -68,8 +71,13 @@ def by_broker(found: Iterable[LogDirectory]) -> dict[int, list[LogDirectory]]:
     return brokers
 
 
-def read_log_directory(location: Location) -> LogDirectory:
-    """Read one log directory. Raises Unreadable when its node or its content can't be told."""
+class NoOwner(Unreadable):
+    """meta.properties can be read, and does not tell whose the log directory is."""
+
+
+def read_log_directory(location: Location, meta: MetaProperties | None = None) -> LogDirectory:
+    """Read one log directory. meta: in place of its own file. Raises NoOwner, or Unreadable when
+    its content can't be told."""
     with location.open() as folder:
         inside = folder.entries()
         problems = [*_held(folder), *_links(inside)]
@@ -77,7 +85,7 @@ def read_log_directory(location: Location) -> LogDirectory:
         stopped_clean = any(e.name == CLEAN_SHUTDOWN for e in inside)
         return LogDirectory(
             location=location,
-            meta=_meta(folder),
+            meta=meta or _meta(folder),
             stopped_clean=stopped_clean,
             high_watermarks=_offsets(folder, checkpoints.HIGH_WATERMARKS, problems),
             recovery_points=_offsets(folder, checkpoints.RECOVERY_POINTS, problems),
@@ -89,6 +97,7 @@ def read_log_directory(location: Location) -> LogDirectory:
             used=any(e.name == checkpoints.RECOVERY_POINTS for e in inside),
             stopped_epoch=_stopped_epoch(folder) if stopped_clean else None,
             foreign=tuple(_foreign(inside)),
+            fails=tuple(map(str, causes_beside_replicas(location, folder))),
         )
 
 
@@ -106,7 +115,7 @@ def _meta(folder: Folder) -> MetaProperties:
     try:
         return parse_meta_properties(data)
     except BadFormat as error:
-        raise Unreadable(str(error)) from None
+        raise NoOwner(str(error)) from None
 
 
 def _offsets(folder: Folder, what: str, problems: list[str]) -> Offsets:

@@ -17,7 +17,10 @@ from kafka_unclean_recovery.log_dir.small_files.checkpoints import LEADER_EPOCHS
 from kafka_unclean_recovery.log_dir.small_files.properties_files import PARTITION_METADATA
 from kafka_unclean_recovery.log_dir.small_files.text_lines import INT64_MAX
 from kafka_unclean_recovery.log_dir.start.fate import EndsBroker
-from kafka_unclean_recovery.log_dir.start.names import taken_for_a_segment
+from kafka_unclean_recovery.log_dir.start.names import (
+    file_keeps_a_broker_from_starting,
+    taken_for_a_segment,
+)
 from kafka_unclean_recovery.log_dir.start.transaction_index import (
     LEAST_SIZE,
     Verdict,
@@ -119,6 +122,8 @@ def _odd(entry: Entry) -> Iterator[str]:
             f"{printable(entry.name)}: a broker reads an offset out of this name, and takes the"
             " file for a segment: move it out of the log directory"
         )
+    elif entry.is_file and not known and file_keeps_a_broker_from_starting(entry.name):
+        yield f"{printable(entry.name)}: a broker ends over this name: move the file elsewhere"
     elif not entry.is_file and (known or entry.name in _SMALL):
         yield (
             f"{printable(entry.name)} is no plain file (a symlink is never followed): what a broker"

@@ -130,9 +130,17 @@ def scan_log_directories(
 def read_log_directories(roots: Sequence[Location]) -> tuple[list[LogDirectory], list[str]]:
     """Return (the log directories at or below the roots, each once; sentences on what could not be
     read). Raises InputError for a root that holds none."""
+    found, unread, unseen = find_log_directories(roots)
+    return found, [*unseen, *(f"{at}: left out: {error}" for at, error in unread)]
+
+
+def find_log_directories(
+    roots: Sequence[Location],
+) -> tuple[list[LogDirectory], list[tuple[Location, Unreadable]], list[str]]:
+    """Return the same with the log directories that could not be read, and why, between both."""
     locations, unseen = _find_all(roots)
     found, unread = _read_all(locations)
-    return found, [*unseen, *unread]
+    return found, unread, unseen
 
 
 def _find_all(roots: Sequence[Location]) -> tuple[list[Location], list[str]]:
@@ -165,15 +173,17 @@ def none_at(root: Location, below: Below) -> str:
     )
 
 
-def _read_all(locations: Iterable[Location]) -> tuple[list[LogDirectory], list[str]]:
+def _read_all(
+    locations: Iterable[Location],
+) -> tuple[list[LogDirectory], list[tuple[Location, Unreadable]]]:
     directories: list[LogDirectory] = []
-    problems: list[str] = []
+    unread: list[tuple[Location, Unreadable]] = []
     for location in locations:
         try:
             directories.append(read_log_directory(location))
         except Unreadable as error:
-            problems.append(f"{location}: left out: {error}")
-    return directories, problems
+            unread.append((location, error))
+    return directories, unread
 
 
 def refuse_strangers(found: Iterable[LogDirectory]) -> None:
@@ -204,14 +214,15 @@ def unregistered(directories: Sequence[LogDirectory], image: MetadataImage) -> I
 
 
 def foreign(directories: Sequence[LogDirectory]) -> Iterator[str]:
-    """Yield the directories over which a broker ends: what its start makes of the logs beside them
-    holds only once they are gone."""
+    """Yield what a broker does not start with: what its start makes of the logs beside that holds
+    only once it is gone."""
     for directory in directories:
         for name in directory.foreign:
             yield (
                 f"{directory.location}: {name} is no replica's directory: a broker does not start"
                 " with it; move it out of the log directory"
             )
+        yield from (f"a broker does not start with it: {why}" for why in directory.fails)
 
 
 def copied(directories: Sequence[LogDirectory]) -> Iterator[str]:

@@ -265,6 +265,45 @@ def test_a_directory_with_which_no_broker_starts_is_named(tmp_path: Path, name: 
     assert told.startswith(f"{data}: {name} is no replica's directory: a broker does not start")
 
 
+OUT_OF_USE = f"a-1.{'0' * 32}"
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "__cluster_metadata-0/quorum-state",
+        "__cluster_metadata-0/backup.log",
+        "__cluster_metadata-0/leader-epoch-checkpoint",
+        "bootstrap.checkpoint",
+        f"{OUT_OF_USE}-stray/x.snapshot",
+        f"{OUT_OF_USE}-delete/partition.metadata",
+    ],
+)
+def test_a_file_with_which_no_broker_starts_is_named(tmp_path: Path, file: str) -> None:
+    """A plan takes it that the brokers of the disks will start."""
+    data = log_directory(tmp_path / "b1", 1, {"a-0": 5})
+    for name in ("__cluster_metadata-0", f"{OUT_OF_USE}-stray", f"{OUT_OF_USE}-delete"):
+        (data / name).mkdir()
+    (data / "__cluster_metadata-0" / f"{0:020d}.log").write_bytes(b"")
+    before = scan_log_directories([LocalLocation(data)], DEEP).problems
+    (data / file).write_bytes(bytes(9))
+    info = scan_log_directories([LocalLocation(data)], DEEP)
+    assert ends(info)["a-0"] == {1: 5}
+    (told,) = set(info.problems) - set(before)
+    assert told.startswith(f"a broker does not start with it: {data / file}: ")
+
+
+@pytest.mark.parametrize("name", ["backup.log", "x.snapshot", "x.log.swap", "x.index"])
+def test_a_replica_with_a_file_over_which_a_broker_ends_is_not_trusted(
+    tmp_path: Path, name: str
+) -> None:
+    data = log_directory(tmp_path / "b1", 1, {"a-0": 5})
+    (data / "a-0" / name).write_bytes(b"")
+    log = rows(scan_log_directories([LocalLocation(data)], DEEP))["a-0"][1]
+    assert log.log_end_offset == 5
+    assert log.suspect == f"{name}: a broker ends over this name: move the file elsewhere"
+
+
 @pytest.mark.parametrize(
     ("of_the_other", "clean"), [(7, True), (8, False), (None, False), ("torn", False)]
 )

@@ -28,6 +28,7 @@ from kafka_unclean_recovery.log_dir.tree import Entry, Folder, Location, Unreada
 
 CLEANED = "cleaner-offset-checkpoint"
 _METADATA_LOG = f"{CLUSTER_METADATA_TOPIC}-0"
+_OUT_OF_USE = ("-delete", "-future", "-stray")
 _ASIDE = "move it out of the log directory"
 _REMEDIES = {
     checkpoints.RECOVERY_POINTS: f"{_ASIDE}: the start then recovers all logs from their beginning",
@@ -70,6 +71,17 @@ def _causes(location: Location, folder: Folder, *, puts_aside: bool) -> Iterator
             yield from _replica(location, folder, entry.name)
             if offline and puts_aside:
                 yield from _can_not_be_put_aside(location, folder, entry.name)
+
+
+def causes_beside_replicas(location: Location, folder: Folder) -> Iterator[Cause]:
+    """Yield what fails the start in the controllers' log and in directories of replicas that are
+    not in use: no scan of replicas comes to those."""
+    for entry in folder.entries():
+        if entry.is_directory and entry.name != names.REMOTE_INDEX_CACHE:
+            replica = names.replica_of_directory(entry.name)
+            of_controllers = replica is not None and replica[0] == CLUSTER_METADATA_TOPIC
+            if of_controllers or (replica and entry.name.endswith(_OUT_OF_USE)):
+                yield from _replica(location, folder, entry.name)
 
 
 def _can_not_be_put_aside(location: Location, folder: Folder, name: str) -> Iterator[Cause]:

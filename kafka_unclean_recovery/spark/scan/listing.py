@@ -216,6 +216,7 @@ def _directory_row(place: int, same: list[str], directory: LogDirectory) -> dict
         "left_out": sorted(directory.left_out),
         "stopped_epoch": directory.stopped_epoch,
         "foreign": list(directory.foreign),
+        "fails": list(directory.fails),
         # Read back it has no replicas.
         "used": not emptied(directory),
         "has_metadata": CLUSTER_METADATA in directory.replicas,
@@ -240,5 +241,6 @@ def _listed(row: Mapping[str, Any], store: Mapping[str, str]) -> Listed | Unread
         used=row["used"],
         stopped_epoch=row["stopped_epoch"],
         foreign=tuple(row["foreign"]),
+        fails=tuple(row["fails"]),
     )
     return Listed(row["place"], same, directory, row["has_metadata"])
