@@ -1,8 +1,9 @@
 """Find the replicas that the metadata puts on the broker and that are not among its directories; no
 I/O.
 
-Those are the ones that a start begins empty, whoever has to follow them then. A directory that was
-not given may have them too.
+Those are the ones that a start begins empty, whoever has to follow them then; not in a directory
+that is offline (kafka.cluster.Partition.createLogInAssignedDirectoryId). A directory that was not
+given may have them too.
 """
 
 from __future__ import annotations
@@ -53,6 +54,8 @@ def _one(disk: OwnDisk, state: PartitionState) -> OwnReplica:
     if name in layout.left_out:
         why = f"{name} is no directory here, and a symlink is never followed: it is unread"
         return replace(found, not_given=why)
+    if home is not None and home in layout.offline:
+        return replace(found, offline=layout.offline[home])
     if here is not None or layout.whole:
         return replace(found, gone=_GONE)
     return replace(found, not_given=_not_given(home))

@@ -13,6 +13,7 @@ from pathlib import PurePath
 from uuid import UUID
 
 from kafka_unclean_recovery.before_start.replica import Layout, OwnDisk, OwnReplica
+from kafka_unclean_recovery.before_start.without_owner import directory_ids, without_owner
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.clean_stop import counts_as_clean
 from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind, PartitionDirectory
@@ -23,7 +24,10 @@ from kafka_unclean_recovery.log_dir.future_replicas import (
     replaced,
     taken_into_use,
 )
-from kafka_unclean_recovery.log_dir.log_directory import LOCK, LogDirectory
+from kafka_unclean_recovery.log_dir.log_directory import (
+    LOCK,
+    LogDirectory,
+)
 from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage, names_a_directory
 from kafka_unclean_recovery.log_dir.metadata.newest import (
     CLUSTER_METADATA,
@@ -32,15 +36,16 @@ from kafka_unclean_recovery.log_dir.metadata.newest import (
 from kafka_unclean_recovery.log_dir.scan import (
     Wanted,
     copied,
+    find_log_directories,
     jobs_of,
     loaded_replicas,
-    read_log_directories,
     topic_ids_of_copies,
 )
 from kafka_unclean_recovery.log_dir.scan_jobs import run_jobs
 from kafka_unclean_recovery.log_dir.scan_rows import partition_infos
 from kafka_unclean_recovery.log_dir.small_files.clean_shutdown import CLEAN_SHUTDOWN
 from kafka_unclean_recovery.log_dir.small_files.properties_files import (
+    META_PROPERTIES,
     PARTITION_METADATA,
     parse_partition_metadata,
 )
@@ -67,8 +72,9 @@ def read_own_disk(roots: Sequence[Location], wanted: Wanted, workers: int, watch
     """Read the log directories at or below the roots, which are of one broker. Raises InputError
     where they are of several, or where there are none."""
     begun = datetime.now(UTC).isoformat(timespec="seconds")
-    found, unseen = read_log_directories(roots)
-    broker = _one_broker(found)
+    found, unread, unseen = find_log_directories(roots)
+    broker = _one_broker(found, unread)
+    lost, unseen = without_owner(found, unread, unseen)
     newest = newest_metadata([d.location for d in found if CLUSTER_METADATA in d.replicas])
     image = newest.metadata.image if newest.metadata else MetadataImage()
     compacted = newest.compacted.union(*(d.cleaned_topics for d in found))
@@ -84,15 +90,18 @@ def read_own_disk(roots: Sequence[Location], wanted: Wanted, workers: int, watch
     logs = {replica.directory: log for replica, log in read.rows}
     clusters = _cluster_ids(found)
     starts = [directory_start(d.location, zookeeper=d.meta.zookeeper) for d in found]
+    starts += [start for _, start in lost]
+    every = [*found, *(directory for directory, _ in lost)]
     replicas = [
         replace(
             replica,
             offline=_offline(start),
             replaced_by=logs.get(out_of_use.get(replica.directory, "")),
         )
-        for d, start in zip(found, starts, strict=True)
+        for d, start in zip(every, starts, strict=True)
         for replica in _replicas(d, wanted, compacted, logs, promoted)
     ]
+    cut = None if _controls(broker, image) else newest.ends_early
     beside = _can_not_be_exchanged(replicas, out_of_use)
     refusal = next(iter((*_refusals(clusters, found, starts, logs), *beside)), None)
     return OwnDisk(
@@ -112,18 +121,36 @@ def read_own_disk(roots: Sequence[Location], wanted: Wanted, workers: int, watch
         refused=refusal.why if refusal else None,
         refused_late=refusal is not None and refusal.late,
         unsettled=next(_held(found), None),
-        problems=(*unseen, *(p for d in found for p in d.problems), *newest.problems),
+        problems=(
+            *unseen,
+            *(p for d in found for p in d.problems),
+            *(p for p in newest.problems if p != cut),
+        ),
         interrupted=read.interrupted,
-        layout=_layout(broker, found, image, named),
+        layout=_layout(broker, found, lost, starts, image, named),
         zookeeper=any(d.meta.zookeeper for d in found),
+        metadata_cut=cut,
     )
 
 
+def _controls(node: int, image: MetadataImage) -> bool:
+    return node in image.controllers or node in image.voters or node not in image.brokers
+
+
 def _layout(
-    broker: int, found: Sequence[LogDirectory], image: MetadataImage, named: Homes
+    broker: int,
+    found: Sequence[LogDirectory],
+    lost: Sequence[tuple[LogDirectory, DirectoryStart]],
+    starts: Sequence[DirectoryStart],
+    image: MetadataImage,
+    named: Homes,
 ) -> Layout:
-    here = {d.meta.directory_id: str(d.location) for d in found if d.meta.directory_id}
     registered = image.brokers[broker].log_dirs if broker in image.brokers else ()
+    ids = directory_ids(found, lost, [str(id_) for id_ in registered])
+    found = [*found, *(directory for directory, _ in lost)]
+    found = [replace(d, meta=replace(d.meta, directory_id=ids[d.location])) for d in found]
+    here = {d.meta.directory_id: str(d.location) for d in found if d.meta.directory_id}
+    offline = {ids[d.location]: _offline(s) for d, s in zip(found, starts, strict=True)}
     return Layout(
         assigned={
             tp: home.directory_id
@@ -135,14 +162,20 @@ def _layout(
         missing=tuple(str(id_) for id_ in registered if str(id_) not in here),
         left_out=frozenset[str]().union(*(d.left_out for d in found)),
         topics=frozenset(image.topics.values()),
+        offline={id_: why for id_, why in offline.items() if id_ and why},
     )
 
 
-def _one_broker(found: Sequence[LogDirectory]) -> int:
+def _one_broker(
+    found: Sequence[LogDirectory], unread: Sequence[tuple[Location, Unreadable]]
+) -> int:
     """Return the node that all directories are of. Raises InputError for directories of several."""
     first = found[0] if found else None
     if first is None:
-        raise InputError("none of the log directories could be read; name those of one broker")
+        why = "".join(f": {location}: {error}" for location, error in unread[:1])
+        raise InputError(
+            f"none of the log directories could be read; name those of one broker{why}"
+        )
     for other in found:
         if other.meta.node_id != first.meta.node_id:
             raise InputError(
@@ -194,8 +227,11 @@ def _refusals(
         )
     if broker_fate(starts) is Fate.ENDS:
         causes = [cause for start in starts for cause in _worst(start)]
-        # Raft reads the controllers' log before any other is loaded.
-        early = any(f"/{CLUSTER_METADATA}/" in cause.file for cause in causes)
+        # meta.properties and the controllers' log are read before any other is loaded.
+        early = any(
+            f"/{CLUSTER_METADATA}/" in cause.file or cause.file.endswith(f"/{META_PROPERTIES}")
+            for cause in causes
+        )
         yield _Refusal("; ".join(one_line(str(cause)) for cause in causes), late=not early)
     for directory, log in sorted(logs.items()):
         lives = any(

@@ -19,7 +19,7 @@ from kafka_unclean_recovery.model import NO_TOPIC_ID, PartitionState, ReplicaLog
 from kafka_unclean_recovery.planning.led_on_return import LedOnReturn, led, led_on_return
 from kafka_unclean_recovery.planning.self_election import ByItself
 from kafka_unclean_recovery.planning.start_cuts import cuts_text
-from kafka_unclean_recovery.planning.started_replica import empty_log
+from kafka_unclean_recovery.planning.started_replica import GONE, empty_log
 from kafka_unclean_recovery.shown import shell_word
 
 
@@ -55,7 +55,8 @@ def _led_again(
     if known.live or not alone:
         return None
     why = "the metadata log has it as the leader, and nobody else in the ISR"
-    return led(ByItself(disk.broker, why), state, log, list(known.logs.values()))
+    found = led(ByItself(disk.broker, why), state, log, list(known.logs.values()))
+    return _beside_unread(found, log, disk, state, known)
 
 
 _NOT_NOTICED = (
@@ -136,7 +137,33 @@ def _led_on_return(
     log: ReplicaLog, disk: OwnDisk, state: PartitionState, known: Known
 ) -> LedOnReturn | None:
     others = list(known.logs.values())
-    return led_on_return(state, log, others, disk.stopped_clean, bool(known.unclean))
+    found = led_on_return(state, log, others, disk.stopped_clean, bool(known.unclean))
+    return None if found is None else _beside_unread(found, log, disk, state, known)
+
+
+def _beside_unread(
+    found: LedOnReturn, log: ReplicaLog, disk: OwnDisk, state: PartitionState, known: Known
+) -> LedOnReturn:
+    """Return the election with the replicas of dead brokers that nobody has read among those whose
+    loss is not known: they are cut to the leader's log once they are back. Only the log of a member
+    that stopped in order has all that they may have committed."""
+    member = disk.broker in (*state.isr, *state.elr)
+    if found.own and member and disk.stopped_clean and log.scanned is not None:
+        return found
+    read = {
+        b for b, other in known.logs.items() if other.live or other.sure or other.problem == GONE
+    }
+    unread = set(state.replicas) - read - {disk.broker, found.by_itself.leader}
+    if not unread:
+        return found
+    untold = tuple(sorted({*found.cuts.untold, *unread}))
+    doubt = found.cuts.doubt or _NOBODY_READ
+    return replace(found, cuts=replace(found.cuts, untold=untold, doubt=doubt))
+
+
+_NOBODY_READ = (
+    "nobody has read it to its end (scan its disk, and give that with --replica-info-file)"
+)
 
 
 def write_back(replica: OwnReplica, state: PartitionState) -> str | None:

@@ -29,6 +29,7 @@ from kafka_unclean_recovery.before_start.verdict import Effect, Known, Verdict, 
 from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
 from kafka_unclean_recovery.model import NO_TOPIC_ID, PartitionState, ReplicaLog
 from kafka_unclean_recovery.planning.reach import records_beyond
+from kafka_unclean_recovery.planning.started_replica import begins_empty
 
 _ON_ZOOKEEPER = (
     "; so by a broker on KRaft. This one last ran on ZooKeeper (meta.properties of version 0): on"
@@ -148,6 +149,8 @@ def _in_use(replica: OwnReplica, disk: OwnDisk, state: PartitionState, known: Kn
             " metadata log has lost records since"
         )
         return Verdict(replica, Effect.EPOCH_FELL_BACK, why)
+    if (empty := begins_empty(state, log)) is not None:
+        return begun_empty(Verdict(replica, Effect.BEGINS_EMPTY, empty), disk, state, known)
     if (doubt := log.problem or log.suspect) is not None:
         return Verdict(replica, Effect.UNKNOWN, f"its disk does not tell for sure: {doubt}")
     if known.led_unseen is not None:

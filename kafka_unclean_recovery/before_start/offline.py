@@ -42,7 +42,10 @@ def from_disks(disk: OwnDisk, others: ReplicaInfo) -> BeforeStart:
         f"the metadata log up to offset {merged.metadata_end_offset}"
         f" (epoch {merged.metadata_epoch})"
     )
-    unknown = (*not_given(disk), *others.problems, *_torn(merged, known))
+    own = (disk.info.metadata_epoch, disk.info.metadata_end_offset)
+    newest = (merged.metadata_epoch, merged.metadata_end_offset)
+    cut = [disk.metadata_cut] if disk.metadata_cut and own == newest else []
+    unknown = (*cut, *not_given(disk), *others.problems, *_torn(merged, known))
     return replace(foretell(disk, known, unknown), rests_on=rests_on)
 
 

@@ -42,6 +42,7 @@ class Layout:
     assigned: the directory's id by partition. directories: the ones that were given, by id. whole:
     these are all that the broker has. missing: ids of others that it registered. left_out: names of
     replicas that are no directories, and so were not read. topics: all that this metadata log has.
+    offline: why a directory goes offline at the start, by id: nothing is begun empty there.
     """
 
     assigned: Mapping[TopicPartition, str] = field(default_factory=dict)
@@ -50,6 +51,7 @@ class Layout:
     missing: tuple[str, ...] = ()
     left_out: frozenset[str] = frozenset()
     topics: frozenset[str] = frozenset()
+    offline: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,8 @@ class OwnDisk:
     where nothing here keeps it from starting; `refused_late`: it ends only while it loads its logs,
     of which it recovers some before. unsettled: why its start can't be foretold yet. info:
     the broker's own metadata log, without replicas. problems: what could not be read. zookeeper:
-    the broker last ran on ZooKeeper.
+    the broker last ran on ZooKeeper. metadata_cut: its metadata log is damaged at the end; a node
+    that is a broker alone cuts that off at its start, and fetches it anew, before it loads any log.
     """
 
     broker: int
@@ -77,6 +80,7 @@ class OwnDisk:
     interrupted: bool = False
     layout: Layout = field(default_factory=Layout)
     zookeeper: bool = False
+    metadata_cut: str | None = None
 
 
 def wanted_of(replicas: Iterable[OwnReplica]) -> list[TopicPartition]:

@@ -19,7 +19,8 @@ class Effect(StrEnum):
     the leader's log start. STRAY: its directory is put aside as `-stray`. OFFLINE: the broker
     starts without its log directory. REFUSED: the broker will not start. EPOCH_FELL_BACK: the
     controller has an older leader epoch than the disk, so what follows can't be told.
-    BEGINS_EMPTY: its directory is not there, so the broker makes an empty one.
+    BEGINS_EMPTY: its directory, or every segment in it, is not there, so the broker makes an empty
+    one.
     """
 
     KEPT = "kept"

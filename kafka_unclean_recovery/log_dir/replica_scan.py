@@ -41,6 +41,7 @@ from kafka_unclean_recovery.log_dir.tree import Folder, Unreadable
 from kafka_unclean_recovery.log_dir.watching import Meter
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import EpochLineage, ReplicaLog, Scanned, TopicPartition
+from kafka_unclean_recovery.planning.started_replica import NO_SEGMENT
 
 SOURCE = "log-dirs"
 _NEVER_WROTE = -1
@@ -175,7 +176,7 @@ def _bounds(
     """Return (log start, log end, doubt). A broker deletes a log that ends below its log start."""
     if not segments:
         start = checkpoint or 0
-        return start, start, Doubt("there is no segment in its directory", start)
+        return start, start, Doubt(NO_SEGMENT, start)
     begins = segments[0].base_offset if log.begins is None else log.begins
     log_end = segments[0].base_offset if log.end is None else log.end
     log_start = checkpoint or 0

@@ -19,9 +19,9 @@ from kafka_unclean_recovery.wording import count_text, ids_text
 class Cuts:
     """What one leader costs. live: where replicas of live brokers are truncated. dead: the same of
     scanned disks that reach further than the leader. records: of both, each (leader epoch, offset)
-    once. untold: brokers of live replicas whose logs can't be compared; doubt: why the first can't.
-    better: a live replica that
-    ranks above the leader is among them, so that another leader would have lost less."""
+    once. untold: brokers of replicas that may be cut and whose logs can't be compared; doubt: why
+    the first can't. better: a live replica that ranks above the leader is among them, so that
+    another leader would have lost less."""
 
     leader: int
     leader_end: int | None

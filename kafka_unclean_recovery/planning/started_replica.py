@@ -23,6 +23,9 @@ GONE = "its directory is not on the disk: its broker begins it empty"
 """The problem of a replica that the metadata puts on a disk that was read, and that is not there.
 """
 
+NO_SEGMENT = "there is no segment in its directory"
+"""The doubt of a replica whose broker makes an empty one, at its log start."""
+
 NO_DIRECTORY = "has no directory for this partition among those that were scanned"
 """The problem of a replica of a broker of which log directories were scanned, where nobody knows
 whether these were all, or the partition was left out of the scan."""
@@ -45,7 +48,8 @@ def begins_empty(state: PartitionState, log: ReplicaLog) -> str | None:
     if scanned.topic_id is None:
         return NAMELESS if log.problem == NAMELESS else None
     if scanned.topic_id == state.topic_id:
-        return None
+        lost = log.suspect == NO_SEGMENT and log.log_end_offset == 0
+        return f"{NO_SEGMENT}: its broker begins it empty" if lost else None
     return (
         f"its partition.metadata names another topic (topic id {scanned.topic_id}): its broker puts"
         " it aside as -stray, and begins it empty"

@@ -15,6 +15,7 @@ from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import every_partition
 from kafka_unclean_recovery.log_dir.watching import Unwatched
+from kafka_unclean_recovery.planning.started_replica import NO_SEGMENT
 from tests.log_dir.segments import v2
 
 TOPIC_ID = "version: 0\ntopic_id: AAAAAAAAQACAAAAAAAAAAQ"
@@ -99,6 +100,17 @@ def test_each_directory_is_of_its_kind_and_has_its_topic_id(tmp_path: Path) -> N
     assert asked == ["a-0", "a-1", "b-0", "c-0"]
 
 
+def test_a_replica_without_any_segment_is_told_from_an_empty_one(tmp_path: Path) -> None:
+    """Its broker makes an empty one: as Kafka's LogManager of 3.9.1 and 4.4.0 does."""
+    data = log_dir(tmp_path, "data")
+    replica(data, "a-0")
+    replica(data, "b-0")
+    (data / "b-0" / "00000000000000000000.log").unlink()
+    (data / "b-0" / "00000000000000000000.index").write_bytes(b"")
+    logs = [each.log for each in read(data).replicas]
+    assert [log and log.suspect for log in logs] == [None, NO_SEGMENT]
+
+
 def test_a_quorum_state_is_read_before_any_log_is_loaded(tmp_path: Path) -> None:
     data = log_dir(tmp_path, "data")
     replica(data, "__cluster_metadata-0")
@@ -173,6 +185,57 @@ def test_without_the_directory_of_its_metadata_log_the_broker_ends_whatever_else
     assert read(first, second).refused is None
     (first / "a-0" / "leader-epoch-checkpoint").write_bytes(bytes(20))
     assert f"{first}/a-0/leader-epoch-checkpoint" in (read(first, second).refused or "")
+
+
+NO_OWNER = "version=1\nnode.id=1\ncluster.id=c\ndirectory.id=short\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "ends"),
+    [
+        (NO_OWNER, False),
+        ("version=2\nnode.id=1\ncluster.id=c\n", False),
+        ("version=1\nnode.id=1\n", False),
+        ("", True),
+        ("\0" * 80, True),
+    ],
+)
+def test_a_log_directory_whose_owner_is_not_told_goes_offline_or_ends_the_broker(
+    tmp_path: Path, content: str, ends: bool
+) -> None:
+    one, other = log_dir(tmp_path, "data1"), log_dir(tmp_path, "data2")
+    replica(one, "a-0")
+    replica(other, "b-0")
+    clean(one, EPOCH_7)
+    (other / "meta.properties").write_text(content)
+    disk = read(one, other)
+    assert (disk.refused is not None, disk.problems) == (ends, ())
+    offline = {str(each.topic_partition): each.offline for each in disk.replicas}
+    if ends:
+        assert f"{other / 'meta.properties'}: " in (disk.refused or "")
+        assert not disk.refused_late
+    else:
+        assert offline["a-0"] is None
+        assert f"{other / 'meta.properties'}: " in (offline["b-0"] or "")
+        # A directory that is offline is not asked for its mark.
+        assert disk.stopped_clean
+
+
+def test_without_the_owner_of_its_metadata_log_the_broker_ends(tmp_path: Path) -> None:
+    one, other = log_dir(tmp_path, "data1"), log_dir(tmp_path, "data2")
+    replica(one, "a-0")
+    replica(other, "__cluster_metadata-0")
+    (other / "meta.properties").write_text(NO_OWNER)
+    disk = read(one, other)
+    assert "meta.properties" in (disk.refused or "")
+    assert not disk.refused_late
+
+
+def test_where_no_owner_is_told_at_all_the_first_reason_is_named(tmp_path: Path) -> None:
+    one = log_dir(tmp_path, "data1")
+    (one / "meta.properties").write_text(NO_OWNER)
+    with pytest.raises(InputError, match="'short' is not a base64url UUID"):
+        read(one)
 
 
 def test_zeros_behind_the_log_after_a_stop_in_order_end_the_broker(tmp_path: Path) -> None:

@@ -397,6 +397,61 @@ def test_a_log_directory_that_was_not_given_is_named_with_what_the_metadata_has_
     assert invoke(RECOVERY, "before-start", *both, *_live(two_disks), cwd=tmp_path).code == 0
 
 
+def test_a_replica_that_is_gone_from_a_directory_that_goes_offline_is_not_begun_empty(
+    two_disks: Cluster, tmp_path: Path
+) -> None:
+    first, second = two_disks.log_directories(OWN)
+    gone, *_ = sorted(second.glob("many-*"))
+    shutil.rmtree(gone)
+    properties = second / "meta.properties"
+    properties.write_text(properties.read_text().replace("directory.id=", "directory.id=?"))
+    both = ("--log-dirs", str(first), "--log-dirs", str(second))
+    flags = (*both, *_live(two_disks), "--format", "json")
+    done = invoke(RECOVERY, "before-start", *flags, cwd=tmp_path)
+    rows = {f"{r['topic']}-{r['partition']}": r for r in json.loads(done.stdout)["partitions"]}
+    there = {path.name for path in second.glob("many-*")} | {gone.name}
+    assert {name for name, r in rows.items() if r["effect"] == "offline"} == there
+    assert done.code == 0, done
+    # By a damaged checkpoint, too.
+    properties.write_text(properties.read_text().replace("?", ""))
+    (second / "replication-offset-checkpoint").write_bytes(bytes(9))
+    done = invoke(RECOVERY, "before-start", *flags, cwd=tmp_path)
+    rows = {f"{r['topic']}-{r['partition']}": r for r in json.loads(done.stdout)["partitions"]}
+    assert rows[gone.name]["effect"] == "offline"
+
+
+@pytest.mark.parametrize("from_disks", [False, True])
+def test_a_metadata_log_that_is_torn_at_its_end_is_fetched_anew(
+    cluster: Cluster, tmp_path: Path, from_disks: bool
+) -> None:
+    """A node cuts it off at its start; a broker alone has lost nothing by that."""
+    (log,) = (cluster.log_directory(OWN) / "__cluster_metadata-0").glob("*.log")
+    flags = _live(cluster)
+    if from_disks:
+        scan = ("scan-log-dirs", str(cluster.log_directory(OTHER)), "--output", "other.json")
+        assert invoke(RECOVERY, *scan, "--mode", "deep", cwd=tmp_path).code == 0
+        flags = ("--replica-info-file", "other.json")
+    whole, _ = _foretold(cluster, tmp_path, *flags)
+    log.write_bytes(log.read_bytes()[:-20])
+    torn, done = _foretold(cluster, tmp_path, *flags)
+    assert _effects(torn)["orders"] == EXPECTED["orders"], done
+    assert torn["unknown"] == whole["unknown"]
+
+
+def test_a_torn_metadata_log_that_is_the_newest_leaves_open_what_was_decided_since(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    scan = ("scan-log-dirs", str(cluster.log_directory(OTHER)), "--output", "other.json")
+    (log,) = (cluster.log_directory(OTHER) / "__cluster_metadata-0").glob("*.log")
+    # Of the other node there is no metadata log that goes as far.
+    log.write_bytes(log.read_bytes()[: log.stat().st_size // 2])
+    assert invoke(RECOVERY, *scan, "--mode", "deep", cwd=tmp_path).code == 1
+    (log,) = (cluster.log_directory(OWN) / "__cluster_metadata-0").glob("*.log")
+    log.write_bytes(log.read_bytes()[:-20])
+    found, _ = _foretold(cluster, tmp_path, "--replica-info-file", "other.json")
+    assert any(f"{log.name}: truncated" in said for said in found["unknown"])
+
+
 def test_a_replica_that_is_there_as_a_copy_alone_is_taken_into_use(
     cluster: Cluster, tmp_path: Path
 ) -> None:

@@ -25,6 +25,7 @@ from kafka_unclean_recovery.model import (
     Scanned,
     TopicPartition,
 )
+from kafka_unclean_recovery.planning.started_replica import GONE, NO_SEGMENT
 
 WHERE = TopicPartition("orders", 0)
 T0, T1, T2 = (f"00000000-0000-0000-0000-0000000000a{n}" for n in range(3))
@@ -224,6 +225,76 @@ def test_unclean_elections_decide_where_nobody_may_lead_cleanly() -> None:
     found = verdict(own(), OFFLINE, unclean=None, unclean_untold=why)
     assert found.effect is Effect.UNKNOWN
     assert found.why.endswith(why)
+
+
+_BY_ITSELF = replace(OFFLINE, elr=(OWN,), last_known_elr=(OWN,))
+_DEAD = log(THIRD, *TAIL, disk=True)
+
+
+@pytest.mark.parametrize(
+    ("state", "clean", "untold"),
+    [
+        (_BY_ITSELF, False, (LEADER, THIRD)),
+        # A member that stopped in order has all that was committed, and whatever was cut off since.
+        (_BY_ITSELF, True, ()),
+        (replace(OFFLINE, isr=(OWN,)), False, (LEADER, THIRD)),
+        # By an unclean election whoever is back first leads.
+        (replace(OFFLINE, isr=(THIRD,)), True, (LEADER, THIRD)),
+    ],
+)
+def test_dead_replicas_that_nobody_read_may_be_cut_by_a_log_that_may_be_short(
+    state: PartitionState, clean: bool, untold: tuple[int, ...]
+) -> None:
+    found = verdict(own(), state, clean, unclean=True, logs={})
+    assert found.led is not None
+    assert found.led.own
+    assert (found.led.cuts.untold, found.untold) == (untold, bool(untold))
+    if untold:
+        assert "what brokers 0,3 lose then is not known: nobody has read it" in found.why
+
+
+@pytest.mark.parametrize("clean", [True, False])
+def test_dead_replicas_that_nobody_read_may_be_cut_to_an_empty_log(clean: bool) -> None:
+    gone = replace(own(), gone="it is not there", log=None)
+    stray = replace(own(), topic_id=None)
+    for empty in (gone, stray):
+        found = verdict(empty, _BY_ITSELF, clean, unclean=False, logs={})
+        assert found.untold
+        assert found.leader == OWN
+        assert found.led is not None
+        assert found.led.cuts.untold == (LEADER, THIRD)
+        read = verdict(empty, replace(_BY_ITSELF, replicas=(OWN,)), clean, unclean=False, logs={})
+        assert not read.untold
+
+
+def test_a_replica_without_a_segment_begins_empty_and_leads_like_one_that_is_gone() -> None:
+    bare = replace(own(), log=replace(log(OWN, disk=True), suspect=NO_SEGMENT))
+    others = {LEADER: log(LEADER, *TAIL), THIRD: log(THIRD, *TAIL)}
+    live = replace(_BY_ITSELF, offline_replicas=(OWN,))
+    found = verdict(bare, live, unclean=False, logs=others)
+    assert (found.effect, found.leader) == (Effect.BEGINS_EMPTY, OWN)
+    assert found.led is not None
+    assert found.led.cuts.records == 150
+    assert verdict(bare).effect is Effect.BEGINS_EMPTY
+    # Where its log starts further on, those that follow are cut to that.
+    further = replace(bare, log=replace(log(OWN, start=7, disk=True), suspect=NO_SEGMENT))
+    assert verdict(further, live, unclean=False, logs=others).effect is Effect.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("third", "untold"),
+    [
+        (_DEAD, False),
+        (replace(_DEAD, problem=GONE, log_end_offset=None, epochs=None), False),
+        (replace(_DEAD, problem="refused"), True),
+        (replace(_DEAD, suspect="odd"), True),
+    ],
+)
+def test_a_dead_disk_that_does_not_tell_is_as_good_as_unread(
+    third: ReplicaLog, untold: bool
+) -> None:
+    logs = {LEADER: log(LEADER, *TAIL, disk=True), THIRD: third}
+    assert verdict(own(), _BY_ITSELF, unclean=False, logs=logs).untold is untold
 
 
 def test_a_controller_that_still_has_it_as_the_leader_tells_nothing_yet() -> None:

@@ -18,6 +18,7 @@ from kafka_unclean_recovery.planning.log_trust import NAMELESS, cross_check
 from kafka_unclean_recovery.planning.start_cuts import cuts_text, cuts_under
 from kafka_unclean_recovery.planning.started_replica import (
     GONE,
+    NO_SEGMENT,
     as_started,
     begins_empty,
     empty_log,
@@ -95,6 +96,9 @@ def test_a_replica_whose_topic_id_is_missing_or_another_begins_empty() -> None:
     for each in (nameless, other):
         assert begins_empty(STATE, each) is not None
         assert as_started(STATE, each) == empty_log(1)
+    bare = replace(own, log_end_offset=0, epochs=(), suspect=NO_SEGMENT)
+    assert as_started(STATE, bare) == empty_log(1)
+    assert begins_empty(STATE, replace(bare, log_start_offset=7, log_end_offset=7)) is None
     # Brokers of before topic ids have none, and one that can't be read says nothing.
     assert begins_empty(replace(STATE, topic_id=""), other) is None
     unread = replace(nameless, problem=None, suspect="partition.metadata: it is cut short")

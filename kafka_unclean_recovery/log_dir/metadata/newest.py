@@ -27,12 +27,14 @@ _SHOWN = 5
 class NewestMetadata:
     """The newest metadata log. `metadata` is None where none could be read, or where they are of
     two histories, of which none is believed; `read` are the log directories where one was, that is
-    believed. `problems` are sentences. compacted: topics that are known to be compacted."""
+    believed. `problems` are sentences. compacted: topics that are known to be compacted.
+    ends_early: which of the problems says that the log was cut, None where it was not."""
 
     metadata: ClusterMetadata | None
     read: frozenset[Location]
     problems: tuple[str, ...]
     compacted: frozenset[str] = frozenset(COMPACTED_TOPICS)
+    ends_early: str | None = None
 
 
 def newest_metadata(log_directories: Sequence[Location]) -> NewestMetadata:
@@ -63,10 +65,17 @@ def newest_metadata(log_directories: Sequence[Location]) -> NewestMetadata:
             best, where = found, location
     if histories is not None:
         return NewestMetadata(None, frozenset(), (*problems, histories + NONE_BELIEVED), compacted)
+    ends_early = None
     if best is not None and where is not None:
         problems += [f"{where}: {problem}" for problem in doubts(best)]
         compacted = compacted_topics(best.image)
-    return NewestMetadata(best, frozenset(read), tuple(problems), compacted)
+        if best.stopped is not None:
+            ends_early = f"{where}: {_ends_early(best.stopped)}"
+    return NewestMetadata(best, frozenset(read), tuple(problems), compacted, ends_early)
+
+
+def _ends_early(why: str) -> str:
+    return f"the metadata log ends early: {why}"
 
 
 NONE_BELIEVED = (
@@ -122,7 +131,7 @@ def doubts(metadata: ClusterMetadata) -> Iterator[str]:
     """Yield sentences on what the metadata may leave out."""
     yield from metadata.problems
     if metadata.stopped is not None:
-        yield f"the metadata log ends early: {metadata.stopped}"
+        yield _ends_early(metadata.stopped)
     image = metadata.image
     strange = [
         f"{record.name} type {record.api_key} version {record.version} ({count})"

@@ -13,6 +13,8 @@ from kafka_unclean_recovery.log_dir.small_files.text_lines import INT32_MAX, dec
 
 META_PROPERTIES = "meta.properties"
 PARTITION_METADATA = "partition.metadata"
+_BROKER_ID = "broker.id"
+NO_BROKER_ID = f"no {_BROKER_ID}"
 _UUID = re.compile(r"[A-Za-z0-9_-]{22}(==)?")
 
 # meta.properties (org.apache.kafka.metadata.properties.MetaProperties) is a .properties file:
@@ -57,7 +59,7 @@ def parse_meta_properties(data: bytes) -> MetaProperties:
     version = properties.get("version", "0")
     if version not in ("0", "1"):
         raise BadFormat(META_PROPERTIES, f"version {excerpt(version)} is not known")
-    node_key = "broker.id" if version == "0" else "node.id"
+    node_key = _BROKER_ID if version == "0" else "node.id"
     cluster_id = properties.get("cluster.id")
     if version == "1" and cluster_id is None:
         raise BadFormat(META_PROPERTIES, "no cluster.id")
@@ -66,7 +68,7 @@ def parse_meta_properties(data: bytes) -> MetaProperties:
 
 def _node_id(properties: dict[str, str], key: str) -> int:
     if key not in properties:
-        raise BadFormat(META_PROPERTIES, f"no {key}")
+        raise BadFormat(META_PROPERTIES, NO_BROKER_ID if key == _BROKER_ID else f"no {key}")
     return number(META_PROPERTIES, properties[key], INT32_MAX)
 
 
