@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from kafka_unclean_recovery.log_dir.replica_files import Segment, recovered_from
 from kafka_unclean_recovery.log_dir.segments.batch_log import BatchLog
-from kafka_unclean_recovery.log_dir.small_files.text_lines import INT64_MAX
+from kafka_unclean_recovery.log_dir.small_files.text_lines import INT32_MAX, INT64_MAX
 from kafka_unclean_recovery.log_dir.start.producer_state import (
     read_from,
     segments_within,
@@ -100,6 +100,11 @@ def _checked(
             damage = recover(reads, [segment], log)
             if active:
                 return log, damage
+            if log.end is not None and log.end - 1 - segment.base_offset > INT32_MAX:
+                raise Unreadable(
+                    f"{segment.name}: offsets are too far from its name; a broker"
+                    " splits it beyond later segments, and where the log then ends is not told"
+                )
         if damage is not None:
             log.suspect(damage, log.end or 0)
     return log, None

@@ -22,7 +22,10 @@ from kafka_unclean_recovery.model import ReplicaLog, TopicPartition
 from tests.fidelity.disk.logs import FORMAT_0
 from tests.fidelity.disk.oracle import KafkaLog, KafkaStart
 
-_UNTOLD = ("no plain file", "not a plain file", "reads an offset out of this name")
+_UNTOLD = (
+    *("no plain file", "not a plain file", "reads an offset out of this name"),
+    "splits it beyond later segments",
+)
 NOT_FORETOLD = (
     # In a directory that went offline before, a broker ends over an open transaction, and over
     # whatever else makes it read the log while it loads it; strays alone are foretold.

@@ -334,6 +334,16 @@ def test_a_segment_with_offsets_too_far_is_split_however_far_kafka_came(
 
 
 @pytest.mark.parametrize("mode", [RECOVER, DEEP])
+def test_where_a_log_ends_is_unknown_after_a_split_beyond_later_segments(mode: ScanMode) -> None:
+    disk = Disk(clean=True)
+    counted_again(1500, 1000, 1000 + FAR)(disk)
+    without(name(1000, "index"))(disk)
+    log = disk.scan(mode)
+    assert "splits it beyond later segments" in (log.problem or "")
+    assert log.log_end_offset is None
+
+
+@pytest.mark.parametrize("mode", [RECOVER, DEEP])
 def test_a_segment_that_begins_too_far_with_a_compressed_message_is_split_once(
     mode: ScanMode,
 ) -> None:
