@@ -79,7 +79,9 @@ def _checked(
 ) -> tuple[BatchLog, str | None]:
     """Read the segments whose CRCs this mode checks, and recover those that a broker recovers."""
     unflushed = recovered_from(segments, stop.recovery_point)
-    checked = 0 if mode is ScanMode.DEEP else unflushed
+    # A start recovers each segment without an index, however long ago that was written.
+    bare = (place for place, segment in enumerate(segments[:unflushed]) if not segment.indexed)
+    checked = 0 if mode is ScanMode.DEEP else next(bare, unflushed)
     log = BatchLog(compacted)
     if checked:
         log, _ = reads.last_batches(segments[:checked], compacted)
