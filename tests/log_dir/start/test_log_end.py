@@ -280,6 +280,8 @@ def test_a_compressed_message_begins_below_its_offset_and_is_read_by_the_sizes_w
     must_unwrap([own], reader(wrapped), 23)
     # Bytes behind the value are no part of it: its length alone is wrong.
     must_unwrap([replace(own, size=own.size + 4)], reader(wrapped + b"more"), 23)
+    # Nobody checks the CRC who decompresses.
+    must_unwrap([own], reader(wrapped[:15] + bytes([wrapped[15] ^ 0x41]) + wrapped[16:]), 23)
     flipped = wrapped[:60] + bytes([wrapped[60] ^ 1]) + wrapped[61:]
     for damaged in (flipped, wrapped[:-3]):
         with pytest.raises(EndsBroker, match="can't decompress the message at byte 0"):
