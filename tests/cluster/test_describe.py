@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any, cast
 
 import pytest
@@ -58,6 +59,20 @@ async def test_pages_that_never_end_end_before_memory_does() -> None:
     assert caught.value.kind is FailureKind.BAD_ANSWER
     # A million partitions of three replicas have room.
     assert 500 < told.asked < 1000
+
+
+@in_loop
+async def test_a_topic_that_is_told_a_hundred_thousand_times_is_joined_in_no_time() -> None:
+    """What is quadratic takes minutes here, and holds up all other brokers."""
+    rows = [
+        Topic("orders", "id", 0, frozenset(), (PartitionState("orders", "id", n, 1, 1, (1,)),))
+        for n in range(100_000)
+    ]
+    told = Told(lambda _: {"topics": rows, "next_cursor": None})
+    begun = time.process_time()
+    (whole,) = await describe_topics(cast(Connection, told), None, ample())
+    assert time.process_time() - begun < 5
+    assert [state.partition for state in whole.partitions] == list(range(100_000))
 
 
 @pytest.mark.parametrize("replicas", [[1, 1], [-1, 2]])

@@ -348,13 +348,18 @@ EACH_TOPIC = Each("topics", _topic, _kept)
 
 def _joined(topics: Iterable[Topic]) -> list[Topic]:
     """Return the topics, with a topic that a page boundary cut in two joined to one."""
-    whole: dict[str, Topic] = {}
+    parts: dict[str, list[Topic]] = {}
     for topic in topics:
-        before = whole.get(topic.name)
-        partitions = (*before.partitions, *topic.partitions) if before else topic.partitions
-        untold = {**before.untold, **topic.untold} if before else topic.untold
-        whole[topic.name] = replace(topic, partitions=partitions, untold=untold)
-    return list(whole.values())
+        parts.setdefault(topic.name, []).append(topic)
+    return [_whole(of_one) for of_one in parts.values()]
+
+
+def _whole(parts: Sequence[Topic]) -> Topic:
+    if len(parts) == 1:
+        return parts[0]
+    untold = {number: error for part in parts for number, error in part.untold.items()}
+    partitions = tuple(state for part in parts for state in part.partitions)
+    return replace(parts[-1], partitions=partitions, untold=untold)
 
 
 async def describe_topics_by_metadata(
