@@ -18,7 +18,7 @@ from kafka_unclean_recovery.cluster.wire import frames
 from kafka_unclean_recovery.cluster.wire.api import Message
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
-from kafka_unclean_recovery.cluster.wire.log_apis import DESCRIBE_LOG_DIRS, LIST_OFFSETS
+from kafka_unclean_recovery.cluster.wire.log_apis import DESCRIBE_LOG_DIRS, FETCH, LIST_OFFSETS
 from kafka_unclean_recovery.deadline import Deadline
 
 from .fake_node import (
@@ -377,11 +377,11 @@ async def test_a_request_to_a_node_that_stopped_reading_ends_at_the_deadline() -
 
 
 def answering(answer: Callable[[int, int], bytes]) -> Behaviour:
-    """Tells that it speaks Metadata and DescribeLogDirs, and answers whatever is asked with what
-    `answer` makes of (api key, correlation id)."""
+    """Tells that it speaks Metadata, Fetch and DescribeLogDirs, and answers whatever is asked with
+    what `answer` makes of (api key, correlation id)."""
 
     async def behave(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        versions = Kafka(versions=VERSIONS | {35: (4, 4)})._api_versions(3)
+        versions = Kafka(versions=VERSIONS | {1: (12, 12), 35: (4, 4)})._api_versions(3)
         writer.write(framed(versions, (await read_request(reader)).correlation_id))
         while True:
             frame = await reader.readexactly(struct.unpack(">i", await reader.readexactly(4))[0])
@@ -405,6 +405,23 @@ async def test_an_answer_that_is_longer_than_what_was_asked_for_is_not_read() ->
         assert "its answer to DescribeLogDirs has 104857600 bytes" in caught.value.sentence
         with pytest.raises(ConnectionFailed, match="104857600 bytes"):
             await connection.request(LOG_DIRS, ample())
+
+
+@in_loop
+async def test_a_question_about_the_end_of_a_log_gets_no_answer_as_large_as_records() -> None:
+    def fetch(most: int) -> Message:
+        fields = {"replica_id": -3, "max_wait_ms": 0, "min_bytes": 0, "topics": []}
+        return Message(FETCH, {**fields, "max_bytes": most})
+
+    start = partial(struct.pack, ">ii", 100 << 20)
+    for most, kind in ((1, FailureKind.BAD_ANSWER), (8 << 20, FailureKind.TIMED_OUT)):
+        async with (
+            listening(answering(lambda _, correlation_id: start(correlation_id))) as port,
+            await Connection.open("127.0.0.1", port, CONFIG, ample()) as connection,
+        ):
+            with pytest.raises(ConnectionFailed) as caught:
+                await connection.request(fetch(most), Deadline.after(1.0), version=12)
+            assert caught.value.kind is kind
 
 
 @in_loop

@@ -262,8 +262,8 @@ class Connection:
             self._waited_for_since = time.monotonic()
         asking = self._encoded(request, version, correlation_id)
         self._writer.write(asking)
-        name = name_of(request)
-        self._in_flight[correlation_id] = _Awaited(answer, name, most_bytes(name, len(asking)))
+        most = most_bytes(request, len(asking))
+        self._in_flight[correlation_id] = _Awaited(answer, name_of(request), most)
         try:
             await all_done([answer], deadline.remaining())
             if not answer.done():

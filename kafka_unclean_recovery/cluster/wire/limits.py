@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from kafka_unclean_recovery.cluster.wire.api import Message
+
 MAX_FRAME_BYTES = 256 << 20
 """Records come in frames of this size at most: a batch is never cut."""
 
@@ -20,7 +22,7 @@ _OF_ALL = {
     "DescribeShareGroupOffsets": 16 * _MIB,
     "DescribeTopicPartitions": 16 * _MIB,
     "ElectLeaders": 16 * _MIB,
-    "Fetch": MAX_FRAME_BYTES,
+    "Fetch": 16 * _MIB,
     "ListGroups": 16 * _MIB,
     "ListPartitionReassignments": 16 * _MIB,
     "ListTransactions": 16 * _MIB,
@@ -43,10 +45,17 @@ def name_of(request: Any) -> str:
     return str(request.name).removesuffix("Request")
 
 
-def most_bytes(name: str, request_bytes: int) -> int:
+def most_bytes(request: Any, request_bytes: int) -> int:
     """Return the length of the longest answer that is taken for a request of this length."""
+    if _asks_for_records(request):
+        return MAX_FRAME_BYTES
     asked = _FIXED + _FOR_EACH_BYTE_ASKED * request_bytes
-    return min(MAX_FRAME_BYTES, max(_OF_ALL.get(name, 0), asked))
+    return min(MAX_FRAME_BYTES, max(_OF_ALL.get(name_of(request), 0), asked))
+
+
+def _asks_for_records(request: Any) -> bool:
+    # Where a log ends, and its epochs, are asked for by a Fetch of one byte.
+    return isinstance(request, Message) and request.fields.get("max_bytes", 0) > 1
 
 
 def most_memory(name: str, answer_bytes: int) -> int:
