@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import random
+import re
+import time
 from pathlib import Path
 
 import pytest
 
 from kafka_unclean_recovery.cluster.config.client_config import SaslCredentials
-from kafka_unclean_recovery.cluster.config.config_providers import resolve
+from kafka_unclean_recovery.cluster.config.config_providers import replaced, resolve
+from kafka_unclean_recovery.cluster.config.named_files import LARGEST_BYTES
 from kafka_unclean_recovery.cluster.config.security import load_client_config
 from kafka_unclean_recovery.cluster.wire.errors import ConfigError
 
@@ -116,3 +120,63 @@ def test_a_password_from_the_environment(tmp_path: Path, monkeypatch: pytest.Mon
     config = load_client_config(str(path))
     assert config.sasl == SaslCredentials("PLAIN", "sre", "sesame")
     assert config.not_honoured == ()
+
+
+@pytest.mark.parametrize(
+    ("value", "more", "says"),
+    [
+        ("${env:BYTES}", {}, "asks for BYTES, whose value is not UTF-8 text"),
+        (
+            "${env:SECRET}",
+            {"config.providers.env.param.allowlist.pattern": "a{99999999999999}"},
+            "no regular expression",
+        ),
+        (
+            "${env:SECRET}",
+            {"config.providers.env.param.allowlist.pattern": "(" * 50_000},
+            "no regular expression",
+        ),
+        ("${file:/\0:password}", {"config.providers.file.param.allowed.paths": "/"}, "be held"),
+        ("${file:/x:password}", {"config.providers.file.param.allowed.paths": "/\0"}, "be held"),
+        (
+            "${file:{secrets}/loop/x:password}",
+            {"config.providers.file.param.allowed.paths": "{secrets}"},
+            ": ${file:...} ",
+        ),
+    ],
+)
+def test_a_variable_that_can_not_be_looked_up_is_no_traceback(
+    secrets: Path, value: str, more: dict[str, str], says: str
+) -> None:
+    (secrets / "loop").symlink_to(secrets / "loop")
+    placed = {key: text.replace("{secrets}", str(secrets)) for key, text in more.items()}
+    placed |= {**DECLARED, **placed, "key": value.replace("{secrets}", str(secrets))}
+    with pytest.raises(ConfigError) as caught:
+        resolve(placed, "client.properties", {**ENVIRONMENT, "BYTES": "pass\udcff"})
+    assert says in str(caught.value)
+    assert "pass\udcff" not in str(caught.value)
+
+
+def test_variables_stand_where_kafkas_pattern_finds_them() -> None:
+    kafkas = re.compile(r"\$\{([^}]*?):(?:([^}]*?):)?([^}]*?)\}")
+    some = random.Random(46)
+    found = 0
+    for _ in range(5_000):
+        text = "".join(some.choices(("${", "}", ":", "a", "b", "$", "{", "\n"), k=14))
+
+        def told(*groups: str) -> str | None:
+            return None if groups[0] == "a" else repr(groups)
+
+        expected = kafkas.sub(lambda match: told(*match.groups(default="")) or match[0], text)
+        assert replaced(text, told) == expected
+        found += expected != text
+    assert found > 500
+
+
+def test_a_file_of_nothing_but_beginnings_of_variables_is_read_in_no_time() -> None:
+    """What is quadratic takes minutes here."""
+    for filling in ("${", "${a:"):
+        value = (filling * LARGEST_BYTES)[:LARGEST_BYTES]
+        begun = time.process_time()
+        assert looked_up(value) == value
+        assert time.process_time() - begun < 5

@@ -103,12 +103,16 @@ def test_mistakes_in_sasl(mechanism: str, jaas: str, said: str) -> None:
     assert "sasl." in message
 
 
-@pytest.mark.parametrize("value", ["", "soon", "-1", "0", "1.5", "²", "2147483648", "9" * 5000])
+@pytest.mark.parametrize(
+    "value",
+    ["", "soon", "-1", "0", "1.5", "²", "2147483648", "9" * 5000, "0" * 9 + "1" + "9" * 5000],
+)
 def test_a_request_timeout_that_is_no_number(value: str) -> None:
     assert "request.timeout.ms" in refused(request_timeout_ms=value)
 
 
 def test_the_small_keys() -> None:
+    assert configured(request_timeout_ms=f"{'0' * 5000}15").request_timeout_ms == 15
     config = configured(request_timeout_ms=" 1500 ", client_id="me")
     assert (config.request_timeout_ms, config.client_id) == (1500, "me")
 
@@ -249,6 +253,13 @@ def _keystore(**properties: str) -> dict[str, str]:
                 "-----END CERTIFICATE-----"
             },
             "can't read",
+        ),
+        (
+            {
+                "ssl_truststore_certificates": "-----BEGIN CERTIFICATE----- \u00e4AAA "
+                "-----END CERTIFICATE-----"
+            },
+            "can't read: export it again",
         ),
     ],
 )

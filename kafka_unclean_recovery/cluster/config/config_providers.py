@@ -9,7 +9,7 @@ login fails with it; this module raises ConfigError instead.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,8 +22,6 @@ _PACKAGE = "org.apache.kafka.common.config.provider."
 _FILE, _ENVIRONMENT, _DIRECTORY = (
     f"{_PACKAGE}{name}ConfigProvider" for name in ("File", "EnvVar", "Directory")
 )
-# The pattern is Kafka's ConfigTransformer.DEFAULT_PATTERN.
-_VARIABLE = re.compile(r"\$\{([^}]*?):(?:([^}]*?):)?([^}]*?)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +59,33 @@ def resolve(
     declared = {name.strip() for name in properties.get(PROVIDERS, "").split(",")}
 
     def resolved(key: str, value: str) -> str:
-        def found(match: re.Match[str]) -> str:
-            provider, path, wanted = match.groups(default="")
+        def found(provider: str, path: str, wanted: str) -> str | None:
             if provider not in declared:
-                return match.group()
+                return None
             variable = _Variable(provider, path, wanted, source, key)
             return _look_up(variable, properties, environment)
 
-        return value if declares_providers(key) else _VARIABLE.sub(found, value)
+        return value if declares_providers(key) else replaced(value, found)
 
     return {key: resolved(key, value) for key, value in properties.items()}
+
+
+def replaced(value: str, found: Callable[[str, str, str], str | None]) -> str:
+    """Return the value with each variable replaced by what `found` returns for its provider, path
+    and name; None leaves it as it stands.
+
+    It matches what Kafka's ConfigTransformer.DEFAULT_PATTERN matches, which as a pattern here would
+    take hours for a large file of nothing but "${".
+    """
+    *closed, last = value.split("}")
+    made = []
+    for part in closed:
+        before, opened, inside = part.partition("${")
+        provider, colon, rest = inside.partition(":")
+        path, _, wanted = rest.partition(":") if ":" in rest else ("", "", rest)
+        text = found(provider, path, wanted) if opened and colon else None
+        made.append(f"{part}}}" if text is None else f"{before}{text}")
+    return "".join([*made, last])
 
 
 def _look_up(
@@ -96,13 +111,17 @@ def _of_environment(variable: _Variable, environment: Mapping[str, str], pattern
         raise variable.error("has a path, and variables of the environment have none")
     try:
         allowed = re.fullmatch(pattern or ".*", name)
-    except re.error:
+    except (re.error, OverflowError, RecursionError):
         raise variable.error("has an allowlist.pattern that is no regular expression") from None
     if not allowed:
         raise variable.error(f"asks for {name}, which allowlist.pattern does not let in")
     if name not in environment:
         raise variable.error(f"asks for {name}, which is not in the environment: export it")
-    return environment[name]
+    value = environment[name]
+    if any("\ud800" <= character <= "\udfff" for character in value):
+        # So Python keeps bytes that are none; a login could not be written.
+        raise variable.error(f"asks for {name}, whose value is not UTF-8 text")
+    return value
 
 
 def _check_allowed(variable: _Variable, allowed: str) -> None:
@@ -110,8 +129,11 @@ def _check_allowed(variable: _Variable, allowed: str) -> None:
         raise variable.error("has no path: write the provider, the path and the key")
     if not allowed:
         return
-    asked = Path(variable.path).resolve()
-    parents = (Path(each.strip()).resolve() for each in allowed.split(","))
+    try:
+        asked = Path(variable.path).resolve()
+        parents = [Path(each.strip()).resolve() for each in allowed.split(",")]
+    except (OSError, RuntimeError, ValueError):  # a loop of links, or no name of a file
+        raise variable.error("can't be held against allowed.paths: correct the paths") from None
     if not any(map(asked.is_relative_to, parents)):
         raise variable.error(f"asks for {variable.path}, which lies outside of allowed.paths")
 

@@ -113,8 +113,10 @@ def _request_timeout_ms(properties: Mapping[str, str], source: str) -> int | Non
         return None
     text = properties["request.timeout.ms"].strip()
     # isdigit alone admits a superscript two, and int refuses 5,000 digits with an error of its own.
-    if text.isascii() and text.isdigit() and 0 < int(text[:11]) <= _LONGEST_TIMEOUT_MS:
-        return int(text)
+    if text.isascii() and text.isdigit():
+        digits = text.lstrip("0") or "0"
+        if 0 < int(digits[:11]) <= _LONGEST_TIMEOUT_MS:
+            return int(digits)
     raise ConfigError(
         f"{source}: request.timeout.ms is no number of milliseconds from 1 to "
         f"{_LONGEST_TIMEOUT_MS}: write digits only, such as 30000"

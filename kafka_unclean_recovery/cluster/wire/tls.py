@@ -65,10 +65,11 @@ def _trust(context: ssl.SSLContext, properties: Mapping[str, str], source: str) 
     key = _trust_key(properties)
     try:
         context.load_verify_locations(cadata="".join(block.text for block in certificates))
-    except ssl.SSLError as error:
+    except (ssl.SSLError, TypeError) as error:  # TypeError: other characters than base64 has
+        reason = getattr(error, "reason", None)
         raise ConfigError(
-            f"{source}: {key} holds a certificate that OpenSSL can't read "
-            f"({error.reason}): export it again"
+            f"{source}: {key} holds a certificate that OpenSSL can't read"
+            f"{f' ({reason})' if reason else ''}: export it again"
         ) from error
 
 
