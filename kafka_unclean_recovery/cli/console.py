@@ -142,10 +142,17 @@ def _typed(descriptor: int) -> str:
         return ""
 
 
-def read_input(path: Path, flag: str) -> str:
-    """Return the text of a plain file that the user named. Raises Exit(2)."""
+def read_input(path: Path, flag: str, *, torn: bool = False) -> str:
+    """Return the text of a plain file that the user named. Raises Exit(2).
+
+    No text that is read here has a NUL: a disk image, or a file with a hole, is refused before all
+    of it is in memory. torn: a power cut may have left NULs at the end, which do not count.
+    """
     try:
-        return read_bytes(path, flag).decode("utf-8")
+        with open_plain(path, flag) as file:
+            return plain_files.whole_text(file, _LARGEST_INPUT, torn=torn).decode("utf-8")
+    except OSError as error:
+        raise usage(f"{flag} {path}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise usage(f"{flag} {path}: not UTF-8 text") from None
 

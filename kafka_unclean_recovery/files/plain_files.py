@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path, PurePath
 from typing import BinaryIO
 
@@ -58,15 +59,31 @@ def _is_name(text: str) -> bool:
 
 def whole(file: BinaryIO, most: int) -> bytes:
     """Return all that a file holds. Raises OSError for more than `most` bytes."""
+    return b"".join(_pieces(file, most))
+
+
+def whole_text(file: BinaryIO, most: int, *, torn: bool = False) -> bytes:
+    """Return all that a file of text holds. torn: a power cut may have left NULs at its end, which
+    do not count. Raises OSError as `whole` does, and at the first NUL, before all is in memory."""
     parts: list[bytes] = []
+    ended = False
+    for part in _pieces(file, most):
+        begin = part.rstrip(b"\0") if torn else part
+        if b"\0" in begin or (ended and begin):
+            raise OSError(errno.EINVAL, "not text: it has a NUL")
+        ended = ended or len(begin) < len(part)
+        parts += [begin] if begin else []
+    return b"".join(parts)
+
+
+def _pieces(file: BinaryIO, most: int) -> Iterator[bytes]:
     # What is no file on a disk, as below /proc, has no size, and may have no end.
     left = most + 1 if os.fstat(file.fileno()).st_size <= most else 0
     while left and (part := file.read(min(left, _PIECE))):
-        parts.append(part)
+        yield part
         left -= len(part)
     if not left:
         raise OSError(errno.EFBIG, f"more than {most} bytes, as no such file has")
-    return b"".join(parts)
 
 
 def _plain(descriptor: int, path: Path) -> BinaryIO:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tracemalloc
 from pathlib import Path, PurePath
 
 import pytest
@@ -11,7 +12,13 @@ from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files import json_text
 from kafka_unclean_recovery.files.journal import Journal, only_holder
 from kafka_unclean_recovery.files.journal_lines import LARGEST_JOURNAL, JournalError
-from kafka_unclean_recovery.files.plain_files import foreign_link, open_plain_within, read_plain
+from kafka_unclean_recovery.files.plain_files import (
+    foreign_link,
+    open_plain,
+    open_plain_within,
+    read_plain,
+    whole_text,
+)
 from kafka_unclean_recovery.files.state_directory import unfinished_journals
 
 
@@ -87,3 +94,36 @@ def test_a_document_with_more_entries_than_any_has_is_refused_before_it_is_read(
     for text in ("[" * 11, "[{}" * 6, ",".join("1" * 12)):
         with pytest.raises(InputError, match="it holds more than any such file"):
             json_text.load_object(text, "file")
+
+
+def _read_text(path: Path, most: int, *, torn: bool = False) -> bytes:
+    with open_plain(path) as file:
+        return whole_text(file, most, torn=torn)
+
+
+def test_a_file_that_is_one_hole_is_refused_before_it_is_in_memory(tmp_path: Path) -> None:
+    large = tmp_path / "plan.json"
+    with large.open("wb") as file:
+        file.write(b"{")
+        file.truncate(900 << 20)
+    tracemalloc.start()
+    try:
+        with pytest.raises(OSError, match="it has a NUL"):
+            _read_text(large, 1 << 30)
+        assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("size", [10, 3 << 20])
+def test_nuls_at_the_end_of_a_journal_do_not_count_and_others_do(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "journal.jsonl"
+    path.write_bytes(b"{}\n" + bytes(size))
+    assert _read_text(path, 1 << 30, torn=True) == b"{}\n"
+    with pytest.raises(OSError, match="it has a NUL"):
+        _read_text(path, 1 << 30)
+    path.write_bytes(b"{}\n" + bytes(size) + b"{}\n")
+    with pytest.raises(OSError, match="it has a NUL"):
+        _read_text(path, 1 << 30, torn=True)
+    path.write_bytes(b"{}\n" * size)
+    assert _read_text(path, 1 << 30) == b"{}\n" * size

@@ -126,7 +126,7 @@ def _read_journal(
 ) -> tuple[str, frozenset[TopicPartition], Sequence[Election], Mapping[TopicPartition, str]]:
     """Return (the journal's cluster, the partitions it elected, what it tells of their elections,
     what it tells to be lost otherwise). Raises Exit(2)."""
-    text = read_input(path, "--journal")
+    text = read_input(path, "--journal", torn=True)
     try:
         # The run never acted on an incomplete last line.
         lines = parse(text[: text.rfind("\n") + 1], f"--journal {path}")

@@ -56,6 +56,6 @@ def _renderer(options: Options) -> Callable[[PostMortem], str]:
 def _read(path: Path) -> PostMortem:
     """Read the journal. Raises Exit(2)."""
     try:
-        return read_post_mortem(read_input(path, "JOURNAL"), str(path))
+        return read_post_mortem(read_input(path, "JOURNAL", torn=True), str(path))
     except InputError as error:
         raise usage(str(error)) from None
