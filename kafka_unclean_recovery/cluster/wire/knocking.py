@@ -35,7 +35,7 @@ async def knock(address: str, config: ClientConfig, deadline: Deadline) -> Knock
             _, writer = await asyncio.open_connection(host, int(port))
     except ConnectionRefusedError:
         return Knocked.DEAD
-    except (OSError, TimeoutError):
+    except (OSError, ValueError):  # ValueError: a host or a port that can't be one
         return Knocked.UNREACHABLE
     writer.close()
     with contextlib.suppress(OSError):
