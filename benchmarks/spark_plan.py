@@ -167,6 +167,7 @@ def _plan_purely(spark: SparkSession, directory: Path, output: Path) -> None:
         "excluded": [],
         "metadata_epoch": merged.metadata_epoch,
         "metadata_end_offset": merged.metadata_end_offset,
+        "whole": [],
     }
 
     def work(batches: Iterator[Any]) -> Iterator[Any]:

@@ -92,6 +92,9 @@ def replica_files(folder: Folder) -> ReplicaFiles:
                 raise Unreadable(f"{printable(entry.name)}: not a plain file")
             found[file.state][file.offset] = Segment(file.offset, entry.name, entry.size)
     swapped = {at: name for (state, at), name in indexes.items() if state is FileState.SWAP}
+    replaced = {base for base, s in found[FileState.SWAP].items() if s.size and base < cleaned}
+    # They are deleted with the segments that are replaced.
+    transactions = {base: name for base, name in transactions.items() if base not in replaced}
     live = tuple(
         replace(s, index=index, indexed=index is not None and _indexed(folder, s, transactions))
         for base, s in sorted(found[FileState.LIVE].items())

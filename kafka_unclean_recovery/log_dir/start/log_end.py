@@ -91,6 +91,8 @@ def _checked(
             # One without an index is recovered while it is loaded, and has no later ones yet.
             loaded = segments if segment.indexed else segments[:place]
             _producers(reads, loaded, stop.snapshots, stop.log_start, segment.base_offset)
+            for later in range(place + 1, len(segments)):
+                _producers_while_loading(reads, segments, later, stop)
             damage = recover(reads, segments[place:], log)
             if damage is not None:
                 # What goes with the damage was loaded before, over which a broker may end.
@@ -99,6 +101,7 @@ def _checked(
         if segment.indexed:
             damage = damage_at([segment], reads.whole(segment, log), active=active)
         else:
+            _producers_while_loading(reads, segments, place, stop)
             damage = recover(reads, [segment], log)
             if active:
                 return log, damage
@@ -112,6 +115,18 @@ def _checked(
     return log, None
 
 
+def _producers_while_loading(
+    reads: Reads, segments: Sequence[Segment], place: int, stop: Stop
+) -> None:
+    """Raise EndsBroker where a broker can't read the producers' state up to a segment without an
+    index, which it recovers before it has loaded the next; it then takes a snapshot."""
+    if segments[place].indexed:
+        return
+    recovered = next((p for p in range(place - 1, -1, -1) if not segments[p].indexed), -1)
+    loaded = segments[recovered + 1 : place]
+    _producers(reads, loaded, stop.snapshots, stop.log_start, segments[place].base_offset)
+
+
 def _producers(
     reads: Reads,
     segments: Sequence[Segment],
@@ -121,9 +136,10 @@ def _producers(
 ) -> None:
     """Raise EndsBroker where a broker can't read the producers' state up to an offset."""
     start = read_from(snapshots, log_start, until, reads.sound_snapshot)
+    last = max((s.base_offset for s in segments if s.base_offset <= until), default=None)
     for segment in segments_within(segments, start, until):
-        last = segment is segments[-1]
-        reads.step_over(segment, max(start, log_start), until if last else None)
+        ends = until if segment.base_offset == last else None
+        reads.step_over(segment, max(start, log_start), ends)
 
 
 def _fast(

@@ -21,6 +21,7 @@ from kafka_unclean_recovery.log_dir.small_files.quorum_state import (
     QUORUM_STATE,
     parse_quorum_state,
 )
+from kafka_unclean_recovery.log_dir.small_files.text_lines import INT64_MAX
 from kafka_unclean_recovery.log_dir.start import names, text_files
 from kafka_unclean_recovery.log_dir.start.fate import Cause, Fate
 from kafka_unclean_recovery.log_dir.start.metadata_log import snapshot_causes
@@ -116,14 +117,19 @@ def _quorum_state(data: bytes) -> None:
 
 def _transactions(location: Location, folder: Folder, inside: list[Entry]) -> Iterator[Cause]:
     """Yield the transaction indexes that a broker can't read; it reads those whose segment has an
-    offset index, and builds the others anew."""
-    live = {
-        (file.kind, file.offset): entry
-        for entry in inside
-        if (file := parse_partition_file(entry.name)) and file.state is FileState.LIVE
+    offset index, and builds the others anew. Those of segments that are replaced it deletes."""
+    files = [(file, entry) for entry in inside if (file := parse_partition_file(entry.name))]
+    live = {(f.kind, f.offset): entry for f, entry in files if f.state is FileState.LIVE}
+    cleaned = min((f.offset for f, _ in files if f.state is FileState.CLEANED), default=INT64_MAX)
+    replaced = {
+        f.offset
+        for f, entry in files
+        if (f.state, f.kind) == (FileState.SWAP, FileKind.SEGMENT) and entry.size
     }
     for (kind, offset), entry in live.items():
         if kind is not FileKind.TRANSACTION_INDEX or entry.size < LEAST_SIZE:
+            continue
+        if offset in replaced and offset < cleaned:
             continue
         if not {(FileKind.SEGMENT, offset), (FileKind.OFFSET_INDEX, offset)} <= live.keys():
             continue

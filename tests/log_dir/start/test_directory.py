@@ -108,6 +108,25 @@ def test_a_transaction_index_without_its_offset_index_is_built_anew(data: Path) 
 
 
 @pytest.mark.parametrize(
+    ("swap", "cleaned", "fate"),
+    [
+        (b"1" * 61, (), STARTS),
+        # It replaces nothing, or is made again.
+        (b"", (), ENDS),
+        (b"1" * 61, (f"{BASE}.log.cleaned",), ENDS),
+    ],
+)
+def test_a_transaction_index_goes_with_the_segment_that_a_swap_replaces(
+    data: Path, swap: bytes, cleaned: tuple[str, ...], fate: Fate
+) -> None:
+    (data / "t-0" / f"{BASE}.txnindex").write_bytes(b"\1" * 50)
+    (data / "t-0" / f"{BASE}.log.swap").write_bytes(swap)
+    for name in cleaned:
+        (data / "t-0" / name).write_bytes(b"")
+    assert start(data).fate is fate
+
+
+@pytest.mark.parametrize(
     ("file", "content", "fate"),
     [
         ("recovery-point-offset-checkpoint", b"0\n2\nt 0 ", OFFLINE),

@@ -220,6 +220,28 @@ ENDS: dict[str, tuple[Fault, bool, str]] = {
         False,
         "has no offset index, and none can be built",
     ),
+    "producers to be read over zeros while a segment without an index is loaded": (
+        lambda disk: (
+            zeros(1000, 4096)(disk),
+            without(name(2000, "index"), name(2000, "snapshot"), name(3000, "snapshot"))(disk),
+        ),
+        False,
+        "a batch of 0 bytes is announced",
+    ),
+    "producers to be read from a position that is none any more": (
+        lambda disk: (
+            with_file(
+                name(1000),
+                v2(1000, 10, epoch=2, body=bytes(100)) + b"".join(batches(1010, 2000)),
+            )(disk),
+            # The log ends at 1900.
+            counted_again(2500, 2000, 1400)(disk),
+            with_file(name(2000, "index"), b"")(disk),
+            without(name(1000, "snapshot"))(disk),
+        ),
+        True,
+        "a batch of 0 bytes is announced",
+    ),
     "producers to be read over zeros": (unsnapshotted, False, "a batch of 0 bytes is announced"),
     "producers to be read from a message that is none": (
         compressed_at_the_snapshot,
