@@ -146,14 +146,15 @@ class Observer:
     ) -> Observation:
         """Ask groups, and for the topics' remote storage, while the replicas are asked; both have a
         time limit of their own."""
+        offline = view.offline
         asking = asyncio.create_task(self._ask_groups(wanted, view))
-        asking_tiered = asyncio.create_task(self._ask_tiered(view.offline))
+        asking_tiered = asyncio.create_task(self._ask_tiered(offline))
         try:
             seen, _ = await self._see(waits, wanted, deadline, view, lambda _: {})
             witnesses, tiered = await asking, await asking_tiered
             if wanted.ask_groups:
-                witnesses = not_asked_since(witnesses, view.offline, seen.states)
-            since = {tp: s for tp, s in seen.states.items() if s.offline and tp not in view.offline}
+                witnesses = not_asked_since(witnesses, offline, seen.states)
+            since = {tp: s for tp, s in seen.states.items() if s.offline and tp not in offline}
             tiered = {**await self._ask_tiered(since), **tiered}
             return replace(seen, witnesses=witnesses, tiered=tiered)
         finally:

@@ -17,6 +17,7 @@ from benchmarks.outage_process import SETTINGS, make
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.apis.describe_configs import BROKER
 from kafka_unclean_recovery.emulator.listener.intercepts import Rewrite, Seen
+from kafka_unclean_recovery.recovery.views import States, View
 from kafka_unclean_recovery.transport import reorder_elector
 from tests.cli.in_process import RECOVERY, invoke
 
@@ -80,6 +81,25 @@ def _sent(partitions: int) -> Counter[str]:
 @pytest.mark.parametrize("partitions", [20, 200])
 def test_any_number_of_partitions_is_recovered_by_the_same_requests(partitions: int) -> None:
     assert _sent(partitions) == SENT
+
+
+def test_offline_partitions_are_not_picked_out_of_a_view_anew_for_each_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Which takes time by the square of their number."""
+    picked = 0
+
+    def counted(view: View) -> States:
+        nonlocal picked
+        picked += 1
+        return {tp: state for tp, state in view.states.items() if state.offline}
+
+    monkeypatch.setattr(View, "offline", property(counted))
+    with outage(200) as cluster:
+        look = ("--all-offline-partitions", "--show-replica-info")
+        done = invoke(RECOVERY, "--bootstrap-server", cluster.bootstrap_servers, *look)
+        assert done.code == 0, done.stderr
+    assert picked < 100
 
 
 def _described_between_waves(partitions: int) -> list[int]:
