@@ -24,10 +24,7 @@ from kafka_unclean_recovery.log_dir.future_replicas import (
     replaced,
     taken_into_use,
 )
-from kafka_unclean_recovery.log_dir.log_directory import (
-    LOCK,
-    LogDirectory,
-)
+from kafka_unclean_recovery.log_dir.log_directory import LOCK, LogDirectory
 from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage, names_a_directory
 from kafka_unclean_recovery.log_dir.metadata.newest import (
     CLUSTER_METADATA,

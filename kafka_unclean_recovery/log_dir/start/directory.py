@@ -28,7 +28,6 @@ from kafka_unclean_recovery.log_dir.tree import Entry, Folder, Location, Unreada
 
 CLEANED = "cleaner-offset-checkpoint"
 _METADATA_LOG = f"{CLUSTER_METADATA_TOPIC}-0"
-_OUT_OF_USE = ("-delete", "-future", "-stray")
 _ASIDE = "move it out of the log directory"
 _REMEDIES = {
     checkpoints.RECOVERY_POINTS: f"{_ASIDE}: the start then recovers all logs from their beginning",
@@ -80,7 +79,7 @@ def causes_beside_replicas(location: Location, folder: Folder) -> Iterator[Cause
         if entry.is_directory and entry.name != names.REMOTE_INDEX_CACHE:
             replica = names.replica_of_directory(entry.name)
             of_controllers = replica is not None and replica[0] == CLUSTER_METADATA_TOPIC
-            if of_controllers or (replica and entry.name.endswith(_OUT_OF_USE)):
+            if of_controllers or (replica and entry.name.endswith(names.OUT_OF_USE)):
                 yield from _replica(location, folder, entry.name)
 
 

@@ -12,6 +12,7 @@ from kafka_unclean_recovery.log_dir.small_files.text_lines import INT32_MAX, INT
 
 # Of all directories that are no replicas a broker takes one.
 REMOTE_INDEX_CACHE = "remote-log-index-cache"
+OUT_OF_USE = ("-delete", "-future", "-stray")
 _OUT_OF_USE = re.compile(r"\S+-\S+\.\S+-(?:delete|future|stray)")
 _NUMBER = re.compile(r"[+-]?[0-9]+")
 _DELETED_METADATA_SNAPSHOT = ".checkpoint.deleted"
@@ -32,7 +33,7 @@ _METADATA_SNAPSHOT = re.compile(r"[0-9]{20}.[0-9]{10}.*", re.DOTALL)
 def replica_of_directory(name: str) -> tuple[str, int] | None:
     """Return (topic, partition) for which a broker takes a directory of this name among its
     replicas; None where it ends over it. The cache of remote indexes is to be left out before."""
-    if name.endswith(("-delete", "-future", "-stray")):
+    if name.endswith(OUT_OF_USE):
         if _OUT_OF_USE.fullmatch(name) is None:
             return None
         name = name.rpartition(".")[0]

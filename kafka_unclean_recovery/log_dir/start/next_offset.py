@@ -103,7 +103,8 @@ def _off_by(data: bytes) -> int:
 def _sound_but_for_its_crc(data: bytes) -> bool:
     """Return whether at most one byte of the CRC itself is wrong: whatever else is damaged makes
     more of them differ. Who decompresses the message checks no CRC."""
-    return any(_off_by(data) & ~(0xFF << shift) == 0 for shift in (0, 8, 16, 24))
+    bits = _off_by(data)
+    return any(bits & ~(0xFF << shift) == 0 for shift in (0, 8, 16, 24))
 
 
 def _unwraps(data: bytes) -> bool:

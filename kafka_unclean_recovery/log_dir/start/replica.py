@@ -82,7 +82,7 @@ def _later_causes(location: Location, folder: Folder, cluster_metadata: bool) ->
     remedy = _METADATA_ID_ANEW if cluster_metadata else _ID_ANEW
     yield from _read(location, folder, PARTITION_METADATA, topic_id, remedy)
     if cluster_metadata:
-        yield from _read(location, folder, QUORUM_STATE, _quorum_state, _STATE_ANEW)
+        yield from _read(location, folder, QUORUM_STATE, parse_quorum_state, _STATE_ANEW)
         yield from snapshot_causes(location, folder, inside)
     yield from _transactions(location, folder, inside)
 
@@ -108,11 +108,6 @@ def _metadata_topic_id(data: bytes) -> None:
     """Raise Crash where the file is not of the controllers' log, which has one id everywhere."""
     if text_files.topic_id(data) != CLUSTER_METADATA_ID.bytes:
         raise Crash(f"its topic id is not that of the controllers' log ({_METADATA_ID_TEXT})")
-
-
-def _quorum_state(data: bytes) -> None:
-    """Raise BadFormat where a broker can't read the file."""
-    parse_quorum_state(data)
 
 
 def _transactions(location: Location, folder: Folder, inside: list[Entry]) -> Iterator[Cause]:
