@@ -10,6 +10,7 @@ PYTHON = sys.executable
 PYTEST = (PYTHON, "-m", "pytest")
 TESTS = (*PYTEST, "-n", "4", "--dist", "loadfile", "--no-loadscope-reorder")
 _STARTS = (PYTHON, "-m", "tests.real.whole_starts")
+_CHAOS = (PYTHON, "-m", "tests.chaos")
 _SEEDS = ("tests/real/test_quorum_seeds.py", "tests/real/test_seeds_by_kafkas_controller.py")
 
 
@@ -56,15 +57,21 @@ PARTS = (
         "odd texts and numbers in each field of answers, documents and disks, for each command",
         (PYTHON, "-m", "tests.hostile"),
     ),
-    Part(
-        "simulation",
-        "faults at once in 10,000 recoveries on the emulator",
-        (PYTHON, "-m", "tests.simulation", "--runs", "10000", "--seed", "1"),
+    *(
+        Part(
+            f"simulation-{number}",
+            f"faults at once in 10,000 recoveries on the emulator, from seed {seed} on",
+            (PYTHON, "-m", "tests.simulation", "--runs", "10000", "--seed", str(seed)),
+        )
+        for number, seed in ((1, 1), (2, 10_001))
     ),
-    Part(
-        "chaos",
-        "faults in 100 recoveries on real clusters",
-        (PYTHON, "-m", "tests.chaos", "--runs", "100", "--seed", "1", "--workers", "4"),
+    *(
+        Part(
+            f"chaos-{number}",
+            f"faults in 100 recoveries on real clusters, from seed {seed} on",
+            (*_CHAOS, "--runs", "100", "--seed", str(seed), "--workers", "4"),
+        )
+        for number, seed in ((1, 1), (2, 101))
     ),
     *(
         Part(

@@ -12,6 +12,7 @@ from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.log_directory import read_log_directory
 from kafka_unclean_recovery.log_dir.replica_scan import scan_replica
 from kafka_unclean_recovery.log_dir.scan import every_partition, loaded_replicas
+from kafka_unclean_recovery.log_dir.segments.batches import Reason
 from kafka_unclean_recovery.log_dir.small_files.checkpoints import LEADER_EPOCHS
 from kafka_unclean_recovery.log_dir.small_files.properties_files import PARTITION_METADATA
 from kafka_unclean_recovery.log_dir.start.directory import directory_start
@@ -143,7 +144,7 @@ def differences(kafka: KafkaStart, ours: OurStart, *, old: bool = False) -> Iter
 
 
 def _of_the_broker(kafka: KafkaStart, ours: OurStart) -> Iterator[str]:
-    if (kafka.ends is None) != (ours.ends is None):
+    if (kafka.ends is None) != (ours.ends is None) and not _ends_over_compressed(kafka, ours):
         yield f"Kafka ends: {kafka.ends}; ours: {ours.ends}"
     if kafka.ends is None and kafka.offline != ours.offline:
         yield f"Kafka offline: {sorted(kafka.offline)}; ours: {ours.starts}"
@@ -194,7 +195,16 @@ def _within_compressed(where: str, row: ReplicaLog) -> bool:
     read: they may differ from what the message says that holds them, where that is in doubt."""
     old = any(f"/{topic}-0" in f"/{where}" for topic in FORMAT_0)
     clean = row.scanned is not None and row.scanned.stopped_clean is True
-    return old and clean and row.suspect is not None
+    return old and row.suspect is not None and (clean or Reason.ORDER in row.suspect)
+
+
+def _ends_over_compressed(kafka: KafkaStart, ours: OurStart) -> bool:
+    """Whether the broker ends over a log of format 0 that it reads up to an end that such offsets
+    decide."""
+    return kafka.ends is not None and any(
+        f"/{name}/" in kafka.ends and _within_compressed(name, rows[ScanMode.RECOVER])
+        for name, rows in ours.rows.items()
+    )
 
 
 def _unseen_by_a_fast_scan(row: ReplicaLog, rows: Mapping[ScanMode, ReplicaLog]) -> bool:
