@@ -10,12 +10,16 @@ from tests.chaos.recipe import NEWER, OLDER, ONLINE, SPARES
 from tests.real.cluster import KafkaCluster
 from tests.real.controller_log import FENCED
 from tests.real.metadata import PartitionView
+from tests.real.waiting import wait_until
 from tests.real.witnesses import leader_epochs, read_records
+
+# In seconds: many sessions of the clusters here.
+_SESSIONS = 60.0
 
 
 def look(cluster: KafkaCluster, read: Iterable[Partition]) -> Look:
     """With the records of those to be read that are online."""
-    seen = partitions_of(cluster)
+    seen = _settled(cluster)
     online = {partition for partition, view in seen.items() if not view.offline}
     epochs = {}
     for topic, numbers in by_topic(online).items():
@@ -23,6 +27,21 @@ def look(cluster: KafkaCluster, read: Iterable[Partition]) -> Look:
         epochs.update({(topic, number): epoch for number, epoch in found.items()})
     wanted = online.intersection(read)
     return Look(seen, epochs, read_records(cluster, wanted) if wanted else {})
+
+
+def _settled(cluster: KafkaCluster) -> dict[Partition, PartitionView]:
+    """A heartbeat that lay in a link to the controllers arrives once that is healed: a broker that
+    is dead by then leads again, until its session ends."""
+    seen: dict[Partition, PartitionView] = {}
+
+    def no_dead_broker_leads() -> bool:
+        nonlocal seen
+        seen = partitions_of(cluster)
+        led = {view.leader for view in seen.values() if not view.offline}
+        return led <= set(cluster.live_brokers)
+
+    wait_until(no_dead_broker_leads, _SESSIONS, lambda: f"dead brokers lead: {seen}")
+    return seen
 
 
 def by_topic(partitions: Iterable[Partition]) -> dict[str, list[int]]:
