@@ -58,6 +58,10 @@ SOON_SECONDS = 1.0
 which a broker may come back, so after this time the partitions are observed again before the
 election."""
 _NOT_REGISTERED = re.compile(r"broker ([0-9]{1,10}), but no such broker is registered")
+_OTHER_ORDER = (
+    "somebody else gave its replicas the order {order}, by which an election would take another"
+    " leader; plan again"
+)
 _LATE = "the controller took so long that what had been seen before is too old to elect by"
 
 
@@ -81,6 +85,8 @@ class ReorderElector:
         self._reduced: Reduced = {}
         self._not_put_back: Complaints = {}
         self._not_written: Said | None = None
+        # Those that stood in our order before, so that it is not written.
+        self._in_order: set[TopicPartition] = set()
         self._unseen: str | None = None
         self._unanswered: set[TopicPartition] = set()
 
@@ -104,9 +110,12 @@ class ReorderElector:
     async def carry_out(self, elections: Carried) -> Said:
         """Reorder, elect, and put the order back."""
         self._not_written = None
+        self._in_order = {tp for tp, e in elections.items() if not e.needs_order}
         try:
             attempt = self._reorder_and_elect
-            tried = await until_elected(self._means, elections, self.choose, attempt)
+            tried = await until_elected(
+                self._means, elections, self.choose, attempt, self._why_not_in_order
+            )
             self._unanswered |= tried.unanswered
             said = tried.said
         except NotSeen as error:
@@ -158,6 +167,19 @@ class ReorderElector:
         except LookTooOld:
             self._not_written = failed
             raise
+
+    def _why_not_in_order(self, now: Election) -> str | None:
+        """Return why the next try would elect by another order than ours, which it does not write:
+        somebody else has changed it. None where it stands, or is written first."""
+        tp = now.before.topic_partition
+        tried = self._not_written
+        written_first = tried is None and tp not in self._in_order
+        if written_first or (tried is not None and tp in tried):
+            return None
+        ours = self._reduced.get(tp, now.plan.order)
+        # Replicas that are about to leave the set stand behind the others.
+        shown = now.before.replicas[: len(ours)]
+        return None if shown == ours else _OTHER_ORDER.format(order=list(now.before.replicas))
 
     async def _why_late(self, written: Sequence[Election], soon: Deadline) -> str | None:
         """Return why to look again before the election; None where nobody has come back while the
