@@ -25,6 +25,7 @@ from kafka_unclean_recovery.cluster.wire.error_codes import (
     error_name,
 )
 from kafka_unclean_recovery.model import (
+    NO_TOPIC_ID,
     Cluster,
     GroupBeyond,
     PartitionState,
@@ -51,13 +52,15 @@ class Asked:
     """The partitions to look at. named: partitions that must be there, None for every partition
     that `includes` lets in. elected: partitions that an unclean election is known to have elected.
     may_lack: tells which partitions may lack records, so that their producers are told of.
-    given_up: the groups that a journal says had read more than the elected log held."""
+    given_up: the groups that a journal says had read more than the elected log held. topic_ids: of
+    the topics that a journal's elections were for, as far as it tells."""
 
     includes: Callable[[TopicPartition], bool]
     named: frozenset[TopicPartition] | None = None
     elected: frozenset[TopicPartition] = frozenset()
     may_lack: Callable[[TopicPartition], bool] = lambda _: False
     given_up: Mapping[TopicPartition, Sequence[GroupBeyond]] = field(default_factory=dict)
+    topic_ids: Mapping[TopicPartition, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +157,12 @@ def _states(topics: Sequence[Topic], asked: Asked) -> tuple[list[PartitionState]
         for tp in chosen
         if tp not in every
     ]
+    anew = [tp for tp in chosen if tp in every and _made_anew(every[tp], asked)]
+    missing += [
+        f"{tp}: its topic was deleted and created again since the election: what was elected is"
+        " gone, and the new one is not looked at (--topics does)"
+        for tp in anew
+    ]
     errors = not_told(topics) if asked.named is None else {}
     unseen = {str(tp) for tp in every}
     missing += [
@@ -163,7 +172,14 @@ def _states(topics: Sequence[Topic], asked: Asked) -> tuple[list[PartitionState]
     ]
     if not chosen:
         missing.append("no partition is among those asked for: see --topics")
-    return [every[tp] for tp in chosen if tp in every], missing
+    return [every[tp] for tp in chosen if tp in every and tp not in anew], missing
+
+
+def _made_anew(state: PartitionState, asked: Asked) -> bool:
+    """Return True for a partition of another topic than the one whose election is followed up: what
+    a journal knows of groups and losses says nothing of it."""
+    elected = asked.topic_ids.get(state.topic_partition, state.topic_id)
+    return state.topic_id not in (elected, *NO_TOPIC_ID)
 
 
 def _seen(topic: Topic) -> Iterator[PartitionState]:

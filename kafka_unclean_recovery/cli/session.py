@@ -449,6 +449,13 @@ def _check_cluster(journal: Journal, cluster_id: str) -> None:
             f"journal {journal.path} belongs to cluster {others[0]}, not to {cluster_id}; name"
             " another with --journal"
         )
+    at_home = journal.path.parent == state_directory(os.environ, cluster_id)
+    if not begun and not at_home and half_done(journal.lines):
+        # On another cluster its topics look as if they were gone, and the journal would be closed.
+        raise usage(
+            f"journal {journal.path}: which cluster it is of is not known, for its first lines are"
+            " gone; restore it"
+        )
 
 
 def warn_of_unfinished(session: Session, cluster_id: str) -> None:

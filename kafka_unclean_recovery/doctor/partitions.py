@@ -24,6 +24,7 @@ _RACE = (
     " and every unclean.leader.election.interval.ms (5 minutes); records that a better replica"
     " holds are gone before a plan is made"
 )
+_GRANT = "grant Topic:DESCRIBE_CONFIGS, or ask somebody who has it"
 _WHERE = {
     ConfigSource.TOPIC: "set on the topics",
     ConfigSource.ALL_BROKERS: "set for all brokers",
@@ -147,6 +148,9 @@ def _unclean(facts: Facts) -> Iterator[Check]:
             unread[config.error].append(topic)
         elif config.value == "true":
             by_source[config.source].append(topic)
+    lacking = sorted(
+        {t.name for t in facts.topics.value or ()} - (facts.configs.value or {}).keys()
+    )
     for source, topics in sorted(by_source.items()):
         yield _enabled(facts, source, topics)
     for error, topics in sorted(unread.items()):
@@ -154,7 +158,9 @@ def _unclean(facts: Facts) -> Iterator[Check]:
             yield _not_told(topics)
         else:
             yield _not_known(f"{error_name(error)} for topics {words.some(topics)}")
-    if not by_source and not unread:
+    if lacking:
+        yield _not_known(f"the answer lacks topics {words.some(lacking)}", "run again")
+    if not by_source and not unread and not lacking:
         what = f"{UNCLEAN} is false for every topic, as a broker has it; a controller's own file"
         yield Check("unclean_elections", Status.OK, f"{what} is not shown", _RACE)
 
@@ -173,9 +179,8 @@ def _enabled(facts: Facts, source: ConfigSource, topics: list[str]) -> Check:
     return Check("unclean_elections", Status.WARNING, what, _RACE, to_do)
 
 
-def _not_known(reason: str) -> Check:
+def _not_known(reason: str, to_do: str = _GRANT) -> Check:
     what = f"whether {UNCLEAN} is true is not known: {reason}"
-    to_do = "grant Topic:DESCRIBE_CONFIGS, or ask somebody who has it"
     return Check("unclean_elections", Status.UNKNOWN, what, _RACE, to_do)
 
 

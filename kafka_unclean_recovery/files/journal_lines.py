@@ -169,7 +169,8 @@ def _is_int64(value: object) -> bool:
 def unfinished(lines: Iterable[Mapping[str, Any]]) -> tuple[Reordered, ...]:
     """Reordered partitions that are not known to have their order back, by topic and partition.
 
-    The first `original` of several reorders counts: a later one may have seen our own order.
+    The first `original` of several reorders of one topic id counts: a later one may have seen our
+    own order.
     """
     open_steps: dict[TopicPartition, Reordered] = {}
     for line in lines:
@@ -177,7 +178,8 @@ def unfinished(lines: Iterable[Mapping[str, Any]]) -> tuple[Reordered, ...]:
             for p in line["partitions"]:
                 step = _reordered(p, line["at_ms"])
                 before = open_steps.get(step.topic_partition)
-                original = before.original if before else step.original
+                same = before is not None and before.topic_id == step.topic_id
+                original = before.original if before is not None and same else step.original
                 open_steps[step.topic_partition] = replace(step, original=original)
         elif line["event"] == "restored":
             for p in line["partitions"]:

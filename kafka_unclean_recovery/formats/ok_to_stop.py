@@ -15,6 +15,9 @@ from kafka_unclean_recovery.formats.values import (
     TopicName,
 )
 
+BY_BROKER = frozenset({"file", "default", "one_broker"})
+"""The sources of a min.insync.replicas that brokers may differ in."""
+
 
 class ObservedBrokerJson(Entry, frozen=True):
     """A broker that the cluster knows.

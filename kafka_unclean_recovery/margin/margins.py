@@ -19,6 +19,7 @@ from kafka_unclean_recovery.formats.margin import (
     StandsJson,
 )
 from kafka_unclean_recovery.formats.ok_to_stop import (
+    BY_BROKER,
     ObservationJson,
     ObservedBrokerJson,
     ObservedPartitionJson,
@@ -52,8 +53,9 @@ Margins = Mapping[TopicPartition, Margin]
 def margins(observation: ObservationJson) -> dict[TopicPartition, Margin]:
     """Return the margin of each partition of which it is known."""
     up = _up(observation)
+    own = {broker.id: broker.min_isr for broker in observation.brokers}
     return {
-        TopicPartition(topic.name, partition.partition): _margin(topic, partition, up)
+        TopicPartition(topic.name, partition.partition): _margin(topic, partition, up, own)
         for topic in observation.topics
         if topic.problem is None
         for partition in topic.partitions
@@ -65,11 +67,13 @@ def _up(observation: ObservationJson) -> frozenset[int]:
 
 
 def _margin(
-    topic: ObservedTopicJson, partition: ObservedPartitionJson, up: frozenset[int]
+    topic: ObservedTopicJson,
+    partition: ObservedPartitionJson,
+    up: frozenset[int],
+    own: Mapping[int, int | None],
 ) -> Margin:
-    assert topic.min_isr is not None, "topics without a known value are left out"
     live = len(up.intersection(partition.isr))
-    least = min(topic.min_isr, len(partition.replicas))
+    least = min(_min_isr(topic, partition, own), len(partition.replicas))
     led = partition.leader != NO_LEADER or partition.led_unseen
     others = set(partition.replicas) - {*partition.isr, *partition.offline_replicas}
     return Margin(
@@ -80,6 +84,19 @@ def _margin(
         partition.isr,
         partition.elr,
     )
+
+
+def _min_isr(
+    topic: ObservedTopicJson, partition: ObservedPartitionJson, own: Mapping[int, int | None]
+) -> int:
+    """Return the strictest min.insync.replicas that a member of the ISR would take writes by: where
+    neither the topic nor the cluster has a value, that of its own file."""
+    configured = topic.min_isr
+    assert configured is not None, "topics without a known value are left out"
+    if topic.min_isr_source not in BY_BROKER:
+        return configured
+    told = (own.get(broker) for broker in partition.isr)
+    return max((configured if each is None else each for each in told), default=configured)
 
 
 def quorum_margin(observation: ObservationJson, state: QuorumState) -> QuorumMarginJson:

@@ -40,7 +40,7 @@ def answer(
     """Return what a controlled stop and a kill would do. What is not known is never a yes."""
     found = predict(observation, question.brokers, question.margin)
     quorum, lost = _quorum(observation, question.brokers | question.controllers)
-    problems = (*observation.problems, *_untold_disks(observation, question.brokers))
+    problems = (*observation.problems, *untold_disks(observation, question.brokers))
     unknown = bool(found.not_known or problems)
 
     def scenario(outcomes: Iterable[Predicted]) -> ScenarioJson:
@@ -69,7 +69,7 @@ def answer(
     )
 
 
-def _untold_disks(observation: ObservationJson, brokers: frozenset[int]) -> Iterator[str]:
+def untold_disks(observation: ObservationJson, brokers: frozenset[int]) -> Iterator[str]:
     """Yield a sentence for each of the brokers that may have topics which this user can't see. A
     topic is concerned that has a replica on one of them, so the disks of others don't matter."""
     for broker in observation.brokers:

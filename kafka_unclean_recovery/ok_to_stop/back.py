@@ -9,7 +9,9 @@ from kafka_unclean_recovery.formats.ok_to_stop import (
     MissingReplicaJson,
     ObservationJson,
     ObservedPartitionJson,
+    ObservedTopicJson,
 )
+from kafka_unclean_recovery.ok_to_stop.answer import untold_disks
 
 
 def back(observation: ObservationJson, brokers: frozenset[int]) -> BackAfterStopJson:
@@ -23,8 +25,9 @@ def back(observation: ObservationJson, brokers: frozenset[int]) -> BackAfterStop
     )
     problems = (
         *observation.problems,
+        *untold_disks(observation, brokers),
         # What is configured plays no part here.
-        *(f"{t.name}: {t.problem}" for t in observation.topics if not t.partitions and t.problem),
+        *(f"{t.name}: {t.problem}" for t in observation.topics if t.problem and not _whole(t)),
     )
     down = tuple(sorted(brokers - up))
     return BackAfterStopJson(
@@ -35,12 +38,19 @@ def back(observation: ObservationJson, brokers: frozenset[int]) -> BackAfterStop
         down=down,
         missing=missing,
         not_leading=sum(
-            partition.replicas[0] in brokers and partition.leader != partition.replicas[0]
+            partition.replicas[:1] != (partition.leader,)
+            and not brokers.isdisjoint(partition.replicas[:1])
             for topic in observation.topics
             for partition in topic.partitions
         ),
         problems=problems,
     )
+
+
+def _whole(topic: ObservedTopicJson) -> bool:
+    """Return whether each partition of the topic was told: Kafka numbers them without a gap."""
+    told = {partition.partition for partition in topic.partitions if partition.replicas}
+    return bool(told) and told == set(range(len(topic.partitions)))
 
 
 def _missing(partition: ObservedPartitionJson, brokers: frozenset[int]) -> Iterator[int]:

@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
 from kafka_unclean_recovery.formats.ok_to_stop import (
+    BY_BROKER,
     ObservationJson,
     ObservedBrokerJson,
     ObservedPartitionJson,
@@ -218,6 +219,8 @@ def _not_certain(
     """Return why it is not certain what becomes of the partition; None while a member of the ISR
     leads: that it does is a rule of every release."""
     before, after = outcome.before, outcome.after
+    if (why := _min_isr_untold(outcome, observation)) is not None:
+        return why
     if after.leader in before.isr:
         return None
     # A controller of 4.3.1 leaves there whom a reassignment takes off.
@@ -235,6 +238,22 @@ def _not_certain(
             " down, which no request tells; look again once it is in the ISR"
         )
     return None
+
+
+def _min_isr_untold(outcome: Predicted, observation: ObservationJson) -> str | None:
+    """Return why it is not known whether the new leader refuses writes: it goes by its own
+    min.insync.replicas, and another broker's may differ. None where it has enough by any."""
+    before, after, topic = outcome.before, outcome.after, outcome.topic
+    enough = len(after.isr) >= min(len(before.isr), len(outcome.replicas))
+    if topic.min_isr_source not in BY_BROKER or after.leader == NO_LEADER or enough:
+        return None
+    own = next((b.min_isr for b in observation.brokers if b.id == after.leader), None)
+    if own is not None:
+        return None
+    return (
+        f"broker {after.leader}, which would lead it, did not tell the min.insync.replicas of its"
+        " own file, by which it takes writes; look again"
+    )
 
 
 class _Judge:
@@ -322,10 +341,6 @@ def _chosen(concerned: Collection[tuple[ObservedTopicJson, ObservedPartitionJson
         if all(each.partition != 0 for each in chosen):
             chosen.append(next(p for p in topics[name].partitions if p.partition == 0))
     return [(topics[name], chosen) for name, chosen in by_topic.items()]
-
-
-BY_BROKER = frozenset({"file", "default", "one_broker"})
-"""The sources of a value that brokers may differ in."""
 
 
 def _leadership(partition: PartitionRegistration, rehearsal: Rehearsal) -> Leadership:

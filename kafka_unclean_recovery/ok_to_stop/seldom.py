@@ -24,8 +24,8 @@ from kafka_unclean_recovery.emulator.controller.state import (
     MIN_INSYNC_REPLICAS,
     UNCLEAN_LEADER_ELECTION_ENABLE,
 )
+from kafka_unclean_recovery.formats.ok_to_stop import BY_BROKER
 from kafka_unclean_recovery.model import Broker
-from kafka_unclean_recovery.ok_to_stop.prediction import BY_BROKER
 from kafka_unclean_recovery.survey import budgets
 from kafka_unclean_recovery.survey.answer import answered
 from kafka_unclean_recovery.survey.hidden_topics import Hidden, hidden_topics, not_looked

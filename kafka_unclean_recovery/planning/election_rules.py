@@ -97,7 +97,9 @@ def refuse_or_settle(
         )
     if plan.move is not None:
         return _movable(plan, plan.move, now, choose)
-    if set(now.replicas) not in (set(before.replicas), set(registered(before, before.replicas))):
+    # Of brokers that are not listed, a try before may have taken some out of the set.
+    least = set(registered(before, before.replicas))
+    if not least <= set(now.replicas) <= set(before.replicas):
         return _refused(
             f"its replica set changed from {list(before.replicas)} to {list(now.replicas)}"
         )
@@ -216,14 +218,18 @@ def came_back_text(leader: int, before: PartitionState) -> str:
     return by_itself or f"broker {leader} {ELECTED_MEANWHILE}"
 
 
-def by_whom(unclean: bool | None) -> str:
+def by_whom(unclean: bool | None, *, as_a_broker_has_it: bool = False) -> str:
     """Return how to go on after ELECTED_MEANWHILE. unclean: unclean.leader.election.enable of the
-    topic, None where it is not known."""
+    topic, None where it is not known. as_a_broker_has_it: neither the topic nor all brokers have a
+    value, so that the controllers go by their own files, which nobody shows."""
     if unclean is None:
         return ""
     if unclean:
         return ": unclean.leader.election.enable is true, so Kafka elects such leaders by itself"
-    return ": somebody else elected it, for unclean.leader.election.enable is false"
+    text = ": somebody else elected it, for unclean.leader.election.enable is false"
+    if not as_a_broker_has_it:
+        return text
+    return f"{text}, as a broker has it (a controller's own file counts, and is not shown)"
 
 
 def clean_leaders(state: PartitionState) -> tuple[int, ...]:

@@ -45,6 +45,9 @@ class Consented:
 
 NOTHING = Consented()
 
+Topics = Mapping[str, int]
+"""How many partitions each topic has that this user may describe."""
+
 
 def parse_consented(give_up: Iterable[str], end: Iterable[str]) -> Consented:
     """Raises InputError for what is no name, such as "*": each is to be named."""
@@ -60,12 +63,15 @@ def with_moves(
     consented: Consented,
     live: Collection[int],
     commits: Mapping[TopicPartition, Sequence[Commit]],
+    topics: Topics,
 ) -> dict[TopicPartition, PartitionPlan]:
     """Return the plans; those that a person named, and that have no designated leader, get other
     replicas, or the reason why not. live: the brokers that are listed as live."""
     moved = dict(plans)
-    unclear = _unclear(plans)
-    give_up, end = consented.give_up - unclear, consented.end - unclear
+    give_up, end = (
+        {name for name in names if not _unclear(name, topics)}
+        for names in (consented.give_up, consented.end)
+    )
     for tp, plan in plans.items():
         names = {tp.topic, str(tp)}
         if plan.designated_leader is not None:
@@ -77,20 +83,29 @@ def with_moves(
     return moved
 
 
-def problems(consented: Consented, plans: Collection[TopicPartition]) -> Iterator[str]:
+def problems(
+    consented: Consented, plans: Collection[TopicPartition], topics: Topics
+) -> Iterator[str]:
     """Yield a sentence for each name that fits no offline partition, or two things."""
     fits = {name for tp in plans for name in (tp.topic, str(tp))}
-    unclear = _unclear(plans)
     for flag, names in ((GIVE_UP, consented.give_up), (END, consented.end)):
         for name in sorted(names):
             if name not in fits:
                 yield f"{flag} {name}: no topic or partition of that name is offline here"
-            elif name in unclear:
-                yield f"{flag} {name}: names a topic and a partition of another one: neither counts"
+            elif _unclear(name, topics):
+                yield (
+                    f"{flag} {name}: names a topic and a partition of another one: neither counts;"
+                    f" name the partitions of the topic one by one ({name}-0), or give the other"
+                    " partition alone by --path-to-json-file"
+                )
 
 
-def _unclear(partitions: Collection[TopicPartition]) -> set[str]:
-    return {tp.topic for tp in partitions} & {str(tp) for tp in partitions}
+def _unclear(name: str, topics: Topics) -> bool:
+    """Return True for the name of a topic that is also that of a partition of another one. Both
+    count, offline or not: whoever named the one that came back meanwhile did not mean the other."""
+    topic, _, number = name.rpartition("-")
+    is_number = number.isascii() and number.isdecimal() and number == str(int(number))
+    return name in topics and is_number and int(number) < topics.get(topic, 0)
 
 
 def _started_empty(plan: PartitionPlan, live: Collection[int], *, alone: bool) -> PartitionPlan:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from kafka_unclean_recovery.files.json_text import JsonObject
 from kafka_unclean_recovery.model import (
     NO_LEADER,
+    NO_TOPIC_ID,
     GroupBeyond,
     Loss,
     Outcome,
@@ -142,6 +143,16 @@ def lossless(elections: Iterable[Election]) -> frozenset[TopicPartition]:
     begun = [each for each in elections if each.begun_at_ms is not None]
     losing = {each.topic_partition for each in begun if each.loss != Loss(0, 0)}
     return frozenset(each.topic_partition for each in begun) - losing
+
+
+def topic_ids(elections: Iterable[Election]) -> Mapping[TopicPartition, str]:
+    """Return the id of the topic that each election was planned for, as far as the journal tells;
+    of several elections of a partition the last counts."""
+    return {
+        each.topic_partition: each.plan.state.topic_id
+        for each in sorted(elections, key=lambda e: e.decided_at_ms or 0)
+        if each.plan is not None and each.plan.state.topic_id not in NO_TOPIC_ID
+    }
 
 
 def groups_given_up(

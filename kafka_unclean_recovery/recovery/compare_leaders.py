@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from kafka_unclean_recovery.cluster.requests.configs import ConfigSource, ConfigValue
 from kafka_unclean_recovery.model import (
     Broker,
     Outcome,
@@ -196,10 +197,17 @@ async def _with_who_elected(reader: Reader, rows: Rows) -> Rows:
     return judged_again(
         rows,
         {
-            tp: replace(outcome, reason=f"{outcome.reason}{by_whom(unclean.get(tp.topic))}")
+            tp: replace(outcome, reason=f"{outcome.reason}{_by_whom(unclean.get(tp.topic))}")
             for tp, outcome in meanwhile.items()
         },
     )
+
+
+def _by_whom(unclean: ConfigValue | None) -> str:
+    if unclean is None:
+        return by_whom(None)
+    of_all = unclean.source in (ConfigSource.TOPIC, ConfigSource.ALL_BROKERS)
+    return by_whom(unclean.value == "true", as_a_broker_has_it=not of_all)
 
 
 async def _ask(

@@ -63,7 +63,7 @@ class Observation:
     led_by_the_dead: partitions whose leader is not live; they are not elected. seen_logs: every log
     that a broker, live or fenced, told since the run began, also in earlier views, and those on
     scanned disks. tiered: why topics of offline partitions may have records in remote storage, by
-    topic.
+    topic. topics: the topics that were described, with the number of their partitions.
     """
 
     cluster: Cluster
@@ -77,6 +77,7 @@ class Observation:
     led_by_the_dead: Mapping[TopicPartition, PartitionState] = field(default_factory=dict)
     seen_logs: Mapping[TopicPartition, Collection[SeenLog]] = field(default_factory=dict)
     tiered: Mapping[str, str] = field(default_factory=dict)
+    topics: Mapping[str, int] = field(default_factory=dict)
 
 
 Advise = Callable[[Observation], Mapping[int, str]]
@@ -217,6 +218,7 @@ class Observer:
             },
             led_by_the_dead=view.led_by_the_dead,
             seen_logs=self._seen_logs,
+            topics=self._views.visible,
         )
 
     async def add_hidden_topics(self, wanted: Wanted, seen: Observation) -> Observation:
@@ -228,7 +230,7 @@ class Observer:
         if wanted.partitions is not None:
             return seen
         asked = [b for b in seen.cluster.brokers.values() if b.id not in seen.silent_brokers]
-        looking = hidden_topics(self._nodes, self._reader, asked, self._views.visible)
+        looking = hidden_topics(self._nodes, self._reader, asked, self._views.visible.keys())
         try:
             hidden = await self._stop.unless(looking)
         except Interrupted:

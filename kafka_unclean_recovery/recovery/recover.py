@@ -215,9 +215,10 @@ def _plan(run: Run, aim: Aim, seen: Observation) -> tuple[Observation, Rows]:
         plans, refused = _by_hand(plans, aim.leaders)
     run.publish(seen.cluster, plans.values())
     if aim.consented:
-        seen = replace(seen, problems=(*seen.problems, *problems(aim.consented, plans.keys())))
-        commits = seen.witnesses.commits
-        plans = with_moves(plans, aim.consented, seen.cluster.brokers.keys(), commits)
+        unclear = problems(aim.consented, plans.keys(), seen.topics)
+        seen = replace(seen, problems=(*seen.problems, *unclear))
+        commits, live = seen.witnesses.commits, seen.cluster.brokers.keys()
+        plans = with_moves(plans, aim.consented, live, commits, seen.topics)
     return seen, settled(planned(observed(seen), plans), refused)
 
 

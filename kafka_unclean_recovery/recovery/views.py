@@ -104,13 +104,13 @@ class Views:
     """Reads views of the cluster, one after another.
 
     without_leader: the offline partitions of all views, as they were last seen offline. visible:
-    the topics that the last view could describe.
+    the topics that the last view could describe, with the number of their partitions.
     """
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self.without_leader: States = {}
-        self.visible: frozenset[str] = frozenset()
+        self.visible: Mapping[str, int] = {}
         self._next_look = Deadline.after(0)
         self._problems: dict[str, None] = {}
 
@@ -127,7 +127,7 @@ class Views:
         (cluster, topics), reassignments = await asyncio.gather(
             self._current(names, wanted.will_elect), self._reassignments(wanted.will_elect)
         )
-        self.visible = frozenset(topic.name for topic in topics)
+        self.visible = {topic.name: len(topic.partitions) for topic in topics}
         self._check_told(names, topics)
         self._check_read(topics)
         dead = await self._led_by_the_dead(wanted, cluster, topics)

@@ -254,7 +254,7 @@ class Reader:
         self.electable_untold |= found.untold
         return found
 
-    async def unclean_elections(self, topics: Sequence[str]) -> Mapping[str, bool]:
+    async def unclean_elections(self, topics: Sequence[str]) -> Mapping[str, ConfigValue]:
         """Return unclean.leader.election.enable of each topic that this user may know it of, as far
         as a broker answers in a moment."""
         try:
@@ -263,7 +263,7 @@ class Reader:
         except (TimeoutError, *FAILURES):
             return {}
         return {
-            topic: told.value == "true"
+            topic: told
             for topic, told in found.items()
             if told.error == NONE and told.value is not None
         }

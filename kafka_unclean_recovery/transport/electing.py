@@ -49,6 +49,9 @@ Outcomes = dict[TopicPartition, Outcome]
 Carried = dict[TopicPartition, Election]
 Said = dict[TopicPartition, str]
 """The reason, by partition, why it got no leader."""
+Stands = Callable[[Election], str | None]
+"""Given an election as observed again, returns why an election would take another leader by now
+than in the try before; None where it would not."""
 LOST = (Behind, ConnectionFailed, NoBrokerReachable)
 NOT_CERTAIN = "what the controller does is not certain"
 
@@ -179,9 +182,11 @@ async def until_elected(
     elections: Carried,
     choose: Choice,
     attempt: Callable[[Carried], Awaitable[Said]],
+    stands: Stands = lambda _: None,
 ) -> Tried:
     """Try the elections, and try the failed ones again. Before each further try all is observed
-    again: the designated replica may be fenced by now, and another one live.
+    again: the designated replica may be fenced by now, and another one live, and somebody else may
+    have changed what the try before had seen or made (`stands`).
 
     `attempt` raises Unsure when any part of it may or may not have been carried out; NotSent when
     it stopped on the way, at the gate; RequestFailed when the whole request was refused for sure.
@@ -214,7 +219,7 @@ async def until_elected(
         if not late:
             retries -= 1
             await asyncio.sleep(_RETRY_SECONDS)
-        pending, why_not = await _still_to_elect(means, pending, choose)
+        pending, why_not = await _still_to_elect(means, pending, choose, stands)
         given_up |= {tp: _not_again(before.get(tp), why) for tp, why in why_not.items()}
         if not pending or means.stop.requested:
             said = given_up | {tp: failed[tp] for tp in pending}
@@ -225,15 +230,18 @@ def _not_again(before: str | None, why: str) -> str:
     return why if before is None else f"{before}; not tried again: {why}"
 
 
-async def _still_to_elect(means: Means, elections: Carried, choose: Choice) -> tuple[Carried, Said]:
+async def _still_to_elect(
+    means: Means, elections: Carried, choose: Choice, stands: Stands
+) -> tuple[Carried, Said]:
     """Return (the elections that may still go ahead, why the others may not)."""
     plans = {tp: elections[tp].plan for tp in sorted(elections)}
     try:
         settled, still = await observe_again(means.reader, means.source, plans, choose, means.gate)
     except (*LOST, RequestFailed) as error:
         return {}, dict.fromkeys(elections, f"it could not be looked at again: {error}")
-    why_not = {tp: outcome.reason or outcome.kind for tp, outcome in settled.items()}
-    return {tp: e for tp, e in elections.items() if tp in still}, why_not
+    why_not: Said = {tp: outcome.reason or outcome.kind for tp, outcome in settled.items()}
+    why_not |= {tp: why for tp, now in still.items() if (why := stands(now)) is not None}
+    return {tp: e for tp, e in elections.items() if tp not in why_not}, why_not
 
 
 async def _settled(means: Means, reason: str) -> bool:

@@ -50,6 +50,9 @@ from kafka_unclean_recovery.transport.observe_again import Election
 from kafka_unclean_recovery.transport.replica_order import BATCH, ReplicaOrder
 
 _UNSEEN = "the controller took its new replicas, and brokers do not show them"
+_OTHER_REPLICAS = (
+    "somebody else gave it the replicas {now} since; nobody was elected by them: plan again"
+)
 _GIVEN_UP = (
     "it begins empty on broker {leader}: every record that it had is given up, and how many these"
     " were is unknown"
@@ -91,7 +94,9 @@ class MoveElector:
 
     async def carry_out(self, elections: Carried) -> Said:
         try:
-            tried = await until_elected(self._means, elections, self.choose, self._write_and_elect)
+            tried = await until_elected(
+                self._means, elections, self.choose, self._write_and_elect, self._why_not_moved
+            )
         except JournalError as error:
             await asyncio.to_thread(self._means.journal.take_back)
             return dict.fromkeys(elections, str(error))
@@ -111,6 +116,14 @@ class MoveElector:
             await self._see_who_came_back(list(unwritten.values()))
         wanted = sorted(pending.keys() - failed.keys())
         return failed | (await self._elect(wanted) if wanted else {})
+
+    def _why_not_moved(self, now: Election) -> str | None:
+        """Return why the next try would not elect by the new replicas: they were written, and
+        somebody else changed them."""
+        if now.before.topic_partition not in self._written:
+            return None
+        target = tuple(r for r in now.before.replicas if r not in now.before.removing_replicas)
+        return None if target == _move(now).order else _OTHER_REPLICAS.format(now=list(target))
 
     async def _write(self, elections: Carried) -> Said:
         """Write the new replicas, see that they are there, and return which partitions are not to

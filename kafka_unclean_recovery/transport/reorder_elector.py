@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from kafka_unclean_recovery.cluster.wire.error_codes import INVALID_REPLICA_ASSI
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.files.journal_lines import Event, JournalError, Reordered
 from kafka_unclean_recovery.model import Outcome, OutcomeKind, PartitionPlan, TopicPartition
-from kafka_unclean_recovery.planning.election_rules import controller_choice, registered
+from kafka_unclean_recovery.planning.election_rules import controller_choice
 from kafka_unclean_recovery.transport import Elections
 from kafka_unclean_recovery.transport.electing import (
     LOST,
@@ -58,6 +58,10 @@ SOON_SECONDS = 1.0
 which a broker may come back, so after this time the partitions are observed again before the
 election."""
 _NOT_REGISTERED = re.compile(r"broker ([0-9]{1,10}), but no such broker is registered")
+_OTHER_ORDER = (
+    "somebody else gave its replicas the order {order}, by which an election would take another"
+    " leader; plan again"
+)
 _LATE = "the controller took so long that what had been seen before is too old to elect by"
 
 
@@ -81,6 +85,8 @@ class ReorderElector:
         self._reduced: Reduced = {}
         self._not_put_back: Complaints = {}
         self._not_written: Said | None = None
+        # Those that stood in our order before, so that it is not written.
+        self._in_order: set[TopicPartition] = set()
         self._unseen: str | None = None
         self._unanswered: set[TopicPartition] = set()
 
@@ -104,9 +110,12 @@ class ReorderElector:
     async def carry_out(self, elections: Carried) -> Said:
         """Reorder, elect, and put the order back."""
         self._not_written = None
+        self._in_order = {tp for tp, e in elections.items() if not e.needs_order}
         try:
             attempt = self._reorder_and_elect
-            tried = await until_elected(self._means, elections, self.choose, attempt)
+            tried = await until_elected(
+                self._means, elections, self.choose, attempt, self._why_not_in_order
+            )
             self._unanswered |= tried.unanswered
             said = tried.said
         except NotSeen as error:
@@ -159,6 +168,19 @@ class ReorderElector:
             self._not_written = failed
             raise
 
+    def _why_not_in_order(self, now: Election) -> str | None:
+        """Return why the next try would elect by another order than ours, which it does not write:
+        somebody else has changed it. None where it stands, or is written first."""
+        tp = now.before.topic_partition
+        tried = self._not_written
+        written_first = tried is None and tp not in self._in_order
+        if written_first or (tried is not None and tp in tried):
+            return None
+        ours = self._reduced.get(tp, now.plan.order)
+        # Replicas that are about to leave the set stand behind the others.
+        shown = now.before.replicas[: len(ours)]
+        return None if shown == ours else _OTHER_ORDER.format(order=list(now.before.replicas))
+
     async def _why_late(self, written: Sequence[Election], soon: Deadline) -> str | None:
         """Return why to look again before the election; None where nobody has come back while the
         orders were written. Whoever shows the orders knows of all that were there before them."""
@@ -181,18 +203,45 @@ class ReorderElector:
             tp: pending[tp] for tp, a in refused.items() if _names_unregistered(pending[tp], a)
         }
         if named:
+            named_by = {tp: refused[tp] for tp in named}
             refused = {tp: a for tp, a in refused.items() if tp not in named}
-            refused |= await self._write_registered(named)
+            refused |= await self._write_registered(named, named_by)
         steps = [s for s in _steps(pending) if s.topic_partition not in refused]
         changed = await self._order.see([_reduced_step(s, self._reduced) for s in steps])
         return {tp: _refused_text(pending[tp], a) for tp, a in refused.items()} | changed
 
-    async def _write_registered(self, elections: Carried) -> dict[TopicPartition, Answer]:
-        """Write the registered replicas alone, and return the answers that are errors. What leaves
-        a set here does not come back, for no list that names it is taken."""
-        orders = {tp: registered(e.plan.state, e.plan.order) for tp, e in elections.items()}
-        rows = [_reduce_line(e, orders[tp]) for tp, e in elections.items()]
-        self._order.note_refused({tp: _reduced_text(e) for tp, e in elections.items()})
+    async def _write_registered(
+        self, elections: Carried, refused: Mapping[TopicPartition, Answer]
+    ) -> dict[TopicPartition, Answer]:
+        """Write the orders without the brokers that the controllers call unregistered, one more
+        each time that they name another one, and return the answers that are errors. What leaves a
+        set here does not come back, for no list that names it is taken; a dead broker that is only
+        listed nowhere keeps its replica."""
+        left: dict[TopicPartition, Answer] = {}
+        gone: Reduced = {}
+        pending = elections
+        while pending:
+            gone |= {
+                tp: _unregistered_by(e, refused[tp], gone.get(tp, ())) for tp, e in pending.items()
+            }
+            refused = await self._write_without({tp: gone[tp] for tp in pending}, pending)
+            again = {tp: e for tp, e in pending.items() if tp in refused}
+            pending = {
+                tp: e
+                for tp, e in again.items()
+                if _names_unregistered(e, refused[tp])
+                and gone[tp] != _unregistered_by(e, refused[tp], gone[tp])
+            }
+            left |= {tp: answer for tp, answer in refused.items() if tp not in pending}
+        return left
+
+    async def _write_without(
+        self, gone: Reduced, elections: Carried
+    ) -> dict[TopicPartition, Answer]:
+        orders = {tp: _without(e.plan.order, gone[tp]) for tp, e in elections.items()}
+        rows = [_reduce_line(e, orders[tp], gone[tp]) for tp, e in elections.items()]
+        texts = {tp: _reduced_text(e, gone[tp]) for tp, e in elections.items()}
+        self._order.note_refused(texts)
         await asyncio.to_thread(self._means.journal.write, "reduce", partitions=rows)
         gate = self._means.pass_gate
         answers = await self._order.write(orders, needs_note=True, fewer=True, gate=gate)
@@ -246,15 +295,31 @@ def _with_reduced(outcome: Outcome, election: Election, reduced: Reduced) -> Out
     order = reduced.get(election.before.topic_partition)
     if order is None:
         return outcome
-    text = f"{_reduced_text(election)}; its replicas are {list(order)} from now on"
+    gone = tuple(r for r in election.before.replicas if r not in order)
+    text = f"{_reduced_text(election, gone)}; its replicas are {list(order)} from now on"
+    if away := [broker for broker in order if broker not in election.live]:
+        text += f", and a reassignment is listed until {brokers_text(away)} is in sync"
     return replace(outcome, reason="; ".join(filter(None, [outcome.reason, text])))
 
 
-def _reduced_text(election: Election) -> str:
-    gone = election.plan.state.unregistered_replicas
+def _reduced_text(election: Election, gone: Sequence[int]) -> str:
     which = brokers_text(gone)
     is_not = "are not registered and have" if len(gone) > 1 else "is not registered and has"
     return f"{which} {is_not} left the set {list(election.before.replicas)} for good"
+
+
+def _unregistered_by(election: Election, answer: Answer, gone: Sequence[int]) -> tuple[int, ...]:
+    """Return the unregistered brokers of the set: those known before, and the one that a refusal
+    names; all that are not listed, where it names none of these."""
+    found = _NOT_REGISTERED.search(answer.message or "")
+    every = election.plan.state.unregistered_replicas
+    if found is None or int(found[1]) not in every:
+        return every
+    return tuple(broker for broker in every if broker in gone or broker == int(found[1]))
+
+
+def _without(order: Sequence[int], gone: Container[int]) -> tuple[int, ...]:
+    return tuple(broker for broker in order if broker not in gone)
 
 
 def _names_unregistered(election: Election, answer: Answer) -> bool:
@@ -288,7 +353,7 @@ def _steps(elections: Carried) -> list[Reordered]:
     ]
 
 
-def _reduce_line(election: Election, order: Sequence[int]) -> dict[str, Any]:
+def _reduce_line(election: Election, order: Sequence[int], gone: Sequence[int]) -> dict[str, Any]:
     before = election.before
     return {
         "topic": before.topic,
@@ -296,7 +361,7 @@ def _reduce_line(election: Election, order: Sequence[int]) -> dict[str, Any]:
         "partition": before.partition,
         "original": before.replicas,
         "written": order,
-        "unregistered": election.plan.state.unregistered_replicas,
+        "unregistered": gone,
     }
 
 

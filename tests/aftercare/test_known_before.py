@@ -95,6 +95,20 @@ def test_a_group_that_committed_without_an_epoch_skips_what_is_written_anew(
     assert (code, document["over"]) == (0, True)
 
 
+def test_a_topic_that_was_made_anew_since_is_not_taken_for_the_one_that_was_elected(
+    cluster: Cluster,
+) -> None:
+    _elect(cluster)
+    cluster.delete_topic(TOPIC)
+    cluster.create_topic(TOPIC, assignment=[(SURVIVOR,)])
+    cluster.produce(TOPIC, 0, GIVEN_UP)
+    code, document, _ = _care(cluster)
+    assert (code, document["over"], document["partitions"]) == (1, False, [])
+    (unknown,) = document["unknown"]
+    assert "orders-0: its topic was deleted and created again since the election" in unknown
+    assert _care(cluster, journal=False)[0] == 0
+
+
 def test_a_broker_whose_metadata_is_old_is_not_believed(cluster: Cluster) -> None:
     _elect(cluster)
     cluster.start(DEAD)

@@ -116,8 +116,9 @@ def test_nothing_is_said_of_producers_where_nothing_was_lost(
 ) -> None:
     path = tmp_path / "journal.jsonl"
     write_journal(path, [harmless(0), planned(1)])
-    cluster_id = look(cluster, "--topics", "orders", over=True)["cluster_id"]
-    path.write_text(path.read_text().replace("cluster-1", cluster_id))
+    seen = look(cluster, "--topics", "orders", over=True)
+    text = path.read_text().replace("cluster-1", seen["cluster_id"])
+    path.write_text(text.replace("id-orders", seen["partitions"][0]["topic_id"]))
     with _producers_untold(cluster):
         rows = look(cluster, "--journal", str(path))["partitions"]
     assert [row["producers"] for row in rows] == [[], None]

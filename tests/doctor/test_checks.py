@@ -322,6 +322,12 @@ def test_a_leader_that_is_not_live_is_named_though_nothing_is_offline() -> None:
     assert found.what.startswith("1 partition led by brokers that are not live: b-0 by broker 9")
 
 
+def test_a_topic_that_the_answer_lacks_is_not_taken_for_one_without_unclean_elections() -> None:
+    found = the("unclean_elections", configs=Answer({}))
+    assert found.status is Status.UNKNOWN
+    assert f"the answer lacks topics {TOPIC}" in found.what
+
+
 def test_a_broker_that_tells_no_such_config_is_no_missing_right() -> None:
     found = the("unclean_elections", configs=Answer({TOPIC: ConfigValue(0)}))
     assert found.status is Status.UNKNOWN

@@ -132,6 +132,16 @@ def test_a_journal_that_cannot_be_made_is_named(tmp_path: Path) -> None:
         Journal.open(tmp_path / "file" / "j.jsonl")
 
 
+def test_the_replicas_of_a_topic_that_was_deleted_are_not_given_to_the_one_made_anew() -> None:
+    def line(topic_id: str, original: list[int], written: list[int]) -> dict[str, Any]:
+        row = {"topic": "orders", "topic_id": topic_id, "partition": 0}
+        orders = {"original": original, "written": written}
+        return {"event": "reorder", "at_ms": 1, "partitions": [row | orders]}
+
+    (left,) = unfinished([line("old", [1, 2], [2, 1]), line("new", [4, 3], [3, 4])])
+    assert (left.topic_id, left.original, left.written) == ("new", (4, 3), (3, 4))
+
+
 def test_unfinished_journals_are_found_and_unreadable_ones_are_named(tmp_path: Path) -> None:
     with Journal.open(tmp_path / "1.jsonl") as journal:
         journal.write("begin")

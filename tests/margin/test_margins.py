@@ -46,6 +46,15 @@ def test_a_broker_that_is_down_is_none_to_count_on() -> None:
     assert margins(cluster(of, brokers=(1, 3)))[T0].blocked == 1
 
 
+def test_where_brokers_differ_the_strictest_member_of_the_isr_counts() -> None:
+    """Whoever leads takes writes by its own file, and a failure may make it lead."""
+    of = topic("t", partition((1, 2, 3), (1, 2)), min_isr=1, source="file")
+    assert margins(cluster(of, own_min_isr={1: 1, 2: 2, 3: 9}))[T0].blocked == 0
+    assert margins(cluster(of, own_min_isr={1: 1}))[T0].blocked == 1
+    by_topic = topic("t", partition((1, 2, 3), (1, 2)), min_isr=1)
+    assert margins(cluster(by_topic, own_min_isr={1: 1, 2: 2}))[T0].blocked == 1
+
+
 def test_an_unclean_leader_is_what_comes_next_where_one_may() -> None:
     lags = partition((1, 2), (1,))
     assert margins(cluster(topic("t", lags, unclean=True)))[T0].unclean

@@ -56,10 +56,12 @@ class Told:
     stderr: str
 
 
-def _recover(cluster: Cluster, *flags: str) -> Told:
+def _recover(
+    cluster: Cluster, *flags: str, chosen: tuple[str, ...] = ("--all-offline-partitions",)
+) -> Told:
     done = run(
         RECOVERY,
-        *("--bootstrap-server", cluster.bootstrap_servers, "--all-offline-partitions"),
+        *("--bootstrap-server", cluster.bootstrap_servers, *chosen),
         *("--format", "json", "--recovery-duration-ms", "3000"),
         *flags,
     )
@@ -116,6 +118,23 @@ def test_a_topic_stands_for_its_partitions_and_they_begin_at_different_brokers(
     assert [told.rows[f"{SOLO}-{n}"]["outcome"] for n in (0, 1)] == ["elected", "elected"]
     assert [lost.partition(SOLO, n).leader for n in (0, 1)] == [2, 3]
     assert lost.partition(OTHER, 0).leader == NO_LEADER
+
+
+def test_a_name_that_is_also_that_of_a_topic_with_a_leader_gives_nothing_up(
+    lost: Cluster, tmp_path: Path
+) -> None:
+    """Whoever names `solo-0` may mean that topic, which has come back meanwhile."""
+    lost.create_topic(f"{SOLO}-0", assignment=[(2,)])
+    told = _recover(lost, *ELECT, "--give-up-log", f"{SOLO}-0")
+    assert told.rows[f"{SOLO}-0"]["outcome"] == "no_candidate"
+    assert lost.partition(SOLO, 0).replicas == (1,)
+    assert told.code == 1
+    assert any("neither counts" in problem for problem in told.problems)
+    named = tmp_path / "named.json"
+    named.write_text(json.dumps({"partitions": [{"topic": SOLO, "partition": 0}]}))
+    alone = ("--path-to-json-file", str(named))
+    told = _recover(lost, *ELECT, "--give-up-log", f"{SOLO}-0", chosen=alone)
+    assert told.rows[f"{SOLO}-0"]["outcome"] == "elected"
 
 
 @pytest.mark.parametrize("flags", [(), ("--accept-loss", "*"), ("--accept-loss", SOLO)])

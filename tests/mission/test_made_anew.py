@@ -5,9 +5,11 @@ What comes between a look and a request can't be seen before; what such a reques
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,9 @@ import pytest
 from kafka.protocol.admin.topics import AlterPartitionReassignmentsRequest
 
 from kafka_unclean_recovery.emulator import Cluster, Options, Settings
+from kafka_unclean_recovery.emulator.listener.intercepts import Fail, Where
 from kafka_unclean_recovery.files.journal_lines import half_done, parse
+from kafka_unclean_recovery.transport.reorder_elector import ReorderElector
 from tests.cli.in_process import RECOVERY, invoke
 from tests.emulator.asking import ask
 from tests.real.tap import ALTER_PARTITION_REASSIGNMENTS, ELECT_LEADERS, Gate, tapped
@@ -40,16 +44,24 @@ def _state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(params=["4.4.0", "3.9.1"])
 def outage(request: pytest.FixtureRequest) -> Iterator[Cluster]:
     """Broker 1 led last and is dead; 3 holds more than 4, and 2 has no replica."""
+    with _led_by_the_dead(ORDER, request.param) as cluster:
+        yield cluster
+
+
+@contextmanager
+def _led_by_the_dead(order: tuple[int, ...], release: str = "4.4.0") -> Iterator[Cluster]:
     settings = Settings(session_timeout=600.0)
-    with Cluster(Options(brokers=4, release=request.param, settings=settings)) as cluster:
+    with Cluster(Options(brokers=4, release=release, settings=settings)) as cluster:
         configs = {"min.insync.replicas": "1"}
-        cluster.create_topic(TOPIC, assignment=[ORDER], configs=configs)
+        cluster.create_topic(TOPIC, assignment=[(DEAD, WORSE, BETTER)], configs=configs)
         for victim in (WORSE, BETTER, DEAD):
             cluster.produce(TOPIC, 0, 10)
             cluster.kill(victim)
             cluster.fence(victim)
         cluster.start(BETTER)
         cluster.start(WORSE)
+        if order != ORDER:
+            cluster.reassign(TOPIC, 0, order)
         yield cluster
 
 
@@ -136,3 +148,49 @@ def test_a_partition_that_somebody_moved_meanwhile_is_left_alone_and_named(
     assert told.code == 1
     assert "somebody else gave it the replicas [2, 3, 4]" in told.row["reason"], told
     assert _nothing_is_left(tmp_path)
+
+
+FAILS_ONCE = 83
+
+
+@pytest.mark.parametrize("order", [(BETTER, WORSE, DEAD), ORDER], ids=str)
+def test_a_try_again_does_not_elect_by_an_order_that_somebody_else_wrote_meanwhile(
+    tmp_path: Path, order: tuple[int, ...]
+) -> None:
+    """The best replica stands first already, or an order of ours puts it there. An election fails,
+    and before the next somebody puts the other replica first."""
+    with _led_by_the_dead(order) as cluster:
+        cluster.intercept("ElectLeaders", Fail(FAILS_ONCE, Where.ENTRIES), times=1)
+        told = _recover(
+            cluster, Gate(ELECT_LEADERS, 1), lambda: _move(cluster, WORSE, BETTER, DEAD)
+        )
+        leader = cluster.partition(TOPIC, 0).leader
+    # What is written anew before the second try is seen before it, and elects by our order.
+    assert leader in (BETTER, -1), told
+    assert (leader == BETTER) == (order == ORDER)
+    if leader == -1:
+        assert (told.code, told.row["outcome"]) == (1, "failed")
+        assert "somebody else gave its replicas the order [4, 3, 1]" in told.row["reason"], told
+    assert _nothing_is_left(tmp_path)
+
+
+def test_a_look_that_got_old_is_followed_by_one_that_sees_who_wrote_another_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with _led_by_the_dead(ORDER) as cluster:
+
+        async def late(*_: object) -> str | None:
+            monkeypatch.undo()
+            await asyncio.to_thread(_move, cluster, WORSE, BETTER, DEAD)
+            return "the controller took too long"
+
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+        monkeypatch.setattr(ReorderElector, "_why_late", late)
+        servers = ",".join(cluster.bootstrap_servers.split(",")[1:])
+        how = ("--all-offline-partitions", "--automated-recovery", "--yes", "--format", "json")
+        done = invoke(RECOVERY, "--bootstrap-server", servers, *how, "--accept-loss", "*:0")
+        assert cluster.partition(TOPIC, 0).leader == -1
+        assert cluster.partition(TOPIC, 0).replicas == (WORSE, BETTER, DEAD)
+    (row,) = json.loads(done.stdout)["partitions"]
+    assert done.code == 1
+    assert "somebody else gave its replicas the order [4, 3, 1]" in row["reason"]

@@ -111,6 +111,28 @@ def test_a_journal_of_another_cluster_is_not_gone_on_with(cluster: Cluster, tmp_
     assert not _led(cluster)
 
 
+@pytest.mark.parametrize("flag", ["--resume", "--journal"])
+def test_a_journal_that_lost_its_first_lines_is_not_closed_by_a_run_on_some_cluster(
+    cluster: Cluster, tmp_path: Path, flag: str
+) -> None:
+    """Its topics are not there where it is of another cluster, which looks as if they were gone."""
+    path = tmp_path / "cut.jsonl"
+    order = {"topic": "theirs", "topic_id": "t", "partition": 0}
+    with Journal.open(path) as journal:
+        journal.write("reorder", partitions=[order | {"original": [1, 2], "written": [2, 1]}])
+        journal.note("settled")
+    before = path.read_bytes()
+    servers = ("--bootstrap-server", cluster.bootstrap_servers)
+    if flag == "--resume":
+        done = invoke(RECOVERY, *servers, flag, str(path))
+    else:
+        done = _elect(cluster, "--automated-recovery", flag, str(path))
+    assert done.code == 2, done.stderr
+    assert "which cluster it is of is not known, for its first lines are gone" in done.stderr
+    assert path.read_bytes() == before
+    assert not _led(cluster)
+
+
 def test_without_a_home_a_directory_of_ours_alone_is_made(cluster: Cluster, shared: Path) -> None:
     done = _elect(cluster)
     assert done.code == 0, done.stderr

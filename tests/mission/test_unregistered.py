@@ -7,6 +7,7 @@ import os
 import re
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from tests.cli.in_process import RECOVERY, invoke
 from tests.emulator.asking import ask
 
 TOPIC = "orders"
-DEAD, WORSE, BETTER = 1, 4, 3
+DEAD, WORSE, BETTER, MUTE = 1, 4, 3, 5
 ORDER = (DEAD, WORSE, BETTER)
 REORDER = "AlterPartitionReassignments"
 
@@ -39,11 +40,17 @@ def _state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(params=["4.4.0", "4.3.1"])
 def outage(request: pytest.FixtureRequest) -> Iterator[Cluster]:
     """Broker 1 led last and is dead; 3 holds more than 4."""
+    with _outage(request.param) as cluster:
+        yield cluster
+
+
+@contextmanager
+def _outage(release: str, brokers: int = 4, order: tuple[int, ...] = ORDER) -> Iterator[Cluster]:
     settings = Settings(session_timeout=600.0)
-    with Cluster(Options(brokers=4, release=request.param, settings=settings)) as cluster:
+    with Cluster(Options(brokers=brokers, release=release, settings=settings)) as cluster:
         configs = {"min.insync.replicas": "1"}
-        cluster.create_topic(TOPIC, assignment=[ORDER], configs=configs)
-        for victim in (WORSE, BETTER, DEAD):
+        cluster.create_topic(TOPIC, assignment=[order], configs=configs)
+        for victim in (WORSE, BETTER, *(b for b in order if b == MUTE), DEAD):
             cluster.produce(TOPIC, 0, 10)
             cluster.kill(victim)
             cluster.fence(victim)
@@ -68,8 +75,8 @@ def _recover(cluster: Cluster, *flags: str) -> Told:
     return Told(done.code, row, done.stderr)
 
 
-def _unregister(cluster: Cluster) -> None:
-    command = parse_line(f"unregister-broker {DEAD}")
+def _unregister(cluster: Cluster, broker: int = DEAD) -> None:
+    command = parse_line(f"unregister-broker {broker}")
     assert command is not None
     execute(cluster, command)
 
@@ -154,6 +161,29 @@ def test_a_dead_broker_without_our_listener_keeps_its_replica(
     assert (told.code, told.row["outcome"]) == (0, "elected"), told
     assert outage.partition(TOPIC, 0).replicas == ORDER
     assert "reduce" not in _events(tmp_path)
+
+
+@pytest.mark.parametrize("unregistered", [(DEAD,), (DEAD, MUTE)], ids=["one", "both"])
+def test_a_dead_broker_without_our_listener_keeps_its_replica_beside_one_that_is_unregistered(
+    tmp_path: Path, unregistered: tuple[int, ...]
+) -> None:
+    """Neither is listed, and the controllers refuse a list for one after the other."""
+    with _outage("4.4.0", brokers=5, order=(DEAD, WORSE, MUTE, BETTER)) as cluster:
+        cluster.unlist(MUTE)
+        for broker in unregistered:
+            _unregister(cluster, broker)
+        told = _recover(cluster)
+        now = cluster.look(lambda e: e.state.partition(e.partition_key(TOPIC, 0)))
+    assert (told.code, told.row["outcome"]) == (0, "elected"), told
+    left = [broker for broker in (DEAD, MUTE) if broker not in unregistered]
+    target = tuple(broker for broker in now.replicas if broker not in now.removing_replicas)
+    assert (now.leader, target) == (BETTER, (BETTER, WORSE, *left)), now
+    assert f"its replicas are {[BETTER, WORSE, *left]} from now on" in told.row["reason"]
+    assert ("broker 1 is not registered" in told.row["reason"]) == (len(unregistered) == 1)
+    listed = "a reassignment is listed until broker 5 is in sync"
+    assert (listed in told.row["reason"]) == now.reassigning == bool(left)
+    events = _events(tmp_path)
+    assert events.count("reduce") == len(unregistered)
 
 
 def test_a_run_that_dies_before_the_election_leaves_what_the_next_one_finishes(

@@ -147,6 +147,8 @@ def test_a_colleague_who_elects_the_worse_replica_while_we_wait_loses_what_the_b
     _lost(told, ON_BETTER - ON_WORSE, WORSE)
     assert "save the disk of broker 1 before you start it" in told.reason
     assert f"somebody else elected it, for {UNCLEAN} is false" in told.reason
+    # Nobody gave the topic a value: the controllers go by their own files.
+    assert "a controller's own file counts, and is not shown" in told.reason
 
 
 def test_who_only_looks_is_told_what_was_lost_meanwhile_too(

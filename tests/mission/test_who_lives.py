@@ -14,7 +14,10 @@ from typing import Any
 
 import pytest
 
-from kafka_unclean_recovery.cluster.wire.error_codes import TOPIC_AUTHORIZATION_FAILED
+from kafka_unclean_recovery.cluster.wire.error_codes import (
+    POLICY_VIOLATION,
+    TOPIC_AUTHORIZATION_FAILED,
+)
 from kafka_unclean_recovery.emulator import Cluster, Options, Settings
 from kafka_unclean_recovery.emulator.faults import CONTROLLER, STOPPED
 from kafka_unclean_recovery.emulator.listener.intercepts import (
@@ -438,3 +441,12 @@ def test_without_the_right_to_ask_whether_a_broker_can_be_elected_that_is_said(
     (said,) = (line for line in told.stderr.splitlines() if "could be elected" in line)
     assert f"broker {BETTER}" in said
     assert "TOPIC_AUTHORIZATION_FAILED; grant Cluster:CREATE" in said
+
+
+def test_a_policy_for_new_topics_does_not_make_a_broker_of_unknown_fate(outage: Cluster) -> None:
+    """The controllers ask it only once they have found that the broker takes a partition."""
+    outage.intercept("CreateTopics", Fail(POLICY_VIOLATION), times=9)
+    told = _recover(outage, *WITHOUT_LOSS)
+    assert told.code == 0
+    assert outage.partition(TOPIC, 0).leader == BETTER
+    assert "could be elected" not in told.stderr

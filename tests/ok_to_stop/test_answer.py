@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.ok_to_stop.answer import Question, answer, largest_set
 from kafka_unclean_recovery.ok_to_stop.back import back
@@ -117,3 +118,27 @@ def test_the_metrics_have_every_class() -> None:
     assert samples["kafka_unclean_recovery_ok_to_stop_stop_partitions", "at_the_floor"] == 1
     assert samples["kafka_unclean_recovery_ok_to_stop_kill_partitions", "goes_offline"] == 0
     assert samples["kafka_unclean_recovery_ok_to_stop_verdict", "yes"] == 1
+
+
+def test_a_partition_that_the_answer_lacks_is_not_taken_for_one_that_is_back() -> None:
+    why = "partition 0 is missing in the answer; look again"
+    lacks = topic("t", partition((1, 2), number=1), problem=why)
+    found = back(cluster(lacks), frozenset({1}))
+    assert (found.verdict, found.problems) == ("unknown", (f"t: {why}",))
+    nameless = topic("t", partition((1, 2)), partition((), number=1), problem="not all are told")
+    assert back(cluster(nameless), frozenset({1})).verdict == "unknown"
+    # What is configured plays no part.
+    by_config = topic("t", partition((1, 2)), min_isr=None, problem="grant Topic:DESCRIBE_CONFIGS")
+    assert back(cluster(by_config), frozenset({1})).verdict == "yes"
+
+
+def test_whether_topics_of_a_broker_are_hidden_matters_after_its_start_too() -> None:
+    seen = cluster(topic("t", partition((1, 2))))
+    brokers = tuple(
+        replace(broker, disks="timed out" if broker.id == 1 else None) for broker in seen.brokers
+    )
+    seen = replace(seen, brokers=brokers)
+    found = back(seen, frozenset({1}))
+    assert found.verdict == "unknown"
+    assert found.problems == ("whether topics of broker 1 are hidden is not known: timed out",)
+    assert back(seen, frozenset({2})).verdict == "yes"

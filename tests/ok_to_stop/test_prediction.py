@@ -175,6 +175,21 @@ def test_where_brokers_differ_the_new_leader_decides() -> None:
     assert _ask(seen, 2).verdict == "yes"
 
 
+def test_a_value_of_its_own_that_the_new_leader_did_not_tell_is_not_taken_from_another_broker() -> (
+    None
+):
+    """A quota held its answer back, and the broker that was asked for the topic's value has 1."""
+    of = topic("t", partition((1, 2, 3)), min_isr=1, source="file")
+    seen = cluster(of, own_min_isr={1: 1, 3: 1}, release="3.9", elr=False)
+    found = _ask(seen, 1)
+    assert found.verdict == "unknown"
+    assert found.not_known[0].why.startswith("broker 2, which would lead it, did not tell")
+    # It leads none of these then, or nothing changes for it.
+    assert _ask(seen, 2).verdict == "yes"
+    assert _ask(seen, 4).verdict == "yes"
+    assert _ask(cluster(replace(of, min_isr_source="all_brokers")), 1).verdict == "yes"
+
+
 @pytest.mark.parametrize("release", ["4.1", "3.6", "after 4.4", "unknown"])
 def test_a_release_that_was_not_tried_is_answered_as_far_as_all_are_alike(release: str) -> None:
     seen = cluster(topic("t", partition((1, 2, 3), (1, 2)), min_isr=1), release=release)

@@ -137,6 +137,15 @@ def test_who_elected_is_said_only_where_the_config_tells(unclean: bool | None, h
     assert ("somebody else" in by_whom(unclean)) is (unclean is False)
 
 
+def test_the_controllers_may_have_elected_by_their_own_files_where_nothing_else_has_a_value() -> (
+    None
+):
+    hint = "a controller's own file counts, and is not shown"
+    assert hint in by_whom(False, as_a_broker_has_it=True)
+    assert hint not in by_whom(False)
+    assert hint not in by_whom(True, as_a_broker_has_it=True)
+
+
 @pytest.mark.parametrize(
     ("on_1", "lacking"),
     [(0, "1500 records"), (1499, "1 record"), (1500, None), (2000, None)],

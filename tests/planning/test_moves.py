@@ -34,6 +34,7 @@ DOWN = tuple(ReplicaLog(broker, live=False, problem="broker is down") for broker
 LIVE = (3, 4, 5)
 BY_TOPIC = Consented(frozenset({"orders"}))
 BY_NAME = Consented(frozenset({"orders-0"}))
+TOPICS = {"orders": 4}
 FULL = (EpochSpan(0, 0, 10),)
 
 
@@ -44,7 +45,7 @@ def _moved(
     live: tuple[int, ...] = LIVE,
 ) -> PartitionPlan:
     tp = state.topic_partition
-    return with_moves({tp: plan_partition(state, logs)}, consented, live, {})[tp]
+    return with_moves({tp: plan_partition(state, logs)}, consented, live, {}, TOPICS)[tp]
 
 
 @pytest.mark.parametrize("consented", [BY_TOPIC, BY_NAME])
@@ -60,7 +61,7 @@ def test_partitions_of_a_topic_begin_at_one_broker_after_another() -> None:
     for number in range(4):
         state = replace(LOST, partition=number)
         plans[state.topic_partition] = plan_partition(state, DOWN)
-    moved = with_moves(plans, BY_TOPIC, LIVE, {})
+    moved = with_moves(plans, BY_TOPIC, LIVE, {}, TOPICS)
     assert [plan.designated_leader for plan in moved.values()] == [3, 4, 5, 3]
 
 
@@ -170,13 +171,32 @@ def test_ending_a_reassignment_designates_the_best_of_the_old_replicas() -> None
     assert plan.move == Move(MoveKind.BACK, (3, 4))
 
 
-def test_a_name_of_a_topic_that_is_a_partition_of_another_one_counts_for_neither() -> None:
-    other = replace(LOST, topic="orders-0", partition=3)
-    plans = {s.topic_partition: plan_partition(s, DOWN) for s in (LOST, other)}
-    assert with_moves(plans, BY_NAME, LIVE, {}) == plans
-    assert list(problems(BY_NAME, plans)) == [
-        "--give-up-log orders-0: names a topic and a partition of another one: neither counts"
-    ]
+@pytest.mark.parametrize("offline", [("orders", "orders-0"), ("orders",), ("orders-0",)])
+def test_a_name_of_a_topic_that_is_a_partition_of_another_one_counts_for_neither(
+    offline: tuple[str, ...],
+) -> None:
+    # Also where only one of them is offline: the other one, that was meant, may have come back.
+    states = [replace(LOST, topic=topic) for topic in offline]
+    plans = {s.topic_partition: plan_partition(s, DOWN) for s in states}
+    topics = {"orders": 1, "orders-0": 1}
+    assert with_moves(plans, BY_NAME, LIVE, {}, topics) == plans
+    (problem,) = problems(BY_NAME, plans, topics)
+    assert problem == (
+        "--give-up-log orders-0: names a topic and a partition of another one: neither counts; name"
+        " the partitions of the topic one by one (orders-0-0), or give the other partition alone by"
+        " --path-to-json-file"
+    )
+
+
+@pytest.mark.parametrize("name", ["orders-4", "orders-00", "orders-x", "orders"])
+def test_a_name_that_is_no_partition_of_another_topic_is_that_of_the_topic(name: str) -> None:
+    state = replace(LOST, topic=name)
+    plans = {state.topic_partition: plan_partition(state, DOWN)}
+    consented = Consented(frozenset({name}))
+    topics = {"orders": 4, name: 4}
+    moved = with_moves(plans, consented, LIVE, {}, topics)
+    assert moved[state.topic_partition].designated_leader == 3
+    assert list(problems(consented, plans, topics)) == []
 
 
 @pytest.mark.parametrize("name", ["*", "", "a b", "..", "orders:0"])

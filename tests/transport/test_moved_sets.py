@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from kafka_unclean_recovery.cluster.requests.describe import Described
 from kafka_unclean_recovery.files.journal_lines import Reordered
-from kafka_unclean_recovery.model import MoveKind, PartitionState, TopicPartition
+from kafka_unclean_recovery.model import (
+    Move,
+    MoveKind,
+    PartitionPlan,
+    PartitionState,
+    TopicPartition,
+)
+from kafka_unclean_recovery.transport.electing import Means
+from kafka_unclean_recovery.transport.move_elector import MoveElector
 from kafka_unclean_recovery.transport.moved_sets import Next, next_step
+from kafka_unclean_recovery.transport.observe_again import Election
 
 TP = TopicPartition("orders", 0)
 EMPTY = Reordered(TP, "t-1", (1,), (2, 3), 0, MoveKind.EMPTY)
@@ -87,3 +99,30 @@ def test_a_topic_that_is_gone_or_was_made_anew_is_left_alone() -> None:
     assert next_step(EMPTY, Described({}, gone=frozenset({TP}))) is Next.NOTHING
     assert next_step(EMPTY, Described({}, topic_ids={"orders": "t-2"})) is Next.NOTHING
     assert next_step(EMPTY, Described({}, untold={TP: "why"})) is Next.WAIT
+
+
+@pytest.mark.parametrize(
+    ("replicas", "adding", "removing", "stands"),
+    [
+        ((3, 4, 1, 2), NONE, (2,), True),
+        ((3, 4, 1, 2), (2,), (2,), True),
+        ((3, 4, 1), NONE, NONE, True),
+        # Somebody asked for his reassignment once more: the first of his set would lead.
+        ((1, 4, 2, 3), (2,), (3,), False),
+        ((4, 3, 1), NONE, NONE, False),
+    ],
+)
+def test_replicas_that_were_written_are_not_elected_by_once_somebody_else_changed_them(
+    replicas: tuple[int, ...], adding: tuple[int, ...], removing: tuple[int, ...], stands: bool
+) -> None:
+    before = PartitionState(
+        *("orders", "t-1", 0, -1, 7, (1, 4, 2, 3)), adding_replicas=(2,), removing_replicas=(3,)
+    )
+    plan = PartitionPlan(before, (), (), 3, (3, 4, 1), (), move=Move(MoveKind.BACK, (3, 4, 1)))
+    now = replace(before, replicas=replicas, adding_replicas=adding, removing_replicas=removing)
+    nobody: Any = None
+    elector = MoveElector(Means(*[nobody] * 7))
+    assert elector._why_not_moved(Election(plan, now, frozenset())) is None
+    elector._written.add(TP)
+    told = elector._why_not_moved(Election(plan, now, frozenset()))
+    assert (told is None) is stands

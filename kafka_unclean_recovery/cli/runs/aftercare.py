@@ -45,7 +45,12 @@ from kafka_unclean_recovery.files.state_directory import new_path
 from kafka_unclean_recovery.model import Broker, GroupBeyond, ReplicaInfo, TopicPartition
 from kafka_unclean_recovery.planning.merged_scans import check_cluster
 from kafka_unclean_recovery.post_mortem.reading import read_post_mortem
-from kafka_unclean_recovery.post_mortem.story import Election, groups_given_up, lossless
+from kafka_unclean_recovery.post_mortem.story import (
+    Election,
+    groups_given_up,
+    lossless,
+    topic_ids,
+)
 from kafka_unclean_recovery.shown import shell_join
 from kafka_unclean_recovery.shutdown import Interrupted
 from kafka_unclean_recovery.survey import budgets
@@ -111,8 +116,14 @@ def _chosen(console: Console, options: Options) -> Chosen:
     if options.journal is not None:
         cluster_id, partitions, elections, lost = _read_journal(options.journal)
         may_lack = (partitions - lossless(elections)).__contains__
-        given_up = groups_given_up(elections)
-        asked = Asked(selected.includes, partitions | lost.keys(), partitions, may_lack, given_up)
+        asked = Asked(
+            selected.includes,
+            partitions | lost.keys(),
+            partitions,
+            may_lack,
+            groups_given_up(elections),
+            topic_ids(elections),
+        )
         chosen = Chosen(asked, cluster_id, lost=lost)
     sources = Sources(options.replica_info_file or (), options.log_dirs or ())
     if not sources.any:

@@ -3,7 +3,8 @@
 A broker in a controlled shutdown is listed as live and answers every question, and yet no election
 takes it; so does one that was fenced a moment ago. The controllers tell of both by one request that
 changes nothing: they refuse to place a new topic on such a broker alone (CreateTopics,
-validate-only; ReplicationControlManager.createTopic).
+validate-only; ReplicationControlManager.createTopic). A policy for new topics is asked only once
+the placement was found good, so its refusal tells of a broker that can be elected.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from kafka_unclean_recovery.cluster.wire.controller_apis import CREATE_TOPICS
 from kafka_unclean_recovery.cluster.wire.error_codes import (
     INVALID_REPLICA_ASSIGNMENT,
     NONE,
+    POLICY_VIOLATION,
     UNAUTHORIZED,
     error_name,
 )
@@ -63,7 +65,7 @@ async def electable(
     answer = await connection.request(Message(CREATE_TOPICS, fields), deadline)
     codes = {topic["name"]: topic["error_code"] for topic in answer["topics"]}
     refused = {b for name, b in names.items() if codes.get(name) == INVALID_REPLICA_ASSIGNMENT}
-    told = {b for name, b in names.items() if codes.get(name) == NONE}
+    told = {b for name, b in names.items() if codes.get(name) in (NONE, POLICY_VIOLATION)}
     return Electable(
         frozenset(refused),
         {b: _why(codes.get(name)) for name, b in names.items() if b not in refused | told},
