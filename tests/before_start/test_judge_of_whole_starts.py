@@ -73,7 +73,13 @@ LEADS = row("leads", leader=OWN, elected=OWN)
 CUT = {"broker": OTHER, "live": True, "offset": 2, "records": 2}
 CUTS = row("leads", leader=OWN, elected=OWN, cuts=[CUT])
 EMPTY = {"own": records(), "after": records(), "other": records(), "other_after": records()}
+BELOW_ITS_START: dict[str, Any] = {
+    "own": LONG,
+    **dict.fromkeys(("after", "other", "other_after"), records(0)),
+}
+CUT_BELOW = document(row("truncated", offset=1, records=2, leader=OTHER))
 TRUE = [
+    (CUT_BELOW, start(**BELOW_ITS_START, log_starts={TOPIC: 2})),
     (document(FOLLOWED), start()),
     (document(LEADS), start(OWN)),
     (document(row("waits")), start(-1)),
@@ -115,6 +121,7 @@ FALSE = {
         document(row("truncated", leader=OTHER, offset=2, records=1)),
         start(own=LONG),
     ),
+    "3 records are gone": (CUT_BELOW, start(**BELOW_ITS_START)),
     "Kafka has its end at 4": (document(row("waits")), start(-1, own=LONG, after=LONG)),
     "in no directory that was put aside": (
         document(row("stray", leader=OTHER)),

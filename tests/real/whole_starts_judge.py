@@ -24,6 +24,7 @@ class Start:
     was asked. own: the records of each replica's directory on that disk then, by path. own_after:
     of the same paths; none where nothing is there any more. strays: what is in `-stray` directories
     after it, by topic. whole: all of its log directories were there, and so were given.
+    log_starts: of its own replicas before it, by topic, as its checkpoints have them.
     """
 
     broker: int
@@ -34,6 +35,7 @@ class Start:
     own_after: Mapping[str, Records] = field(default_factory=dict)
     strays: Mapping[str, Sequence[Records]] = field(default_factory=dict)
     whole: bool = True
+    log_starts: Mapping[str, int] = field(default_factory=dict)
 
     def lost(self, broker: int, topic: str) -> Records:
         """What a replica has no more, but for what its leader deleted below its log start."""
@@ -41,8 +43,11 @@ class Start:
         return _from(gone, self.log_start(broker, topic))
 
     def log_start(self, broker: int, topic: str) -> int:
-        found = self.after.offsets.get((broker, topic))
-        return 0 if found is None or found.error is not None else found.start
+        """Of before or after, which is lower where a log was cut below its start."""
+        told = [seen.offsets.get((broker, topic)) for seen in (self.before, self.after)]
+        starts = [found.start for found in told if found is not None and found.error is None]
+        own = self.log_starts.get(topic, 0) if broker == self.broker else 0
+        return max([own, *starts])
 
     def log_end(self, broker: int, topic: str) -> int | None:
         found = self.after.offsets.get((broker, topic))

@@ -93,6 +93,17 @@ def _on_disks(cluster: KafkaCluster, topics: Collection[str]) -> Iterator[tuple[
             yield (broker, topic), frozenset[Record]().union(*found)
 
 
+def checkpointed_log_starts(cluster: KafkaCluster, broker: int) -> dict[str, int]:
+    """The log starts that the broker has on its disk, by topic; none of a file that is damaged."""
+    found: dict[str, int] = {}
+    for root in cluster.log_dirs(broker):
+        with suppress(OSError, ValueError):
+            _, _, *lines = (root / "log-start-offset-checkpoint").read_text().splitlines()
+            for topic, _, start in map(str.split, lines):
+                found[topic] = int(start)
+    return found
+
+
 def put_aside(cluster: KafkaCluster, broker: int) -> dict[str, list[Records]]:
     """What each `-stray` directory of the broker holds, by topic."""
     strays: dict[str, list[Records]] = {}
