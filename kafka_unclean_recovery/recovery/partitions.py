@@ -151,6 +151,22 @@ def _verified(row: Partition, now: PartitionState) -> Partition:
     return _moved(row, Stage.VERIFIED, state=now, outcome=outcome)
 
 
+def not_read_back(rows: Rows, why: str) -> Rows:
+    """Return the rows; whatever went well in an election and is not read back is in doubt, for its
+    row has the state from before."""
+    doubt = Outcome(
+        OutcomeKind.FAILED,
+        f"it was elected, and who leads could not be read back in the end ({why}); look again",
+        in_doubt=True,
+    )
+    went_well = (
+        tp
+        for tp, row in rows.items()
+        if row.stage is Stage.CARRIED_OUT and row.outcome is not None and row.outcome.kind.success
+    )
+    return judged_again(rows, dict.fromkeys(went_well, doubt))
+
+
 def judged_again(rows: Rows, outcomes: Outcomes) -> Rows:
     """Return the rows with what is known better of some in the end; no row changes its stage."""
     return {

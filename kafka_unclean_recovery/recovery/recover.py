@@ -43,6 +43,7 @@ from kafka_unclean_recovery.recovery.partitions import (
     carried_out,
     consented,
     not_begun,
+    not_read_back,
     observed,
     outcomes_of,
     planned,
@@ -372,7 +373,8 @@ async def _verify(
         now = {**after, **(await reader.partitions(rest))}
     except (ConnectionFailed, NoBrokerReachable, RequestFailed) as error:
         problem = f"the partitions could not be read back: {error}"
-        return replace(seen, problems=(*seen.problems, problem)), verified(rows, after)
+        told = not_read_back(verified(rows, after), str(error))
+        return replace(seen, problems=(*seen.problems, problem)), told
     return seen, verified(rows, now)
 
 

@@ -100,6 +100,26 @@ def test_what_can_not_be_read_back_in_the_end_is_a_problem_and_no_more(error: Ex
 
 
 @in_loop
+async def test_what_an_earlier_wave_elected_and_nobody_can_read_in_the_end_is_no_success() -> None:
+    """Its row has the state from before, which has no leader."""
+
+    class Reader:
+        async def partitions(self, _: object) -> Any:
+            raise RequestFailed("Metadata", 31)
+
+    tp = STATE.topic_partition
+    now = replace(SEEN, states={tp: STATE})
+    elected = {tp: Outcome(OutcomeKind.ELECTED)}
+    rows = carried_out(consented(planned(observed(now), PLANS)), elected)
+    _, told = await _verify(cast(Any, Reader()), now, rows, {})
+    outcome = told[tp].outcome
+    assert outcome is not None
+    assert (outcome.kind, outcome.in_doubt) == (OutcomeKind.FAILED, True)
+    assert outcome.reason is not None
+    assert outcome.reason.startswith("it was elected, and who leads could not be read back")
+
+
+@in_loop
 async def test_an_election_that_fails_ends_the_look_beside_it() -> None:
     begun = asyncio.Event()
     ended = asyncio.Event()

@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.simulation.outage import NOBODY, Partition
 from tests.simulation.scenario import Scenario
-from tests.simulation.somebody_else import Reassigned
+from tests.simulation.somebody_else import IN_THE_MOMENT, Reassigned
 from tests.simulation.witness import Election, Records, Told
 
 Line = Mapping[str, Any]
@@ -258,7 +258,8 @@ def _leaders(run: Run) -> Iterator[str]:
         now = run.after.leaders.get(partition)
         if row["outcome"] != "elected" or now is None:
             continue
-        elected = [e.leader for e in run.elections if e.partition == partition]
+        elections = (*run.elections, *run.blind)
+        elected = [each.leader for each in elections if each.partition == partition]
         if row["leader"] not in (*elected, now):
             yield f"{partition} is elected, by {row['leader']}, yet {elected} were, {now} leads"
 
@@ -274,12 +275,17 @@ def _orders(run: Run) -> Iterator[str]:
 
 
 def _undone(run: Run) -> Iterator[str]:
-    """A set of replicas that somebody else wanted is not changed, but in the very moment."""
+    """A set of replicas that somebody else wanted is not changed, but in the very moment: then
+    nothing is left of what was wanted."""
+    lost: set[Partition] = set()
     for at, partition, order in run.ordered:
         other = run.reassigned.get(partition)
-        if other is None or set(order) == set(other.replicas) or at < other.at + BLIND_SECONDS:
+        if other is None or set(order) == set(other.replicas) or at < other.at or partition in lost:
             continue
-        yield f"somebody else gave {partition} to {other.replicas}, and {order} were ordered"
+        if at < other.at + IN_THE_MOMENT:
+            lost.add(partition)
+        else:
+            yield f"somebody else gave {partition} to {other.replicas}, and {order} were ordered"
 
 
 def _post_mortem(run: Run) -> Iterator[str]:

@@ -246,7 +246,7 @@ class _Play:
             dict(self._witness.left),
             dict(self._witness.balanced),
             self._cluster(),
-            others.orders(before.orders),
+            others.orders(before.orders, self._witness.ordered),
             dict(others.reassigned),
             [_report(done.stdout) or done.stderr for done in told],
         )

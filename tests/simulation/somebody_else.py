@@ -16,14 +16,20 @@ from kafka_unclean_recovery.emulator.core import Core
 from tests.simulation.clock import CLOCK
 from tests.simulation.outage import Partition, offline, orders
 
+IN_THE_MOMENT = 3.0
+"""What we ask for within so many seconds was on its way when somebody else changed the same."""
+
 Orders = Mapping[Partition, tuple[int, ...]]
+Ordered = Sequence[tuple[float, Partition, tuple[int, ...]]]
+"""The orders that the controller carried out for us, with their times."""
 FOREIGN: ContextVar[bool] = ContextVar("foreign", default=False)
 """Set by whoever asks the controller in somebody else's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reassigned:
-    """at: seconds since boot. replicas: those that the partition was to have."""
+    """at: seconds since boot. replicas: those that the partition was to have, or that it was made
+    anew with."""
 
     at: float
     replicas: tuple[int, ...]
@@ -32,15 +38,22 @@ class Reassigned:
 @dataclass
 class Others:
     """deleted: topics that somebody deleted. reassigned: what somebody last wanted a partition to
-    be. anew: the orders of topics that were deleted and made anew."""
+    be. anew: partitions of topics that were deleted and made anew."""
 
     deleted: set[str] = field(default_factory=set)
     reassigned: dict[Partition, Reassigned] = field(default_factory=dict)
-    anew: dict[Partition, tuple[int, ...]] = field(default_factory=dict)
+    anew: dict[Partition, Reassigned] = field(default_factory=dict)
 
-    def orders(self, before: Orders) -> Orders:
-        """What nobody but us may have changed, as it was before, or as it was made anew."""
-        found = {**before, **self.anew}
+    def orders(self, before: Orders, ordered: Ordered) -> Orders:
+        """What nobody but us may have changed, as it was before, or as it was made anew. No request
+        names a topic by its id: an order of ours that is on its way comes to the new one."""
+        found = {**before, **{each: made.replicas for each, made in self.anew.items()}}
+        for at, partition, order in ordered:
+            made = self.anew.get(partition)
+            if made is None or set(order) != set(made.replicas):
+                continue
+            if made.at <= at < made.at + IN_THE_MOMENT:
+                found[partition] = order
         return {each: order for each, order in found.items() if each not in self.reassigned}
 
 
@@ -71,7 +84,7 @@ async def _make_topic_anew(core: Core, others: Others, random: Random) -> None:
     await administration.create_topic(
         core.control.anyone(), name, None, None, list(made.values()), {}
     )
-    others.anew |= made
+    others.anew |= {each: Reassigned(CLOCK.boot, order) for each, order in made.items()}
 
 
 def _turned(order: Sequence[int]) -> tuple[int, ...]:
