@@ -323,7 +323,8 @@ def _on_one_cluster(scratch: Path, arguments: argparse.Namespace, tally: Tally) 
                     raise
                 tally.fell += 1
                 tally.rounds += 1
-                print(f"round {arguments.seed + tally.rounds - 1}: the controller fell")
+                fell = f"round {arguments.seed + tally.rounds - 1}: the controller fell"
+                print(fell, *tally.wrong[wrong:], sep="\n", flush=True)
                 return
             print(
                 f"{tally.starts} starts in {tally.rounds} rounds",

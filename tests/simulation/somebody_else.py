@@ -18,6 +18,8 @@ from tests.simulation.outage import Partition, offline, orders
 
 IN_THE_MOMENT = 3.0
 """What we ask for within so many seconds was on its way when somebody else changed the same."""
+ON_ITS_WAY = 0.01
+"""So many seconds lie at most between our last look at a topic and an order that is not held up."""
 
 Orders = Mapping[Partition, tuple[int, ...]]
 Ordered = Sequence[tuple[float, Partition, tuple[int, ...]]]
@@ -52,7 +54,7 @@ class Others:
             made = self.anew.get(partition)
             if made is None or set(order) != set(made.replicas):
                 continue
-            if made.at <= at < made.at + IN_THE_MOMENT:
+            if made.at <= at < made.at + ON_ITS_WAY:
                 found[partition] = order
         return {each: order for each, order in found.items() if each not in self.reassigned}
 

@@ -140,14 +140,15 @@ def differences(kafka: KafkaStart, ours: OurStart, *, old: bool = False) -> Iter
         # A replica without a topic id is put aside under another name.
         if log is not None:
             for mode, row in rows.items():
-                if not (old and _told_of_old(log.end, row.suspect or "")):
+                if not (old and _told_of_old(name, log.end, row.suspect or "")):
                     yield from _of_a_log(f"{name} {mode}", log, row, rows)
 
 
-def _told_of_old(end: int, suspect: str) -> bool:
-    """Whether a suspicion tells where brokers before 4.0 let the log end, or is of a gap before the
-    last batch, which stands in place of that."""
-    return f"before 4.0 let the log end at {end}" in suspect or _A_GAP in suspect
+def _told_of_old(where: str, end: int, suspect: str) -> bool:
+    """Whether a suspicion tells where brokers before 4.0 let the log end, or, of a log of format 0,
+    is of a gap before the last batch, which stands in place of that."""
+    told = f"before 4.0 let the log end at {end}" in suspect
+    return told or (_of_format_0(where) and _A_GAP in suspect)
 
 
 def _of_the_broker(kafka: KafkaStart, ours: OurStart) -> Iterator[str]:
@@ -200,9 +201,13 @@ def _of_a_log(
 def _within_compressed(where: str, row: ReplicaLog) -> bool:
     """Whether what decides are offsets within compressed messages of format 0, which are not
     read: they may differ from what the message says that holds them, where that is in doubt."""
-    old = any(f"/{topic}-0" in f"/{where}" for topic in FORMAT_0)
     clean = row.scanned is not None and row.scanned.stopped_clean is True
-    return old and row.suspect is not None and (clean or Reason.ORDER in row.suspect)
+    found = row.suspect is not None and (clean or Reason.ORDER in row.suspect)
+    return found and _of_format_0(where)
+
+
+def _of_format_0(where: str) -> bool:
+    return any(f"/{topic}-0" in f"/{where}" for topic in FORMAT_0)
 
 
 def _ends_over_compressed(kafka: KafkaStart, ours: OurStart) -> bool:
