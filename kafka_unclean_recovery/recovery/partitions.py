@@ -156,7 +156,7 @@ def not_read_back(rows: Rows, why: str) -> Rows:
     row has the state from before."""
     doubt = Outcome(
         OutcomeKind.FAILED,
-        f"it was elected, and who leads could not be read back in the end ({why}); look again",
+        f"it got a leader, and who leads could not be read back in the end ({why}); look again",
         in_doubt=True,
     )
     went_well = (

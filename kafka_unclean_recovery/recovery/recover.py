@@ -375,7 +375,7 @@ async def _verify(
         problem = f"the partitions could not be read back: {error}"
         told = not_read_back(verified(rows, after), str(error))
         return replace(seen, problems=(*seen.problems, problem)), told
-    return seen, verified(rows, now)
+    return seen, not_read_back(verified(rows, now), "the answer lacks it")
 
 
 def _result(run: Run, aim: Aim, seen: Observation, rows: Rows, unsaved: tuple[str, ...]) -> Result:

@@ -99,24 +99,33 @@ def test_what_can_not_be_read_back_in_the_end_is_a_problem_and_no_more(error: Ex
     go()
 
 
+class _Unread:
+    async def partitions(self, _: object) -> Any:
+        raise RequestFailed("Metadata", 31)
+
+
+class _Lacking:
+    async def partitions(self, _: object) -> Any:
+        return {}
+
+
 @in_loop
-async def test_what_an_earlier_wave_elected_and_nobody_can_read_in_the_end_is_no_success() -> None:
+@pytest.mark.parametrize("reader", [_Unread(), _Lacking()], ids=["no answer", "not in the answer"])
+@pytest.mark.parametrize("success", [OutcomeKind.ELECTED, OutcomeKind.ALREADY_ONLINE])
+async def test_what_an_earlier_wave_elected_and_nobody_can_read_in_the_end_is_no_success(
+    success: OutcomeKind, reader: object
+) -> None:
     """Its row has the state from before, which has no leader."""
-
-    class Reader:
-        async def partitions(self, _: object) -> Any:
-            raise RequestFailed("Metadata", 31)
-
     tp = STATE.topic_partition
     now = replace(SEEN, states={tp: STATE})
-    elected = {tp: Outcome(OutcomeKind.ELECTED)}
+    elected = {tp: Outcome(success)}
     rows = carried_out(consented(planned(observed(now), PLANS)), elected)
-    _, told = await _verify(cast(Any, Reader()), now, rows, {})
+    _, told = await _verify(cast(Any, reader), now, rows, {})
     outcome = told[tp].outcome
     assert outcome is not None
     assert (outcome.kind, outcome.in_doubt) == (OutcomeKind.FAILED, True)
     assert outcome.reason is not None
-    assert outcome.reason.startswith("it was elected, and who leads could not be read back")
+    assert outcome.reason.startswith("it got a leader, and who leads could not be read back")
 
 
 @in_loop
