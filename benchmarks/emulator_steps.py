@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 
 from benchmarks.installed import told_of_this_process
-from kafka_unclean_recovery.emulator.controller import events as ev
+from kafka_unclean_recovery.kraft_rules import events as ev
 from tests.fidelity.generating import Generator
 from tests.fidelity.our_side import OurSide
 from tests.fidelity.real_side import real_side

@@ -17,7 +17,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 
 from benchmarks.installed import told_of_this_process
-from kafka_unclean_recovery.emulator.controller.releases import (
+from kafka_unclean_recovery.kraft_rules.releases import (
     KAFKA_3_9_1,
     KAFKA_4_3_1,
     KIP_966,

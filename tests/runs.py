@@ -297,6 +297,7 @@ GROUPS = (
             *("cli/*", "cluster/*", "doctor/*", "emulator/*", "examples/*", "files/*"),
             *(
                 "hostile/*",
+                "kraft_rules/*",
                 "margin/*",
                 "messages/*",
                 "mutants/*",

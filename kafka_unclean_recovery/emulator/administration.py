@@ -23,10 +23,10 @@ from kafka_unclean_recovery.emulator.apis import (
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.apis.describe_configs import BROKER, TOPIC
 from kafka_unclean_recovery.emulator.broker.share_groups import ShareGroup, ShareState
-from kafka_unclean_recovery.emulator.controller.events import ElectionType
-from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
 from kafka_unclean_recovery.emulator.error_names import error_name
 from kafka_unclean_recovery.emulator.listener import wire
+from kafka_unclean_recovery.kraft_rules.events import ElectionType
+from kafka_unclean_recovery.kraft_rules.records import TopicIdPartition
 from kafka_unclean_recovery.messages.elect_leaders import DESIGNATED
 
 _ON_THE_WIRE = {

@@ -17,13 +17,13 @@ from kafka_unclean_recovery.emulator.control.status import (
     partition_status,
     status,
 )
-from kafka_unclean_recovery.emulator.controller.events import ElectionType
 from kafka_unclean_recovery.emulator.core import Core
 from kafka_unclean_recovery.emulator.disks.damage import Damage, Damaged
 from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.emulator.faults import STOPPED, Drop
 from kafka_unclean_recovery.emulator.listener.intercepts import Action, Decide, Interception
 from kafka_unclean_recovery.emulator.options import Options
+from kafka_unclean_recovery.kraft_rules.events import ElectionType
 
 T = TypeVar("T")
 

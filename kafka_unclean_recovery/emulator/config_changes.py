@@ -13,14 +13,14 @@ from kafka_unclean_recovery.emulator.apis.describe_configs import (
     TOPIC,
     broker_named,
 )
-from kafka_unclean_recovery.emulator.controller import events as ev
-from kafka_unclean_recovery.emulator.controller.configs import config_problem, valid_cluster_config
-from kafka_unclean_recovery.emulator.controller.state import DEFAULTS, MIN_INSYNC_REPLICAS
 from kafka_unclean_recovery.emulator.error_codes import INVALID_CONFIG, INVALID_REQUEST, NONE
 from kafka_unclean_recovery.emulator.listener.request_limits import (
     PARTITION_LIMIT,
     is_partition_limit,
 )
+from kafka_unclean_recovery.kraft_rules import events as ev
+from kafka_unclean_recovery.kraft_rules.configs import config_problem, valid_cluster_config
+from kafka_unclean_recovery.kraft_rules.state import DEFAULTS, MIN_INSYNC_REPLICAS
 
 Changes = Mapping[str, str | None]
 """The changes are values by key; None removes a key."""

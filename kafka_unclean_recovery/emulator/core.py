@@ -13,8 +13,6 @@ from kafka_unclean_recovery.emulator.apis.api import Api, Context
 from kafka_unclean_recovery.emulator.apis.table import apis
 from kafka_unclean_recovery.emulator.broker.broker import Broker, Process
 from kafka_unclean_recovery.emulator.control.running import Control
-from kafka_unclean_recovery.emulator.controller.releases import RELEASES
-from kafka_unclean_recovery.emulator.controller.state import ControllerFault
 from kafka_unclean_recovery.emulator.disks.damage import Damage, Damaged, corrupt
 from kafka_unclean_recovery.emulator.disks.data_directory import open_cluster
 from kafka_unclean_recovery.emulator.emulation import Emulation
@@ -24,6 +22,8 @@ from kafka_unclean_recovery.emulator.listener.intercepts import Interceptions
 from kafka_unclean_recovery.emulator.listener.server import Listener
 from kafka_unclean_recovery.emulator.options import Options
 from kafka_unclean_recovery.emulator.security.entrance import Entrance
+from kafka_unclean_recovery.kraft_rules.releases import RELEASES
+from kafka_unclean_recovery.kraft_rules.state import ControllerFault
 
 HOST = "127.0.0.1"
 # The clock ticks so many times a session, as a broker sends heartbeats.

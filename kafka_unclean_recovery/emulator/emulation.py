@@ -19,19 +19,19 @@ from kafka_unclean_recovery.emulator.broker.recoveries import Recoveries
 from kafka_unclean_recovery.emulator.broker.replica import lagging
 from kafka_unclean_recovery.emulator.broker.replica_fetchers import Later, ReplicaFetchers
 from kafka_unclean_recovery.emulator.broker.share_groups import ShareGroup
-from kafka_unclean_recovery.emulator.controller import events as ev
-from kafka_unclean_recovery.emulator.controller import records as rec
-from kafka_unclean_recovery.emulator.controller.machine import handle
-from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
-from kafka_unclean_recovery.emulator.controller.state import (
-    State,
-    snapshot,
-)
 from kafka_unclean_recovery.emulator.disks.log_directories import exchanged, wiped
 from kafka_unclean_recovery.emulator.disks.metadata_log import MetadataLog
 from kafka_unclean_recovery.emulator.disks.metadata_replicas import MetadataReplicas
 from kafka_unclean_recovery.emulator.election_counts import ElectionCounts
 from kafka_unclean_recovery.emulator.faults import STOPPED, Faults
+from kafka_unclean_recovery.kraft_rules import events as ev
+from kafka_unclean_recovery.kraft_rules import records as rec
+from kafka_unclean_recovery.kraft_rules.machine import handle
+from kafka_unclean_recovery.kraft_rules.records import TopicIdPartition
+from kafka_unclean_recovery.kraft_rules.state import (
+    State,
+    snapshot,
+)
 
 # The number is ProducerIdsBlock.PRODUCER_ID_BLOCK_SIZE.
 _PRODUCER_ID_BLOCK = 1000

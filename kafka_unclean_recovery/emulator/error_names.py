@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kafka_unclean_recovery.emulator import error_codes
-from kafka_unclean_recovery.emulator.controller.events import Errors
+from kafka_unclean_recovery.kraft_rules.events import Errors
 
 ERROR_CODES: dict[str, int] = {
     **{name: value for name, value in vars(error_codes).items() if isinstance(value, int)},

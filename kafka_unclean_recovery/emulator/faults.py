@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
+from kafka_unclean_recovery.kraft_rules.records import TopicIdPartition
 
 CONTROLLER = -2
 """This end of a link is the controller; broker ids begin at 0."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
 from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.emulator.faults import CLIENTS, CONTROLLER, NOWHERE, Drop, Link, link
+from kafka_unclean_recovery.kraft_rules.records import TopicIdPartition
 
 
 class Links:

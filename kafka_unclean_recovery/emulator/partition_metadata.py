@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from kafka_unclean_recovery.emulator.controller.records import NO_LEADER, Ids
-from kafka_unclean_recovery.emulator.controller.state import State, Topic
 from kafka_unclean_recovery.emulator.error_codes import (
     LEADER_NOT_AVAILABLE,
     LISTENER_NOT_FOUND,
     NONE,
 )
+from kafka_unclean_recovery.kraft_rules.records import NO_LEADER, Ids
+from kafka_unclean_recovery.kraft_rules.state import State, Topic
 
 
 def partition_fields(

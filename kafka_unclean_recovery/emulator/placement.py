@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kafka_unclean_recovery.emulator.controller.records import Ids
-from kafka_unclean_recovery.emulator.controller.state import State
+from kafka_unclean_recovery.kraft_rules.records import Ids
+from kafka_unclean_recovery.kraft_rules.state import State
 
 
 def in_turns(state: State, first: int, partitions: int, factor: int) -> tuple[Ids, ...] | None:

@@ -1,6 +1,6 @@
 """The state of a controller is made from an observation, and brokers are stopped in it; no I/O.
 
-What becomes of a partition is decided by the reference controller (emulator/controller), whose
+What becomes of a partition is decided by the reference controller (kraft_rules), whose
 rules are held against those of real ones: there is no second copy of them here.
 """
 
@@ -10,15 +10,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace as with_field
 from uuid import UUID
 
-from kafka_unclean_recovery.emulator.controller.events import (
+from kafka_unclean_recovery.formats.ok_to_stop import (
+    ObservationJson,
+    ObservedBrokerJson,
+    ObservedPartitionJson,
+    ObservedTopicJson,
+)
+from kafka_unclean_recovery.kraft_rules.events import (
     UNKNOWN_BROKER_EPOCH,
     Heartbeat,
     RegisterBroker,
     SessionExpired,
 )
-from kafka_unclean_recovery.emulator.controller.machine import step
-from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
-from kafka_unclean_recovery.emulator.controller.records import (
+from kafka_unclean_recovery.kraft_rules.machine import step
+from kafka_unclean_recovery.kraft_rules.partition import PartitionRegistration
+from kafka_unclean_recovery.kraft_rules.records import (
     BrokerContact,
     PartitionChangeRecord,
     PartitionRecord,
@@ -27,23 +33,17 @@ from kafka_unclean_recovery.emulator.controller.records import (
     TopicIdPartition,
     TopicRecord,
 )
-from kafka_unclean_recovery.emulator.controller.releases import (
+from kafka_unclean_recovery.kraft_rules.releases import (
     KAFKA_3_9_1,
     KAFKA_4_3_1,
     KAFKA_4_4_0,
     Release,
 )
-from kafka_unclean_recovery.emulator.controller.replay import replay
-from kafka_unclean_recovery.emulator.controller.state import (
+from kafka_unclean_recovery.kraft_rules.replay import replay
+from kafka_unclean_recovery.kraft_rules.state import (
     MIN_INSYNC_REPLICAS,
     UNCLEAN_LEADER_ELECTION_ENABLE,
     State,
-)
-from kafka_unclean_recovery.formats.ok_to_stop import (
-    ObservationJson,
-    ObservedBrokerJson,
-    ObservedPartitionJson,
-    ObservedTopicJson,
 )
 from kafka_unclean_recovery.model import TopicPartition
 

@@ -13,14 +13,14 @@ from kafka_unclean_recovery.cluster.requests.describe import (
 )
 from kafka_unclean_recovery.cluster.wire.error_codes import LISTENER_NOT_FOUND, NONE, error_name
 from kafka_unclean_recovery.doctor.releases import ELR_VERSION
-from kafka_unclean_recovery.emulator.controller.state import (
-    MIN_INSYNC_REPLICAS,
-    UNCLEAN_LEADER_ELECTION_ENABLE,
-)
 from kafka_unclean_recovery.formats.ok_to_stop import (
     ObservedBrokerJson,
     ObservedPartitionJson,
     ObservedTopicJson,
+)
+from kafka_unclean_recovery.kraft_rules.state import (
+    MIN_INSYNC_REPLICAS,
+    UNCLEAN_LEADER_ELECTION_ENABLE,
 )
 from kafka_unclean_recovery.model import Cluster, PartitionState, TopicPartition
 from kafka_unclean_recovery.ok_to_stop.seldom import SOURCES, UNKNOWN, Seldom, number

@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
 from kafka_unclean_recovery.formats.ok_to_stop import (
     BY_BROKER,
     ObservationJson,
@@ -18,6 +17,7 @@ from kafka_unclean_recovery.formats.ok_to_stop import (
     ObservedPartitionJson,
     ObservedTopicJson,
 )
+from kafka_unclean_recovery.kraft_rules.partition import PartitionRegistration
 from kafka_unclean_recovery.model import NO_LEADER, TopicPartition
 from kafka_unclean_recovery.ok_to_stop.controller_state import Chosen, Rehearsal, tried
 

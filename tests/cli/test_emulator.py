@@ -22,7 +22,7 @@ from kafka_unclean_recovery.cli.commands.emulator import Release
 from kafka_unclean_recovery.cli.commands.whole_program import app
 from kafka_unclean_recovery.emulator.control.commands import BadCommand, NotDone
 from kafka_unclean_recovery.emulator.control.control_socket import ask, serving
-from kafka_unclean_recovery.emulator.controller.releases import RELEASES
+from kafka_unclean_recovery.kraft_rules.releases import RELEASES
 from tests.cli.run import RECOVERY, command_line, run
 from tests.fidelity.wire import Wire
 from tests.messages.building import build

@@ -8,11 +8,11 @@ from uuid import UUID
 
 from kafka_unclean_recovery.emulator.broker.broker import Broker
 from kafka_unclean_recovery.emulator.broker.replica import Replica
-from kafka_unclean_recovery.emulator.controller import events as ev
-from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
-from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
 from kafka_unclean_recovery.emulator.disks.data_directory import open_cluster
 from kafka_unclean_recovery.emulator.emulation import Emulation, Settings
+from kafka_unclean_recovery.kraft_rules import events as ev
+from kafka_unclean_recovery.kraft_rules.partition import PartitionRegistration
+from kafka_unclean_recovery.kraft_rules.records import TopicIdPartition
 from tests.log_dir.segments import v2
 
 TOPIC = "orders"

@@ -39,8 +39,8 @@ from kafka.protocol.producer.transaction import InitProducerIdRequest
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator import apis as apis_package
 from kafka_unclean_recovery.emulator.apis.table import apis
-from kafka_unclean_recovery.emulator.controller.releases import KAFKA_4_3_1, KIP_966
-from kafka_unclean_recovery.emulator.controller.topic_configs import TOPIC_CONFIGS
+from kafka_unclean_recovery.kraft_rules.releases import KAFKA_4_3_1, KIP_966
+from kafka_unclean_recovery.kraft_rules.topic_configs import TOPIC_CONFIGS
 from kafka_unclean_recovery.mechanisms import EMULATOR_FEATURE, Dialect
 from kafka_unclean_recovery.messages.api_versions import ApiVersionsRequest
 from kafka_unclean_recovery.messages.elect_leaders import DESIGNATED, ElectLeadersRequest

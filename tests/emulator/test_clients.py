@@ -17,7 +17,7 @@ import pytest
 from kafka.protocol.admin import ElectionType
 
 from kafka_unclean_recovery.emulator import Cluster
-from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
+from kafka_unclean_recovery.kraft_rules.partition import PartitionRegistration
 from tests.real.metadata import SILENT
 from tests.real.records import create_topic, produce_many
 from tests.real.waiting import wait_until

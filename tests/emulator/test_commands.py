@@ -19,10 +19,10 @@ from kafka_unclean_recovery.emulator.control.commands import (
     usage,
 )
 from kafka_unclean_recovery.emulator.control.executing import commands_done, execute, run
-from kafka_unclean_recovery.emulator.controller.events import ElectionType
 from kafka_unclean_recovery.emulator.disks.damage import Damage
 from kafka_unclean_recovery.emulator.faults import CLIENTS, CONTROLLER, STOPPED, Drop
 from kafka_unclean_recovery.emulator.listener.intercepts import Where
+from kafka_unclean_recovery.kraft_rules.events import ElectionType
 
 # What other means give: the life of the context manager, and looking by Python.
 NOT_COMMANDS = {

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from kafka_unclean_recovery.emulator import Cluster, Damage, Options
-from kafka_unclean_recovery.emulator.controller import events as ev
 from kafka_unclean_recovery.emulator.disks.damage import Damaged, corrupt
 from kafka_unclean_recovery.emulator.emulation import Emulation
+from kafka_unclean_recovery.kraft_rules import events as ev
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
 from kafka_unclean_recovery.mechanisms import ScanMode

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_unclean_recovery.emulator.controller import events as ev
 from kafka_unclean_recovery.emulator.faults import Drop, link
+from kafka_unclean_recovery.kraft_rules import events as ev
 from kafka_unclean_recovery.log_dir.small_files.checkpoints import (
     parse_leader_epochs,
     parse_offsets,

@@ -14,11 +14,11 @@ from kafka.protocol.producer.produce import ProduceRequest
 from kafka_unclean_recovery.cluster.wire import frames
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.apis.table import apis
-from kafka_unclean_recovery.emulator.controller.releases import KIP_966
 from kafka_unclean_recovery.emulator.listener import wire
 from kafka_unclean_recovery.emulator.listener.failure_answers import failed
 from kafka_unclean_recovery.emulator.listener.intercepts import Close, Delay, Fail, NoAnswer, Seen
 from kafka_unclean_recovery.emulator.listener.wire import response_class
+from kafka_unclean_recovery.kraft_rules.releases import KIP_966
 from kafka_unclean_recovery.mechanisms import Dialect
 from kafka_unclean_recovery.messages.elect_leaders import ElectLeadersRequest
 from tests.emulator.asking import address, ask

@@ -10,12 +10,12 @@ from kafka.protocol.admin.cluster import AlterReplicaLogDirsRequest
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.apis.table import apis
 from kafka_unclean_recovery.emulator.broker.broker import Process
-from kafka_unclean_recovery.emulator.controller import events as ev
-from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
-from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
-from kafka_unclean_recovery.emulator.controller.releases import KIP_966
 from kafka_unclean_recovery.emulator.disks.data_directory import open_cluster
 from kafka_unclean_recovery.emulator.emulation import Emulation, Settings
+from kafka_unclean_recovery.kraft_rules import events as ev
+from kafka_unclean_recovery.kraft_rules.partition import PartitionRegistration
+from kafka_unclean_recovery.kraft_rules.records import TopicIdPartition
+from kafka_unclean_recovery.kraft_rules.releases import KIP_966
 from tests.emulator.steps import TOPIC, TOPIC_ID
 from tests.log_dir.segments import v2
 

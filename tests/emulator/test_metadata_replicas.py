@@ -12,13 +12,6 @@ from uuid import UUID
 import pytest
 
 from kafka_unclean_recovery.emulator.broker.log import sound_batches
-from kafka_unclean_recovery.emulator.controller import events as ev
-from kafka_unclean_recovery.emulator.controller import records as rec
-from kafka_unclean_recovery.emulator.controller.machine import handle
-from kafka_unclean_recovery.emulator.controller.records import Record, TopicIdPartition
-from kafka_unclean_recovery.emulator.controller.releases import KAFKA_4_3_1, RELEASES
-from kafka_unclean_recovery.emulator.controller.replay import replay
-from kafka_unclean_recovery.emulator.controller.state import ControllerFault, State
 from kafka_unclean_recovery.emulator.disks.metadata_records import (
     _ENCODERS,
     bootstrap,
@@ -27,6 +20,13 @@ from kafka_unclean_recovery.emulator.disks.metadata_records import (
 )
 from kafka_unclean_recovery.emulator.disks.metadata_replicas import MetadataReplicas, first_offset
 from kafka_unclean_recovery.emulator.emulation import Emulation
+from kafka_unclean_recovery.kraft_rules import events as ev
+from kafka_unclean_recovery.kraft_rules import records as rec
+from kafka_unclean_recovery.kraft_rules.machine import handle
+from kafka_unclean_recovery.kraft_rules.records import Record, TopicIdPartition
+from kafka_unclean_recovery.kraft_rules.releases import KAFKA_4_3_1, RELEASES
+from kafka_unclean_recovery.kraft_rules.replay import replay
+from kafka_unclean_recovery.kraft_rules.state import ControllerFault, State
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.metadata.batches import MetadataFile
 from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import ClusterMetadata, read_metadata

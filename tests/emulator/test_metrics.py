@@ -13,9 +13,9 @@ from kafka_unclean_recovery.emulator.control.metrics import (
     metrics,
     prometheus_text,
 )
-from kafka_unclean_recovery.emulator.controller import events as ev
-from kafka_unclean_recovery.emulator.controller.recovery import Strategy
 from kafka_unclean_recovery.emulator.emulation import Emulation
+from kafka_unclean_recovery.kraft_rules import events as ev
+from kafka_unclean_recovery.kraft_rules.recovery import Strategy
 from tests.emulator.steps import TOPIC, create, elect_unclean, lose, opened, restart
 from tests.emulator.test_recoveries import outage
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from kafka_unclean_recovery.emulator.controller import events as ev
-from kafka_unclean_recovery.emulator.controller.recovery import Strategy
 from kafka_unclean_recovery.emulator.emulation import Emulation, Settings
 from kafka_unclean_recovery.emulator.faults import CONTROLLER, Drop, link
+from kafka_unclean_recovery.kraft_rules import events as ev
+from kafka_unclean_recovery.kraft_rules.recovery import Strategy
 from tests.emulator.steps import (
     KEY,
     TOPIC,

@@ -15,7 +15,7 @@ from kafka_unclean_recovery.emulator.broker.replica import (
     lagging,
     note_fetch,
 )
-from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
+from kafka_unclean_recovery.kraft_rules.partition import PartitionRegistration
 from tests.emulator.steps import KEY, TOPIC
 from tests.log_dir.segments import v2
 

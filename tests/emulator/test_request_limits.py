@@ -11,8 +11,6 @@ from kafka.protocol.admin.configs import IncrementalAlterConfigsRequest
 from kafka.protocol.admin.topics import CreateTopicsRequest, DescribeTopicPartitionsRequest
 
 from kafka_unclean_recovery.emulator import Cluster, Options
-from kafka_unclean_recovery.emulator.controller.releases import KAFKA_4_3_1
-from kafka_unclean_recovery.emulator.controller.state import State
 from kafka_unclean_recovery.emulator.error_codes import (
     INVALID_CONFIG,
     INVALID_REQUEST,
@@ -21,6 +19,8 @@ from kafka_unclean_recovery.emulator.error_codes import (
     UNKNOWN_TOPIC_OR_PARTITION,
 )
 from kafka_unclean_recovery.emulator.listener.request_limits import PARTITION_LIMIT, partition_limit
+from kafka_unclean_recovery.kraft_rules.releases import KAFKA_4_3_1
+from kafka_unclean_recovery.kraft_rules.state import State
 from kafka_unclean_recovery.messages.elect_leaders import DESIGNATED, ElectLeadersRequest
 from tests.fidelity.wire import Wire
 from tests.messages.building import build

@@ -33,9 +33,9 @@ from kafka.protocol.producer.transaction import InitProducerIdRequest
 
 from kafka_unclean_recovery.emulator import Cluster, Security
 from kafka_unclean_recovery.emulator.apis.table import apis
-from kafka_unclean_recovery.emulator.controller.releases import KIP_966
 from kafka_unclean_recovery.emulator.security.authorizing import RULES
 from kafka_unclean_recovery.emulator.security.rights import Operation, Resource, Rights, parse_right
+from kafka_unclean_recovery.kraft_rules.releases import KIP_966
 from kafka_unclean_recovery.mechanisms import Dialect
 from kafka_unclean_recovery.messages.elect_leaders import ElectLeadersRequest
 from kafka_unclean_recovery.messages.get_replica_log_info import REQUESTS

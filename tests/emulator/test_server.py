@@ -14,7 +14,7 @@ from kafka.protocol.metadata import ApiVersionsRequest
 from kafka_unclean_recovery.emulator import Cluster, core
 from kafka_unclean_recovery.emulator.apis.table import apis
 from kafka_unclean_recovery.emulator.broker.broker import Process
-from kafka_unclean_recovery.emulator.controller.releases import KIP_966
+from kafka_unclean_recovery.kraft_rules.releases import KIP_966
 from kafka_unclean_recovery.mechanisms import Dialect
 from tests.fidelity.wire import Wire
 

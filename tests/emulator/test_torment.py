@@ -26,10 +26,10 @@ from kafka_unclean_recovery.cluster.wire.frames import encode_request
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.apis.api import Context
 from kafka_unclean_recovery.emulator.apis.table import apis
-from kafka_unclean_recovery.emulator.controller.releases import KIP_966
 from kafka_unclean_recovery.emulator.listener import request_shape
 from kafka_unclean_recovery.emulator.listener.server import Listener
 from kafka_unclean_recovery.emulator.security.channel import Incoming
+from kafka_unclean_recovery.kraft_rules.releases import KIP_966
 from kafka_unclean_recovery.mechanisms import Dialect
 from tests.emulator import fuzz
 from tests.emulator.fuzz import check_sanity, held, torment, wait_until_nothing_leaked

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from kafka_unclean_recovery.emulator.controller import events as ev
+from kafka_unclean_recovery.kraft_rules import events as ev
 from tests.fidelity.states import FAILED, ClusterState
 
 

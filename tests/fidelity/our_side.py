@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kafka_unclean_recovery.emulator.controller import events as ev
-from kafka_unclean_recovery.emulator.controller.machine import step
-from kafka_unclean_recovery.emulator.controller.releases import RELEASES
-from kafka_unclean_recovery.emulator.controller.state import ControllerFault, State
+from kafka_unclean_recovery.kraft_rules import events as ev
+from kafka_unclean_recovery.kraft_rules.machine import step
+from kafka_unclean_recovery.kraft_rules.releases import RELEASES
+from kafka_unclean_recovery.kraft_rules.state import ControllerFault, State
 from kafka_unclean_recovery.log_dir.metadata.image import BROKER_RESOURCE, MetadataImage
 from tests.fidelity.states import FAILED, ClusterState, broker_view, partition_view
 

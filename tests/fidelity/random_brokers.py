@@ -6,8 +6,8 @@ import uuid
 from dataclasses import replace
 from random import Random
 
-from kafka_unclean_recovery.emulator.controller import events as ev
-from kafka_unclean_recovery.emulator.controller.state import UNASSIGNED
+from kafka_unclean_recovery.kraft_rules import events as ev
+from kafka_unclean_recovery.kraft_rules.state import UNASSIGNED
 from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
 from tests.fidelity.choosing import (
     BROKERS,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
 
-from kafka_unclean_recovery.emulator.controller import events as ev
+from kafka_unclean_recovery.kraft_rules import events as ev
 from kafka_unclean_recovery.log_dir.metadata.image import (
     MetadataImage,
     PartitionRegistration,

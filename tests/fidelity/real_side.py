@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from kafka.protocol.admin.cluster import UpdateFeaturesRequest
 
-from kafka_unclean_recovery.emulator.controller import events as ev
+from kafka_unclean_recovery.kraft_rules import events as ev
 from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
 from tests.fidelity.metadata_tail import MetadataTail
 from tests.fidelity.real_controller import RealController, real_controller

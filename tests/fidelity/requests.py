@@ -21,8 +21,8 @@ from kafka.protocol.admin.topics import (
     ElectLeadersRequest,
 )
 
-from kafka_unclean_recovery.emulator.controller import events as ev
-from kafka_unclean_recovery.emulator.controller.state import ELR_VERSION
+from kafka_unclean_recovery.kraft_rules import events as ev
+from kafka_unclean_recovery.kraft_rules.state import ELR_VERSION
 from tests.controller_messages.controller import (
     AlterPartitionRequest,
     AssignReplicasToDirsRequest,

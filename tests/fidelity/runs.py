@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from kafka_unclean_recovery.emulator.controller import events as ev
+from kafka_unclean_recovery.kraft_rules import events as ev
 from tests.fidelity.comparing import Difference, first_difference, related
 from tests.fidelity.generating import Generator
 from tests.fidelity.our_side import OurSide

@@ -7,8 +7,8 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from kafka_unclean_recovery.emulator.controller import events as ev
-from kafka_unclean_recovery.emulator.controller.state import ELR_VERSION
+from kafka_unclean_recovery.kraft_rules import events as ev
+from kafka_unclean_recovery.kraft_rules.state import ELR_VERSION
 from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
 
 FAILED = ev.Response(ev.Errors.UNKNOWN_SERVER_ERROR)

@@ -9,8 +9,8 @@ from uuid import UUID
 
 import pytest
 
-from kafka_unclean_recovery.emulator.controller import events as ev
-from kafka_unclean_recovery.emulator.controller.state import (
+from kafka_unclean_recovery.kraft_rules import events as ev
+from kafka_unclean_recovery.kraft_rules.state import (
     MIN_INSYNC_REPLICAS,
     UNCLEAN_LEADER_ELECTION_ENABLE,
 )

@@ -9,9 +9,9 @@ from typing import Any, get_args
 
 import pytest
 
-from kafka_unclean_recovery.emulator.controller import events as ev
-from kafka_unclean_recovery.emulator.controller.state import ELR_VERSION
-from kafka_unclean_recovery.emulator.controller.state import MIN_INSYNC_REPLICAS as MIN_ISR
+from kafka_unclean_recovery.kraft_rules import events as ev
+from kafka_unclean_recovery.kraft_rules.state import ELR_VERSION
+from kafka_unclean_recovery.kraft_rules.state import MIN_INSYNC_REPLICAS as MIN_ISR
 from kafka_unclean_recovery.log_dir.metadata.image import (
     BrokerRegistration,
     MetadataImage,

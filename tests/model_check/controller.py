@@ -12,16 +12,16 @@ from dataclasses import dataclass, field
 from functools import cache
 from uuid import UUID
 
-from kafka_unclean_recovery.emulator.controller import events as ev
-from kafka_unclean_recovery.emulator.controller.machine import step
-from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
-from kafka_unclean_recovery.emulator.controller.records import (
+from kafka_unclean_recovery.kraft_rules import events as ev
+from kafka_unclean_recovery.kraft_rules.machine import step
+from kafka_unclean_recovery.kraft_rules.partition import PartitionRegistration
+from kafka_unclean_recovery.kraft_rules.records import (
     NO_LEADER,
     Ids,
     TopicIdPartition,
 )
-from kafka_unclean_recovery.emulator.controller.releases import Release
-from kafka_unclean_recovery.emulator.controller.state import (
+from kafka_unclean_recovery.kraft_rules.releases import Release
+from kafka_unclean_recovery.kraft_rules.state import (
     MIN_INSYNC_REPLICAS,
     BrokerRegistration,
     HeartbeatState,

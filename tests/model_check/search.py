@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
 
-from kafka_unclean_recovery.emulator.controller.releases import Release
+from kafka_unclean_recovery.kraft_rules.releases import Release
 from tests.model_check.controller import Controller
 from tests.model_check.invariants import INVARIANTS, Invariant
 from tests.model_check.states import (

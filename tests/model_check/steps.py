@@ -11,7 +11,7 @@ from enum import Enum
 from itertools import combinations
 from typing import NamedTuple
 
-from kafka_unclean_recovery.emulator.controller import events as ev
+from kafka_unclean_recovery.kraft_rules import events as ev
 from tests.model_check import controller as con
 from tests.model_check import replication
 from tests.model_check.controller import Basis, Controller, Outcome

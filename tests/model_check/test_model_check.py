@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kafka_unclean_recovery.emulator.controller import (
+from kafka_unclean_recovery.kraft_rules import (
     alter_partition,
     partition,
     partition_change,
@@ -18,17 +18,17 @@ from kafka_unclean_recovery.emulator.controller import (
     registrations,
     replay,
 )
-from kafka_unclean_recovery.emulator.controller.events import AlterPartition, Errors, RegisterBroker
-from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
-from kafka_unclean_recovery.emulator.controller.partition_change import Elected, Election
-from kafka_unclean_recovery.emulator.controller.records import PartitionChangeRecord, Record
-from kafka_unclean_recovery.emulator.controller.releases import (
+from kafka_unclean_recovery.kraft_rules.events import AlterPartition, Errors, RegisterBroker
+from kafka_unclean_recovery.kraft_rules.partition import PartitionRegistration
+from kafka_unclean_recovery.kraft_rules.partition_change import Elected, Election
+from kafka_unclean_recovery.kraft_rules.records import PartitionChangeRecord, Record
+from kafka_unclean_recovery.kraft_rules.releases import (
     KAFKA_3_9_1,
     KAFKA_4_3_1,
     KIP_966,
     Release,
 )
-from kafka_unclean_recovery.emulator.controller.state import State as ControllerState
+from kafka_unclean_recovery.kraft_rules.state import State as ControllerState
 from tests.model_check import replication, steps
 from tests.model_check.controller import Controller
 from tests.model_check.invariants import INVARIANTS, Invariant

@@ -58,7 +58,7 @@ def _elr_differs(
     """Yield the partitions whose ELR is otherwise than it was said after the return of the one
     broker that was killed; of several, the order in which they are noticed decides. Where it was
     not in the ELR, the index of a controller of 4.3.1 may have it nevertheless, which no request
-    tells (emulator/controller/partition_index.py): what comes of that is not asked."""
+    tells (kraft_rules/partition_index.py): what comes of that is not asked."""
     rows = {TopicPartition(row.topic, row.partition): row.classes for row in told.kill.partitions}
     unsure = {TopicPartition(row.topic, row.partition) for row in told.not_known}
     # Who leads uncleanly hangs on who is shutting down, and so does the ELR.

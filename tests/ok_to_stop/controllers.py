@@ -10,23 +10,23 @@ from itertools import count
 from random import Random
 from typing import Protocol, cast
 
-from kafka_unclean_recovery.emulator.controller import events as ev
-from kafka_unclean_recovery.emulator.controller.machine import step
-from kafka_unclean_recovery.emulator.controller.releases import RELEASES
-from kafka_unclean_recovery.emulator.controller.state import (
-    DEFAULTS,
-    ELR_VERSION,
-    MIN_INSYNC_REPLICAS,
-    UNCLEAN_LEADER_ELECTION_ENABLE,
-    ControllerFault,
-    State,
-)
 from kafka_unclean_recovery.formats.ok_to_stop import (
     ObservationJson,
     ObservedBrokerJson,
     ObservedPartitionJson,
     ObservedTopicJson,
     VoterStateJson,
+)
+from kafka_unclean_recovery.kraft_rules import events as ev
+from kafka_unclean_recovery.kraft_rules.machine import step
+from kafka_unclean_recovery.kraft_rules.releases import RELEASES
+from kafka_unclean_recovery.kraft_rules.state import (
+    DEFAULTS,
+    ELR_VERSION,
+    MIN_INSYNC_REPLICAS,
+    UNCLEAN_LEADER_ELECTION_ENABLE,
+    ControllerFault,
+    State,
 )
 from kafka_unclean_recovery.log_dir.metadata.image import (
     BROKER_RESOURCE,

@@ -10,10 +10,10 @@ from random import Random
 
 import pytest
 
-from kafka_unclean_recovery.emulator.controller import events as ev
-from kafka_unclean_recovery.emulator.controller.machine import step
-from kafka_unclean_recovery.emulator.controller.releases import RELEASES
-from kafka_unclean_recovery.emulator.controller.state import State
+from kafka_unclean_recovery.kraft_rules import events as ev
+from kafka_unclean_recovery.kraft_rules.machine import step
+from kafka_unclean_recovery.kraft_rules.releases import RELEASES
+from kafka_unclean_recovery.kraft_rules.state import State
 from kafka_unclean_recovery.model import NO_LEADER, PartitionState
 from kafka_unclean_recovery.planning.self_election import (
     ByItself,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kafka_unclean_recovery.emulator.controller import events as ev
 from kafka_unclean_recovery.emulator.emulation import Emulation
+from kafka_unclean_recovery.kraft_rules import events as ev
 from tests.emulator.steps import KEY, TOPIC, create, elect_unclean, lose, opened, partition
 from tests.log_dir.cluster_metadata_encoder import batch
 from tests.real.dumped_metadata import dumped, ours

@@ -14,11 +14,11 @@ from typing import Any
 
 from kafka_unclean_recovery.emulator.broker.broker import Broker
 from kafka_unclean_recovery.emulator.broker.broker import Process as BrokerProcess
-from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
-from kafka_unclean_recovery.emulator.controller.state import ControllerFault
 from kafka_unclean_recovery.emulator.core import Core
 from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.emulator.faults import CLIENTS, CONTROLLER, STOPPED, Drop
+from kafka_unclean_recovery.kraft_rules.records import TopicIdPartition
+from kafka_unclean_recovery.kraft_rules.state import ControllerFault
 from tests.simulation import answers as meddling
 from tests.simulation import somebody_else
 from tests.simulation.answers import Answers, Meddle, Rule

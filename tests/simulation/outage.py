@@ -8,10 +8,10 @@ from random import Random
 from typing import Any
 
 from kafka_unclean_recovery.emulator import administration
-from kafka_unclean_recovery.emulator.controller.events import ElectionType
-from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
 from kafka_unclean_recovery.emulator.core import Core
 from kafka_unclean_recovery.emulator.emulation import Emulation
+from kafka_unclean_recovery.kraft_rules.events import ElectionType
+from kafka_unclean_recovery.kraft_rules.records import TopicIdPartition
 
 TOPICS = ("orders", "payments", "__consumer_offsets")
 NOBODY = -1

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from random import Random
 
 from kafka_unclean_recovery.emulator import administration
-from kafka_unclean_recovery.emulator.controller.events import ElectionType
 from kafka_unclean_recovery.emulator.core import Core
+from kafka_unclean_recovery.kraft_rules.events import ElectionType
 from tests.simulation.clock import CLOCK
 from tests.simulation.outage import Partition, offline, orders
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from kafka_unclean_recovery.emulator.broker.broker import Process
 from kafka_unclean_recovery.emulator.broker.log import Log
-from kafka_unclean_recovery.emulator.controller import events as ev
-from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
 from kafka_unclean_recovery.emulator.emulation import Emulation
+from kafka_unclean_recovery.kraft_rules import events as ev
+from kafka_unclean_recovery.kraft_rules.records import TopicIdPartition
 from tests.simulation.clock import CLOCK
 from tests.simulation.outage import NOBODY, Partition, leaders
 from tests.simulation.somebody_else import FOREIGN

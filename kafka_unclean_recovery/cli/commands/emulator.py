@@ -21,7 +21,7 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_mar
 
 
 class Release(StrEnum):
-    """The names in emulator.controller.releases.RELEASES."""
+    """The names in kraft_rules.releases.RELEASES."""
 
     KAFKA_4_4_0 = "4.4.0"
     KAFKA_4_3_1 = "4.3.1"

@@ -10,7 +10,7 @@ from kafka.protocol.admin.configs import AlterConfigsRequest
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.apis.describe_configs import BROKER, TOPIC, broker_named
 from kafka_unclean_recovery.emulator.config_changes import change_configs
-from kafka_unclean_recovery.emulator.controller.state import State
+from kafka_unclean_recovery.kraft_rules.state import State
 
 
 async def answer(context: Context, request: Any) -> Fields:

@@ -7,12 +7,12 @@ from typing import Any
 from kafka.protocol.admin.topics import AlterPartitionReassignmentsRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
-from kafka_unclean_recovery.emulator.controller import events as ev
 from kafka_unclean_recovery.emulator.error_codes import (
     INVALID_REPLICA_ASSIGNMENT,
     INVALID_REPLICATION_FACTOR,
     NONE,
 )
+from kafka_unclean_recovery.kraft_rules import events as ev
 
 
 async def answer(context: Context, request: Any) -> Fields:

@@ -11,12 +11,12 @@ from uuid import UUID
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.emulator.broker.broker import Broker
 from kafka_unclean_recovery.emulator.broker.replica import Replica
-from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
-from kafka_unclean_recovery.emulator.controller.state import State, Topic
 from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.emulator.faults import NOWHERE
 from kafka_unclean_recovery.emulator.listener.intercepts import Interceptions
 from kafka_unclean_recovery.emulator.security.rights import EVERY_RIGHT, Rights
+from kafka_unclean_recovery.kraft_rules.records import TopicIdPartition
+from kafka_unclean_recovery.kraft_rules.state import State, Topic
 
 
 @dataclass(slots=True)

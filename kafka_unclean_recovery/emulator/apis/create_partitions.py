@@ -8,15 +8,15 @@ from typing import Any
 from kafka.protocol.admin.topics import CreatePartitionsRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
-from kafka_unclean_recovery.emulator.controller import events as ev
-from kafka_unclean_recovery.emulator.controller.records import Ids
-from kafka_unclean_recovery.emulator.controller.state import Topic
 from kafka_unclean_recovery.emulator.error_codes import (
     INVALID_PARTITIONS,
     INVALID_REPLICATION_FACTOR,
     NONE,
 )
 from kafka_unclean_recovery.emulator.placement import in_turns
+from kafka_unclean_recovery.kraft_rules import events as ev
+from kafka_unclean_recovery.kraft_rules.records import Ids
+from kafka_unclean_recovery.kraft_rules.state import Topic
 
 
 async def answer(context: Context, request: Any) -> Fields:

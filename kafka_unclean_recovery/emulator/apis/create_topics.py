@@ -9,8 +9,6 @@ from kafka.protocol.admin.topics import CreateTopicsRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.apis.describe_configs import of_new_topic
-from kafka_unclean_recovery.emulator.controller import events as ev
-from kafka_unclean_recovery.emulator.controller.configs import config_problem
 from kafka_unclean_recovery.emulator.error_codes import (
     INVALID_PARTITIONS,
     INVALID_REPLICATION_FACTOR,
@@ -18,6 +16,8 @@ from kafka_unclean_recovery.emulator.error_codes import (
     POLICY_VIOLATION,
 )
 from kafka_unclean_recovery.emulator.placement import in_turns
+from kafka_unclean_recovery.kraft_rules import events as ev
+from kafka_unclean_recovery.kraft_rules.configs import config_problem
 
 # These are the defaults of num.partitions and default.replication.factor.
 _DEFAULT_PARTITIONS, _DEFAULT_REPLICAS = 1, 1

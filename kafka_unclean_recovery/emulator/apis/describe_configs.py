@@ -13,16 +13,16 @@ from typing import Any, NamedTuple
 from kafka.protocol.admin.configs import DescribeConfigsRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
-from kafka_unclean_recovery.emulator.controller.state import (
+from kafka_unclean_recovery.emulator.error_codes import INVALID_REQUEST, UNKNOWN_TOPIC_OR_PARTITION
+from kafka_unclean_recovery.kraft_rules.state import (
     DEFAULTS,
     MIN_INSYNC_REPLICAS,
     State,
 )
-from kafka_unclean_recovery.emulator.controller.topic_configs import (
+from kafka_unclean_recovery.kraft_rules.topic_configs import (
     TOPIC_CONFIGS,
     config_type,
 )
-from kafka_unclean_recovery.emulator.error_codes import INVALID_REQUEST, UNKNOWN_TOPIC_OR_PARTITION
 
 TOPIC, BROKER = 2, 4
 ALL_BROKERS = ""

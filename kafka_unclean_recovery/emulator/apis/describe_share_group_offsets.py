@@ -13,9 +13,9 @@ from kafka_unclean_recovery.emulator.broker.share_groups import (
     ShareGroup,
     ShareState,
 )
-from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
-from kafka_unclean_recovery.emulator.controller.state import Topic
 from kafka_unclean_recovery.emulator.error_codes import NONE
+from kafka_unclean_recovery.kraft_rules.records import TopicIdPartition
+from kafka_unclean_recovery.kraft_rules.state import Topic
 from kafka_unclean_recovery.messages.share_groups import DescribeShareGroupOffsetsRequest
 
 _NOTHING = ShareState(NOWHERE)

@@ -8,7 +8,6 @@ from typing import Any
 from kafka.protocol.admin.topics import DescribeTopicPartitionsRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
-from kafka_unclean_recovery.emulator.controller.state import Topic
 from kafka_unclean_recovery.emulator.error_codes import (
     INVALID_REQUEST,
     LISTENER_NOT_FOUND,
@@ -18,6 +17,7 @@ from kafka_unclean_recovery.emulator.error_codes import (
 from kafka_unclean_recovery.emulator.listener.request_limits import partition_limit
 from kafka_unclean_recovery.emulator.partition_metadata import partition_fields
 from kafka_unclean_recovery.emulator.security import rights
+from kafka_unclean_recovery.kraft_rules.state import Topic
 
 
 async def answer(context: Context, request: Any) -> Fields:

@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import Any
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
-from kafka_unclean_recovery.emulator.controller import events as ev
 from kafka_unclean_recovery.emulator.error_codes import INVALID_REQUEST, REQUEST_LIMIT_REACHED
 from kafka_unclean_recovery.emulator.listener.request_limits import SERVED_AT_ONCE
+from kafka_unclean_recovery.kraft_rules import events as ev
 from kafka_unclean_recovery.messages.elect_leaders import DESIGNATED, ElectLeadersRequest
 
 HIGHEST_WITHOUT_DESIGNATION = 2

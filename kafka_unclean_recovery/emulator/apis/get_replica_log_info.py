@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
-from kafka_unclean_recovery.emulator.controller.events import Errors
 from kafka_unclean_recovery.emulator.error_codes import (
     NONE,
     NOT_LEADER_OR_FOLLOWER,
@@ -19,6 +18,7 @@ from kafka_unclean_recovery.emulator.error_codes import (
     UNKNOWN_TOPIC_OR_PARTITION,
 )
 from kafka_unclean_recovery.emulator.listener.request_limits import SERVED_AT_ONCE
+from kafka_unclean_recovery.kraft_rules.events import Errors
 from kafka_unclean_recovery.mechanisms import Dialect
 from kafka_unclean_recovery.messages.get_replica_log_info import REQUESTS
 

@@ -7,7 +7,7 @@ from typing import Any
 from kafka.protocol.admin.topics import ListPartitionReassignmentsRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
-from kafka_unclean_recovery.emulator.controller.state import Topic
+from kafka_unclean_recovery.kraft_rules.state import Topic
 
 
 async def answer(context: Context, request: Any) -> Fields:

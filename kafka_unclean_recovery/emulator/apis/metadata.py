@@ -7,13 +7,13 @@ from typing import Any
 from kafka.protocol.metadata.metadata import MetadataRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
-from kafka_unclean_recovery.emulator.controller.state import Topic
 from kafka_unclean_recovery.emulator.error_codes import (
     UNKNOWN_TOPIC_ID,
     UNKNOWN_TOPIC_OR_PARTITION,
 )
 from kafka_unclean_recovery.emulator.partition_metadata import partition_fields
 from kafka_unclean_recovery.emulator.security import rights
+from kafka_unclean_recovery.kraft_rules.state import Topic
 
 
 async def answer(context: Context, request: Any) -> Fields:

@@ -10,12 +10,12 @@ from kafka.protocol.consumer.group import OffsetCommitRequest
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.broker.coordination import group_of, refusal_here
 from kafka_unclean_recovery.emulator.broker.groups import Committed, Group, commit_refusal
-from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
 from kafka_unclean_recovery.emulator.error_codes import (
     NONE,
     UNKNOWN_TOPIC_ID,
     UNKNOWN_TOPIC_OR_PARTITION,
 )
+from kafka_unclean_recovery.kraft_rules.records import TopicIdPartition
 
 
 async def answer(context: Context, request: Any) -> Fields:

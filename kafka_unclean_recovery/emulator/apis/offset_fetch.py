@@ -12,8 +12,8 @@ from kafka.protocol.consumer.group import OffsetFetchRequest
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.broker.coordination import known_group, refusal_here
 from kafka_unclean_recovery.emulator.broker.groups import Committed
-from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
 from kafka_unclean_recovery.emulator.error_codes import NONE, UNKNOWN_TOPIC_ID
+from kafka_unclean_recovery.kraft_rules.records import TopicIdPartition
 
 _NOTHING = Committed(-1, -1, "")
 Offsets = dict[TopicIdPartition, Committed]

@@ -16,9 +16,6 @@ from kafka_unclean_recovery.emulator.broker.log import batches_in
 from kafka_unclean_recovery.emulator.broker.producers import verdict
 from kafka_unclean_recovery.emulator.broker.replica import Replica, below_min_isr
 from kafka_unclean_recovery.emulator.broker.replica_fetchers import configured_min_isr
-from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
-from kafka_unclean_recovery.emulator.controller.state import Topic
-from kafka_unclean_recovery.emulator.controller.topic_configs import TOPIC_CONFIGS
 from kafka_unclean_recovery.emulator.error_codes import (
     CORRUPT_MESSAGE,
     INVALID_RECORD,
@@ -32,6 +29,9 @@ from kafka_unclean_recovery.emulator.error_codes import (
     UNKNOWN_TOPIC_ID,
     UNKNOWN_TOPIC_OR_PARTITION,
 )
+from kafka_unclean_recovery.kraft_rules.records import TopicIdPartition
+from kafka_unclean_recovery.kraft_rules.state import Topic
+from kafka_unclean_recovery.kraft_rules.topic_configs import TOPIC_CONFIGS
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 
 _ALL = -1

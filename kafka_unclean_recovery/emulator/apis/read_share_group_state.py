@@ -8,13 +8,13 @@ from typing import Any
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.broker.coordination import refusal_here
 from kafka_unclean_recovery.emulator.broker.share_groups import NOWHERE, ShareState
-from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
 from kafka_unclean_recovery.emulator.error_codes import (
     FENCED_LEADER_EPOCH,
     INVALID_REQUEST,
     NONE,
     UNKNOWN_TOPIC_OR_PARTITION,
 )
+from kafka_unclean_recovery.kraft_rules.records import TopicIdPartition
 from kafka_unclean_recovery.messages.share_groups import ReadShareGroupStateRequest
 
 _ACKNOWLEDGED = 2

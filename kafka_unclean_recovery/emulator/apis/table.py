@@ -47,7 +47,7 @@ from kafka_unclean_recovery.emulator.apis import (
     sync_group,
 )
 from kafka_unclean_recovery.emulator.apis.api import Api
-from kafka_unclean_recovery.emulator.controller.releases import Release
+from kafka_unclean_recovery.kraft_rules.releases import Release
 from kafka_unclean_recovery.mechanisms import Dialect
 
 MODULES = (

@@ -13,14 +13,14 @@ from uuid import UUID, uuid4
 
 from kafka_unclean_recovery.emulator.broker.log import Log, assigned, batches_in
 from kafka_unclean_recovery.emulator.broker.replica import Reading, Replica, follow_metadata
-from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
-from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
-from kafka_unclean_recovery.emulator.controller.state import UNASSIGNED
 from kafka_unclean_recovery.emulator.disks import log_files as files
 from kafka_unclean_recovery.emulator.disks.indexes import Entries, final_time, index
 from kafka_unclean_recovery.emulator.disks.log_directories import LogDirectory, destroy
 from kafka_unclean_recovery.emulator.disks.log_loading import load_replica, reindex
 from kafka_unclean_recovery.emulator.error_codes import KAFKA_STORAGE_ERROR, NOT_LEADER_OR_FOLLOWER
+from kafka_unclean_recovery.kraft_rules.partition import PartitionRegistration
+from kafka_unclean_recovery.kraft_rules.records import TopicIdPartition
+from kafka_unclean_recovery.kraft_rules.state import UNASSIGNED
 
 
 class Process(Enum):

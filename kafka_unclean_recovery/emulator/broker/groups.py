@@ -16,7 +16,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
 from kafka_unclean_recovery.emulator.error_codes import (
     ILLEGAL_GENERATION,
     INCONSISTENT_GROUP_PROTOCOL,
@@ -24,6 +23,7 @@ from kafka_unclean_recovery.emulator.error_codes import (
     REBALANCE_IN_PROGRESS,
     UNKNOWN_MEMBER_ID,
 )
+from kafka_unclean_recovery.kraft_rules.records import TopicIdPartition
 
 NO_GENERATION = -1
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from kafka_unclean_recovery.emulator.broker.broker import Broker
-from kafka_unclean_recovery.emulator.controller import records as rec
-from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
-from kafka_unclean_recovery.emulator.controller.records import Ids, Record, TopicIdPartition
-from kafka_unclean_recovery.emulator.controller.replay import replay
-from kafka_unclean_recovery.emulator.controller.state import State
 from kafka_unclean_recovery.emulator.election_counts import ElectionCounts
+from kafka_unclean_recovery.kraft_rules import records as rec
+from kafka_unclean_recovery.kraft_rules.partition import PartitionRegistration
+from kafka_unclean_recovery.kraft_rules.records import Ids, Record, TopicIdPartition
+from kafka_unclean_recovery.kraft_rules.replay import replay
+from kafka_unclean_recovery.kraft_rules.state import State
 
 
 @dataclass(slots=True)

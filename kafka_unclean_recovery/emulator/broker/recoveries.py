@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from kafka_unclean_recovery.emulator.broker.broker import Broker
-from kafka_unclean_recovery.emulator.controller import events as ev
-from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
-from kafka_unclean_recovery.emulator.controller.recovery import Recovery, Strategy
-from kafka_unclean_recovery.emulator.controller.state import State
-from kafka_unclean_recovery.emulator.controller.unclean_recovery import to_be_asked
+from kafka_unclean_recovery.kraft_rules import events as ev
+from kafka_unclean_recovery.kraft_rules.records import TopicIdPartition
+from kafka_unclean_recovery.kraft_rules.recovery import Recovery, Strategy
+from kafka_unclean_recovery.kraft_rules.state import State
+from kafka_unclean_recovery.kraft_rules.unclean_recovery import to_be_asked
 
 Commit = Callable[[ev.Event], ev.AnyResponse]
 _Begun = tuple[TopicIdPartition, Strategy, bool]

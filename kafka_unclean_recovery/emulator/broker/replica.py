@@ -12,8 +12,6 @@ from pathlib import Path
 
 from kafka_unclean_recovery.emulator.broker.log import NO_EPOCH, EpochEnd, Log
 from kafka_unclean_recovery.emulator.broker.producers import Producers
-from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
-from kafka_unclean_recovery.emulator.controller.records import NO_LEADER, Ids, TopicIdPartition
 from kafka_unclean_recovery.emulator.disks.indexes import NOTHING_INDEXED, Indexed
 from kafka_unclean_recovery.emulator.error_codes import (
     FENCED_LEADER_EPOCH,
@@ -21,6 +19,8 @@ from kafka_unclean_recovery.emulator.error_codes import (
     OFFSET_OUT_OF_RANGE,
     UNKNOWN_LEADER_EPOCH,
 )
+from kafka_unclean_recovery.kraft_rules.partition import PartitionRegistration
+from kafka_unclean_recovery.kraft_rules.records import NO_LEADER, Ids, TopicIdPartition
 
 _UNKNOWN = -1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
+from kafka_unclean_recovery.kraft_rules.records import TopicIdPartition
 
 NO_LEADER_EPOCH = 0
 NOWHERE = -1

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import re
 
-from kafka_unclean_recovery.emulator.controller.events import ElectionType
-from kafka_unclean_recovery.emulator.controller.records import NO_LEADER
 from kafka_unclean_recovery.emulator.disks.damage import Damage
 from kafka_unclean_recovery.emulator.error_names import ERROR_CODES
 from kafka_unclean_recovery.emulator.faults import CLIENTS, CONTROLLER, NOWHERE, STOPPED, Drop
 from kafka_unclean_recovery.emulator.listener.intercepts import Where
+from kafka_unclean_recovery.kraft_rules.events import ElectionType
+from kafka_unclean_recovery.kraft_rules.records import NO_LEADER
 
 # Kafka allows these characters (Topic.LEGAL_CHARS), and a directory name allows no more of them.
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")

@@ -13,15 +13,15 @@ from dataclasses import dataclass, field, fields
 from kafka_unclean_recovery.emulator.broker.broker import Broker
 from kafka_unclean_recovery.emulator.broker.replica import below_min_isr
 from kafka_unclean_recovery.emulator.broker.replica_fetchers import configured_min_isr
-from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
-from kafka_unclean_recovery.emulator.controller.records import NO_LEADER, TopicIdPartition
-from kafka_unclean_recovery.emulator.controller.state import State
-from kafka_unclean_recovery.emulator.controller.unclean_recovery import (
+from kafka_unclean_recovery.emulator.election_counts import ElectionCounts
+from kafka_unclean_recovery.emulator.emulation import Emulation
+from kafka_unclean_recovery.kraft_rules.partition import PartitionRegistration
+from kafka_unclean_recovery.kraft_rules.records import NO_LEADER, TopicIdPartition
+from kafka_unclean_recovery.kraft_rules.state import State
+from kafka_unclean_recovery.kraft_rules.unclean_recovery import (
     awaits_last_known_elr,
     left_to_users,
 )
-from kafka_unclean_recovery.emulator.election_counts import ElectionCounts
-from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.report.prometheus import Labels, Metric, Sample, exposition
 
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, fields
 
 from kafka_unclean_recovery.emulator.broker.broker import Broker
-from kafka_unclean_recovery.emulator.controller.records import NO_LEADER, Ids
 from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.emulator.faults import CLIENTS, CONTROLLER, NOWHERE, STOPPED, Link
 from kafka_unclean_recovery.emulator.listener.intercepts import Action, Interception
+from kafka_unclean_recovery.kraft_rules.records import NO_LEADER, Ids
 
 
 @dataclass(frozen=True, slots=True)

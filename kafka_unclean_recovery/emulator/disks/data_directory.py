@@ -12,11 +12,6 @@ from pathlib import Path
 from uuid import uuid4
 
 from kafka_unclean_recovery.emulator.broker.broker import Broker
-from kafka_unclean_recovery.emulator.controller import events as ev
-from kafka_unclean_recovery.emulator.controller.records import BrokerContact
-from kafka_unclean_recovery.emulator.controller.releases import RELEASES
-from kafka_unclean_recovery.emulator.controller.replay import replay
-from kafka_unclean_recovery.emulator.controller.state import State
 from kafka_unclean_recovery.emulator.disks.log_directories import log_directories
 from kafka_unclean_recovery.emulator.disks.log_files import format_directory
 from kafka_unclean_recovery.emulator.disks.metadata_log import MetadataLog
@@ -26,6 +21,11 @@ from kafka_unclean_recovery.emulator.disks.metadata_replicas import (
     first_offset,
 )
 from kafka_unclean_recovery.emulator.emulation import Emulation, Settings
+from kafka_unclean_recovery.kraft_rules import events as ev
+from kafka_unclean_recovery.kraft_rules.records import BrokerContact
+from kafka_unclean_recovery.kraft_rules.releases import RELEASES
+from kafka_unclean_recovery.kraft_rules.replay import replay
+from kafka_unclean_recovery.kraft_rules.state import State
 from kafka_unclean_recovery.log_dir.small_files.properties_files import kafka_uuid
 
 

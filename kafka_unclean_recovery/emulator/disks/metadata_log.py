@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from kafka_unclean_recovery.emulator.controller import records as rec
-from kafka_unclean_recovery.emulator.controller.records import Record, TopicIdPartition
-from kafka_unclean_recovery.emulator.controller.replay import replay
-from kafka_unclean_recovery.emulator.controller.state import State
+from kafka_unclean_recovery.kraft_rules import records as rec
+from kafka_unclean_recovery.kraft_rules.records import Record, TopicIdPartition
+from kafka_unclean_recovery.kraft_rules.replay import replay
+from kafka_unclean_recovery.kraft_rules.state import State
 
 _CLASSES: dict[str, type[Record]] = {
     cls.__name__: cls

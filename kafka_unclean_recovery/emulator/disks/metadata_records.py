@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
-from kafka_unclean_recovery.emulator.controller import records as rec
-from kafka_unclean_recovery.emulator.controller.records import Record
-from kafka_unclean_recovery.emulator.controller.releases import Release
+from kafka_unclean_recovery.kraft_rules import records as rec
+from kafka_unclean_recovery.kraft_rules.records import Record
+from kafka_unclean_recovery.kraft_rules.releases import Release
 from kafka_unclean_recovery.log_dir.metadata import records as keys
 from kafka_unclean_recovery.log_dir.metadata.encoding import string, unsigned_varint
 from kafka_unclean_recovery.log_dir.metadata.image import BROKER_RESOURCE, TOPIC_RESOURCE

@@ -7,7 +7,7 @@ other APIs answer REQUEST_LIMIT_REACHED for each partition that they did not ser
 
 from __future__ import annotations
 
-from kafka_unclean_recovery.emulator.controller.state import State
+from kafka_unclean_recovery.kraft_rules.state import State
 
 PARTITION_LIMIT = "max.request.partition.size.limit"
 """This config limits DescribeTopicPartitions. Here it can be altered while the brokers run; a Kafka

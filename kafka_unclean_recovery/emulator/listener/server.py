@@ -16,7 +16,6 @@ from functools import partial
 
 from kafka_unclean_recovery.emulator.apis import api_versions
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Muted
-from kafka_unclean_recovery.emulator.controller.state import ControllerFault
 from kafka_unclean_recovery.emulator.listener import wire
 from kafka_unclean_recovery.emulator.listener.carrying_out import HangUp, Silence, carry_out
 from kafka_unclean_recovery.emulator.security.channel import (
@@ -28,6 +27,7 @@ from kafka_unclean_recovery.emulator.security.channel import (
 )
 from kafka_unclean_recovery.emulator.security.entrance import Entrance
 from kafka_unclean_recovery.emulator.security.sasl import LoginFailed
+from kafka_unclean_recovery.kraft_rules.state import ControllerFault
 
 MAX_IDLE_SECONDS = 600.0
 """This is the default of connections.max.idle.ms, in seconds."""

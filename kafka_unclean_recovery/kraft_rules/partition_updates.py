@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
-from kafka_unclean_recovery.emulator.controller.partition_change import (
+from kafka_unclean_recovery.kraft_rules.partition import PartitionRegistration
+from kafka_unclean_recovery.kraft_rules.partition_change import (
     Election,
     Proposal,
     Rules,
     change_partition,
     without,
 )
-from kafka_unclean_recovery.emulator.controller.records import (
+from kafka_unclean_recovery.kraft_rules.records import (
     NO_LEADER,
     Ids,
     PartitionChangeRecord,
     Record,
     TopicIdPartition,
 )
-from kafka_unclean_recovery.emulator.controller.state import ControllerFault, State, Topic
+from kafka_unclean_recovery.kraft_rules.state import ControllerFault, State, Topic
 
 
 def proposed(

@@ -5,25 +5,25 @@ from __future__ import annotations
 
 from enum import Enum
 
-from kafka_unclean_recovery.emulator.controller.events import (
+from kafka_unclean_recovery.kraft_rules.events import (
     Errors,
     Heartbeat,
     HeartbeatResponse,
 )
-from kafka_unclean_recovery.emulator.controller.log_dirs import directories_offline
-from kafka_unclean_recovery.emulator.controller.records import (
+from kafka_unclean_recovery.kraft_rules.log_dirs import directories_offline
+from kafka_unclean_recovery.kraft_rules.records import (
     IN_MEMORY,
     BrokerContact,
     BrokerTouch,
     ControlledShutdownOffset,
     Record,
 )
-from kafka_unclean_recovery.emulator.controller.registrations import (
+from kafka_unclean_recovery.kraft_rules.registrations import (
     begin_controlled_shutdown,
     fence,
     unfence,
 )
-from kafka_unclean_recovery.emulator.controller.state import HeartbeatState, State
+from kafka_unclean_recovery.kraft_rules.state import HeartbeatState, State
 
 
 class BrokerControlState(Enum):

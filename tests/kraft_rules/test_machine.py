@@ -7,13 +7,13 @@ from uuid import UUID
 
 import pytest
 
-from kafka_unclean_recovery.emulator.controller import events as ev
-from kafka_unclean_recovery.emulator.controller.machine import handle, step
-from kafka_unclean_recovery.emulator.controller.partition_index import BrokersToElrs
-from kafka_unclean_recovery.emulator.controller.records import TopicIdPartition
-from kafka_unclean_recovery.emulator.controller.releases import KAFKA_4_3_1, KIP_966
-from kafka_unclean_recovery.emulator.controller.state import ControllerFault, State
-from tests.emulator.controller.script import Script
+from kafka_unclean_recovery.kraft_rules import events as ev
+from kafka_unclean_recovery.kraft_rules.machine import handle, step
+from kafka_unclean_recovery.kraft_rules.partition_index import BrokersToElrs
+from kafka_unclean_recovery.kraft_rules.records import TopicIdPartition
+from kafka_unclean_recovery.kraft_rules.releases import KAFKA_4_3_1, KIP_966
+from kafka_unclean_recovery.kraft_rules.state import ControllerFault, State
+from tests.kraft_rules.script import Script
 
 TOPIC = UUID(int=7)
 DIRECTORY = UUID(int=900)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from kafka_unclean_recovery.emulator.controller.configs import clears_elr, valid_config
-from kafka_unclean_recovery.emulator.controller.events import (
+from kafka_unclean_recovery.kraft_rules.configs import clears_elr, valid_config
+from kafka_unclean_recovery.kraft_rules.events import (
     CreatePartitions,
     CreateTopic,
     DeleteTopic,
     Errors,
     Response,
 )
-from kafka_unclean_recovery.emulator.controller.records import (
+from kafka_unclean_recovery.kraft_rules.records import (
     ClearElrRecord,
     ConfigRecord,
     Ids,
@@ -23,7 +23,7 @@ from kafka_unclean_recovery.emulator.controller.records import (
     TopicIdPartition,
     TopicRecord,
 )
-from kafka_unclean_recovery.emulator.controller.state import State
+from kafka_unclean_recovery.kraft_rules.state import State
 
 # These are the constants of BaseHashTable.MAX_LOAD_FACTOR and findSlot.
 _MAX_LOAD_FACTOR = 0.75

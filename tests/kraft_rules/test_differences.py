@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from kafka_unclean_recovery.emulator.controller.releases import RELEASES, LastKnown, Release
-from kafka_unclean_recovery.emulator.controller.state import ControllerFault, State
-from tests.emulator.controller.script import Script, scenario, show
+from kafka_unclean_recovery.kraft_rules.releases import RELEASES, LastKnown, Release
+from kafka_unclean_recovery.kraft_rules.state import ControllerFault, State
+from tests.kraft_rules.script import Script, scenario, show
 
 SHOWN_BY = {
     "elr": ("with_elr_the_last_replica_standing_does_not_lead_again", "fence 1"),

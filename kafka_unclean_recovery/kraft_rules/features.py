@@ -7,7 +7,7 @@ is formatted with, and 3.9.1 goes down to 3.7, in which the version decides noth
 
 from __future__ import annotations
 
-from kafka_unclean_recovery.emulator.controller.events import (
+from kafka_unclean_recovery.kraft_rules.events import (
     SAFE_DOWNGRADE,
     UNSAFE_DOWNGRADE,
     UPGRADE,
@@ -15,12 +15,12 @@ from kafka_unclean_recovery.emulator.controller.events import (
     Response,
     UpdateElrVersion,
 )
-from kafka_unclean_recovery.emulator.controller.records import (
+from kafka_unclean_recovery.kraft_rules.records import (
     ConfigRecord,
     FeatureLevelRecord,
     Record,
 )
-from kafka_unclean_recovery.emulator.controller.state import DEFAULTS, MIN_INSYNC_REPLICAS, State
+from kafka_unclean_recovery.kraft_rules.state import DEFAULTS, MIN_INSYNC_REPLICAS, State
 
 
 def update_elr_version(state: State, event: UpdateElrVersion) -> tuple[list[Record], Response]:

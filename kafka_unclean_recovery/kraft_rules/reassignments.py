@@ -3,20 +3,20 @@ alone (KIP-455)."""
 
 from __future__ import annotations
 
-from kafka_unclean_recovery.emulator.controller.events import (
+from kafka_unclean_recovery.kraft_rules.events import (
     AlterReassignment,
     Errors,
     Response,
 )
-from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
-from kafka_unclean_recovery.emulator.controller.partition_change import Proposal, without
-from kafka_unclean_recovery.emulator.controller.partition_updates import (
+from kafka_unclean_recovery.kraft_rules.partition import PartitionRegistration
+from kafka_unclean_recovery.kraft_rules.partition_change import Proposal, without
+from kafka_unclean_recovery.kraft_rules.partition_updates import (
     proposed,
     unclean_if_allowed,
 )
-from kafka_unclean_recovery.emulator.controller.records import Ids, Record, TopicIdPartition
-from kafka_unclean_recovery.emulator.controller.state import ControllerFault, State, Topic
-from kafka_unclean_recovery.emulator.controller.topics import assignment_valid
+from kafka_unclean_recovery.kraft_rules.records import Ids, Record, TopicIdPartition
+from kafka_unclean_recovery.kraft_rules.state import ControllerFault, State, Topic
+from kafka_unclean_recovery.kraft_rules.topics import assignment_valid
 
 
 def alter_reassignment(state: State, event: AlterReassignment) -> tuple[list[Record], Response]:

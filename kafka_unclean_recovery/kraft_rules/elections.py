@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_unclean_recovery.emulator.controller.events import (
+from kafka_unclean_recovery.kraft_rules.events import (
     BalanceLeaders,
     ElectionType,
     ElectLeaders,
@@ -11,19 +11,19 @@ from kafka_unclean_recovery.emulator.controller.events import (
     Errors,
     Response,
 )
-from kafka_unclean_recovery.emulator.controller.partition_change import Election, Proposal
-from kafka_unclean_recovery.emulator.controller.partition_updates import (
+from kafka_unclean_recovery.kraft_rules.partition_change import Election, Proposal
+from kafka_unclean_recovery.kraft_rules.partition_updates import (
     electable,
     leaderless,
     proposed,
 )
-from kafka_unclean_recovery.emulator.controller.records import (
+from kafka_unclean_recovery.kraft_rules.records import (
     NO_LEADER,
     Record,
     TopicIdPartition,
 )
-from kafka_unclean_recovery.emulator.controller.state import State, Topic
-from kafka_unclean_recovery.emulator.controller.unclean_recovery import (
+from kafka_unclean_recovery.kraft_rules.state import State, Topic
+from kafka_unclean_recovery.kraft_rules.unclean_recovery import (
     LONGEST_LOG,
     elect_longest_logs,
 )

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from kafka_unclean_recovery.emulator.controller.events import (
+from kafka_unclean_recovery.kraft_rules.events import (
     NO_PREVIOUS_REGISTRATION,
     Errors,
     RegisterBroker,
@@ -12,20 +12,20 @@ from kafka_unclean_recovery.emulator.controller.events import (
     SessionExpired,
     UnregisterBroker,
 )
-from kafka_unclean_recovery.emulator.controller.partition_updates import (
+from kafka_unclean_recovery.kraft_rules.partition_updates import (
     broker_arrives,
     broker_leaves,
     broker_lost_data,
     leaderless,
 )
-from kafka_unclean_recovery.emulator.controller.records import (
+from kafka_unclean_recovery.kraft_rules.records import (
     BrokerContact,
     BrokerRegistrationChangeRecord,
     Record,
     RegisterBrokerRecord,
     UnregisterBrokerRecord,
 )
-from kafka_unclean_recovery.emulator.controller.state import (
+from kafka_unclean_recovery.kraft_rules.state import (
     RESERVED_DIRECTORIES,
     State,
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 from uuid import UUID
 
-from kafka_unclean_recovery.emulator.controller.records import Ids, TopicIdPartition
+from kafka_unclean_recovery.kraft_rules.records import Ids, TopicIdPartition
 
 Place = TypeVar("Place", bound=Hashable)
 

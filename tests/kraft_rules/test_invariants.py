@@ -8,14 +8,14 @@ from random import Random
 
 import pytest
 
-from kafka_unclean_recovery.emulator.controller import events as ev
-from kafka_unclean_recovery.emulator.controller import machine
-from kafka_unclean_recovery.emulator.controller.records import Record
-from kafka_unclean_recovery.emulator.controller.releases import RELEASES, Release
-from kafka_unclean_recovery.emulator.controller.replay import replay
-from kafka_unclean_recovery.emulator.controller.state import ControllerFault, State
-from tests.emulator.controller.invariants import check_invariants, check_step, partitions
-from tests.emulator.controller.script import Script
+from kafka_unclean_recovery.kraft_rules import events as ev
+from kafka_unclean_recovery.kraft_rules import machine
+from kafka_unclean_recovery.kraft_rules.records import Record
+from kafka_unclean_recovery.kraft_rules.releases import RELEASES, Release
+from kafka_unclean_recovery.kraft_rules.replay import replay
+from kafka_unclean_recovery.kraft_rules.state import ControllerFault, State
+from tests.kraft_rules.invariants import check_invariants, check_step, partitions
+from tests.kraft_rules.script import Script
 
 _STRATEGIES = ("None", "Balanced", "Aggressive")
 BROKERS = (1, 2, 3, 4, 5)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from kafka_unclean_recovery.emulator.controller.events import (
+from kafka_unclean_recovery.kraft_rules.events import (
     AssignReplicaToDir,
     Errors,
     Heartbeat,
     Response,
 )
-from kafka_unclean_recovery.emulator.controller.partition_change import Proposal
-from kafka_unclean_recovery.emulator.controller.partition_updates import broker_leaves, proposed
-from kafka_unclean_recovery.emulator.controller.records import (
+from kafka_unclean_recovery.kraft_rules.partition_change import Proposal
+from kafka_unclean_recovery.kraft_rules.partition_updates import broker_leaves, proposed
+from kafka_unclean_recovery.kraft_rules.records import (
     BrokerRegistrationChangeRecord,
     Record,
     TopicIdPartition,
 )
-from kafka_unclean_recovery.emulator.controller.state import State
+from kafka_unclean_recovery.kraft_rules.state import State
 
 
 def assign_replica(state: State, event: AssignReplicaToDir) -> tuple[list[Record], Response]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
 
-from kafka_unclean_recovery.emulator.controller.recovery import LogInfo, Strategy
+from kafka_unclean_recovery.kraft_rules.recovery import LogInfo, Strategy
 
 NO_LEADER = -1
 NO_LEADER_CHANGE = -2

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from kafka_unclean_recovery.emulator.controller.releases import RELEASES
-from kafka_unclean_recovery.emulator.controller.state import ControllerFault, State
-from tests.emulator.controller.invariants import check_invariants, check_step, partitions
-from tests.emulator.controller.script import Script, lines_of, scenario, show
+from kafka_unclean_recovery.kraft_rules.releases import RELEASES
+from kafka_unclean_recovery.kraft_rules.state import ControllerFault, State
+from tests.kraft_rules.invariants import check_invariants, check_step, partitions
+from tests.kraft_rules.script import Script, lines_of, scenario, show
 from tests.transcript import check, scenarios
 
 

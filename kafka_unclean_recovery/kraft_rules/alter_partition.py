@@ -6,7 +6,7 @@ here: the last member stays in the ISR of a partition without ELR because nothin
 
 from __future__ import annotations
 
-from kafka_unclean_recovery.emulator.controller.events import (
+from kafka_unclean_recovery.kraft_rules.events import (
     UNKNOWN_BROKER_EPOCH,
     AlterPartition,
     AlterPartitionResponse,
@@ -14,20 +14,20 @@ from kafka_unclean_recovery.emulator.controller.events import (
     AlterPartitionsResponse,
     Errors,
 )
-from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration, merge
-from kafka_unclean_recovery.emulator.controller.partition_change import Proposal
-from kafka_unclean_recovery.emulator.controller.partition_updates import (
+from kafka_unclean_recovery.kraft_rules.partition import PartitionRegistration, merge
+from kafka_unclean_recovery.kraft_rules.partition_change import Proposal
+from kafka_unclean_recovery.kraft_rules.partition_updates import (
     proposed,
     unclean_if_allowed,
 )
-from kafka_unclean_recovery.emulator.controller.records import (
+from kafka_unclean_recovery.kraft_rules.records import (
     NO_LEADER_CHANGE,
     RECOVERED,
     RECOVERING,
     Record,
     TopicIdPartition,
 )
-from kafka_unclean_recovery.emulator.controller.state import ControllerFault, State
+from kafka_unclean_recovery.kraft_rules.state import ControllerFault, State
 
 
 def alter_partition(

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from kafka_unclean_recovery.emulator.controller import records as rec
-from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration, merge
-from kafka_unclean_recovery.emulator.controller.records import Record, TopicIdPartition
-from kafka_unclean_recovery.emulator.controller.recovery import Recovery
-from kafka_unclean_recovery.emulator.controller.state import (
+from kafka_unclean_recovery.kraft_rules import records as rec
+from kafka_unclean_recovery.kraft_rules.partition import PartitionRegistration, merge
+from kafka_unclean_recovery.kraft_rules.records import Record, TopicIdPartition
+from kafka_unclean_recovery.kraft_rules.recovery import Recovery
+from kafka_unclean_recovery.kraft_rules.state import (
     BrokerRegistration,
     HeartbeatState,
     State,

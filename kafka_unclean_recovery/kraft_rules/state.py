@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
-from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
-from kafka_unclean_recovery.emulator.controller.partition_index import (
+from kafka_unclean_recovery.kraft_rules.partition import PartitionRegistration
+from kafka_unclean_recovery.kraft_rules.partition_index import (
     BrokersToElrs,
     PartitionIndex,
 )
-from kafka_unclean_recovery.emulator.controller.records import Ids, TopicIdPartition
-from kafka_unclean_recovery.emulator.controller.recovery import (
+from kafka_unclean_recovery.kraft_rules.records import Ids, TopicIdPartition
+from kafka_unclean_recovery.kraft_rules.recovery import (
     Recovery,
     Strategy,
     strategy_named,
 )
-from kafka_unclean_recovery.emulator.controller.releases import Release
+from kafka_unclean_recovery.kraft_rules.releases import Release
 
 MIN_INSYNC_REPLICAS = "min.insync.replicas"
 UNCLEAN_LEADER_ELECTION_ENABLE = "unclean.leader.election.enable"

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from enum import Enum
 from uuid import UUID
 
-from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
-from kafka_unclean_recovery.emulator.controller.records import (
+from kafka_unclean_recovery.kraft_rules.partition import PartitionRegistration
+from kafka_unclean_recovery.kraft_rules.records import (
     NO_LEADER,
     NO_LEADER_CHANGE,
     RECOVERING,
@@ -21,7 +21,7 @@ from kafka_unclean_recovery.emulator.controller.records import (
     PartitionChangeRecord,
     TopicIdPartition,
 )
-from kafka_unclean_recovery.emulator.controller.releases import LastKnown, Release
+from kafka_unclean_recovery.kraft_rules.releases import LastKnown, Release
 
 
 class Election(Enum):

@@ -10,39 +10,39 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kafka_unclean_recovery.emulator.controller import events as ev
-from kafka_unclean_recovery.emulator.controller.alter_partition import (
+from kafka_unclean_recovery.kraft_rules import events as ev
+from kafka_unclean_recovery.kraft_rules.alter_partition import (
     alter_partition,
     alter_partitions,
 )
-from kafka_unclean_recovery.emulator.controller.configs import (
+from kafka_unclean_recovery.kraft_rules.configs import (
     alter_broker_config,
     alter_cluster_config,
     alter_topic_config,
 )
-from kafka_unclean_recovery.emulator.controller.elections import (
+from kafka_unclean_recovery.kraft_rules.elections import (
     balance_leaders,
     elect_leaders,
     elect_unclean_leaders,
 )
-from kafka_unclean_recovery.emulator.controller.features import update_elr_version
-from kafka_unclean_recovery.emulator.controller.heartbeats import heartbeat
-from kafka_unclean_recovery.emulator.controller.log_dirs import assign_replica
-from kafka_unclean_recovery.emulator.controller.reassignments import alter_reassignment
-from kafka_unclean_recovery.emulator.controller.records import Record
-from kafka_unclean_recovery.emulator.controller.registrations import (
+from kafka_unclean_recovery.kraft_rules.features import update_elr_version
+from kafka_unclean_recovery.kraft_rules.heartbeats import heartbeat
+from kafka_unclean_recovery.kraft_rules.log_dirs import assign_replica
+from kafka_unclean_recovery.kraft_rules.reassignments import alter_reassignment
+from kafka_unclean_recovery.kraft_rules.records import Record
+from kafka_unclean_recovery.kraft_rules.registrations import (
     expire_session,
     register,
     unregister,
 )
-from kafka_unclean_recovery.emulator.controller.replay import replay
-from kafka_unclean_recovery.emulator.controller.state import State
-from kafka_unclean_recovery.emulator.controller.topics import (
+from kafka_unclean_recovery.kraft_rules.replay import replay
+from kafka_unclean_recovery.kraft_rules.state import State
+from kafka_unclean_recovery.kraft_rules.topics import (
     create_partitions,
     create_topic,
     delete_topic,
 )
-from kafka_unclean_recovery.emulator.controller.unclean_recovery import (
+from kafka_unclean_recovery.kraft_rules.unclean_recovery import (
     receive_log_info,
     review_recoveries,
     time_out,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kafka_unclean_recovery.emulator.controller.events import (
+from kafka_unclean_recovery.kraft_rules.events import (
     ElectionType,
     ElectLeaders,
     ElectLeadersResponse,
@@ -20,14 +20,14 @@ from kafka_unclean_recovery.emulator.controller.events import (
     Response,
     ReviewRecoveries,
 )
-from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
-from kafka_unclean_recovery.emulator.controller.partition_change import Election, Proposal
-from kafka_unclean_recovery.emulator.controller.partition_updates import (
+from kafka_unclean_recovery.kraft_rules.partition import PartitionRegistration
+from kafka_unclean_recovery.kraft_rules.partition_change import Election, Proposal
+from kafka_unclean_recovery.kraft_rules.partition_updates import (
     electable,
     leaderless,
     proposed,
 )
-from kafka_unclean_recovery.emulator.controller.records import (
+from kafka_unclean_recovery.kraft_rules.records import (
     NO_LEADER,
     Ids,
     Record,
@@ -37,13 +37,13 @@ from kafka_unclean_recovery.emulator.controller.records import (
     ReplicaLogInfoReceived,
     TopicIdPartition,
 )
-from kafka_unclean_recovery.emulator.controller.recovery import (
+from kafka_unclean_recovery.kraft_rules.recovery import (
     LogInfo,
     Recovery,
     Strategy,
     longest_log,
 )
-from kafka_unclean_recovery.emulator.controller.state import State, Topic
+from kafka_unclean_recovery.kraft_rules.state import State, Topic
 
 LONGEST_LOG = {
     ElectionType.LONGEST_LOG_AGGRESSIVE: Strategy.AGGRESSIVE,

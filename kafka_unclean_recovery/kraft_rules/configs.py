@@ -8,22 +8,22 @@ later.
 
 from __future__ import annotations
 
-from kafka_unclean_recovery.emulator.controller.events import (
+from kafka_unclean_recovery.kraft_rules.events import (
     AlterBrokerConfig,
     AlterClusterConfig,
     AlterTopicConfig,
     Errors,
     Response,
 )
-from kafka_unclean_recovery.emulator.controller.records import (
+from kafka_unclean_recovery.kraft_rules.records import (
     ClearElrRecord,
     ConfigRecord,
     PartitionChangeRecord,
     Record,
     TopicIdPartition,
 )
-from kafka_unclean_recovery.emulator.controller.recovery import Strategy, strategy_named
-from kafka_unclean_recovery.emulator.controller.state import (
+from kafka_unclean_recovery.kraft_rules.recovery import Strategy, strategy_named
+from kafka_unclean_recovery.kraft_rules.state import (
     DEFAULTS,
     MIN_INSYNC_REPLICAS,
     UNCLEAN_LEADER_ELECTION_ENABLE,
@@ -34,7 +34,7 @@ from kafka_unclean_recovery.emulator.controller.state import (
     Topic,
     number,
 )
-from kafka_unclean_recovery.emulator.controller.topic_configs import (
+from kafka_unclean_recovery.kraft_rules.topic_configs import (
     KIP_966_TOPIC_CONFIGS,
     TOPIC_CONFIGS,
 )

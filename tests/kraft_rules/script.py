@@ -32,15 +32,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from kafka_unclean_recovery.emulator.controller import events as ev
-from kafka_unclean_recovery.emulator.controller.machine import step
-from kafka_unclean_recovery.emulator.controller.partition import PartitionRegistration
-from kafka_unclean_recovery.emulator.controller.records import NO_LEADER, Ids, TopicIdPartition
-from kafka_unclean_recovery.emulator.controller.state import (
+from kafka_unclean_recovery.kraft_rules import events as ev
+from kafka_unclean_recovery.kraft_rules.machine import step
+from kafka_unclean_recovery.kraft_rules.partition import PartitionRegistration
+from kafka_unclean_recovery.kraft_rules.records import NO_LEADER, Ids, TopicIdPartition
+from kafka_unclean_recovery.kraft_rules.state import (
     UNCLEAN_RECOVERY_MANAGER_ENABLED,
     State,
 )
-from kafka_unclean_recovery.emulator.controller.unclean_recovery import (
+from kafka_unclean_recovery.kraft_rules.unclean_recovery import (
     awaits_last_known_elr,
     left_to_users,
     to_be_asked,
