@@ -152,7 +152,7 @@ mutants: venv ## The code that decides, changed in MUTANTS places, one at a time
 completions: venv ## Regenerate completions and man pages from the commands
 	$(BIN)/python -m completions.generate
 
-schemas: venv ## Regenerate the JSON schemas from the types of formats/
+schemas: venv ## Regenerate the JSON schemas from the types of documents/
 	$(BIN)/python -m tests.generate_schemas
 
 clean: ## Remove .venv and .cache

@@ -1,4 +1,4 @@
-"""`python -m tests.generate_schemas`: kafka_unclean_recovery/schemas, out of the types of formats/.
+"""`python -m tests.generate_schemas`: kafka_unclean_recovery/schemas, from the types in documents/.
 
 Descriptions are the docstrings: a paragraph on the entry, then "key: text" for its keys. Upper
 bounds of numbers are not told: they are of Kafka's types, and readers say so.
@@ -15,37 +15,37 @@ from typing import Any
 from msgspec import inspect
 
 import kafka_unclean_recovery
-from kafka_unclean_recovery.formats.aftercare import AftercareJson
-from kafka_unclean_recovery.formats.approval import ApprovalJson
-from kafka_unclean_recovery.formats.before_start import BeforeStartJson
-from kafka_unclean_recovery.formats.doctor import DoctorJson
-from kafka_unclean_recovery.formats.emulator import EmulatorCtlJson, EmulatorJson
-from kafka_unclean_recovery.formats.loss_by_topic import LossByTopicJson
-from kafka_unclean_recovery.formats.manual_recovery import ManualRecoveryJson
-from kafka_unclean_recovery.formats.margin import MarginJson
-from kafka_unclean_recovery.formats.ok_to_stop import (
+from kafka_unclean_recovery.documents.aftercare import AftercareJson
+from kafka_unclean_recovery.documents.approval import ApprovalJson
+from kafka_unclean_recovery.documents.before_start import BeforeStartJson
+from kafka_unclean_recovery.documents.doctor import DoctorJson
+from kafka_unclean_recovery.documents.emulator import EmulatorCtlJson, EmulatorJson
+from kafka_unclean_recovery.documents.loss_by_topic import LossByTopicJson
+from kafka_unclean_recovery.documents.manual_recovery import ManualRecoveryJson
+from kafka_unclean_recovery.documents.margin import MarginJson
+from kafka_unclean_recovery.documents.ok_to_stop import (
     BackAfterStopJson,
     ObservationJson,
     OkToStopJson,
 )
-from kafka_unclean_recovery.formats.plan import PlanJson
-from kafka_unclean_recovery.formats.post_mortem import PostMortemJson
-from kafka_unclean_recovery.formats.printed import (
+from kafka_unclean_recovery.documents.plan import PlanJson
+from kafka_unclean_recovery.documents.post_mortem import PostMortemJson
+from kafka_unclean_recovery.documents.printed import (
     ElectionsJson,
     ResumeJson,
     SalvageOffsetsJson,
     SalvageReplayJson,
     SparkSalvageJson,
 )
-from kafka_unclean_recovery.formats.quorum import (
+from kafka_unclean_recovery.documents.quorum import (
     QuorumInspectJson,
     QuorumPlanJson,
     QuorumVerifyJson,
 )
-from kafka_unclean_recovery.formats.replica_info import ReplicaInfoJson
-from kafka_unclean_recovery.formats.report import ReportJson
-from kafka_unclean_recovery.formats.salvage import SalvageJson
-from kafka_unclean_recovery.formats.spark_scan import SparkScanJson
+from kafka_unclean_recovery.documents.replica_info import ReplicaInfoJson
+from kafka_unclean_recovery.documents.report import ReportJson
+from kafka_unclean_recovery.documents.salvage import SalvageJson
+from kafka_unclean_recovery.documents.spark_scan import SparkScanJson
 
 SCHEMAS = Path(kafka_unclean_recovery.__file__).parent / "schemas"
 DOCUMENTS: Mapping[str, tuple[type, str]] = {

@@ -34,6 +34,10 @@ from kafka_unclean_recovery.cluster.requests.transactions import (
 from kafka_unclean_recovery.doctor.check import Check, Status
 from kafka_unclean_recovery.doctor.diagnosis import Diagnosis
 from kafka_unclean_recovery.doctor.report import render_json as doctor_json
+from kafka_unclean_recovery.documents.approval_file import Approval, approval_json
+from kafka_unclean_recovery.documents.journal_lines import Reordered
+from kafka_unclean_recovery.documents.plan_file import manual_recovery_json, plan_json
+from kafka_unclean_recovery.documents.replica_info_file import replica_info_json
 from kafka_unclean_recovery.emulator.control.status import (
     BrokerStatus,
     PartitionStatus,
@@ -45,10 +49,6 @@ from kafka_unclean_recovery.emulator.control.status import (
 from kafka_unclean_recovery.emulator.control.status import (
     render_json as status_json,
 )
-from kafka_unclean_recovery.files.approval_file import Approval, approval_json
-from kafka_unclean_recovery.files.journal_lines import Reordered
-from kafka_unclean_recovery.files.plan_file import manual_recovery_json, plan_json
-from kafka_unclean_recovery.files.replica_info_file import replica_info_json
 from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
 from kafka_unclean_recovery.log_dir.replica_scan import Replica
 from kafka_unclean_recovery.mechanisms import ScanMode

@@ -294,8 +294,9 @@ GROUPS = (
         "rules and all other",
         (
             "test_*.py",
-            *("cli/*", "cluster/*", "doctor/*", "emulator/*", "examples/*", "files/*"),
+            *("cli/*", "cluster/*", "doctor/*", "documents/*", "emulator/*", "examples/*"),
             *(
+                "files/*",
                 "hostile/*",
                 "kraft_rules/*",
                 "margin/*",

@@ -1,4 +1,4 @@
-"""Schemas are what the types of formats/ say, and documents come back from the types unchanged."""
+"""Schemas are what the types of documents/ say, and files come back from the types unchanged."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from kafka_unclean_recovery.files.codec import decode, to_json
-from kafka_unclean_recovery.files.json_text import Place, load_object
+from kafka_unclean_recovery.documents.reading.codec import decode, to_json
+from kafka_unclean_recovery.documents.reading.json_text import Place, load_object
 from tests.generate_schemas import DOCUMENTS, SCHEMAS, schema_file, schema_text
 from tests.golden import FORMATS
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
 from kafka_unclean_recovery.aftercare.transactions import Hanging
-from kafka_unclean_recovery.files.codec import to_model
-from kafka_unclean_recovery.files.plan_file import document_by_line
-from kafka_unclean_recovery.formats.aftercare import (
+from kafka_unclean_recovery.documents.aftercare import (
     AftercareJson,
     GroupJson,
     PartitionCareJson,
@@ -15,6 +13,8 @@ from kafka_unclean_recovery.formats.aftercare import (
     ReturningJson,
     TransactionJson,
 )
+from kafka_unclean_recovery.documents.plan_file import document_by_line
+from kafka_unclean_recovery.documents.reading.codec import to_model
 from kafka_unclean_recovery.model import GroupBeyond
 
 

@@ -33,7 +33,7 @@ class PlanOutputs:
 
     def write(self, console: Console, cluster: Cluster, plans: Collection[PartitionPlan]) -> None:
         """Write the wanted files. Raises Exit(2)."""
-        from kafka_unclean_recovery.files.plan_file import (
+        from kafka_unclean_recovery.documents.plan_file import (
             STOCK_SCRIPT_WARNING,
             manual_recovery_json,
             plan_json,

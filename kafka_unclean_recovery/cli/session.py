@@ -31,14 +31,14 @@ from kafka_unclean_recovery.cluster.wire.errors import (
     NoBrokerReachable,
 )
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.files.journal import Journal, JournalBusy, only_holder
-from kafka_unclean_recovery.files.journal_lines import (
+from kafka_unclean_recovery.documents.journal_lines import (
     JournalError,
     Reordered,
     half_done,
     outstanding,
     unfinished,
 )
+from kafka_unclean_recovery.files.journal import Journal, JournalBusy, only_holder
 from kafka_unclean_recovery.files.private_files import make_private_directory
 from kafka_unclean_recovery.files.state_directory import (
     link_to,

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from kafka_unclean_recovery.doctor.check import Check, Status
 from kafka_unclean_recovery.doctor.diagnosis import Diagnosis
-from kafka_unclean_recovery.files.codec import to_json, to_model
-from kafka_unclean_recovery.formats.doctor import DoctorJson
+from kafka_unclean_recovery.documents.doctor import DoctorJson
+from kafka_unclean_recovery.documents.reading.codec import to_json, to_model
 from kafka_unclean_recovery.shown import shown_lines
 from kafka_unclean_recovery.wording import one_line
 

@@ -73,8 +73,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
-from kafka_unclean_recovery.files.codec import compact_json
-from kafka_unclean_recovery.files.journal_lines import (
+from kafka_unclean_recovery.documents.journal_lines import (
     LARGEST_JOURNAL,
     VERSION,
     Event,
@@ -82,6 +81,7 @@ from kafka_unclean_recovery.files.journal_lines import (
     half_done,
     parse,
 )
+from kafka_unclean_recovery.documents.reading.codec import compact_json
 from kafka_unclean_recovery.files.locking import lock
 from kafka_unclean_recovery.files.plain_files import foreign_link
 from kafka_unclean_recovery.files.private_files import make_private_directory

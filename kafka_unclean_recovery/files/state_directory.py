@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from kafka_unclean_recovery.files.journal_lines import (
+from kafka_unclean_recovery.documents.journal_lines import (
     LARGEST_JOURNAL,
     VERSION,
     JournalError,

@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from kafka_unclean_recovery.formats.margin import (
+from kafka_unclean_recovery.documents.margin import (
     ChangeJson,
     MarginJson,
     OutOfSyncJson,
     QuorumMarginJson,
     StandsJson,
 )
-from kafka_unclean_recovery.formats.ok_to_stop import (
+from kafka_unclean_recovery.documents.ok_to_stop import (
     BY_BROKER,
     ObservationJson,
     ObservedBrokerJson,

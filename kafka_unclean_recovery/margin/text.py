@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from kafka_unclean_recovery.formats.margin import ChangeJson, MarginJson, QuorumMarginJson
+from kafka_unclean_recovery.documents.margin import ChangeJson, MarginJson, QuorumMarginJson
 from kafka_unclean_recovery.margin.margins import ALREADY
 from kafka_unclean_recovery.report.prometheus import Metric, Sample, gauge
 from kafka_unclean_recovery.wording import count_text, ids_text, one_line

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from kafka_unclean_recovery.formats.ok_to_stop import (
+from kafka_unclean_recovery.documents.ok_to_stop import (
     LeadershipJson,
     NotKnownJson,
     ObservationJson,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from kafka_unclean_recovery.formats.ok_to_stop import (
+from kafka_unclean_recovery.documents.ok_to_stop import (
     BackAfterStopJson,
     OkToStopJson,
     PredictedJson,

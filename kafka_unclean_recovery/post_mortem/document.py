@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from kafka_unclean_recovery.files.codec import to_model
-from kafka_unclean_recovery.files.plan_file import document_by_line, plan_row
-from kafka_unclean_recovery.formats.plan import PartitionJson
-from kafka_unclean_recovery.formats.post_mortem import (
+from kafka_unclean_recovery.documents.plan import PartitionJson
+from kafka_unclean_recovery.documents.plan_file import document_by_line, plan_row
+from kafka_unclean_recovery.documents.post_mortem import (
     ABSENT,
     AllLossesJson,
     CareJson,
@@ -23,8 +22,9 @@ from kafka_unclean_recovery.formats.post_mortem import (
     TopicLossesJson,
     TopicPartitionJson,
 )
-from kafka_unclean_recovery.formats.report import WaitingJson
-from kafka_unclean_recovery.formats.shared import LossJson
+from kafka_unclean_recovery.documents.reading.codec import to_model
+from kafka_unclean_recovery.documents.report import WaitingJson
+from kafka_unclean_recovery.documents.shared import LossJson
 from kafka_unclean_recovery.post_mortem.next_steps import next_steps
 from kafka_unclean_recovery.post_mortem.story import (
     AffectedGroup,

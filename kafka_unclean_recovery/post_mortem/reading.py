@@ -7,13 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.files.codec import decode_newer, to_model
-from kafka_unclean_recovery.files.journal_lines import JournalError, parse, unfinished, untorn
-from kafka_unclean_recovery.files.json_text import JsonObject, Place, load_object
-from kafka_unclean_recovery.files.json_values import each_once
-from kafka_unclean_recovery.formats.decision import DecisionJson
-from kafka_unclean_recovery.formats.journal import (
+from kafka_unclean_recovery.documents.decision import DecisionJson
+from kafka_unclean_recovery.documents.journal import (
     EVENTS,
     AftercareJson,
     BeginJson,
@@ -39,8 +34,13 @@ from kafka_unclean_recovery.formats.journal import (
     VerifiedJson,
     VerifiedRowJson,
 )
-from kafka_unclean_recovery.formats.plan import PartitionJson, RankedJson
-from kafka_unclean_recovery.formats.post_mortem import SavedJson
+from kafka_unclean_recovery.documents.journal_lines import JournalError, parse, unfinished, untorn
+from kafka_unclean_recovery.documents.plan import PartitionJson, RankedJson
+from kafka_unclean_recovery.documents.post_mortem import SavedJson
+from kafka_unclean_recovery.documents.reading.codec import decode_newer, to_model
+from kafka_unclean_recovery.documents.reading.json_text import JsonObject, Place, load_object
+from kafka_unclean_recovery.documents.reading.json_values import each_once
+from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.model import (
     Candidate,
     Commit,

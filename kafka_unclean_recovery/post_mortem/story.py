@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from kafka_unclean_recovery.files.json_text import JsonObject
+from kafka_unclean_recovery.documents.reading.json_text import JsonObject
 from kafka_unclean_recovery.model import (
     NO_LEADER,
     NO_TOPIC_ID,

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kafka_unclean_recovery.files.json_text import JsonObject
-from kafka_unclean_recovery.formats.journal import (
+from kafka_unclean_recovery.documents.journal import (
     AftercareJson,
     BeginJson,
     ElectJson,
@@ -32,8 +31,9 @@ from kafka_unclean_recovery.formats.journal import (
     VerifiedRowJson,
     WaveJson,
 )
-from kafka_unclean_recovery.formats.plan import PartitionJson
-from kafka_unclean_recovery.formats.values import Entry
+from kafka_unclean_recovery.documents.plan import PartitionJson
+from kafka_unclean_recovery.documents.reading.json_text import JsonObject
+from kafka_unclean_recovery.documents.values import Entry
 from kafka_unclean_recovery.model import MoveKind
 from kafka_unclean_recovery.post_mortem.story import Moment
 from kafka_unclean_recovery.wording import count_text, ids_text, one_line

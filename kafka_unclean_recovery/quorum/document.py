@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kafka_unclean_recovery.cluster.wire.dial import address_text
-from kafka_unclean_recovery.formats.quorum import CopyJson, QuorumInspectJson, QuorumVerifyJson
+from kafka_unclean_recovery.documents.quorum import CopyJson, QuorumInspectJson, QuorumVerifyJson
 from kafka_unclean_recovery.log_dir.metadata.parting import Relation
 from kafka_unclean_recovery.model import Finding
 from kafka_unclean_recovery.quorum.copies import Copy

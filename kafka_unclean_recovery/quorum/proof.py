@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kafka_unclean_recovery.cluster.requests.quorum_state import Fetcher, Quorum
-from kafka_unclean_recovery.formats.quorum import ProofJson, QuorumPlanJson, QuorumVerifyJson
+from kafka_unclean_recovery.documents.quorum import ProofJson, QuorumPlanJson, QuorumVerifyJson
 from kafka_unclean_recovery.quorum.data_signs import shortened
 from kafka_unclean_recovery.quorum.live import Live
 from kafka_unclean_recovery.quorum.put_aside import PutAside

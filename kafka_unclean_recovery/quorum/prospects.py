@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kafka_unclean_recovery.formats.quorum import ProspectJson
+from kafka_unclean_recovery.documents.quorum import ProspectJson
 from kafka_unclean_recovery.log_dir.metadata.parting import Relation
 from kafka_unclean_recovery.quorum.copies import Copy
 from kafka_unclean_recovery.quorum.refusals import role

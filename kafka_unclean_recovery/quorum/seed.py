@@ -16,10 +16,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from kafka_unclean_recovery.documents.quorum import QuorumPlanJson, SeedFileJson
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.private_files import open_private
 from kafka_unclean_recovery.files.sync_directory import sync_directory
-from kafka_unclean_recovery.formats.quorum import QuorumPlanJson, SeedFileJson
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.metadata.newest import CLUSTER_METADATA

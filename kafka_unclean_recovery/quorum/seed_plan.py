@@ -7,9 +7,8 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kafka_unclean_recovery.files.codec import to_json
-from kafka_unclean_recovery.files.plan_file import plan_digest
-from kafka_unclean_recovery.formats.quorum import (
+from kafka_unclean_recovery.documents.plan_file import plan_digest
+from kafka_unclean_recovery.documents.quorum import (
     CopyJson,
     ListenerJson,
     QuorumPlanJson,
@@ -17,7 +16,8 @@ from kafka_unclean_recovery.formats.quorum import (
     SeedJson,
     VoterJson,
 )
-from kafka_unclean_recovery.formats.shared import FindingJson
+from kafka_unclean_recovery.documents.reading.codec import to_json
+from kafka_unclean_recovery.documents.shared import FindingJson
 from kafka_unclean_recovery.log_dir.directory_names import (
     FileKind,
     FileState,

@@ -17,8 +17,8 @@ from kafka_unclean_recovery.model import (
 from kafka_unclean_recovery.planning.loss_limits import LossLimits, over_limit
 
 if TYPE_CHECKING:
-    from kafka_unclean_recovery.files.approval_file import Approval
-    from kafka_unclean_recovery.files.plan_reading import PlanFile
+    from kafka_unclean_recovery.documents.approval_file import Approval
+    from kafka_unclean_recovery.documents.plan_reading import PlanFile
 
 PLAN = "--plan"
 
@@ -48,7 +48,7 @@ class Terms:
         planned = self.plan.partitions.get(plan.state.topic_partition)
         if planned is None:
             return f"{PLAN} has no such partition"
-        from kafka_unclean_recovery.files.plan_reading import differences
+        from kafka_unclean_recovery.documents.plan_reading import differences
 
         changed = differences(planned, plan)
         return f"not as in {PLAN}: {'; '.join(changed)}; plan again" if changed else None

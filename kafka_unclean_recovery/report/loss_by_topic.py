@@ -10,13 +10,13 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kafka_unclean_recovery.files.codec import to_json
-from kafka_unclean_recovery.formats.loss_by_topic import (
+from kafka_unclean_recovery.documents.loss_by_topic import (
     LossByTopicJson,
     RecordCountJson,
     TopicLossJson,
     TotalJson,
 )
+from kafka_unclean_recovery.documents.reading.codec import to_json
 from kafka_unclean_recovery.report.table import page, table
 from kafka_unclean_recovery.shown import shown_lines
 from kafka_unclean_recovery.wording import count_text, one_line

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from kafka_unclean_recovery.files.codec import decode, decode_newer, to_json, to_model
-from kafka_unclean_recovery.files.json_text import Place, load_object
-from kafka_unclean_recovery.files.plan_file import parse_plan
-from kafka_unclean_recovery.formats.plan import PartitionJson, PlanJson
-from kafka_unclean_recovery.formats.shared import ReplicaLogJson
-from kafka_unclean_recovery.formats.values import Entry, Int32
+from kafka_unclean_recovery.documents.plan import PartitionJson, PlanJson
+from kafka_unclean_recovery.documents.plan_file import parse_plan
+from kafka_unclean_recovery.documents.reading.codec import decode, decode_newer, to_json, to_model
+from kafka_unclean_recovery.documents.reading.json_text import Place, load_object
+from kafka_unclean_recovery.documents.shared import ReplicaLogJson
+from kafka_unclean_recovery.documents.values import Entry, Int32
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import EpochLineage, ReplicaLog, TopicPartition
 

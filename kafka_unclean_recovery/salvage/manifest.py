@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from kafka_unclean_recovery.files.codec import to_json, to_model
-from kafka_unclean_recovery.formats.salvage import (
+from kafka_unclean_recovery.documents.reading.codec import to_json, to_model
+from kafka_unclean_recovery.documents.salvage import (
     GapJson,
     LogJson,
     ReplicaJson,

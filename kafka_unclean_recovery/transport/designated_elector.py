@@ -15,7 +15,7 @@ from kafka_unclean_recovery.cluster.requests.controller_requests import (
     elect_designated,
     left_out,
 )
-from kafka_unclean_recovery.files.journal_lines import JournalError
+from kafka_unclean_recovery.documents.journal_lines import JournalError
 from kafka_unclean_recovery.model import PartitionPlan, TopicPartition
 from kafka_unclean_recovery.planning.election_rules import designated_choice
 from kafka_unclean_recovery.transport import Elections

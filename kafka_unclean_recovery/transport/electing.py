@@ -22,8 +22,8 @@ from kafka_unclean_recovery.cluster.requests.describe import Described, RequestF
 from kafka_unclean_recovery.cluster.wire.error_codes import ELECTION_NOT_NEEDED, NONE, error_name
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, NoBrokerReachable
 from kafka_unclean_recovery.deadline import Clock, Deadline
+from kafka_unclean_recovery.documents.journal_lines import JournalError, outcome_fields
 from kafka_unclean_recovery.files.journal import Journal
-from kafka_unclean_recovery.files.journal_lines import JournalError, outcome_fields
 from kafka_unclean_recovery.model import (
     Outcome,
     OutcomeKind,

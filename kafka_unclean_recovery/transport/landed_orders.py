@@ -17,8 +17,8 @@ from kafka_unclean_recovery.cluster.requests.controller_requests import (
 )
 from kafka_unclean_recovery.cluster.requests.describe import Described, RequestFailed
 from kafka_unclean_recovery.cluster.wire.error_codes import NONE, error_name
+from kafka_unclean_recovery.documents.journal_lines import Reordered
 from kafka_unclean_recovery.files.journal import Journal
-from kafka_unclean_recovery.files.journal_lines import Reordered
 from kafka_unclean_recovery.model import PartitionState, TopicPartition
 from kafka_unclean_recovery.transport.order_standing import landed
 from kafka_unclean_recovery.transport.sending import Sent, noted

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from kafka_unclean_recovery.cluster.wire.error_codes import NONE
-from kafka_unclean_recovery.files.journal_lines import Event, JournalError, Reordered
+from kafka_unclean_recovery.documents.journal_lines import Event, JournalError, Reordered
 from kafka_unclean_recovery.model import (
     Move,
     MoveKind,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from kafka_unclean_recovery.cluster.requests.describe import Described
-from kafka_unclean_recovery.files.journal_lines import Reordered
+from kafka_unclean_recovery.documents.journal_lines import Reordered
 from kafka_unclean_recovery.model import PartitionState
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from kafka_unclean_recovery.cluster.requests.controller_requests import Answer
 from kafka_unclean_recovery.cluster.wire.error_codes import INVALID_REPLICA_ASSIGNMENT
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.files.journal_lines import Event, JournalError, Reordered
+from kafka_unclean_recovery.documents.journal_lines import Event, JournalError, Reordered
 from kafka_unclean_recovery.model import Outcome, OutcomeKind, PartitionPlan, TopicPartition
 from kafka_unclean_recovery.planning.election_rules import controller_choice
 from kafka_unclean_recovery.transport import Elections

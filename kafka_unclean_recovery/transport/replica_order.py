@@ -19,8 +19,8 @@ from kafka_unclean_recovery.cluster.requests.controller_requests import (
 from kafka_unclean_recovery.cluster.requests.describe import Described, RequestFailed
 from kafka_unclean_recovery.cluster.wire.error_codes import NONE, UNSURE, error_name
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, NoBrokerReachable
+from kafka_unclean_recovery.documents.journal_lines import JournalError, Reordered
 from kafka_unclean_recovery.files.journal import Journal
-from kafka_unclean_recovery.files.journal_lines import JournalError, Reordered
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.survey.currency import Behind
 from kafka_unclean_recovery.survey.reading import Reader

@@ -15,8 +15,8 @@ from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.error_codes import UNSURE
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.documents.journal_lines import JournalError
 from kafka_unclean_recovery.files.journal import Journal
-from kafka_unclean_recovery.files.journal_lines import JournalError
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.transport.gate import NotSent
 

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
+from kafka_unclean_recovery.documents.approval_file import Approval, approval_json
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.listener.intercepts import Delay, Interception
-from kafka_unclean_recovery.files.approval_file import Approval, approval_json
 from tests import transcript
 from tests.cli.disks import info, log_directory, partition, replica_log, write_info
 from tests.cli.in_process import APPS, invoke

@@ -11,7 +11,7 @@ import jsonschema
 from kafka_unclean_recovery.doctor.check import Check, Status
 from kafka_unclean_recovery.doctor.diagnosis import Diagnosis, diagnose
 from kafka_unclean_recovery.doctor.report import render_json, render_text
-from kafka_unclean_recovery.files import json_text
+from kafka_unclean_recovery.documents.reading import json_text
 from tests.doctor.facts import HEALTHY, REFUSED
 
 SCHEMA = Path(json_text.__file__).parents[1] / "schemas" / "doctor-1.schema.json"

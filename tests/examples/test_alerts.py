@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from kafka_unclean_recovery.formats.margin import MarginJson
+from kafka_unclean_recovery.documents.margin import MarginJson
 from kafka_unclean_recovery.margin.text import margin_metrics
 from kafka_unclean_recovery.report.run_metrics import run_metrics
 from tests.margin.looks import looked

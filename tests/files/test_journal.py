@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from kafka_unclean_recovery.documents.journal_lines import JournalError, parse, unfinished
 from kafka_unclean_recovery.files.journal import Journal, JournalBusy
-from kafka_unclean_recovery.files.journal_lines import JournalError, parse, unfinished
 from kafka_unclean_recovery.files.state_directory import (
     link_to,
     state_directory,

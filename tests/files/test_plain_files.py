@@ -8,10 +8,10 @@ from pathlib import Path, PurePath
 
 import pytest
 
+from kafka_unclean_recovery.documents.journal_lines import LARGEST_JOURNAL, JournalError
+from kafka_unclean_recovery.documents.reading import json_text
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.files import json_text
 from kafka_unclean_recovery.files.journal import Journal, only_holder
-from kafka_unclean_recovery.files.journal_lines import LARGEST_JOURNAL, JournalError
 from kafka_unclean_recovery.files.plain_files import (
     foreign_link,
     open_plain,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kafka_unclean_recovery.formats.margin import MarginJson
-from kafka_unclean_recovery.formats.ok_to_stop import ObservationJson
+from kafka_unclean_recovery.documents.margin import MarginJson
+from kafka_unclean_recovery.documents.ok_to_stop import ObservationJson
 from kafka_unclean_recovery.margin.margins import document, margins, quorum_margin
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_unclean_recovery.formats.margin import QuorumMarginJson
-from kafka_unclean_recovery.formats.ok_to_stop import ObservedTopicJson
+from kafka_unclean_recovery.documents.margin import QuorumMarginJson
+from kafka_unclean_recovery.documents.ok_to_stop import ObservedTopicJson
 from kafka_unclean_recovery.margin.margins import (
     ALREADY,
     QuorumState,

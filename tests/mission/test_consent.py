@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from kafka_unclean_recovery.documents.approval_file import approval_json, parse_approval
 from kafka_unclean_recovery.emulator import Cluster, Options, Settings
-from kafka_unclean_recovery.files.approval_file import approval_json, parse_approval
 from tests.real.cli import ELECTION
 from tests.real.tap import ELECT_LEADERS, Gate, tapped
 from tests.real.watching import Commands, Watched, journal_lines, outcomes

@@ -18,9 +18,9 @@ from pathlib import Path
 
 import pytest
 
+from kafka_unclean_recovery.documents.replica_info_file import parse_replica_info
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.listener.intercepts import Delay
-from kafka_unclean_recovery.files.replica_info_file import parse_replica_info
 from tests.cli.test_scan_log_dirs import endless  # noqa: F401 - a fixture
 from tests.cli.test_standard_streams import BROKEN, dead_reader, full
 from tests.mission.conftest import PROBES, Means

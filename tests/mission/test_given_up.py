@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
+from kafka_unclean_recovery.documents.journal_lines import half_done, parse
 from kafka_unclean_recovery.emulator import Cluster, Options, Settings
 from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.emulator.faults import CONTROLLER
 from kafka_unclean_recovery.emulator.listener.intercepts import Delay, Fail, Seen
 from kafka_unclean_recovery.files.journal import Journal
-from kafka_unclean_recovery.files.journal_lines import half_done, parse
 from kafka_unclean_recovery.files.state_directory import state_directory
 from tests.cli.run import RECOVERY, run
 

@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 from kafka.protocol.admin.topics import AlterPartitionReassignmentsRequest
 
+from kafka_unclean_recovery.documents.journal_lines import half_done, parse
 from kafka_unclean_recovery.emulator import Cluster, Options, Settings
 from kafka_unclean_recovery.emulator.listener.intercepts import Fail, Where
-from kafka_unclean_recovery.files.journal_lines import half_done, parse
 from kafka_unclean_recovery.transport.reorder_elector import ReorderElector
 from tests.cli.in_process import RECOVERY, invoke
 from tests.emulator.asking import ask

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from kafka_unclean_recovery.documents.journal_lines import half_done, parse
 from kafka_unclean_recovery.emulator import Cluster, Options, Settings
 from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.emulator.listener.intercepts import Fail
-from kafka_unclean_recovery.files.journal_lines import half_done, parse
 from tests.cli.run import RECOVERY, run
 
 TOPIC = "orders"

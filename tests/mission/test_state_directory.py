@@ -14,11 +14,16 @@ from typing import Any
 
 import pytest
 
+from kafka_unclean_recovery.documents.journal_lines import (
+    JournalError,
+    half_done,
+    parse,
+    unfinished,
+)
 from kafka_unclean_recovery.emulator import Cluster, Options, Settings
 from kafka_unclean_recovery.emulator.listener.intercepts import Delay, Seen
 from kafka_unclean_recovery.files import state_directory
 from kafka_unclean_recovery.files.journal import Journal
-from kafka_unclean_recovery.files.journal_lines import JournalError, half_done, parse, unfinished
 from kafka_unclean_recovery.files.private_files import why_not_ours
 from tests.cli.in_process import RECOVERY, Done, invoke
 

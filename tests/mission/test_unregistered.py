@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 from kafka.protocol.admin.topics import AlterPartitionReassignmentsRequest
 
+from kafka_unclean_recovery.documents.journal_lines import half_done, parse
 from kafka_unclean_recovery.emulator import Cluster, Options, Settings
 from kafka_unclean_recovery.emulator.control.commands import parse_line
 from kafka_unclean_recovery.emulator.control.executing import execute
 from kafka_unclean_recovery.emulator.listener.intercepts import Fail, Rewrite, Where
 from kafka_unclean_recovery.files.journal import Journal
-from kafka_unclean_recovery.files.journal_lines import half_done, parse
 from kafka_unclean_recovery.files.state_directory import link_to, state_directory
 from kafka_unclean_recovery.recovery import views
 from tests.cli.in_process import RECOVERY, invoke

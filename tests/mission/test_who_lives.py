@@ -18,6 +18,7 @@ from kafka_unclean_recovery.cluster.wire.error_codes import (
     POLICY_VIOLATION,
     TOPIC_AUTHORIZATION_FAILED,
 )
+from kafka_unclean_recovery.documents.journal_lines import Event
 from kafka_unclean_recovery.emulator import Cluster, Options, Settings
 from kafka_unclean_recovery.emulator.faults import CONTROLLER, STOPPED
 from kafka_unclean_recovery.emulator.listener.intercepts import (
@@ -28,7 +29,6 @@ from kafka_unclean_recovery.emulator.listener.intercepts import (
     Throttle,
 )
 from kafka_unclean_recovery.files.journal import Journal
-from kafka_unclean_recovery.files.journal_lines import Event
 from kafka_unclean_recovery.signals import stopping_signals
 from tests.cli import in_process
 from tests.cli.run import RECOVERY, run

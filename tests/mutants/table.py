@@ -27,11 +27,11 @@ _MISSION = (
 _PROBES = ("tests/transport/test_lineage_probe.py", "tests/transport/test_left_out.py")
 _NO_BROKER = "tests/mission/test_no_single_broker.py"
 _CODEC = (
-    "tests/files/test_codec.py",
+    "tests/documents/test_codec.py",
     "tests/test_schemas.py",
-    "tests/files/test_golden.py",
-    "tests/files/test_plan_reading.py",
-    "tests/files/test_hostile_files.py",
+    "tests/documents/test_golden.py",
+    "tests/documents/test_plan_reading.py",
+    "tests/documents/test_hostile_files.py",
 )
 _SIGNALS = "tests/mission/test_dead_readers.py -k second_signal"
 # Left out: tests/mission/test_quorum.py, which waits for requests given up.
@@ -52,7 +52,7 @@ _SESSION = frozenset((_JOURNAL_OF + " warn_of_unfinished own_state_directory _li
 
 HELD = {
     "planning/plan": Held(_PURE),
-    "planning/reach": Held((*_PURE, "tests/files/test_replica_info_file.py")),
+    "planning/reach": Held((*_PURE, "tests/documents/test_replica_info.py")),
     "planning/lineage": Held(_PURE),
     "planning/election_rules": Held(
         (*_RULES, "tests/planning/test_waves.py"), (_HONEST, *_MISSION)
@@ -65,12 +65,12 @@ HELD = {
         ("tests/recovery/test_consent.py",), ("tests/mission/test_consent.py",)
     ),
     **dict.fromkeys(
-        ("files/journal", "files/journal_lines", "files/state_directory"),
+        ("files/journal", "documents/journal_lines", "files/state_directory"),
         Held(
             (
                 "tests/files/test_journal.py",
                 "tests/transport/test_settling.py",
-                "tests/files/test_hostile_files.py",
+                "tests/documents/test_hostile_files.py",
             ),
             (_JOURNALED, "tests/mission/test_state_directory.py"),
         ),
@@ -83,10 +83,10 @@ HELD = {
         ("tests/recovery/test_partitions.py", "tests/recovery/test_recover.py"),
         ("tests/mission/test_consent.py",),
     ),
-    "files/codec": Held(_CODEC),
-    "files/json_values": Held(_CODEC),
-    "files/plan_reading": Held((*_CODEC, "tests/files/test_plan_file.py")),
-    "files/replica_info_file": Held((*_CODEC, "tests/files/test_replica_info_file.py")),
+    "documents/reading/codec": Held(_CODEC),
+    "documents/reading/json_values": Held(_CODEC),
+    "documents/plan_reading": Held((*_CODEC, "tests/documents/test_plan_file.py")),
+    "documents/replica_info_file": Held((*_CODEC, "tests/documents/test_replica_info.py")),
     "transport/electing": Held(_RUNS, (_HONEST, *_MISSION)),
     "transport/reorder_elector": Held((), (_HONEST, *_MISSION)),
     "transport/replica_order": Held(

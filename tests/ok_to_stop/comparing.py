@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
 
-from kafka_unclean_recovery.formats.ok_to_stop import OkToStopJson, ScenarioJson
+from kafka_unclean_recovery.documents.ok_to_stop import OkToStopJson, ScenarioJson
 from kafka_unclean_recovery.log_dir.metadata.image import PartitionRegistration
 from kafka_unclean_recovery.model import NO_LEADER, TopicPartition
 from kafka_unclean_recovery.ok_to_stop.answer import Question, answer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kafka_unclean_recovery.files.codec import json_line
+from kafka_unclean_recovery.documents.reading.codec import json_line
 from kafka_unclean_recovery.ok_to_stop.answer import Question, answer
 from kafka_unclean_recovery.ok_to_stop.back import back
 from tests.margin.looks import looked

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from kafka_unclean_recovery.formats.ok_to_stop import (
+from kafka_unclean_recovery.documents.ok_to_stop import (
     ObservationJson,
     ObservedPartitionJson,
     ObservedTopicJson,

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import get_args
 
 import kafka_unclean_recovery
+from kafka_unclean_recovery.documents.journal import AS_THEY_STAND, EVENTS
+from kafka_unclean_recovery.documents.journal_lines import Event
 from kafka_unclean_recovery.files import journal
-from kafka_unclean_recovery.files.journal_lines import Event
-from kafka_unclean_recovery.formats.journal import AS_THEY_STAND, EVENTS
 from kafka_unclean_recovery.post_mortem.timeline import TEXTS, UNTOLD
 from tests.structure import modules_below
 

@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from kafka_unclean_recovery.documents.journal_lines import parse
+from kafka_unclean_recovery.documents.reading.codec import to_json
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.files.codec import to_json
 from kafka_unclean_recovery.files.journal import Journal
-from kafka_unclean_recovery.files.journal_lines import parse
 from kafka_unclean_recovery.mechanisms import Wishes
 from kafka_unclean_recovery.model import Commit, PartitionPlan, ReplicaInfo, TopicPartition
 from kafka_unclean_recovery.planning.offline_plan import plan_from_disks

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from kafka_unclean_recovery.cluster.requests.quorum_state import Fetcher, Quorum
-from kafka_unclean_recovery.files.codec import json_line
-from kafka_unclean_recovery.formats.quorum import QuorumPlanJson, SeedFileJson, SeedJson
-from kafka_unclean_recovery.formats.shared import FindingJson
+from kafka_unclean_recovery.documents.quorum import QuorumPlanJson, SeedFileJson, SeedJson
+from kafka_unclean_recovery.documents.reading.codec import json_line
+from kafka_unclean_recovery.documents.shared import FindingJson
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import SnapshotId
 from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage

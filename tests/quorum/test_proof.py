@@ -9,7 +9,7 @@ from msgspec.structs import replace as replaced
 
 from kafka_unclean_recovery.cluster.requests.describe import Topic
 from kafka_unclean_recovery.cluster.requests.quorum_state import Fetcher, Quorum
-from kafka_unclean_recovery.formats.quorum import ProspectJson, VoterJson
+from kafka_unclean_recovery.documents.quorum import ProspectJson, VoterJson
 from kafka_unclean_recovery.model import PartitionState
 from kafka_unclean_recovery.quorum.live import Live
 from kafka_unclean_recovery.quorum.proof import verdict

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from kafka_unclean_recovery.files.codec import to_json
-from kafka_unclean_recovery.files.json_text import JsonObject
-from kafka_unclean_recovery.files.plan_file import plan_digest
-from kafka_unclean_recovery.files.quorum_plan_file import read_quorum_plan
+from kafka_unclean_recovery.documents.plan_file import plan_digest
+from kafka_unclean_recovery.documents.quorum_plan_file import read_quorum_plan
+from kafka_unclean_recovery.documents.reading.codec import to_json
+from kafka_unclean_recovery.documents.reading.json_text import JsonObject
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.quorum.document import render_verify
 from kafka_unclean_recovery.quorum.proof import verdict

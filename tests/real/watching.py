@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kafka_unclean_recovery.files.journal_lines import parse, unfinished
+from kafka_unclean_recovery.documents.journal_lines import parse, unfinished
 from tests.real.cli import RECOVERY, TODAYS, Finished, Mechanism
 from tests.real.waiting import wait_until
 

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from kafka_unclean_recovery.model import PartitionInfo, ReplicaInfo, TopicPartition
 from kafka_unclean_recovery.report.scan_table import render_replica_info
-from tests.files.test_replica_info_file import INFO
+from tests.documents.test_replica_info import INFO
 from tests.infos import any_infos
 
 

@@ -13,10 +13,10 @@ from random import Random
 from typing import Any
 from unittest.mock import patch
 
+from kafka_unclean_recovery.documents.journal_lines import JournalError, parse, unfinished
 from kafka_unclean_recovery.emulator.core import Core
 from kafka_unclean_recovery.emulator.emulation import Settings
 from kafka_unclean_recovery.emulator.options import Options
-from kafka_unclean_recovery.files.journal_lines import JournalError, parse, unfinished
 from tests.cli.in_process import RECOVERY, invoke
 from tests.simulation import outage, tool
 from tests.simulation.answers import Answers

@@ -20,6 +20,7 @@ from kafka.protocol.admin.topics import AlterPartitionReassignmentsRequest
 from kafka_unclean_recovery.boot_clock import boot_time
 from kafka_unclean_recovery.cli import session
 from kafka_unclean_recovery.cluster.quorum import Patience
+from kafka_unclean_recovery.documents.journal_lines import half_done, parse, unfinished
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.listener.intercepts import (
     Close,
@@ -30,7 +31,6 @@ from kafka_unclean_recovery.emulator.listener.intercepts import (
     Where,
 )
 from kafka_unclean_recovery.files.journal import Journal
-from kafka_unclean_recovery.files.journal_lines import half_done, parse, unfinished
 from kafka_unclean_recovery.transport import coming
 from kafka_unclean_recovery.transport.reorder_elector import ReorderElector
 from tests.cli.in_process import ELECTION, RECOVERY, Done, invoke

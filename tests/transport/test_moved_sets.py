@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kafka_unclean_recovery.cluster.requests.describe import Described
-from kafka_unclean_recovery.files.journal_lines import Reordered
+from kafka_unclean_recovery.documents.journal_lines import Reordered
 from kafka_unclean_recovery.model import (
     Move,
     MoveKind,

@@ -12,7 +12,7 @@ import pytest
 from kafka_unclean_recovery.cluster.requests.controller_requests import Answer
 from kafka_unclean_recovery.cluster.requests.describe import Described
 from kafka_unclean_recovery.cluster.wire.error_codes import REQUEST_TIMED_OUT
-from kafka_unclean_recovery.files.journal_lines import Reordered
+from kafka_unclean_recovery.documents.journal_lines import Reordered
 from kafka_unclean_recovery.model import PartitionState, TopicPartition
 from kafka_unclean_recovery.transport import coming, replica_order
 from kafka_unclean_recovery.transport.gate import Gate

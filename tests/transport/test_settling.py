@@ -25,9 +25,9 @@ from kafka_unclean_recovery.cluster.wire.errors import (
     NoBrokerReachable,
 )
 from kafka_unclean_recovery.cluster.wire.knocking import Knocked
+from kafka_unclean_recovery.documents.journal_lines import half_done, outstanding
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.files.journal import Journal
-from kafka_unclean_recovery.files.journal_lines import half_done, outstanding
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.transport.coming import Coming
 from kafka_unclean_recovery.transport.sending import Sent, noted

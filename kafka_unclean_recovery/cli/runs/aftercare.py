@@ -38,9 +38,14 @@ from kafka_unclean_recovery.cli.session import (
     run,
 )
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.documents.journal_lines import (
+    JournalError,
+    elected,
+    lost_unasked,
+    parse,
+)
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.journal import Journal
-from kafka_unclean_recovery.files.journal_lines import JournalError, elected, lost_unasked, parse
 from kafka_unclean_recovery.files.state_directory import new_path
 from kafka_unclean_recovery.model import Broker, GroupBeyond, ReplicaInfo, TopicPartition
 from kafka_unclean_recovery.planning.merged_scans import check_cluster

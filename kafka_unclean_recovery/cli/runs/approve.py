@@ -18,11 +18,11 @@ from kafka_unclean_recovery.cli.console import (
 )
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.terms import user_name
+from kafka_unclean_recovery.documents.approval_file import Approval, approval_json
+from kafka_unclean_recovery.documents.plan_reading import read_plan
+from kafka_unclean_recovery.documents.quorum import QuorumPlanJson
+from kafka_unclean_recovery.documents.quorum_plan_file import is_quorum_plan, read_quorum_plan
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.files.approval_file import Approval, approval_json
-from kafka_unclean_recovery.files.plan_reading import read_plan
-from kafka_unclean_recovery.files.quorum_plan_file import is_quorum_plan, read_quorum_plan
-from kafka_unclean_recovery.formats.quorum import QuorumPlanJson
 from kafka_unclean_recovery.recovery.consent import render_consent
 from kafka_unclean_recovery.shown import shown_lines
 from kafka_unclean_recovery.wording import one_line

@@ -27,16 +27,16 @@ from kafka_unclean_recovery.cluster.requests.controller_requests import (
     left_out,
 )
 from kafka_unclean_recovery.cluster.wire.error_codes import ELECTION_NOT_NEEDED, NONE, error_name
-from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.files.codec import json_line
-from kafka_unclean_recovery.files.journal import Journal
-from kafka_unclean_recovery.files.json_text import Place
-from kafka_unclean_recovery.files.partitions_file import (
+from kafka_unclean_recovery.documents.partitions_file import (
     check_topic,
     parse_elections,
     parse_undesignated,
 )
-from kafka_unclean_recovery.formats.printed import AnswerJson, ElectionsJson
+from kafka_unclean_recovery.documents.printed import AnswerJson, ElectionsJson
+from kafka_unclean_recovery.documents.reading.codec import json_line
+from kafka_unclean_recovery.documents.reading.json_text import Place
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.mechanisms import Wishes
 from kafka_unclean_recovery.model import OutcomeKind, TopicPartition
 from kafka_unclean_recovery.planning.waves import Pace

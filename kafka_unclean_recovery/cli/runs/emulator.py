@@ -69,8 +69,8 @@ def _text(bootstrap_servers: str, socket: Path) -> str:
 def emulator_json(bootstrap_servers: str, socket: Path) -> str:
     """Return an object of schemas/emulator-1.schema.json, in one line."""
     # Imported for this line alone: an emulator needs no codec.
-    from kafka_unclean_recovery.files.codec import json_line
-    from kafka_unclean_recovery.formats.emulator import EmulatorJson
+    from kafka_unclean_recovery.documents.emulator import EmulatorJson
+    from kafka_unclean_recovery.documents.reading.codec import json_line
 
     servers = tuple(bootstrap_servers.split(","))
     return json_line(EmulatorJson(bootstrap_servers=servers, control_socket=str(socket)))

@@ -15,14 +15,14 @@ from kafka_unclean_recovery.cli.selection import broker_ids
 from kafka_unclean_recovery.cli.session import Session, run
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.files.codec import json_line
-from kafka_unclean_recovery.files.observation_file import read_observation
-from kafka_unclean_recovery.formats.ok_to_stop import (
+from kafka_unclean_recovery.documents.observation_file import read_observation
+from kafka_unclean_recovery.documents.ok_to_stop import (
     BackAfterStopJson,
     ObservationJson,
     OkToStopJson,
 )
+from kafka_unclean_recovery.documents.reading.codec import json_line
+from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.ok_to_stop.answer import Question, answer, largest_set
 from kafka_unclean_recovery.ok_to_stop.back import back
 from kafka_unclean_recovery.ok_to_stop.looking import Look

@@ -29,8 +29,8 @@ from kafka_unclean_recovery.cluster.wire.bootstrap import Address, parse_bootstr
 from kafka_unclean_recovery.cluster.wire.dial import address_text
 from kafka_unclean_recovery.cluster.wire.errors import ConfigError
 from kafka_unclean_recovery.cluster.wire.knocking import Knocked, knock
-from kafka_unclean_recovery.files.codec import json_line
-from kafka_unclean_recovery.formats.quorum import QuorumPlanJson
+from kafka_unclean_recovery.documents.quorum import QuorumPlanJson
+from kafka_unclean_recovery.documents.reading.codec import json_line
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.metadata.parting import Relation
 from kafka_unclean_recovery.log_dir.small_files.properties_files import kafka_uuid

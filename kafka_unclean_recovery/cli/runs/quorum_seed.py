@@ -20,12 +20,12 @@ from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.scan_watch import Signals
 from kafka_unclean_recovery.cli.session import own_state_directory
 from kafka_unclean_recovery.cli.terms import approval_of
+from kafka_unclean_recovery.documents.journal_lines import JournalError
+from kafka_unclean_recovery.documents.quorum import QuorumPlanJson
+from kafka_unclean_recovery.documents.quorum_plan_file import read_quorum_plan
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.journal import Journal
-from kafka_unclean_recovery.files.journal_lines import JournalError
-from kafka_unclean_recovery.files.quorum_plan_file import read_quorum_plan
 from kafka_unclean_recovery.files.state_directory import new_path
-from kafka_unclean_recovery.formats.quorum import QuorumPlanJson
 from kafka_unclean_recovery.quorum.seed import SeedRefused, check_plan, write_seed
 from kafka_unclean_recovery.quorum.steps import after_seed
 from kafka_unclean_recovery.shown import shown

@@ -16,8 +16,8 @@ from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.requests.quorum_state import Quorum
 from kafka_unclean_recovery.cluster.wire.bootstrap import Address
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.files.codec import json_line
-from kafka_unclean_recovery.formats.quorum import QuorumPlanJson
+from kafka_unclean_recovery.documents.quorum import QuorumPlanJson
+from kafka_unclean_recovery.documents.reading.codec import json_line
 from kafka_unclean_recovery.quorum.document import render_verify
 from kafka_unclean_recovery.quorum.live import Live, ask_brokers, ask_controller
 from kafka_unclean_recovery.quorum.proof import verdict

@@ -18,8 +18,8 @@ from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.log_format import context_of_command
 from kafka_unclean_recovery.cli.scan_watch import ScanWatch
 from kafka_unclean_recovery.cli.selection import Selection, selection
+from kafka_unclean_recovery.documents.partitions_file import parse_elections
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.files.partitions_file import parse_elections
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.watching import Stopped
 from kafka_unclean_recovery.planning.merged_scans import merge_infos

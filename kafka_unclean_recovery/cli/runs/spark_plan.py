@@ -16,12 +16,12 @@ from kafka_unclean_recovery.cli.plan_outputs import MANUAL, PLAN, next_command
 from kafka_unclean_recovery.cli.runs.plan import LEFTOVERS, UNPLANNED, refuse_strangers
 from kafka_unclean_recovery.cli.selection import broker_ids
 from kafka_unclean_recovery.cli.spark_session import SparkWatch, check_installed, session_for
-from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.files.plan_file import (
+from kafka_unclean_recovery.documents.plan_file import (
     STOCK_SCRIPT_WARNING,
     partitions_by_chunk,
     plan_chunks,
 )
+from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.watching import Stopped
 from kafka_unclean_recovery.model import ReplicaInfo
 from kafka_unclean_recovery.report.loss_by_topic import (

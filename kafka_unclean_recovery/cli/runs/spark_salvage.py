@@ -21,9 +21,9 @@ from kafka_unclean_recovery.cli.spark_session import (
     session_for,
     store_options,
 )
+from kafka_unclean_recovery.documents.printed import SparkSalvageJson
+from kafka_unclean_recovery.documents.reading.codec import json_line
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.files.codec import json_line
-from kafka_unclean_recovery.formats.printed import SparkSalvageJson
 from kafka_unclean_recovery.log_dir.watching import Stopped
 from kafka_unclean_recovery.salvage.designated import DesignatedLeaders
 

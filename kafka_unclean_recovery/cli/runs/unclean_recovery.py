@@ -38,9 +38,9 @@ from kafka_unclean_recovery.cli.session import (
     warn_of_unfinished,
 )
 from kafka_unclean_recovery.cli.terms import check_terms
+from kafka_unclean_recovery.documents.journal_lines import half_done
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.journal import Journal
-from kafka_unclean_recovery.files.journal_lines import half_done
 from kafka_unclean_recovery.mechanisms import Wishes
 from kafka_unclean_recovery.model import (
     Cluster,

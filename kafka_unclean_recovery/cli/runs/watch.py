@@ -12,9 +12,9 @@ from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.exits import OK
 from kafka_unclean_recovery.cli.session import Session, run
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.files.codec import json_line
-from kafka_unclean_recovery.formats.margin import MarginJson
-from kafka_unclean_recovery.formats.ok_to_stop import ObservationJson
+from kafka_unclean_recovery.documents.margin import MarginJson
+from kafka_unclean_recovery.documents.ok_to_stop import ObservationJson
+from kafka_unclean_recovery.documents.reading.codec import json_line
 from kafka_unclean_recovery.margin.margins import (
     Margins,
     document,

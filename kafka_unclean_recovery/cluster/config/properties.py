@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from kafka_unclean_recovery.cluster.wire.errors import ConfigError
-from kafka_unclean_recovery.files.java_properties import BadEscape, parse_java_properties
+from kafka_unclean_recovery.documents.reading.java_properties import (
+    BadEscape,
+    parse_java_properties,
+)
 
 
 def parse_properties(text: str, source: str) -> dict[str, str]:

@@ -7,7 +7,10 @@ import re
 import uuid
 from dataclasses import dataclass
 
-from kafka_unclean_recovery.files.java_properties import BadEscape, parse_java_properties
+from kafka_unclean_recovery.documents.reading.java_properties import (
+    BadEscape,
+    parse_java_properties,
+)
 from kafka_unclean_recovery.log_dir.errors import BadFormat, excerpt
 from kafka_unclean_recovery.log_dir.small_files.text_lines import INT32_MAX, decoded, number
 

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from kafka_unclean_recovery.files.codec import json_line
-from kafka_unclean_recovery.formats.printed import LostCommitJson, SalvageOffsetsJson
+from kafka_unclean_recovery.documents.printed import LostCommitJson, SalvageOffsetsJson
+from kafka_unclean_recovery.documents.reading.codec import json_line
 from kafka_unclean_recovery.report.table import page, table
 from kafka_unclean_recovery.salvage.offsets.resets import Decision, Reset
 from kafka_unclean_recovery.wording import count_text, number_text

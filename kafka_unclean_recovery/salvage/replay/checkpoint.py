@@ -15,15 +15,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
+from kafka_unclean_recovery.documents.checkpoint import BeginJson, ProgressJson
+from kafka_unclean_recovery.documents.reading.codec import decode_newer, json_line
+from kafka_unclean_recovery.documents.reading.json_text import JsonObject, Place, load_object
+from kafka_unclean_recovery.documents.reading.json_values import a_choice
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.files.codec import decode_newer, json_line
-from kafka_unclean_recovery.files.json_text import JsonObject, Place, load_object
-from kafka_unclean_recovery.files.json_values import a_choice
 from kafka_unclean_recovery.files.locking import lock
 from kafka_unclean_recovery.files.plain_files import read_plain, whole
 from kafka_unclean_recovery.files.private_files import open_private
 from kafka_unclean_recovery.files.sync_directory import sync_directory
-from kafka_unclean_recovery.formats.checkpoint import BeginJson, ProgressJson
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.salvage.replay.origin import Position
 from kafka_unclean_recovery.salvage.replay.records import Fate

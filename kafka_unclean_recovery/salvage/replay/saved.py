@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath
 from typing import BinaryIO
 
+from kafka_unclean_recovery.documents.reading.codec import decode_newer
+from kafka_unclean_recovery.documents.reading.json_text import Place, load_object
+from kafka_unclean_recovery.documents.reading.json_values import a_choice
+from kafka_unclean_recovery.documents.salvage import ReplicaJson, SalvageJson
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.files.codec import decode_newer
-from kafka_unclean_recovery.files.json_text import Place, load_object
-from kafka_unclean_recovery.files.json_values import a_choice
 from kafka_unclean_recovery.files.plain_files import open_plain_within, whole
-from kafka_unclean_recovery.formats.salvage import ReplicaJson, SalvageJson
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.salvage.output_directory import MANIFEST
 

@@ -1,0 +1,61 @@
+"""The diagnosis of a cluster."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from kafka_unclean_recovery.documents.values import DateTime, Entry, Int64
+
+CheckCode = Annotated[str, Meta(extra_json_schema={"pattern": "^[a-z_]+$"})]
+Status = Annotated[
+    Literal["ok", "notice", "unknown", "warning", "failure"],
+    Meta(
+        description="From the least grave. unknown: can't be found out, and a recovery does not"
+        " hang on it. The exit code is 1 from warning on."
+    ),
+]
+
+
+class CountsJson(Entry, frozen=True):
+    """How many checks have each status."""
+
+    ok: Int64
+    notice: Int64
+    unknown: Int64
+    warning: Int64
+    failure: Int64
+
+
+class CheckJson(Entry, frozen=True):
+    """One check of the cluster or of this machine.
+
+    code: Stable; several checks may have the same.
+    what: What is so.
+    why: Why it matters for a recovery.
+    to_do: What to do; null where nothing is to be done.
+    """
+
+    code: CheckCode
+    status: Status
+    what: str
+    why: str
+    to_do: str | None
+
+
+class DoctorJson(Entry, frozen=True, kw_only=True):
+    """Checks of a cluster and of this machine, the gravest first. Nothing was changed for them.
+
+    cluster_id: Id of the Kafka cluster.
+    checked_at: ISO 8601 with its offset from UTC.
+    worst: The gravest status among the checks.
+    """
+
+    format_version: Literal[1] = 1
+    kind: Literal["doctor"] = "doctor"
+    cluster_id: str
+    checked_at: DateTime
+    worst: Status
+    counts: CountsJson
+    checks: tuple[CheckJson, ...]

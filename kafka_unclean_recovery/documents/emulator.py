@@ -1,0 +1,97 @@
+"""What the emulator prints when it is ready, and what ctl prints of an answer."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from kafka_unclean_recovery.documents.values import Entry, Int32, Int64
+
+HostPort = Annotated[str, Meta(description="HOST:PORT")]
+EmulatedId = Annotated[int, Meta(ge=1)]
+Process = Annotated[
+    str, Meta(extra_json_schema={"enum": ["dead", "starting", "running", "paused"]})
+]
+
+
+class EmulatorJson(Entry, frozen=True, kw_only=True):
+    """Where a running emulator listens.
+
+    control_socket: Path, for ctl --socket.
+    """
+
+    format_version: Literal[1] = 1
+    kind: Literal["emulator"] = "emulator"
+    bootstrap_servers: tuple[HostPort, ...]
+    control_socket: str
+
+
+class BrokerJson(Entry, frozen=True):
+    """One emulated broker.
+
+    fenced: As the controller has it; true while it is not registered.
+    epoch: The broker epoch; null of a dead process.
+    """
+
+    id: EmulatedId
+    address: HostPort
+    process: Process
+    fenced: bool
+    epoch: Int64 | None
+
+
+class LogJson(Entry, frozen=True):
+    """The log of one replica.
+
+    log_end_offset: Exclusive.
+    last_written_leader_epoch: Null: no record yet.
+    """
+
+    broker: EmulatedId
+    log_end_offset: Int64
+    high_watermark: int
+    last_written_leader_epoch: Int32 | None
+
+
+class PartitionJson(Entry, frozen=True):
+    """One partition as the controller has it.
+
+    leader: Null: none.
+    logs: Of replicas whose process is alive, paused or not.
+    """
+
+    topic: str
+    partition: Int32
+    leader: Int32 | None
+    leader_epoch: Int32
+    partition_epoch: Int32
+    replicas: tuple[EmulatedId, ...]
+    isr: tuple[EmulatedId, ...]
+    elr: tuple[EmulatedId, ...]
+    last_known_elr: tuple[EmulatedId, ...]
+    logs: tuple[LogJson, ...]
+
+
+class StatusJson(Entry, frozen=True):
+    """An emulated cluster at one moment.
+
+    faults: A sentence for each link, lag and interception that is not as it should be.
+    """
+
+    brokers: tuple[BrokerJson, ...]
+    partitions: tuple[PartitionJson, ...]
+    faults: tuple[str, ...]
+
+
+class EmulatorCtlJson(Entry, frozen=True, kw_only=True):
+    """The answer to one command. ctl itself imports no codec, so a golden file holds it to this.
+
+    command: Its words as they were given.
+    answer: Of status an object, else what the command says, as text.
+    """
+
+    format_version: Literal[1] = 1
+    kind: Literal["emulator-ctl"] = "emulator-ctl"
+    command: tuple[str, ...]
+    answer: str | StatusJson

@@ -1,0 +1,84 @@
+"""Losses by topic: what spark plan prints, and what a post-mortem sums up."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from kafka_unclean_recovery.documents.values import Entry, ToldNumber
+
+_WHY = (
+    "reassignment",
+    "only_suspects",
+    "unranked_holds_records",
+    "unranked_ends_further",
+    "without_epochs",
+    "no_candidate",
+    "state_unknown",
+)
+WhyNot = Annotated[str, Meta(extra_json_schema={"enum": list(_WHY)})]
+AtLeastOne = Annotated[int, Meta(extra_json_schema={"minimum": 1})]
+
+
+class RecordCountJson(Entry, frozen=True):
+    """Records, counted as offsets.
+
+    records: The sum; null when it is unknown for any partition.
+    known_records: The sum over the partitions of which it is known.
+    unknown_partitions: Of how many partitions, or elections, it is unknown.
+    """
+
+    records: ToldNumber | None
+    known_records: ToldNumber
+    unknown_partitions: ToldNumber
+
+
+class TotalJson(Entry, frozen=True):
+    """The loss of all topics.
+
+    designated: Partitions with a designated leader.
+    without: Partitions without one, by the reason.
+    certain: Of partitions with a designated leader: what live replicas would truncate.
+    possible: The same: what dead and excluded brokers may hold beyond.
+    """
+
+    partitions: ToldNumber
+    designated: ToldNumber
+    without: dict[WhyNot, AtLeastOne]
+    certain: RecordCountJson
+    possible: RecordCountJson
+
+
+class TopicLossJson(Entry, frozen=True):
+    """The loss of one topic.
+
+    designated: Partitions with a designated leader.
+    without: Partitions without one, by the reason.
+    certain: Of partitions with a designated leader: what live replicas would truncate.
+    possible: The same: what dead and excluded brokers may hold beyond.
+    """
+
+    topic: str
+    partitions: ToldNumber
+    designated: ToldNumber
+    without: dict[WhyNot, AtLeastOne]
+    certain: RecordCountJson
+    possible: RecordCountJson
+
+
+class LossByTopicJson(Entry, frozen=True, kw_only=True):
+    """What electing the designated leaders loses. Unknown is null, never 0.
+
+    cluster_id: Id of the Kafka cluster, null where no disk tells it.
+    problems: Sentences about the scans as a whole.
+    total: Of all topics.
+    topics: By name. Partitions that the newest metadata log does not have are left out.
+    """
+
+    format_version: Literal[1] = 1
+    kind: Literal["loss-by-topic"] = "loss-by-topic"
+    cluster_id: str | None
+    problems: tuple[str, ...]
+    total: TotalJson
+    topics: tuple[TopicLossJson, ...]

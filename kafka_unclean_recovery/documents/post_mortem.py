@@ -1,0 +1,292 @@
+"""What a journal tells, as the report command prints it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, UnsetType
+
+from kafka_unclean_recovery.documents.loss_by_topic import RecordCountJson
+from kafka_unclean_recovery.documents.plan import PartitionJson as PlanEntryJson
+from kafka_unclean_recovery.documents.report import WaitingJson
+from kafka_unclean_recovery.documents.shared import LossJson
+from kafka_unclean_recovery.documents.values import (
+    BrokerId,
+    BrokerIds,
+    Entry,
+    Int32,
+    Int64,
+    OrNone,
+    ToldNumber,
+)
+from kafka_unclean_recovery.model import OutcomeKind
+
+ABSENT = UNSET
+"""Of a key that is not written."""
+
+ConsentJson = Annotated[
+    dict[str, Any],
+    Meta(
+        description="The fields of the journal's line.",
+        extra_json_schema={
+            "properties": {
+                "at_ms": {
+                    "description": "Milliseconds since the Unix epoch.",
+                    "type": "integer",
+                    "minimum": 0,
+                }
+            },
+            "required": ["at_ms"],
+        },
+    ),
+]
+
+
+class TopicPartitionJson(Entry, frozen=True):
+    """One partition.
+
+    topic: The topic.
+    partition: Its number.
+    """
+
+    topic: str
+    partition: Int32
+
+
+class MomentJson(Entry, frozen=True):
+    """What one line of the journal tells, or several in a row.
+
+    at_ms: Milliseconds since the Unix epoch.
+    event: Of the journal's line.
+    alarm: Whether it is one to be alarmed at.
+    """
+
+    at_ms: Int64
+    event: str
+    text: str
+    alarm: bool
+
+
+class LossesJson(Entry, frozen=True):
+    """What the elections of all topics cost.
+
+    elected: How many ended with a leader elected.
+    not_elected: The others, by what became of them.
+    certain: Live replicas held them and are truncated.
+    possible: Replicas that were down or silent may hold them.
+    """
+
+    elections: ToldNumber
+    elected: ToldNumber
+    not_elected: dict[str, ToldNumber]
+    certain: RecordCountJson
+    possible: RecordCountJson
+
+
+class TopicLossesJson(Entry, frozen=True):
+    """What the elections of one topic cost.
+
+    topic: The topic.
+    elected: How many ended with a leader elected.
+    not_elected: The others, by what became of them.
+    certain: Live replicas held them and are truncated.
+    possible: Replicas that were down or silent may hold them.
+    """
+
+    topic: str
+    elections: ToldNumber
+    elected: ToldNumber
+    not_elected: dict[str, ToldNumber]
+    certain: RecordCountJson
+    possible: RecordCountJson
+
+
+class AllLossesJson(Entry, frozen=True):
+    """What the elections cost.
+
+    topics: Those that lost most first.
+    """
+
+    total: LossesJson
+    topics: tuple[TopicLossesJson, ...]
+
+
+class SavedJson(Entry, frozen=True):
+    """The tail of one live replica, saved or not.
+
+    topic: The topic.
+    partition: Its number.
+    start_offset: An offset; null is unknown.
+    end_offset: An offset; null is unknown.
+    """
+
+    topic: str
+    partition: Int32
+    broker: BrokerId
+    start_offset: Int64 | None
+    end_offset: Int64 | None
+    saved: bool
+    reason: str | None
+
+
+class SalvageJson(Entry, frozen=True):
+    """What was saved into one directory."""
+
+    directory: str
+    partitions: tuple[SavedJson, ...]
+
+
+class GroupJson(Entry, frozen=True):
+    """A group that has read what is gone.
+
+    topic: The topic.
+    partition: Its number.
+    resume_offset: From here on all is new to it.
+    refilled: New records lie where the gone ones were.
+    """
+
+    topic: str
+    partition: Int32
+    group: str
+    committed_offset: Int64
+    resume_offset: Int64
+    refilled: bool
+
+
+class CareJson(Entry, frozen=True):
+    """What aftercare saw last.
+
+    at_ms: Milliseconds since the Unix epoch.
+    unknown: What could not be seen, which may hide more.
+    endable_transactions: How many of them have a known ending.
+    """
+
+    at_ms: Int64
+    over: bool
+    unknown: tuple[str, ...]
+    groups: tuple[GroupJson, ...]
+    hanging_transactions: Int64
+    endable_transactions: Int64
+    out_of_sync_replicas: Int64
+
+
+class StepJson(Entry, frozen=True):
+    """A step to take."""
+
+    text: str
+    commands: tuple[str, ...]
+    alarm: bool
+
+
+class OrderJson(Entry, frozen=True):
+    """A replica order that was changed.
+
+    restored_at_ms: When it was seen as before, or gone with its topic; null where the journal does
+        not say so.
+    left_alone: Why it was left as somebody else made it; null where it was not, absent before that
+        was told.
+    """
+
+    original: BrokerIds
+    written: BrokerIds
+    restored_at_ms: Int64 | None
+    left_alone: str | None = None
+
+
+class ElectionJson(Entry, frozen=True, kw_only=True):
+    """One partition in one run.
+
+    topic: The topic.
+    partition: Its number.
+    decided_at_ms: When it was decided on; null in journals that do not tell.
+    begun_at_ms: When its election was announced; null when it never was.
+    designated_leader: Null is unknown or nobody.
+    outcome: As in report-1.schema.json; null where the journal ends before.
+    elected_leader: Whose election the losses count; null for nobody, or unknown.
+    loss: What it cost; null when nobody was elected.
+    leader: Who led when the run saw it last; -1 is nobody, null unknown.
+    order: The replica order, where another one was written; null where none was.
+    waiting: What the return of each dead broker would do, as it was when planned; empty when
+        nothing was planned.
+    groups_beyond: Known before: groups that have read what the elected leader lacks.
+    plan: What was decided on, as an entry of plan-1.schema.json.
+    """
+
+    topic: str
+    partition: Int32
+    decided_at_ms: Int64 | None
+    begun_at_ms: Int64 | None
+    designated_leader: Int32 | None
+    outcome: OutcomeKind | None
+    reason: str | None
+    elected_leader: Int32 | None
+    loss: LossJson | None
+    leader: OrNone | None
+    leader_epoch: OrNone | None
+    isr: BrokerIds | None
+    order: OrderJson | None
+    waiting: tuple[WaitingJson, ...]
+    groups_beyond: tuple[GroupJson, ...]
+    plan: PlanEntryJson | None
+
+
+class QuorumSeedJson(Entry, frozen=True, kw_only=True):
+    """The log directory of a new controller, which quorum seed was to write.
+
+    at_ms: Milliseconds since the Unix epoch.
+    source: Copy that it begins from.
+    epoch: Of the plan, as plan_digest.
+    end_offset: End of that copy; null in journals that do not tell, as new_controller.
+    new_controller: As ID@HOST:PORT.
+    lost: Ids of voters that were named as gone for good.
+    steps_left: What the plan has to be done afterwards.
+    exit_code: 0 when it was written whole and read back; null where the run noted no result.
+    reason: Why it was not written.
+    """
+
+    at_ms: Int64
+    directory: str
+    source: str
+    epoch: Int32
+    plan_digest: str
+    end_offset: Int64 | None
+    new_controller: str | None
+    lost: tuple[Int32, ...]
+    steps_left: tuple[str, ...]
+    exit_code: Int32 | None
+    reason: str | None
+
+
+class PostMortemJson(Entry, frozen=True, kw_only=True):
+    """What a journal tells. Unknown is null, never 0.
+
+    journal: The file, as it was named.
+    ended: False when the last run was killed, or is under way still.
+    problems: Of the cluster as a whole.
+    groups_asked: Whether groups were asked before electing, as far as the journal tells.
+    unknown: What could not be known of groups before electing.
+    unfinished: Replica orders that may not be as before: --resume.
+    salvages: What was saved before electing.
+    aftercare: Null when aftercare noted nothing.
+    next_steps: The most urgent first.
+    seeds: Of quorum seed; absent where the journal has none.
+    partitions: Those that lost most first.
+    """
+
+    format_version: Literal[1] = 1
+    kind: Literal["post-mortem"] = "post-mortem"
+    cluster_id: str | None
+    journal: str
+    ended: bool
+    problems: tuple[str, ...]
+    groups_asked: bool
+    unknown: tuple[str, ...]
+    unfinished: tuple[TopicPartitionJson, ...]
+    timeline: tuple[MomentJson, ...]
+    consents: tuple[ConsentJson, ...]
+    losses: AllLossesJson
+    salvages: tuple[SalvageJson, ...]
+    aftercare: CareJson | None
+    next_steps: tuple[StepJson, ...]
+    seeds: tuple[QuorumSeedJson, ...] | UnsetType = ABSENT
+    partitions: tuple[ElectionJson, ...]

@@ -1,0 +1,172 @@
+"""What some commands print: small documents, most of them in one line."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from kafka_unclean_recovery.documents.values import Entry, Int32, Int64, ToldNumber
+
+DECISIONS = (
+    "bring_back",
+    "gone_on",
+    "deleted",
+    "no_partition",
+    "another_topic",
+    "beyond_log_end",
+    "below_log_start",
+    "other_records",
+    "not_sure",
+    "in_use",
+)
+"""Of salvage.offsets.resets.Decision, which formats don't import."""
+ElectionType = Annotated[str, Meta(extra_json_schema={"enum": ["preferred", "unclean"]})]
+
+
+class AnswerJson(Entry, frozen=True):
+    """What the controller answered for one partition.
+
+    error: Kafka's name for it; null where a leader was elected.
+    message: The broker's own words.
+    """
+
+    topic: str
+    partition: Int32
+    error: str | None
+    message: str | None
+
+
+class ElectionsJson(Entry, frozen=True, kw_only=True):
+    """What became of elections in which the controller chose.
+
+    elections: By topic and partition. Of all partitions Kafka answers those that needed an
+        election.
+    """
+
+    format_version: Literal[1] = 1
+    kind: Literal["elections"] = "elections"
+    election_type: ElectionType
+    elections: tuple[AnswerJson, ...]
+
+
+class PutBackJson(Entry, frozen=True):
+    """One partition."""
+
+    topic: str
+    partition: Int32
+
+
+class ResumeJson(Entry, frozen=True, kw_only=True):
+    """What --resume did.
+
+    journal: Its path as it was given.
+    put_back: Replica orders that an earlier run had left changed, and that are the original ones
+        again.
+    """
+
+    format_version: Literal[1] = 1
+    kind: Literal["resume"] = "resume"
+    cluster_id: str
+    journal: str
+    put_back: tuple[PutBackJson, ...]
+
+
+class ReplayedJson(Entry, frozen=True, kw_only=True):
+    """The replay of one partition.
+
+    to_produce: Records that the targets lack.
+    produced: By this run.
+    already_there: Produced by an earlier run.
+    in_open_transactions: Records left out: no marker says how their transactions ended.
+    aborted: Records left out.
+    markers: Control records, left out.
+    second_copies: Records that another replica saved, too.
+    altered: What the target's configs would change of the records.
+    """
+
+    topic: str
+    partition: Int32
+    target_topic: str
+    to_produce: Int64
+    produced: Int64
+    already_there: Int64
+    in_open_transactions: Int64
+    aborted: Int64
+    markers: Int64
+    second_copies: Int64
+    altered: tuple[str, ...]
+
+
+class SalvageReplayJson(Entry, frozen=True, kw_only=True):
+    """What a replay did, or would do.
+
+    executed: False: nothing was produced.
+    refusals: Why nothing may be produced as things are.
+    """
+
+    format_version: Literal[1] = 1
+    kind: Literal["salvage-replay"] = "salvage-replay"
+    executed: bool
+    refusals: tuple[str, ...]
+    partitions: tuple[ReplayedJson, ...]
+
+
+class LostCommitJson(Entry, frozen=True, kw_only=True):
+    """A commit of a group that was saved.
+
+    group: Its id.
+    offset: The next one that the group was to read; null where the record deletes the commit.
+    committed_at: Milliseconds since 1970.
+    saved_at: Offset of its record in __consumer_offsets.
+    committed: What the group has committed now; null for nothing.
+    decision: What becomes of it.
+    """
+
+    group: str
+    topic: str
+    partition: Int32
+    offset: Int64 | None
+    leader_epoch: Int32 | None
+    metadata: str
+    committed_at: Int64 | None
+    saved_at: Int64
+    committed: Int64 | None
+    decision: Annotated[str, Meta(extra_json_schema={"enum": list(DECISIONS)})]
+
+
+class SalvageOffsetsJson(Entry, frozen=True, kw_only=True):
+    """Commits of groups that an election lost.
+
+    brought_back: How many of those to be brought back were; 0 without --execute.
+    commits: By group, the newest first.
+    """
+
+    format_version: Literal[1] = 1
+    kind: Literal["salvage-offsets"] = "salvage-offsets"
+    brought_back: Int64
+    commits: tuple[LostCommitJson, ...]
+
+
+class SparkSalvageJson(Entry, frozen=True, kw_only=True):
+    """Totals. What was saved of each replica is in manifest.json (salvage-1.schema.json) in the
+    output directory.
+
+    replicas: Looked at.
+    with_more: Replicas that held records beyond the designated leader's log.
+    size: Bytes of segment files written.
+    records: In Parquet.
+    in_doubt: Replicas.
+    problems: Of the scans.
+    """
+
+    format_version: Literal[1] = 1
+    kind: Literal["spark-salvage"] = "spark-salvage"
+    cluster_id: str
+    replicas: ToldNumber
+    with_more: ToldNumber
+    size: ToldNumber
+    records: ToldNumber
+    in_doubt: ToldNumber
+    first_doubt: str | None
+    problems: tuple[str, ...]

@@ -1,0 +1,1 @@
+"""JSON and properties files, read strictly, and values written as JSON. Pure."""
